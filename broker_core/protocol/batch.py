@@ -1,0 +1,76 @@
+"""Many messages in one send body (remoting-protocol.md 4.6).
+
+::
+
+    entry   size int32 | magic int32 = 0 | body CRC int32 = 0 | flag int32 | body length int32 | body
+            | properties length int16 | properties
+    body    entry, entry, …
+
+Readers trust the inner lengths; size, magic and CRC are not looked at.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from broker_core.protocol.errors import MalformedBatch, MalformedProperties
+from broker_core.protocol.message import Message
+from broker_core.protocol.properties import MAX_PROPERTIES_BYTES, format_properties
+
+_HEAD: Final = struct.Struct(">iiiii")
+_PROPERTIES_LENGTH: Final = struct.Struct(">h")
+_FIXED_BYTES: Final = _HEAD.size + _PROPERTIES_LENGTH.size
+
+
+class BatchEntry(NamedTuple):
+    """One message of a batch; topic, queue, times and sys flag are those of the whole batch."""
+
+    flag: int
+    body: bytes
+    properties: str
+
+
+def encode_batch(messages: Iterable[Message]) -> bytes:
+    """Return the body of a batch; raise MalformedProperties for properties that are too long."""
+    parts: list[bytes] = []
+    for message in messages:
+        text = format_properties(message.properties).encode()
+        if len(text) > MAX_PROPERTIES_BYTES:
+            raise MalformedProperties(f"properties of {len(text)} bytes; at most {MAX_PROPERTIES_BYTES} fit")
+        size = _FIXED_BYTES + len(message.body) + len(text)
+        parts += (_HEAD.pack(size, 0, 0, message.flag, len(message.body)), message.body)
+        parts += (_PROPERTIES_LENGTH.pack(len(text)), text)
+    return b"".join(parts)
+
+
+def decode_batch(body: bytes | memoryview) -> list[BatchEntry]:
+    """Return the entries of a batch in their order; raise MalformedBatch for an empty or broken body."""
+    data = bytes(body)
+    entries = []
+    position = 0
+    while position < len(data):
+        entry, position = _decode_entry(data, position)
+        entries.append(entry)
+    if not entries:
+        raise MalformedBatch("a batch without a single entry")
+    return entries
+
+
+def _decode_entry(data: bytes, position: int) -> tuple[BatchEntry, int]:
+    try:
+        _, _, _, flag, body_length = _HEAD.unpack_from(data, position)
+        body_end = position + _HEAD.size + body_length
+        if body_length < 0 or body_end > len(data):
+            raise MalformedBatch(f"batch entry at byte {position}: a body of {body_length} bytes does not fit")
+        (length,) = _PROPERTIES_LENGTH.unpack_from(data, body_end)
+        begin = body_end + _PROPERTIES_LENGTH.size
+        if length < 0 or begin + length > len(data):
+            raise MalformedBatch(f"batch entry at byte {position}: properties of {length} bytes do not fit")
+        text = data[begin : begin + length].decode()
+    except struct.error as error:
+        raise MalformedBatch(f"batch entry at byte {position} is cut off") from error
+    except UnicodeDecodeError as error:
+        raise MalformedBatch(f"batch entry at byte {position}: its properties are not UTF-8") from error
+    return BatchEntry(flag, data[body_end - body_length : body_end], text), begin + length

@@ -1,0 +1,71 @@
+"""Bodies of leased consumption, 5.x (remoting-protocol.md 9.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from broker_core.protocol.bodies.heartbeat import MessageModel
+from broker_core.protocol.bodies.queues import MessageQueue
+
+
+@dataclass(frozen=True, slots=True)
+class BatchAck:
+    """Messages of one pop that are done.
+
+    Bit n of `bit_set` stands for the message at `start_offset` + n; the bits are bytes in Base64, lowest bit first.
+    """
+
+    consumer_group: str = field(metadata={"wire": "c", "also": "consumerGroup"})
+    topic: str = field(metadata={"wire": "t", "also": "topic"})
+    retry: str = field(default="0", metadata={"wire": "r", "also": "retry"})
+    start_offset: int = field(default=0, metadata={"wire": "so", "also": "startOffset"})
+    queue_id: int = field(default=0, metadata={"wire": "q", "also": "queueId"})
+    revive_queue_id: int = field(default=0, metadata={"wire": "rq", "also": "reviveQueueId"})
+    pop_time: int = field(default=0, metadata={"wire": "pt", "also": "popTime"})
+    invisible_time: int = field(default=0, metadata={"wire": "it", "also": "invisibleTime"})
+    bit_set: str = field(default="", metadata={"wire": "b", "also": "bitSet"})
+
+
+@dataclass(frozen=True, slots=True)
+class BatchAckMessageRequestBody:
+    """Messages of many pops that are done (200151)."""
+
+    broker_name: str = ""
+    acks: list[BatchAck] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryAssignmentRequestBody:
+    """Which queues are mine? (400)"""
+
+    topic: str
+    consumer_group: str
+    client_id: str
+    strategy_name: str | None = None
+    message_model: MessageModel | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MessageQueueAssignment:
+    """One queue and how to read it: ``PULL`` or ``POP``."""
+
+    message_queue: MessageQueue
+    mode: str = "PULL"
+    attachments: dict[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueryAssignmentResponseBody:
+    """The queues of one member."""
+
+    message_queue_assignments: list[MessageQueueAssignment] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class SetMessageRequestModeRequestBody:
+    """How a group reads a topic (401)."""
+
+    topic: str
+    consumer_group: str
+    mode: str = "PULL"
+    pop_share_queue_num: int = 0

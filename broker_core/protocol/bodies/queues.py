@@ -1,0 +1,14 @@
+"""The queue as a body: also the key of several tables (remoting-protocol.md 3.9, 3.10)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class MessageQueue:
+    """One queue of a topic on one broker name."""
+
+    topic: str
+    broker_name: str
+    queue_id: int

@@ -1,0 +1,52 @@
+"""Bodies of name servers: routes, registration, settings (remoting-protocol.md 3.1, 3.5, 3.8)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from broker_core.protocol.bodies.topics import TopicConfigSerializeWrapper
+
+
+@dataclass(frozen=True, slots=True)
+class QueueData:
+    """How many queues of a topic a broker name has, and what may be done with them."""
+
+    broker_name: str
+    read_queue_nums: int
+    write_queue_nums: int
+    perm: int
+    topic_sys_flag: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerData:
+    """Where a broker name is: addresses by broker id, 0 is the master."""
+
+    broker_name: str
+    cluster: str = ""
+    broker_addrs: dict[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRouteData:
+    """Where a topic is (105)."""
+
+    broker_datas: list[BrokerData] = field(default_factory=list)
+    queue_datas: list[QueueData] = field(default_factory=list)
+    filter_server_table: dict[str, list[str]] = field(default_factory=dict)
+    order_topic_conf: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterBrokerBody:
+    """What a broker holds (103), uncompressed form."""
+
+    topic_config_serialize_wrapper: TopicConfigSerializeWrapper = field(default_factory=TopicConfigSerializeWrapper)
+    filter_server_list: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class KVTable:
+    """Names and texts (28, 103, 219)."""
+
+    table: dict[str, str] = field(default_factory=dict)

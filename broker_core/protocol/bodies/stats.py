@@ -1,0 +1,110 @@
+"""Lag and throughput tables, and resets (remoting-protocol.md 3.9, 3.10, 3.12)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from broker_core.protocol.bodies.queues import MessageQueue
+
+
+@dataclass(frozen=True, slots=True)
+class TopicOffset:
+    """The readable range of a queue, and when its last message was stored (ms, 0 if none)."""
+
+    min_offset: int = 0
+    max_offset: int = 0
+    last_update_timestamp: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TopicStatsTable:
+    """The same of every queue of a topic (202)."""
+
+    offset_table: dict[MessageQueue, TopicOffset] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetWrapper:
+    """How far a group is in a queue. `last_timestamp`: store time (ms) of the last consumed message, 0 if unknown."""
+
+    broker_offset: int = 0
+    consumer_offset: int = 0
+    last_timestamp: int = 0
+    pull_offset: int | None = None  # 5.x
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumeStats:
+    """The same of every queue a group reads (208). `consume_tps` is in messages per second."""
+
+    offset_table: dict[MessageQueue, OffsetWrapper] = field(default_factory=dict)
+    consume_tps: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumeStatsList:
+    """The same of every group of a broker (317): a list of one-entry maps, group → stats per topic."""
+
+    consume_stats_list: list[dict[str, list[ConsumeStats]]] = field(default_factory=list)
+    broker_addr: str = ""
+    total_diff: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ResetOffsetBody:
+    """Where each queue was set to (220, 222)."""
+
+    offset_table: dict[MessageQueue, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class QueueOffsetForC:
+    """One entry of the list form that C++ clients read."""
+
+    topic: str
+    broker_name: str
+    queue_id: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class ResetOffsetBodyForC:
+    """The same as a list (220 to C++ clients)."""
+
+    offset_table: list[QueueOffsetForC] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class GetConsumerStatusBody:
+    """Where clients are: one client's queues (221), or each client's (223)."""
+
+    message_queue_table: dict[MessageQueue, int] = field(default_factory=dict)
+    consumer_table: dict[str, dict[MessageQueue, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class QueueTimeSpan:
+    """The readable range of a queue in time, and how late a group is; all in ms."""
+
+    message_queue: MessageQueue
+    min_time_stamp: int = 0
+    max_time_stamp: int = 0
+    consume_time_stamp: int = 0
+    delay_time: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class QueryConsumeTimeSpanBody:
+    """The same of every queue (303)."""
+
+    consume_time_span_set: list[QueueTimeSpan] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetMovedEvent:
+    """The body of a message in OFFSET_MOVED_EVENT: a group asked for what is gone."""
+
+    consumer_group: str
+    message_queue: MessageQueue
+    offset_request: int
+    offset_new: int

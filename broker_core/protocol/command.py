@@ -1,0 +1,87 @@
+"""A command: one request or one response, as it is before and after the wire (remoting-protocol.md 1.2 to 1.5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from broker_core.protocol import fields, header_binary, header_json
+from broker_core.protocol.codes import (
+    FLAG_ONE_WAY,
+    FLAG_RESPONSE,
+    SERIALIZER_BINARY,
+    SERIALIZER_JSON,
+    VERSION,
+    LanguageCode,
+)
+from broker_core.protocol.frame import Frame, frame_parts
+
+T = TypeVar("T")
+
+_PYTHON = int(LanguageCode.PYTHON)
+
+
+@dataclass(slots=True)
+class Command:
+    """What one frame says. `ext_fields` is the header's text form; `header(kind)` reads it as a dataclass."""
+
+    code: int
+    ext_fields: dict[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    opaque: int = 0  # the sender's number of the request; its response carries the same
+    flag: int = 0
+    remark: str | None = None
+    language: int = _PYTHON
+    version: int = VERSION
+    serializer: int = SERIALIZER_JSON
+
+    @classmethod
+    def request(cls, header: object, body: bytes = b"", *, one_way: bool = False, code: int | None = None) -> Command:
+        """Return a request; its code is that of the header's class unless one header serves several (320, 361)."""
+        if code is None:
+            code = fields.code_of(type(header))
+        return cls(int(code), fields.encode(header), body, 0, FLAG_ONE_WAY if one_way else 0)
+
+    @classmethod
+    def response(cls, code: int, header: object | None = None, body: bytes = b"", remark: str | None = None) -> Command:
+        """Return a response; whoever sends it copies `opaque` and `serializer` of the request (`answering`)."""
+        return cls(int(code), {} if header is None else fields.encode(header), body, 0, FLAG_RESPONSE, remark)
+
+    @classmethod
+    def decode(cls, frame: Frame) -> Command:
+        """Return what a frame says; raises MalformedHeader."""
+        serializer = frame.serializer
+        read = header_binary.decode if serializer == SERIALIZER_BINARY else header_json.decode
+        code, ext_fields, opaque, flag, remark, language, version = read(frame.header)
+        return cls(code, ext_fields, frame.body, opaque, flag, remark, language, version, serializer)
+
+    def encode_parts(self) -> list[bytes]:
+        """Return the buffers that make this command's frame; raises MalformedHeader or FrameTooLarge."""
+        write = header_binary.encode if self.serializer == SERIALIZER_BINARY else header_json.encode
+        header = write(self.code, self.ext_fields, self.opaque, self.flag, self.remark, self.language, self.version)
+        return frame_parts(self.serializer, header, self.body)
+
+    def encode(self) -> bytes:
+        """Return this command's frame; raises MalformedHeader or FrameTooLarge."""
+        return b"".join(self.encode_parts())
+
+    @property
+    def is_response(self) -> bool:
+        """True for what answers a request of ours."""
+        return self.flag & FLAG_RESPONSE != 0
+
+    @property
+    def is_one_way(self) -> bool:
+        """True for a request that must not be answered."""
+        return self.flag & FLAG_ONE_WAY != 0
+
+    def answering(self, request: Command) -> Command:
+        """Make this the response to `request`: same number, same header form. Returns itself."""
+        self.opaque = request.opaque
+        self.serializer = request.serializer
+        self.flag |= FLAG_RESPONSE
+        return self
+
+    def header(self, kind: type[T]) -> T:
+        """Return `ext_fields` as a header dataclass; raises MissingField or MalformedHeader."""
+        return fields.decode(kind, self.ext_fields)

@@ -1,0 +1,100 @@
+"""Compressed bodies: zlib, LZ4 frame and Zstandard, told apart by the sys flag (remoting-protocol.md 4.4)."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from typing import Final
+
+import lz4.frame
+import zstandard
+
+from broker_core.protocol import sys_flag as flags
+from broker_core.protocol.errors import MalformedCompression, UnknownCompression
+
+# Java producers compress bodies from this size on, with this zlib level.
+COMPRESS_FROM_BYTES: Final = 4096
+ZLIB_LEVEL: Final = 5
+# A body may grow to sixteen times the largest body a broker takes by default; beyond that it is an attack.
+MAX_UNPACKED_BYTES: Final = 64 * 1024 * 1024
+
+
+def compress(body: bytes, sys_flag: int) -> bytes:
+    """Return the body packed with the compressor that the bits 8-10 of `sys_flag` name; raise UnknownCompression."""
+    return _PACK[_compressor(sys_flag)](body)
+
+
+def decompress(body: bytes, sys_flag: int, *, max_bytes: int = MAX_UNPACKED_BYTES) -> bytes:
+    """Return the body unpacked, or as it is if the sys flag says it is not compressed.
+
+    Raises UnknownCompression for an undefined compressor, MalformedCompression for bytes that do not unpack or that
+    unpack to more than `max_bytes`.
+    """
+    if not sys_flag & flags.COMPRESSED:
+        return body
+    unpack = _UNPACK[_compressor(sys_flag)]
+    try:
+        unpacked = unpack(body, max_bytes + 1)
+    except (zlib.error, RuntimeError, EOFError, zstandard.ZstdError) as error:
+        raise MalformedCompression(f"a compressed body of {len(body)} bytes does not unpack: {error}") from error
+    if len(unpacked) > max_bytes:
+        raise MalformedCompression(f"a compressed body of {len(body)} bytes unpacks to more than {max_bytes}")
+    return unpacked
+
+
+def _compressor(sys_flag: int) -> int:
+    compressor = sys_flag & flags.COMPRESSOR_MASK
+    if compressor not in _PACK:
+        raise UnknownCompression(f"compressor {compressor >> 8} is not defined")
+    return compressor
+
+
+def _unpack_zlib(body: bytes, limit: int) -> bytes:
+    unpacker = zlib.decompressobj()
+    unpacked = unpacker.decompress(body, limit)
+    if not unpacker.eof and len(unpacked) < limit:
+        raise EOFError("the zlib stream ends too early")
+    return unpacked
+
+
+def _unpack_lz4(body: bytes, limit: int) -> bytes:
+    unpacker = lz4.frame.LZ4FrameDecompressor()
+    unpacked: bytes = unpacker.decompress(body, limit)
+    if not unpacker.eof and len(unpacked) < limit:
+        raise EOFError("the LZ4 frame ends too early")
+    return unpacked
+
+
+def _unpack_zstd(body: bytes, limit: int) -> bytes:
+    announced = zstandard.frame_content_size(body)
+    if announced >= limit:
+        raise EOFError(f"the Zstandard frame announces {announced} bytes")
+    return zstandard.ZstdDecompressor().decompress(body, max_output_size=limit)
+
+
+def _pack_zlib(body: bytes) -> bytes:
+    return zlib.compress(body, ZLIB_LEVEL)
+
+
+def _pack_lz4(body: bytes) -> bytes:
+    packed: bytes = lz4.frame.compress(body)
+    return packed
+
+
+def _pack_zstd(body: bytes) -> bytes:
+    return zstandard.ZstdCompressor().compress(body)
+
+
+# Old clients leave the compressor bits empty and mean zlib.
+_PACK: Final[dict[int, Callable[[bytes], bytes]]] = {
+    0: _pack_zlib,
+    flags.COMPRESSOR_ZLIB: _pack_zlib,
+    flags.COMPRESSOR_LZ4: _pack_lz4,
+    flags.COMPRESSOR_ZSTD: _pack_zstd,
+}
+_UNPACK: Final[dict[int, Callable[[bytes, int], bytes]]] = {
+    0: _unpack_zlib,
+    flags.COMPRESSOR_ZLIB: _unpack_zlib,
+    flags.COMPRESSOR_LZ4: _unpack_lz4,
+    flags.COMPRESSOR_ZSTD: _unpack_zstd,
+}

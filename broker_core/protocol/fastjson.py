@@ -1,0 +1,256 @@
+"""The JSON dialect of Java peers (remoting-protocol.md 3.0).
+
+Their library, fastjson, writes maps whose keys are no strings the way it prints the keys::
+
+    {0:"10.0.0.5:10911"}                                              an integer
+    {{"brokerName":"b","queueId":0,"topic":"t"}:5}                    an object
+
+and reads much that is not JSON: unquoted keys, single quotes, trailing commas. A tree of such a text is made of dict,
+list, str, int, float, bool and None; a key is a `str`, or an `ObjectKey` where the text has an object. When a tree is
+written, a key may also be an `int`.
+
+Objects that occur twice in one text are written once and then as ``{"$ref":"$.a.b[0]"}``; `loads` puts the object in
+the reference's place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
+
+import orjson
+
+from broker_core.protocol.errors import MalformedBody
+
+ObjectKey: TypeAlias = tuple[tuple[str, str | int | float | bool | None], ...]
+"""An object as a key: its names and values, names in alphabetical order."""
+
+MAX_DEPTH: Final = 64  # levels; no body of the protocol has more than six
+MAX_REFERRED: Final = 1_000_000  # nodes all references of one text may stand for together
+
+
+def loads(data: bytes) -> Any:
+    """Return the tree of a text in the dialect, or in strict JSON; raises MalformedBody."""
+    try:
+        tree = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        tree = _Reader(data.decode("utf-8", "replace")).read()
+    return _resolve(tree) if b'$ref"' in data or b"$ref'" in data else tree
+
+
+def dumps(tree: Any) -> bytes:
+    """Return the text of a tree in the dialect: integers and objects as keys are written bare."""
+    return _write(tree, _bare_key)
+
+
+def dumps_strict(tree: Any) -> bytes:
+    """Return the text of a tree as strict JSON: a key that is an integer or an object becomes a string."""
+    return _write(tree, _quoted_key)
+
+
+def object_key(tree: dict[str, Any]) -> ObjectKey:
+    """Return a flat object as a key."""
+    return tuple(sorted(tree.items()))
+
+
+def _write(tree: Any, write_key: Callable[[str | int | ObjectKey], bytes]) -> bytes:
+    try:
+        return orjson.dumps(tree)  # the usual case: every key is a string
+    except TypeError as error:
+        if isinstance(tree, dict):
+            pairs = [write_key(key) + b":" + _write(value, write_key) for key, value in tree.items()]
+            return b"{" + b",".join(pairs) + b"}"
+        if isinstance(tree, list):
+            return b"[" + b",".join([_write(each, write_key) for each in tree]) + b"]"
+        raise MalformedBody(f"a body cannot be written: {error}") from None
+
+
+def _bare_key(key: str | int | ObjectKey) -> bytes:
+    return orjson.dumps(dict(key)) if isinstance(key, tuple) else orjson.dumps(key)
+
+
+def _quoted_key(key: str | int | ObjectKey) -> bytes:
+    return orjson.dumps(key if isinstance(key, str) else _bare_key(key).decode())
+
+
+_SPACE: Final = re.compile(r"[\s,]*")  # fastjson takes any number of commas between members
+_BLANK: Final = re.compile(r"\s*")
+_WORD: Final = re.compile(r"[^\s,:{}\[\]\"']+")
+_STRING: Final = {
+    '"': re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"', re.DOTALL),
+    "'": re.compile(r"'([^'\\]*(?:\\.[^'\\]*)*)'", re.DOTALL),
+}
+_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_ESCAPES: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_WORDS: Final[dict[str, object]] = {"true": True, "false": False, "null": None}
+_INTEGER: Final = re.compile(r"[+-]?\d{1,19}")
+_NUMBER: Final = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
+
+
+class _Reader:
+    """Reads the dialect; recursive, at most MAX_DEPTH deep, each character looked at a fixed number of times."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+
+    def read(self) -> Any:
+        tree = self._value(0)
+        self._skip(_BLANK)
+        if self._at < len(self._text):
+            raise self._error("more text after the value")
+        return tree
+
+    def _value(self, depth: int) -> Any:
+        if depth > MAX_DEPTH:
+            raise self._error(f"more than {MAX_DEPTH} levels")
+        self._skip(_BLANK)
+        match self._text[self._at : self._at + 1]:
+            case "{":
+                return self._object(depth)
+            case "[":
+                return self._array(depth)
+            case '"' | "'":
+                return self._string()
+        word = self._word()
+        if word in _WORDS:
+            return _WORDS[word]
+        return self._number(word)
+
+    def _object(self, depth: int) -> dict[Any, Any]:
+        self._at += 1
+        members: dict[Any, Any] = {}
+        while not self._closes("}"):
+            key = self._key(depth)
+            self._skip(_BLANK)
+            if not self._text.startswith(":", self._at):
+                raise self._error("a key without a colon")
+            self._at += 1
+            members[key] = self._value(depth + 1)
+        return members
+
+    def _array(self, depth: int) -> list[Any]:
+        self._at += 1
+        items = []
+        while not self._closes("]"):
+            items.append(self._value(depth + 1))
+        return items
+
+    def _closes(self, bracket: str) -> bool:
+        self._skip(_SPACE)
+        if self._text.startswith(bracket, self._at):
+            self._at += 1
+            return True
+        return False
+
+    def _key(self, depth: int) -> str | ObjectKey:
+        match self._text[self._at : self._at + 1]:
+            case "{":
+                return self._object_key(depth + 1)
+            case '"' | "'":
+                return self._string()
+        return self._word()
+
+    def _object_key(self, depth: int) -> ObjectKey:
+        members = self._value(depth)
+        if any(isinstance(value, dict | list) for value in members.values()):
+            raise self._error("an object that is a key holds another")
+        return object_key({str(name): value for name, value in members.items()})
+
+    def _word(self) -> str:
+        match = _WORD.match(self._text, self._at)
+        if match is None:
+            raise self._error("a value or a key is missing")
+        self._at = match.end()
+        return match.group()
+
+    def _number(self, word: str) -> int | float:
+        if _INTEGER.fullmatch(word):
+            return int(word)
+        if _NUMBER.fullmatch(word):
+            return float(word)
+        raise self._error(f"{word[:40]!r} is not a value")
+
+    def _string(self) -> str:
+        match = _STRING[self._text[self._at]].match(self._text, self._at)
+        if match is None:
+            raise self._error("a string without an end")
+        self._at = match.end()
+        text = match.group(1)
+        return _unescape(text) if "\\" in text else text
+
+    def _skip(self, pattern: re.Pattern[str]) -> None:
+        match = pattern.match(self._text, self._at)
+        if match is not None:
+            self._at = match.end()
+
+    def _error(self, what: str) -> MalformedBody:
+        return MalformedBody(f"at character {self._at} of {len(self._text)}: {what}")
+
+
+def _unescape(text: str) -> str:
+    def replace(match: re.Match[str]) -> str:
+        hexadecimal, letter = match.groups()
+        return chr(int(hexadecimal, 16)) if hexadecimal else _ESCAPES.get(letter, letter)
+
+    joined = _ESCAPE.sub(replace, text)
+    # \\u escapes come as UTF-16 units: join the pairs; half a pair is no character
+    return joined.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+_STEP: Final = re.compile(r"\.([^.\[\]]+)|\[(\d{1,9})\]")
+
+
+def _resolve(root: Any) -> Any:
+    """Return the tree with references replaced by what they refer to; those that lead nowhere stay as they are."""
+    budget = MAX_REFERRED
+
+    def walk(node: Any, depth: int) -> Any:
+        nonlocal budget
+        if depth > MAX_DEPTH:
+            raise MalformedBody(f"more than {MAX_DEPTH} levels")
+        if isinstance(node, list):
+            return [walk(each, depth + 1) for each in node]
+        if not isinstance(node, dict):
+            return node
+        path = node.get("$ref")
+        if len(node) == 1 and isinstance(path, str):
+            target = _find(root, path)
+            budget -= _count(target, budget)
+            return node if target is None else target
+        return {key: walk(value, depth + 1) for key, value in node.items()}
+
+    return walk(root, 0)
+
+
+def _find(root: Any, path: str) -> Any:
+    """Return what ``$.a.b[0]`` leads to, or None."""
+    node = root
+    at = 1
+    while at < len(path):
+        step = _STEP.match(path, at)
+        if step is None:
+            return None
+        name, index = step.groups()
+        at = step.end()
+        if name is not None and isinstance(node, dict):
+            node = node.get(name)
+        elif index is not None and isinstance(node, list) and int(index) < len(node):
+            node = node[int(index)]
+        else:
+            return None
+    return None if node is root else node
+
+
+def _count(tree: Any, budget: int) -> int:
+    """Return the number of nodes of a tree; raises MalformedBody beyond `budget`."""
+    count = 0
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        count += 1
+        if count > budget:
+            raise MalformedBody(f"references stand for more than {MAX_REFERRED} nodes")
+        waiting.extend(node.values() if isinstance(node, dict) else node if isinstance(node, list) else ())
+    return count

@@ -1,0 +1,88 @@
+"""The compact header form, "ROCKETMQ" (remoting-protocol.md 1.4).
+
+::
+
+    ├ int16 ┼── int8 ──┼─ int16 ─┼ int32 ─┼ int32 ┼─ int32 + n ─┼─ int32 + n ─┤
+    │ code  │ language │ version │ opaque │ flag  │ remark      │ fields      │
+    └───────┴──────────┴─────────┴────────┴───────┴─────────────┴─────────────┘
+                                                                fields, n bytes in all, each
+                                                                ├ int16 + k ┼ int32 + v ┤
+                                                                │ name      │ value     │
+                                                                └───────────┴───────────┘
+
+Text is UTF-8; what is not, is read with replacement characters, as Java does. An empty value is an absent one.
+"""
+
+from __future__ import annotations
+
+from struct import Struct, error
+from typing import Final
+
+from broker_core.protocol.codes import LanguageCode
+from broker_core.protocol.errors import MalformedHeader
+from broker_core.protocol.header_json import HeaderParts
+
+_HEAD: Final = Struct(">hbhiii")  # up to and with the remark's length
+_INT32: Final = Struct(">i")
+_INT16: Final = Struct(">h")
+_MAX_NAME: Final = 0x7FFF
+_KNOWN_LANGUAGES: Final = frozenset(int(each) for each in LanguageCode)
+_OTHER: Final = int(LanguageCode.OTHER)
+
+
+def encode(
+    code: int, ext_fields: dict[str, str], opaque: int, flag: int, remark: str | None, language: int, version: int
+) -> bytes:
+    """Return the header's bytes; raises MalformedHeader for a code beyond 16 bits (those of 5.x need JSON)."""
+    try:
+        remark_bytes = remark.encode() if remark else b""
+        block = b"".join([_field(name, value) for name, value in ext_fields.items()])
+        head = _HEAD.pack(code, language, version, opaque, flag, len(remark_bytes))
+    except (error, UnicodeEncodeError) as problem:
+        raise MalformedHeader(f"a command {code} has no binary header: {problem}") from None
+    return b"".join((head, remark_bytes, _INT32.pack(len(block)), block))
+
+
+def _field(name: str, value: str) -> bytes:
+    name_bytes = name.encode()
+    value_bytes = value.encode()
+    return b"".join((_INT16.pack(len(name_bytes)), name_bytes, _INT32.pack(len(value_bytes)), value_bytes))
+
+
+def decode(data: bytes) -> HeaderParts:
+    """Return what the header's bytes say; raises MalformedHeader."""
+    try:
+        code, language, version, opaque, flag, size = _HEAD.unpack_from(data)
+        position = _HEAD.size
+        remark_end = _end(data, position, size)
+        remark = data[position:remark_end].decode("utf-8", "replace") if size else None
+        (size,) = _INT32.unpack_from(data, remark_end)
+        fields_at = remark_end + _INT32.size
+        ext_fields = _fields(data, fields_at, _end(data, fields_at, size))
+    except error:
+        raise MalformedHeader(f"the binary header ends early, after {len(data)} bytes") from None
+    return code, ext_fields, opaque, flag, remark, language if language in _KNOWN_LANGUAGES else _OTHER, version
+
+
+def _fields(data: bytes, position: int, end: int) -> dict[str, str]:
+    ext_fields: dict[str, str] = {}
+    while position < end:
+        (size,) = _INT16.unpack_from(data, position)
+        position += _INT16.size
+        name_end = _end(data, position, size)
+        name = data[position:name_end].decode("utf-8", "replace")
+        (size,) = _INT32.unpack_from(data, name_end)
+        position = name_end + _INT32.size
+        value_end = _end(data, position, size)
+        if value_end > end:
+            raise MalformedHeader("the last field of the binary header is longer than the block of fields")
+        if size:
+            ext_fields[name] = data[position:value_end].decode("utf-8", "replace")
+        position = value_end
+    return ext_fields
+
+
+def _end(data: bytes, start: int, size: int) -> int:
+    if size < 0 or start + size > len(data):
+        raise MalformedHeader(f"the binary header announces {size} bytes at {start}, it has {len(data)}")
+    return start + size

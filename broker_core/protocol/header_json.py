@@ -1,0 +1,124 @@
+"""The JSON header form (remoting-protocol.md 1.3).
+
+::
+
+    {"code":105,"extFields":{"topic":"T"},"flag":0,"language":"PYTHON","opaque":7,
+     "serializeTypeCurrentRPC":"JSON","version":409}
+
+What goes out is strict JSON, keys in alphabetical order, every value of `extFields` a string. What comes in may be
+less strict, because Java's parser is: fields may be numbers, booleans or null, keys unquoted, quotes single.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, TypeAlias
+
+import orjson
+
+from broker_core.protocol import fastjson
+from broker_core.protocol.codes import LanguageCode
+from broker_core.protocol.errors import MalformedBody, MalformedHeader
+
+HeaderParts: TypeAlias = tuple[int, dict[str, str], int, int, str | None, int, int]
+"""Code, extFields, opaque, flag, remark, language, version; a plain tuple because every command passes here."""
+
+_LANGUAGES: Final = {each.name: int(each) for each in LanguageCode}
+_LANGUAGE_NAMES: Final = {int(each): each.name for each in LanguageCode}
+_JAVA: Final = int(LanguageCode.JAVA)
+_OTHER: Final = int(LanguageCode.OTHER)
+_INT32: Final = 1 << 31
+
+
+def encode(
+    code: int, ext_fields: dict[str, str], opaque: int, flag: int, remark: str | None, language: int, version: int
+) -> bytes:
+    """Return the header's bytes; raises MalformedHeader for text that has no UTF-8 form."""
+    header: dict[str, object] = {
+        "code": code,
+        "extFields": ext_fields,
+        "flag": flag,
+        "language": _LANGUAGE_NAMES.get(language, "OTHER"),
+        "opaque": opaque,
+    }
+    if remark is not None:
+        header["remark"] = remark
+    header["serializeTypeCurrentRPC"] = "JSON"
+    header["version"] = version
+    try:
+        return orjson.dumps(header)
+    except TypeError as error:  # orjson's error, e.g. for half of a surrogate pair
+        raise MalformedHeader(f"the header of a command {code} cannot be written: {error}") from None
+
+
+def decode(data: bytes) -> HeaderParts:
+    """Return what the header's bytes say; raises MalformedHeader."""
+    try:
+        header = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        header = _load_tolerantly(data)
+    if type(header) is not dict:
+        raise MalformedHeader("the header is JSON, but not an object")
+    ext_fields = header.get("extFields")
+    if ext_fields is None:
+        ext_fields = {}
+    elif type(ext_fields) is not dict:
+        raise MalformedHeader("extFields is not an object")
+    else:
+        try:
+            "".join(ext_fields.values())  # the cheapest way to learn that all of them are text
+        except TypeError:
+            ext_fields = _as_texts(ext_fields)
+    get = header.get
+    code, opaque, flag, version = get("code", 0), get("opaque", 0), get("flag", 0), get("version", 0)
+    if not (type(code) is type(opaque) is type(flag) is type(version) is int and -_INT32 <= opaque < _INT32):
+        code, opaque, flag, version = [_as_int32(each) for each in (code, opaque, flag, version)]
+    remark = get("remark")
+    if remark is not None and type(remark) is not str:
+        remark = str(_as_text(remark))
+    return code, ext_fields, opaque, flag, remark, _language(get("language")), version
+
+
+def _load_tolerantly(data: bytes) -> Any:
+    try:
+        header = fastjson.loads(data)
+    except MalformedBody as error:
+        raise MalformedHeader(f"the header is not JSON: {error}") from None
+    if isinstance(header, dict) and isinstance(header.get("extFields"), dict):
+        header["extFields"] = _as_texts(header["extFields"])
+    return header
+
+
+def _language(value: object) -> int:
+    """Return the language's number: names are usual, numbers are read too, what is unknown is OTHER."""
+    if value is None:
+        return _JAVA
+    if type(value) is str:
+        return _LANGUAGES.get(value, _OTHER)
+    return value if type(value) is int and value in _LANGUAGE_NAMES else _OTHER
+
+
+def _as_int32(value: object) -> int:
+    try:
+        number = 0 if value is None else int(value)  # type: ignore[call-overload]
+    except (TypeError, ValueError, OverflowError):
+        raise MalformedHeader(f"{str(value)[:40]!r} where the header has a number") from None
+    if not -_INT32 <= number < _INT32:
+        raise MalformedHeader(f"{number} where the header has a 32-bit number")
+    return int(number)
+
+
+def _as_texts(values: dict[object, object]) -> dict[str, str]:
+    """Return the fields as text, as Java's parser would: ``false`` and not ``False``, no exponent, null left out."""
+    return {str(name): _as_text(value) for name, value in values.items() if value is not None}
+
+
+def _as_text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else format(value, "f")
+    if isinstance(value, int):
+        return str(value)
+    raise MalformedHeader("a field of the header is neither text nor a number")

@@ -1,0 +1,99 @@
+"""Headers of the rest of administration: broker settings, figures, access control (remoting-protocol.md 2.10, 2.12)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from broker_core.protocol.codes import RequestCode
+from broker_core.protocol.fields import request, response
+
+
+@request(RequestCode.GET_BROKER_RUNTIME_INFO)
+@dataclass(frozen=True, slots=True)
+class GetBrokerRuntimeInfoRequest:
+    """Code 28: the broker's figures; answered by KVTable (keys in 3.8)."""
+
+
+@request(RequestCode.UPDATE_BROKER_CONFIG)
+@dataclass(frozen=True, slots=True)
+class UpdateBrokerConfigRequest:
+    """Code 25: change settings; the body is ``key=value`` lines."""
+
+
+@request(RequestCode.GET_BROKER_CONFIG)
+@dataclass(frozen=True, slots=True)
+class GetBrokerConfigRequest:
+    """Code 26: all settings as ``key=value`` lines."""
+
+
+@response
+@dataclass(frozen=True, slots=True)
+class GetBrokerConfigResponse:
+    """The settings' DataVersion as JSON text."""
+
+    version: str
+
+
+@request(RequestCode.VIEW_BROKER_STATS_DATA)
+@dataclass(frozen=True, slots=True)
+class ViewBrokerStatsDataRequest:
+    """Code 315: one statistic over a minute, an hour, a day; answered by BrokerStatsData."""
+
+    stats_name: str
+    stats_key: str
+
+
+@request(RequestCode.UPDATE_AND_CREATE_ACL_CONFIG)
+@dataclass(frozen=True, slots=True)
+class CreateAccessConfigRequest:
+    """Code 50: create or change an account. Permissions are a comma list, ``t1=PUB,t2=SUB``."""
+
+    access_key: str
+    secret_key: str | None = None
+    white_remote_address: str | None = None
+    admin: bool = False
+    default_topic_perm: str | None = None
+    default_group_perm: str | None = None
+    topic_perms: str | None = None
+    group_perms: str | None = None
+
+
+@request(RequestCode.DELETE_ACL_CONFIG)
+@dataclass(frozen=True, slots=True)
+class DeleteAccessConfigRequest:
+    """Code 51: delete an account."""
+
+    access_key: str
+
+
+@request(RequestCode.GET_BROKER_CLUSTER_ACL_INFO)
+@dataclass(frozen=True, slots=True)
+class GetBrokerAccessInfoRequest:
+    """Code 52: the versions of the account files."""
+
+
+@response
+@dataclass(frozen=True, slots=True)
+class GetBrokerAccessInfoResponse:
+    """Versions as JSON text."""
+
+    version: str
+    broker_name: str
+    broker_addr: str
+    cluster_name: str
+    all_acl_file_version: str | None = None
+
+
+@request(RequestCode.UPDATE_GLOBAL_WHITE_ADDRS_CONFIG)
+@dataclass(frozen=True, slots=True)
+class UpdateGlobalWhiteAddrsRequest:
+    """Code 53: the addresses that need no signature, a comma list."""
+
+    global_white_addrs: str
+    acl_file_full_path: str | None = None
+
+
+@request(RequestCode.GET_BROKER_CLUSTER_ACL_CONFIG)
+@dataclass(frozen=True, slots=True)
+class GetBrokerAccessConfigRequest:
+    """Code 54, up to 4.9.7: all accounts."""

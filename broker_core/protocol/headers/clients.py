@@ -1,0 +1,99 @@
+"""Headers about live clients: heartbeats, members, locks, a broker's questions (remoting-protocol.md 2.6, 2.8)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from broker_core.protocol.codes import RequestCode
+from broker_core.protocol.fields import request
+
+
+@request(RequestCode.HEART_BEAT)
+@dataclass(frozen=True, slots=True)
+class HeartBeatRequest:
+    """Code 34: I am here; the body is HeartbeatData. Clients read the `version` of the answer."""
+
+
+@request(RequestCode.UNREGISTER_CLIENT)
+@dataclass(frozen=True, slots=True)
+class UnregisterClientRequest:
+    """Code 35: this connection leaves a group."""
+
+    client_id: str = field(metadata={"wire": "clientID"})
+    producer_group: str | None = None
+    consumer_group: str | None = None
+
+
+@request(RequestCode.GET_CONSUMER_LIST_BY_GROUP)
+@dataclass(frozen=True, slots=True)
+class GetConsumerListByGroupRequest:
+    """Code 38: the client ids of a group's members."""
+
+    consumer_group: str
+
+
+@request(RequestCode.NOTIFY_CONSUMER_IDS_CHANGED)
+@dataclass(frozen=True, slots=True)
+class NotifyConsumerIdsChangedRequest:
+    """Code 40, broker to client, one-way: the members of the group changed."""
+
+    consumer_group: str
+
+
+@request(RequestCode.LOCK_BATCH_MQ)
+@dataclass(frozen=True, slots=True)
+class LockBatchMqRequest:
+    """Code 41: lock queues for orderly consumption; the body is LockBatchRequestBody."""
+
+
+@request(RequestCode.UNLOCK_BATCH_MQ)
+@dataclass(frozen=True, slots=True)
+class UnlockBatchMqRequest:
+    """Code 42: give such locks back; the body is UnlockBatchRequestBody."""
+
+
+@request(RequestCode.CHECK_CLIENT_CONFIG)
+@dataclass(frozen=True, slots=True)
+class CheckClientConfigRequest:
+    """Code 46: will the broker take this subscription? The body is CheckClientRequestBody."""
+
+
+@request(RequestCode.GET_CONSUMER_STATUS_FROM_CLIENT)
+@dataclass(frozen=True, slots=True)
+class GetConsumerStatusFromClientRequest:
+    """Code 221, broker to client: which offsets are you at? Answered by GetConsumerStatusBody."""
+
+    topic: str
+    group: str
+
+
+@request(RequestCode.INVOKE_BROKER_TO_GET_CONSUMER_STATUS)
+@dataclass(frozen=True, slots=True)
+class GetConsumerStatusRequest:
+    """Code 223: have the broker ask each member, or the one with client id `client_addr`."""
+
+    topic: str
+    group: str
+    client_addr: str | None = None
+
+
+@request(RequestCode.GET_CONSUMER_RUNNING_INFO)
+@dataclass(frozen=True, slots=True)
+class GetConsumerRunningInfoRequest:
+    """Code 307, relayed to the client: what are you doing? Answered by ConsumerRunningInfo."""
+
+    consumer_group: str
+    client_id: str
+    jstack_enable: bool = False
+
+
+@request(RequestCode.CONSUME_MESSAGE_DIRECTLY)
+@dataclass(frozen=True, slots=True)
+class ConsumeMessageDirectlyRequest:
+    """Code 309, relayed to the client with the record as body: consume this message now."""
+
+    consumer_group: str
+    client_id: str
+    msg_id: str
+    broker_name: str | None = None
+    topic: str | None = None

@@ -1,0 +1,45 @@
+"""Headers of looking messages up (remoting-protocol.md 2.9)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from broker_core.protocol.codes import RequestCode
+from broker_core.protocol.fields import I32, I64, request, response
+
+
+@request(RequestCode.QUERY_MESSAGE)
+@dataclass(frozen=True, slots=True)
+class QueryMessageRequest:
+    """Code 12: messages whose KEYS or UNIQ_KEY have `key`, stored between the two times (ms)."""
+
+    topic: str
+    key: str
+    max_num: I32
+    begin_timestamp: I64
+    end_timestamp: I64
+    unique_key_query: bool | None = field(default=None, metadata={"wire": "_UNIQUE_KEY_QUERY"})
+
+
+@response
+@dataclass(frozen=True, slots=True)
+class QueryMessageResponse:
+    """How far the index has come; the `search_` figures are Gantry's own, other brokers send none."""
+
+    index_last_update_timestamp: I64
+    index_last_update_phyoffset: I64
+    search_index_files: I64 | None = None
+    search_index_files_skipped: I64 | None = None
+    search_entries_visited: I64 | None = None
+    search_collisions_dropped: I64 | None = None
+    search_expired: I64 | None = None
+    search_complete: bool | None = None
+
+
+@request(RequestCode.VIEW_MESSAGE_BY_ID)
+@dataclass(frozen=True, slots=True)
+class ViewMessageByIdRequest:
+    """Code 33: the record at a log offset."""
+
+    offset: I64
+    topic: str | None = None  # 5.x

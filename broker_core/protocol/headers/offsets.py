@@ -1,0 +1,156 @@
+"""Headers about queue offsets: consumed, smallest, largest, by time (remoting-protocol.md 2.5, 2.10)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from broker_core.protocol.codes import RequestCode
+from broker_core.protocol.fields import I32, I64, request, response
+
+
+@request(RequestCode.QUERY_CONSUMER_OFFSET)
+@dataclass(frozen=True, slots=True)
+class QueryConsumerOffsetRequest:
+    """Code 14: the offset a group stored."""
+
+    consumer_group: str
+    topic: str
+    queue_id: I32
+    bname: str | None = None
+    set_zero_if_not_found: bool | None = None  # 5.x
+
+
+@response
+@dataclass(frozen=True, slots=True)
+class QueryConsumerOffsetResponse:
+    """The stored queue offset."""
+
+    offset: I64
+
+
+@request(RequestCode.UPDATE_CONSUMER_OFFSET)
+@dataclass(frozen=True, slots=True)
+class UpdateConsumerOffsetRequest:
+    """Code 15: store a group's offset; usually one-way."""
+
+    consumer_group: str
+    topic: str
+    queue_id: I32
+    commit_offset: I64
+    bname: str | None = None
+
+
+@request(RequestCode.SEARCH_OFFSET_BY_TIMESTAMP)
+@dataclass(frozen=True, slots=True)
+class SearchOffsetRequest:
+    """Code 29: the queue offset whose store time is nearest to `timestamp` (ms)."""
+
+    topic: str
+    queue_id: I32
+    timestamp: I64
+    bname: str | None = None
+
+
+@response
+@dataclass(frozen=True, slots=True)
+class SearchOffsetResponse:
+    """The queue offset found."""
+
+    offset: I64
+
+
+@request(RequestCode.GET_MAX_OFFSET)
+@dataclass(frozen=True, slots=True)
+class GetMaxOffsetRequest:
+    """Code 30: the queue offset the next message will get."""
+
+    topic: str
+    queue_id: I32
+    bname: str | None = None
+
+
+@response
+@dataclass(frozen=True, slots=True)
+class GetMaxOffsetResponse:
+    """One past the last message's queue offset; 0 for an unknown queue."""
+
+    offset: I64
+
+
+@request(RequestCode.GET_MIN_OFFSET)
+@dataclass(frozen=True, slots=True)
+class GetMinOffsetRequest:
+    """Code 31: the first queue offset that can still be read."""
+
+    topic: str
+    queue_id: I32
+    bname: str | None = None
+
+
+@response
+@dataclass(frozen=True, slots=True)
+class GetMinOffsetResponse:
+    """The first readable queue offset; 0 for an unknown queue."""
+
+    offset: I64
+
+
+@request(RequestCode.GET_EARLIEST_MSG_STORETIME)
+@dataclass(frozen=True, slots=True)
+class GetEarliestMsgStoretimeRequest:
+    """Code 32: when the first readable message was stored."""
+
+    topic: str
+    queue_id: I32
+    bname: str | None = None
+
+
+@response
+@dataclass(frozen=True, slots=True)
+class GetEarliestMsgStoretimeResponse:
+    """The store time in ms, -1 if there is no message."""
+
+    timestamp: I64
+
+
+@request(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET)
+@dataclass(frozen=True, slots=True)
+class ResetOffsetRequest:
+    """Code 222: have a group's consumers go to `timestamp` (ms; -1 is the end)."""
+
+    topic: str
+    group: str
+    timestamp: I64
+    is_force: bool = False
+
+
+@request(RequestCode.RESET_CONSUMER_CLIENT_OFFSET)
+@dataclass(frozen=True, slots=True)
+class ResetConsumerClientOffsetRequest:
+    """Code 220, broker to client, one-way: go to the offsets of the body (ResetOffsetBody)."""
+
+    topic: str
+    group: str
+    timestamp: I64
+    is_force: bool = False
+
+
+@request(RequestCode.QUERY_CORRECTION_OFFSET)
+@dataclass(frozen=True, slots=True)
+class QueryCorrectionOffsetRequest:
+    """Code 308: offsets of `compare_group`, corrected by those of the groups in `filter_groups` (comma list)."""
+
+    compare_group: str
+    topic: str
+    filter_groups: str | None = None
+
+
+@request(RequestCode.CLONE_GROUP_OFFSET)
+@dataclass(frozen=True, slots=True)
+class CloneGroupOffsetRequest:
+    """Code 314: copy one group's stored offsets to another."""
+
+    src_group: str
+    dest_group: str
+    topic: str | None = None
+    offline: bool = False

@@ -1,0 +1,155 @@
+"""Headers of leased consumption, 5.x (remoting-protocol.md 9.2; behaviour.md I). Their codes need JSON headers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from broker_core.protocol.codes import RequestCode
+from broker_core.protocol.fields import I32, I64, request, response
+
+INIT_MODE_MIN = 0
+INIT_MODE_MAX = 1
+
+
+@request(RequestCode.POP_MESSAGE)
+@dataclass(frozen=True, slots=True)
+class PopMessageRequest:
+    """Code 200050: lease up to 32 messages for `invisible_time` ms; wait up to `poll_time` ms for the first."""
+
+    consumer_group: str
+    topic: str
+    queue_id: I32  # -1: any queue
+    max_msg_nums: I32
+    invisible_time: I64
+    poll_time: I64
+    born_time: I64
+    init_mode: I32 = INIT_MODE_MIN
+    exp_type: str | None = None
+    exp: str | None = None
+    order: bool = False
+    attempt_id: str | None = None
+    bname: str | None = None
+
+
+@response
+@dataclass(frozen=True, slots=True)
+class PopMessageResponse:
+    """What the receipts of the messages in the body are made of."""
+
+    pop_time: I64
+    invisible_time: I64
+    revive_qid: I32
+    rest_num: I64
+    start_offset_info: str | None = None
+    msg_offset_info: str | None = None
+    order_count_info: str | None = None
+
+
+@request(RequestCode.ACK_MESSAGE)
+@dataclass(frozen=True, slots=True)
+class AckMessageRequest:
+    """Code 200051: a leased message is done; `extra_info` is its receipt."""
+
+    consumer_group: str
+    topic: str
+    queue_id: I32
+    extra_info: str
+    offset: I64
+    bname: str | None = None
+
+
+@request(RequestCode.BATCH_ACK_MESSAGE)
+@dataclass(frozen=True, slots=True)
+class BatchAckMessageRequest:
+    """Code 200151: many are done; the body is BatchAckMessageRequestBody."""
+
+
+@request(RequestCode.PEEK_MESSAGE)
+@dataclass(frozen=True, slots=True)
+class PeekMessageRequest:
+    """Code 200052: look at messages without a lease."""
+
+    consumer_group: str
+    topic: str
+    queue_id: I32
+    max_msg_nums: I32
+    bname: str | None = None
+
+
+@request(RequestCode.CHANGE_MESSAGE_INVISIBLETIME)
+@dataclass(frozen=True, slots=True)
+class ChangeInvisibleTimeRequest:
+    """Code 200053: lease it for `invisible_time` ms from now; the old receipt is void afterwards."""
+
+    consumer_group: str
+    topic: str
+    queue_id: I32
+    extra_info: str
+    offset: I64
+    invisible_time: I64
+    bname: str | None = None
+
+
+@response
+@dataclass(frozen=True, slots=True)
+class ChangeInvisibleTimeResponse:
+    """What the new receipt is made of."""
+
+    pop_time: I64
+    invisible_time: I64
+    revive_qid: I32
+
+
+@request(RequestCode.NOTIFICATION)
+@dataclass(frozen=True, slots=True)
+class NotificationRequest:
+    """Code 200054: say when there is something to pop."""
+
+    consumer_group: str
+    topic: str
+    queue_id: I32
+    poll_time: I64
+    born_time: I64
+    order: bool = False
+    attempt_id: str | None = None
+    bname: str | None = None
+
+
+@response
+@dataclass(frozen=True, slots=True)
+class NotificationResponse:
+    """Whether there is something, or no room to wait for it."""
+
+    has_msg: bool
+    polling_full: bool = False
+
+
+@request(RequestCode.POLLING_INFO)
+@dataclass(frozen=True, slots=True)
+class PollingInfoRequest:
+    """Code 200055: how many wait for this queue?"""
+
+    consumer_group: str
+    topic: str
+    queue_id: I32
+    bname: str | None = None
+
+
+@response
+@dataclass(frozen=True, slots=True)
+class PollingInfoResponse:
+    """The number of waiting requests."""
+
+    polling_num: I32
+
+
+@request(RequestCode.QUERY_ASSIGNMENT)
+@dataclass(frozen=True, slots=True)
+class QueryAssignmentRequest:
+    """Code 400: which queues are mine? The body is QueryAssignmentRequestBody."""
+
+
+@request(RequestCode.SET_MESSAGE_REQUEST_MODE)
+@dataclass(frozen=True, slots=True)
+class SetMessageRequestModeRequest:
+    """Code 401: pull or pop for a group and topic; the body is SetMessageRequestModeRequestBody."""

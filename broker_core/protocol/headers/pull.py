@@ -1,0 +1,39 @@
+"""Headers of pulling (remoting-protocol.md 2.4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from broker_core.protocol.codes import RequestCode
+from broker_core.protocol.fields import I32, I64, request, response
+
+
+@request(RequestCode.PULL_MESSAGE)
+@dataclass(frozen=True, slots=True)
+class PullMessageRequest:
+    """Code 11, and 361 of 5.x. `sys_flag` says which of the later fields count (codes.PULL_*)."""
+
+    consumer_group: str
+    topic: str
+    queue_id: I32
+    queue_offset: I64
+    max_msg_nums: I32
+    sys_flag: I32
+    commit_offset: I64 = 0
+    suspend_timeout_millis: I64 = 0
+    subscription: str | None = None
+    sub_version: I64 = 0
+    expression_type: str | None = None
+    bname: str | None = None
+    max_msg_bytes: I32 | None = None  # 5.x
+
+
+@response
+@dataclass(frozen=True, slots=True)
+class PullMessageResponse:
+    """Where to go on; clients need all four on codes 0, 19, 20 and 21."""
+
+    suggest_which_broker_id: I64
+    next_begin_offset: I64
+    min_offset: I64
+    max_offset: I64

@@ -1,0 +1,20 @@
+"""Headers by which a slave follows its master's tables (remoting-protocol.md 2.13). Code 21 and 201 serve too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from broker_core.protocol.codes import RequestCode
+from broker_core.protocol.fields import request
+
+
+@request(RequestCode.GET_ALL_CONSUMER_OFFSET)
+@dataclass(frozen=True, slots=True)
+class GetAllConsumerOffsetRequest:
+    """Code 43: every stored offset; answered by ConsumerOffsetSerializeWrapper."""
+
+
+@request(RequestCode.GET_ALL_DELAY_OFFSET)
+@dataclass(frozen=True, slots=True)
+class GetAllDelayOffsetRequest:
+    """Code 45: how far each delay level is delivered; answered by DelayOffsetSerializeWrapper."""

@@ -1,0 +1,44 @@
+"""Headers of two-phase sends (remoting-protocol.md 2.7)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from broker_core.protocol.codes import RequestCode
+from broker_core.protocol.fields import I32, I64, request
+
+
+@request(RequestCode.END_TRANSACTION)
+@dataclass(frozen=True, slots=True)
+class EndTransactionRequest:
+    """Code 37: the decision. `commit_or_rollback` is 0 unknown, 8 commit or 12 rollback."""
+
+    producer_group: str
+    tran_state_table_offset: I64
+    commit_log_offset: I64
+    commit_or_rollback: I32
+    from_transaction_check: bool = False
+    msg_id: str | None = None
+    transaction_id: str | None = None
+    bname: str | None = None
+
+
+@request(RequestCode.CHECK_TRANSACTION_STATE)
+@dataclass(frozen=True, slots=True)
+class CheckTransactionStateRequest:
+    """Code 39, broker to producer, one-way, the record as body: how did this end?"""
+
+    tran_state_table_offset: I64
+    commit_log_offset: I64
+    msg_id: str | None = None
+    transaction_id: str | None = None
+    offset_msg_id: str | None = None
+    bname: str | None = None
+
+
+@request(RequestCode.RESUME_CHECK_HALF_MESSAGE)
+@dataclass(frozen=True, slots=True)
+class ResumeCheckHalfMessageRequest:
+    """Code 323: ask about this half message again, from the first check on."""
+
+    msg_id: str | None = None

@@ -1,0 +1,46 @@
+"""An IP address with a port: 4 or 16 address bytes, then an int32 port (store-format.md 2.5)."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from ipaddress import ip_address
+from typing import Final
+
+from broker_core.protocol.errors import MalformedHost
+
+IPV4_BYTES: Final = 8
+IPV6_BYTES: Final = 20
+_MAX_PORT: Final = 0xFFFFFFFF
+
+
+@lru_cache(maxsize=65536)
+def encode_host(ip: str, port: int) -> bytes:
+    """Return 8 bytes for IPv4, 20 for IPv6; raise MalformedHost for a name or a port out of range."""
+    if not 0 <= port <= _MAX_PORT:
+        raise MalformedHost(f"port {port} of host {ip!r} is out of range")
+    try:
+        return ip_address(ip.partition("%")[0]).packed + port.to_bytes(4, "big")
+    except ValueError as error:
+        raise MalformedHost(f"{ip!r} is no IP address") from error
+
+
+@lru_cache(maxsize=65536)
+def decode_host(data: bytes) -> str:
+    """Return `ip:port`, or `[ip]:port` for IPv6."""
+    ip, port = split_host(data)
+    return f"[{ip}]:{port}" if len(data) == IPV6_BYTES else f"{ip}:{port}"
+
+
+def split_host(data: bytes) -> tuple[str, int]:
+    """Return the address text and the port of 8 or 20 bytes."""
+    if len(data) not in (IPV4_BYTES, IPV6_BYTES):
+        raise MalformedHost(f"a host has 8 or 20 bytes, not {len(data)}")
+    return str(ip_address(data[:-4])), int.from_bytes(data[-4:], "big")
+
+
+def parse_host(text: str) -> tuple[str, int]:
+    """Return address and port of `ip:port` or `[ip]:port`."""
+    ip, colon, port = text.rpartition(":")
+    if not colon or not port.isdecimal():
+        raise MalformedHost(f"{text!r} is not ip:port")
+    return ip.strip("[]"), int(port)

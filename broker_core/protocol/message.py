@@ -1,0 +1,146 @@
+"""A message as an application sends it, and as a broker keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NewType, Self, TypeVar, dataclass_transform
+
+from broker_core.protocol import properties as names
+from broker_core.protocol import sys_flag as flags
+from broker_core.protocol.host import encode_host, parse_host
+from broker_core.protocol.message_id import format_offset_id
+
+QueueOffset = NewType("QueueOffset", int)
+"""A place in a queue, counted in messages."""
+
+LogOffset = NewType("LogOffset", int)
+"""A place in the commit log, counted in bytes."""
+
+_T = TypeVar("_T")
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def _hot_value(cls: type[_T]) -> type[_T]:
+    """Make a dataclass that the type checker holds frozen.
+
+    At run time it is a plain slots class: a truly frozen one takes four times as long to build, and both classes of
+    this module are built once for every message that goes through.
+    """
+    return dataclass(slots=True)(cls)
+
+
+@_hot_value
+class Message:
+    """What a producer sends: body bytes for a topic, with properties."""
+
+    topic: str
+    body: bytes
+    properties: dict[str, str] = field(default_factory=dict)
+    flag: int = 0
+    sys_flag: int = 0
+
+    @classmethod
+    def create(
+        cls,
+        topic: str,
+        body: bytes,
+        *,
+        keys: Sequence[str] = (),
+        tag: str | None = None,
+        properties: Mapping[str, str] | None = None,
+        delay_level: int = 0,
+        flag: int = 0,
+    ) -> Self:
+        """Return a message whose properties are checked; raise MalformedProperties for what the wire cannot carry."""
+        pairs = dict(properties or {})
+        if keys:
+            pairs[names.KEYS] = names.join_keys(keys)
+        if tag:
+            pairs[names.TAGS] = tag
+        if delay_level:
+            pairs[names.DELAY] = str(delay_level)
+        names.check_properties(pairs)
+        return cls(topic, body, pairs, flag)
+
+    @property
+    def keys(self) -> list[str]:
+        """The index keys, without the unique id."""
+        return names.split_keys(self.properties.get(names.KEYS))
+
+    @property
+    def tag(self) -> str | None:
+        """The tag, if the message has one."""
+        return self.properties.get(names.TAGS)
+
+    @property
+    def unique_id(self) -> str | None:
+        """The id that the producing client gave, if it gave one."""
+        return self.properties.get(names.UNIQ_KEY)
+
+    @property
+    def delay_level(self) -> int:
+        """The delay level, 0 for none; text that is no number counts as none."""
+        text = self.properties.get(names.DELAY, "")
+        return int(text) if text.isdecimal() else 0
+
+    @property
+    def waits_for_store(self) -> bool:
+        """Whether the producer wants its answer only after flush and replicas (WAIT absent means yes)."""
+        return self.properties.get(names.WAIT, "true").lower() == "true"
+
+
+@_hot_value
+class StoredMessage:
+    """What a broker keeps and hands out: the message with its places, times and hosts.
+
+    Times are ms since 1970, hosts are `ip:port` (`[ip]:port` for IPv6). `body` is unpacked unless the reader asked
+    otherwise; `sys_flag`, `body_crc` and `store_size` (bytes of the whole record) always tell of the bytes as stored.
+    """
+
+    topic: str
+    queue_id: int
+    queue_offset: QueueOffset
+    log_offset: LogOffset
+    body: bytes
+    properties: dict[str, str]
+    flag: int
+    sys_flag: int
+    born_timestamp: int
+    born_host: str
+    store_timestamp: int
+    store_host: str
+    reconsume_times: int
+    prepared_transaction_offset: int
+    body_crc: int
+    store_size: int
+
+    @property
+    def keys(self) -> list[str]:
+        """The index keys, without the unique id."""
+        return names.split_keys(self.properties.get(names.KEYS))
+
+    @property
+    def tag(self) -> str | None:
+        """The tag, if the message has one."""
+        return self.properties.get(names.TAGS)
+
+    @property
+    def unique_id(self) -> str | None:
+        """The id that the producing client gave, if it gave one."""
+        return self.properties.get(names.UNIQ_KEY)
+
+    @property
+    def offset_id(self) -> str:
+        """The id that names broker address and log offset (remoting-protocol.md 4.7)."""
+        return format_offset_id(encode_host(*parse_host(self.store_host)), self.log_offset)
+
+    @property
+    def message_id(self) -> str:
+        """The unique id, or the offset id of a message without one."""
+        return self.unique_id or self.offset_id
+
+    @property
+    def is_compressed(self) -> bool:
+        """Whether the stored body is compressed."""
+        return bool(self.sys_flag & flags.COMPRESSED)

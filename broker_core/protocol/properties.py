@@ -1,0 +1,118 @@
+"""Message properties as text: ``name U+0001 value U+0002 name U+0001 value`` (remoting-protocol.md 4.3, 4.8).
+
+Nothing is escaped. Old writers end with U+0002, new ones do not; readers take both. A pair with an empty name or an
+empty value does not exist: the writer leaves it out, the reader drops it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from broker_core.protocol.errors import MalformedProperties
+
+NAME_END: Final = "\x01"
+PAIR_END: Final = "\x02"
+MAX_PROPERTIES_BYTES: Final = 32767
+
+KEYS: Final = "KEYS"
+TAGS: Final = "TAGS"
+WAIT: Final = "WAIT"
+DELAY: Final = "DELAY"
+UNIQ_KEY: Final = "UNIQ_KEY"
+RETRY_TOPIC: Final = "RETRY_TOPIC"
+REAL_TOPIC: Final = "REAL_TOPIC"
+REAL_QID: Final = "REAL_QID"
+TRAN_MSG: Final = "TRAN_MSG"
+PGROUP: Final = "PGROUP"
+MIN_OFFSET: Final = "MIN_OFFSET"
+MAX_OFFSET: Final = "MAX_OFFSET"
+ORIGIN_MESSAGE_ID: Final = "ORIGIN_MESSAGE_ID"
+RECONSUME_TIME: Final = "RECONSUME_TIME"
+MAX_RECONSUME_TIMES: Final = "MAX_RECONSUME_TIMES"
+MSG_REGION: Final = "MSG_REGION"
+TRACE_ON: Final = "TRACE_ON"
+CONSUME_START_TIME: Final = "CONSUME_START_TIME"
+TRAN_PREPARED_QUEUE_OFFSET: Final = "TRAN_PREPARED_QUEUE_OFFSET"
+TRANSACTION_CHECK_TIMES: Final = "TRANSACTION_CHECK_TIMES"
+CHECK_IMMUNITY_TIME_IN_SECONDS: Final = "CHECK_IMMUNITY_TIME_IN_SECONDS"
+INSTANCE_ID: Final = "INSTANCE_ID"
+CORRELATION_ID: Final = "CORRELATION_ID"
+REPLY_TO_CLIENT: Final = "REPLY_TO_CLIENT"
+TTL: Final = "TTL"
+MSG_TYPE: Final = "MSG_TYPE"
+CLUSTER: Final = "CLUSTER"
+INNER_MULTI_DISPATCH: Final = "INNER_MULTI_DISPATCH"
+INNER_MULTI_QUEUE_OFFSET: Final = "INNER_MULTI_QUEUE_OFFSET"
+SHARDING_KEY: Final = "__SHARDINGKEY"
+TRANSACTION_ID: Final = "__transactionId__"
+FIRST_POP_TIME: Final = "1ST_POP_TIME"
+POP_CK: Final = "POP_CK"
+
+# Names a client must leave to the system; brokers do not enforce it (remoting-protocol.md 4.8).
+RESERVED: Final = frozenset(
+    {
+        KEYS, TAGS, WAIT, DELAY, UNIQ_KEY, RETRY_TOPIC, REAL_TOPIC, REAL_QID, TRAN_MSG, PGROUP, MIN_OFFSET, MAX_OFFSET,
+        "BUYER_ID", "TRANSFER_FLAG", "CORRECTION_FLAG", "MQ2_FLAG", ORIGIN_MESSAGE_ID, RECONSUME_TIME,
+        MAX_RECONSUME_TIMES, MSG_REGION, TRACE_ON, CONSUME_START_TIME, TRAN_PREPARED_QUEUE_OFFSET,
+        TRANSACTION_CHECK_TIMES,
+        CHECK_IMMUNITY_TIME_IN_SECONDS, INSTANCE_ID, CORRELATION_ID, REPLY_TO_CLIENT, TTL, MSG_TYPE, "ARRIVE_TIME",
+        "PUSH_REPLY_TIME", CLUSTER, INNER_MULTI_DISPATCH, INNER_MULTI_QUEUE_OFFSET,
+    }
+)  # fmt: skip
+
+
+def parse_properties(text: str) -> dict[str, str]:
+    """Return the pairs of a property string; as Java reads it, broken pairs are dropped and the last duplicate wins."""
+    pairs = {}
+    for pair in text.split(PAIR_END):
+        name, _, value = pair.partition(NAME_END)
+        if name and value:
+            pairs[name] = value
+    return pairs
+
+
+def format_properties(properties: Mapping[str, str]) -> str:
+    """Return the property string, without a separator at its end; pairs with an empty name or value are left out.
+
+    Raises MalformedProperties when a name or value holds U+0002, since the text would read back as other pairs.
+    """
+    pairs = [f"{name}{NAME_END}{value}" for name, value in properties.items() if name and value]
+    text = PAIR_END.join(pairs)
+    if pairs and text.count(PAIR_END) >= len(pairs):
+        raise MalformedProperties(f"a property name or value holds U+0002: {_first_with(PAIR_END, properties)!r}")
+    return text
+
+
+def join_properties(inner: str, outer: str) -> str:
+    """Return both property strings as one, with a separator between them when it is needed (store-format.md 2.10)."""
+    if not inner or not outer or inner.endswith(PAIR_END):
+        return inner + outer
+    return f"{inner}{PAIR_END}{outer}"
+
+
+def check_properties(properties: Mapping[str, str]) -> None:
+    """Raise MalformedProperties unless every pair survives the way through a property string."""
+    for name, value in properties.items():
+        if not name or not value:
+            raise MalformedProperties(f"property {name!r} has an empty name or value")
+        if NAME_END in name or PAIR_END in name or PAIR_END in value:
+            raise MalformedProperties(f"property {name!r} holds U+0001 or U+0002")
+
+
+def split_keys(text: str | None) -> list[str]:
+    """Return the index keys of a KEYS property: the non-empty pieces between single spaces."""
+    return [key for key in text.split(" ") if key] if text else []
+
+
+def join_keys(keys: Iterable[str]) -> str:
+    """Return the KEYS property of these keys; raise MalformedProperties for a key that is empty or holds a space."""
+    keys = list(keys)
+    for key in keys:
+        if not key or " " in key:
+            raise MalformedProperties(f"message key {key!r} is empty or holds a space, which separates keys")
+    return " ".join(keys)
+
+
+def _first_with(character: str, properties: Mapping[str, str]) -> str:
+    return next(name for name, value in properties.items() if character in name or character in value)

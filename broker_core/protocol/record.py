@@ -1,0 +1,233 @@
+"""One stored message as bytes, on disk and on the wire (store-format.md 2.1, remoting-protocol.md 4.1).
+
+::
+
+     0 TOTALSIZE   4 MAGIC       8 BODYCRC    12 QUEUEID         16 FLAG        20 QUEUEOFFSET (8)   28 LOGOFFSET (8)
+    36 SYSFLAG    40 BORN (8)   48 BORNHOST (8 or 20)            56 STORED (8)  64 STOREHOST (8 or 20)
+    72 RECONSUMETIMES           76 PREPAREDTRANSACTIONOFFSET (8) 84 BODYLENGTH (4)
+    88 body | topic length int8 (V2: int16) | topic | properties length int16 | properties
+
+The positions hold for two IPv4 hosts. The sys flag tells which host is IPv6 and moves the rest by 12 bytes each, so it
+is always read first. V1 is written; V2, which Apache RocketMQ 5 writes for long topic names, is read too.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from typing import Final, NamedTuple
+
+from broker_core.protocol import sys_flag as flags
+from broker_core.protocol.compression import decompress as decompress_body
+from broker_core.protocol.errors import MalformedRecord
+from broker_core.protocol.host import decode_host
+from broker_core.protocol.message import LogOffset, QueueOffset, StoredMessage
+from broker_core.protocol.properties import MAX_PROPERTIES_BYTES, parse_properties
+
+Buffer = bytes | bytearray | memoryview
+"""Bytes to read records from; also a memory map, which type checkers take for neither."""
+
+MAGIC_V1: Final = 0xDAA320A7 - (1 << 32)
+MAGIC_V2: Final = 0xDAA320AB - (1 << 32)
+MAGIC_BLANK: Final = 0xCBD43194 - (1 << 32)
+
+QUEUE_OFFSET_AT: Final = 20
+LOG_OFFSET_AT: Final = 28
+SYS_FLAG_AT: Final = 36
+BORN_HOST_AT: Final = 48
+MAX_TOPIC_BYTES: Final = 127
+# Two IPv4 hosts, no body, no topic, no properties.
+MIN_RECORD_BYTES: Final = 91
+
+_CRC_MASK: Final = 0x7FFFFFFF
+_INT: Final = struct.Struct(">i")
+_BYTE: Final = struct.Struct(">b")
+_SHORT: Final = struct.Struct(">h")
+_SIZE_AND_MAGIC: Final = struct.Struct(">ii")
+_HOST_BITS: Final = 4
+
+
+def _fixed(born_host: int, store_host: int) -> struct.Struct:
+    return struct.Struct(f">iiiiiqqiq{born_host}sq{store_host}siqi")
+
+
+# Everything up to the body length; the index is the two host bits of the sys flag.
+FIXED: Final = (_fixed(8, 8), _fixed(20, 8), _fixed(8, 20), _fixed(20, 20))
+
+
+class RecordHead(NamedTuple):
+    """The fields of one record, variable parts as positions in the buffer it was read from."""
+
+    size: int
+    magic: int
+    body_crc: int
+    queue_id: int
+    flag: int
+    queue_offset: int
+    log_offset: int
+    sys_flag: int
+    born_timestamp: int
+    born_host: bytes
+    store_timestamp: int
+    store_host: bytes
+    reconsume_times: int
+    prepared_transaction_offset: int
+    body_length: int
+    body_begin: int
+    topic_begin: int
+    topic_end: int
+    properties_begin: int
+    properties_end: int
+
+
+def crc_of(body: bytes | memoryview) -> int:
+    """Return the checksum that a record keeps of its stored body (store-format.md 2.3)."""
+    return zlib.crc32(body) & _CRC_MASK
+
+
+def size_of(*, body: int, topic: int, properties: int, sys_flag: int = 0) -> int:
+    """Return the bytes of a V1 record with parts of these sizes."""
+    return FIXED[(sys_flag & flags.HOSTS_MASK) >> _HOST_BITS].size + body + 1 + topic + 2 + properties
+
+
+def encode(
+    *,
+    topic: bytes,
+    body: bytes,
+    properties: bytes,
+    queue_id: int,
+    queue_offset: int,
+    log_offset: int,
+    sys_flag: int,
+    born_timestamp: int,
+    born_host: bytes,
+    store_timestamp: int,
+    store_host: bytes,
+    flag: int = 0,
+    reconsume_times: int = 0,
+    prepared_transaction_offset: int = 0,
+) -> bytes:
+    """Return one V1 record; the host bits of the sys flag are set from the lengths of the hosts.
+
+    Raises MalformedRecord for a topic or properties that are too long for their length fields.
+    """
+    if len(topic) > MAX_TOPIC_BYTES or len(properties) > MAX_PROPERTIES_BYTES:
+        raise MalformedRecord(f"a topic of {len(topic)} or properties of {len(properties)} bytes do not fit a record")
+    host_bits = host_bits_of(born_host, store_host)
+    fixed = FIXED[host_bits >> _HOST_BITS]
+    head = fixed.pack(
+        fixed.size + len(body) + 3 + len(topic) + len(properties),
+        MAGIC_V1,
+        crc_of(body),
+        queue_id,
+        flag,
+        queue_offset,
+        log_offset,
+        sys_flag & ~flags.HOSTS_MASK | host_bits,
+        born_timestamp,
+        born_host,
+        store_timestamp,
+        store_host,
+        reconsume_times,
+        prepared_transaction_offset,
+        len(body),
+    )
+    return b"".join((head, body, bytes((len(topic),)), topic, _SHORT.pack(len(properties)), properties))
+
+
+def host_bits_of(born_host: bytes, store_host: bytes) -> int:
+    """Return the sys flag bits that tell which of both encoded hosts is IPv6."""
+    born = flags.BORN_HOST_IPV6 if len(born_host) > 8 else 0
+    return born | flags.STORE_HOST_IPV6 if len(store_host) > 8 else born
+
+
+def read_head(buffer: Buffer, position: int = 0) -> RecordHead:
+    """Return the head of the record at `position`; raise MalformedRecord unless its lengths fit together."""
+    try:
+        sys_flag = _INT.unpack_from(buffer, position + SYS_FLAG_AT)[0]
+        fixed = FIXED[(sys_flag & flags.HOSTS_MASK) >> _HOST_BITS]
+        fields = fixed.unpack_from(buffer, position)
+        size, magic, body_length = fields[0], fields[1], fields[14]
+        body_begin = position + fixed.size
+        length_at = body_begin + body_length
+        if body_length < 0 or size < MIN_RECORD_BYTES or position + size > len(buffer):
+            raise MalformedRecord(f"a size of {size} with a body of {body_length} bytes", position=position)
+        topic_begin, topic_end = _topic_span(buffer, length_at, magic)
+        properties_begin = topic_end + 2
+        properties_end = properties_begin + _SHORT.unpack_from(buffer, topic_end)[0]
+    except struct.error as error:
+        raise MalformedRecord("it is cut off", position=position) from error
+    if properties_end != position + size or properties_end < properties_begin:
+        raise MalformedRecord(f"its parts do not add up to its size of {size}", position=position)
+    return RecordHead._make((*fields, body_begin, topic_begin, topic_end, properties_begin, properties_end))
+
+
+def decode_one(buffer: Buffer, position: int = 0, *, decompress: bool = True) -> StoredMessage:
+    """Return the message of the record at `position`.
+
+    Raises MalformedRecord for an unsound record, MalformedCompression or UnknownCompression for its body.
+    """
+    head = read_head(buffer, position)
+    body = bytes(buffer[head.body_begin : head.body_begin + head.body_length])
+    if decompress and head.sys_flag & flags.COMPRESSED:
+        body = decompress_body(body, head.sys_flag)
+    return StoredMessage(
+        str(buffer[head.topic_begin : head.topic_end], "utf-8", "replace"),
+        head.queue_id,
+        QueueOffset(head.queue_offset),
+        LogOffset(head.log_offset),
+        body,
+        parse_properties(str(buffer[head.properties_begin : head.properties_end], "utf-8", "replace")),
+        head.flag,
+        head.sys_flag,
+        head.born_timestamp,
+        decode_host(head.born_host),
+        head.store_timestamp,
+        decode_host(head.store_host),
+        head.reconsume_times,
+        head.prepared_transaction_offset,
+        head.body_crc,
+        head.size,
+    )
+
+
+def decode_many(buffer: Buffer, *, decompress: bool = True) -> list[StoredMessage]:
+    """Return the messages of records that stand back to back, as in a pull answer; raise like `decode_one`."""
+    messages = []
+    position = 0
+    while position < len(buffer):
+        message = decode_one(buffer, position, decompress=decompress)
+        messages.append(message)
+        position += message.store_size
+    return messages
+
+
+def size_and_magic(buffer: Buffer, position: int) -> tuple[int, int]:
+    """Return the first two fields of whatever stands at `position`; eight bytes must be left there."""
+    size, magic = _SIZE_AND_MAGIC.unpack_from(buffer, position)
+    return size, magic
+
+
+def encode_blank(size: int) -> bytes:
+    """Return the eight bytes that declare the remaining `size` bytes of a segment unused (store-format.md 2.7)."""
+    return _SIZE_AND_MAGIC.pack(size, MAGIC_BLANK)
+
+
+def body_is_sound(buffer: Buffer, head: RecordHead) -> bool:
+    """Say whether the stored body has the checksum that its record states."""
+    return crc_of(memoryview(buffer)[head.body_begin : head.body_begin + head.body_length]) == head.body_crc
+
+
+def _topic_span(buffer: Buffer, length_at: int, magic: int) -> tuple[int, int]:
+    if magic == MAGIC_V1:
+        # Java reads the length as a signed byte.
+        length = _BYTE.unpack_from(buffer, length_at)[0]
+        begin = length_at + 1
+    elif magic == MAGIC_V2:
+        length = _SHORT.unpack_from(buffer, length_at)[0]
+        begin = length_at + 2
+    else:
+        raise MalformedRecord(f"magic {magic & 0xFFFFFFFF:08X} is not of a message")
+    if length < 0:
+        raise MalformedRecord(f"a topic of {length} bytes")
+    return begin, begin + length
