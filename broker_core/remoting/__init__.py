@@ -1,0 +1,35 @@
+"""Requests and responses over TCP: a server, a client, and the connection both are made of."""
+
+from broker_core.remoting.client import RemotingClient
+from broker_core.remoting.connection import Connection
+from broker_core.remoting.dispatch import Dispatch, Handler
+from broker_core.remoting.errors import (
+    AddressInUse,
+    AddressRefused,
+    ConnectionClosed,
+    ConnectRefused,
+    Overloaded,
+    RemotingError,
+    RemotingTimeout,
+)
+from broker_core.remoting.limits import Limits
+from broker_core.remoting.server import Server
+from broker_core.remoting.tls import TlsFiles, TlsMode
+
+__all__ = [
+    "AddressInUse",
+    "AddressRefused",
+    "ConnectRefused",
+    "Connection",
+    "ConnectionClosed",
+    "Dispatch",
+    "Handler",
+    "Limits",
+    "Overloaded",
+    "RemotingClient",
+    "RemotingError",
+    "RemotingTimeout",
+    "Server",
+    "TlsFiles",
+    "TlsMode",
+]

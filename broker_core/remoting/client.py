@@ -1,0 +1,136 @@
+"""Calls to any address: one connection each, opened when first needed (remoting-protocol.md 1.1, 1.12)."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from functools import partial
+from typing import Final
+
+from broker_core.logs import get_logger
+from broker_core.protocol.command import Command
+from broker_core.remoting.connection import Connection
+from broker_core.remoting.dispatch import Dispatch
+from broker_core.remoting.errors import ConnectionClosed, ConnectRefused, RemotingTimeout
+from broker_core.remoting.limits import Limits
+
+_log: Final = get_logger(__name__)
+
+
+class RemotingClient:
+    """Sends requests and returns responses; belongs to the loop it is first used on.
+
+    Callers that need the same new connection wait for one attempt together. A connection that is gone is opened again
+    by the next call; calls that were under way on it fail with ConnectionClosed.
+    """
+
+    def __init__(
+        self,
+        *,
+        on_request: Dispatch | None = None,
+        tls: ssl.SSLContext | None = None,
+        limits: Limits | None = None,
+    ) -> None:
+        """`on_request` answers what brokers ask of this client; without it their requests are dropped."""
+        self._on_request = on_request
+        self._tls = tls
+        self._limits = limits or Limits()
+        self._connections: dict[str, Connection] = {}
+        self._attempts: dict[str, asyncio.Task[Connection]] = {}
+        self._is_closed = False
+
+    async def invoke(self, address: str, request: Command, timeout_ms: int) -> Command:
+        """Return the response to a request, whatever its code.
+
+        Raises ConnectRefused, RemotingTimeout, ConnectionClosed or Overloaded. `timeout_ms` counts from now, opening
+        the connection included.
+        """
+        connection = self._connections.get(address)
+        if connection is not None and not connection.is_closing:
+            return await connection.invoke(request, timeout_ms)
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + timeout_ms / 1000
+        connection = await self._connect(address, timeout_ms)
+        return await connection.invoke(request, max(1, int((deadline - loop.time()) * 1000)))
+
+    async def one_way(self, address: str, request: Command) -> None:
+        """Send a request that is not to be answered; raises ConnectRefused, RemotingTimeout or ConnectionClosed."""
+        connection = await self.connection(address)
+        connection.send(request)
+
+    async def connection(self, address: str, timeout_ms: int | None = None) -> Connection:
+        """Return the open connection to an address, opened if need be; raises ConnectRefused or RemotingTimeout."""
+        connection = self._connections.get(address)
+        if connection is not None and not connection.is_closing:
+            return connection
+        return await self._connect(address, timeout_ms or self._limits.connect_timeout_ms)
+
+    def find_connection(self, address: str) -> Connection | None:
+        """Return the connection to an address if one is open."""
+        connection = self._connections.get(address)
+        return None if connection is None or connection.is_closing else connection
+
+    async def close(self) -> None:
+        """Close every connection; calls under way fail with ConnectionClosed."""
+        self._is_closed = True
+        attempts = list(self._attempts.values())
+        for attempt in attempts:
+            attempt.cancel()
+        open_ones = list(self._connections.values())
+        for connection in open_ones:
+            connection.cancel_handlers()
+            connection.close("the client is closed")
+        waiting = [asyncio.ensure_future(each.closed()) for each in open_ones]
+        if waiting:
+            await asyncio.wait(waiting, timeout=1.0)  # a peer that reads nothing must not hold us up
+        if attempts:
+            await asyncio.wait(attempts)
+        for connection in open_ones:
+            connection.abort("the client is closed")
+
+    async def _connect(self, address: str, timeout_ms: int) -> Connection:
+        if self._is_closed:
+            raise ConnectionClosed(address, "the client is closed")
+        attempt = self._attempts.get(address)
+        if attempt is None:
+            attempt = asyncio.get_running_loop().create_task(self._open(address), name=f"connect {address}")
+            self._attempts[address] = attempt
+            attempt.add_done_callback(partial(self._attempt_ended, address))
+        # The attempt is shared: one caller that gives up, or is cancelled, must not end it for the others.
+        done, _ = await asyncio.wait([attempt], timeout=timeout_ms / 1000)
+        if not done:
+            raise RemotingTimeout(address, timeout_ms, "a connection")
+        if attempt.cancelled():
+            raise ConnectionClosed(address, "the client is closed")
+        return attempt.result()
+
+    def _attempt_ended(self, address: str, attempt: asyncio.Task[Connection]) -> None:
+        self._attempts.pop(address, None)
+        if not attempt.cancelled() and attempt.exception() is not None:
+            _log.debug("address=%s: %s", address, attempt.exception())
+
+    async def _open(self, address: str) -> Connection:
+        host, _, port = address.rpartition(":")
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(self._limits.connect_timeout_ms / 1000):
+                _, connection = await loop.create_connection(
+                    lambda: Connection(self._on_request, self._limits, stops_reading_when_full=False),
+                    host.strip("[]"),
+                    int(port),
+                    ssl=self._tls,
+                    server_hostname=host.strip("[]") if self._tls is not None else None,
+                )
+        except TimeoutError:
+            reason = f"no connection within {self._limits.connect_timeout_ms} ms"
+            raise ConnectRefused(address, reason) from None
+        except (OSError, ValueError) as error:
+            raise ConnectRefused(address, str(error)) from error
+        self._connections[address] = connection
+        connection.on_close(lambda closed: self._forget(address, closed))
+        return connection
+
+    def _forget(self, address: str, connection: Connection) -> None:
+        _log.debug("address=%s: closed, %s", address, connection.close_reason)
+        if self._connections.get(address) is connection:
+            del self._connections[address]

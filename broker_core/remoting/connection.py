@@ -1,0 +1,406 @@
+"""One TCP connection, seen from either side (remoting-protocol.md 1.1, 1.5, 1.9, 1.12).
+
+Both sides ask and both sides answer, so there is one class. What arrives in one read is worked off in one go and what
+it calls for is written in one go: with many small commands the cost is in the calls to the system, not in the bytes.
+
+::
+
+    data_received ─► FrameReader ─► Command ─┬─ response ─► the call that waits for it
+                                             └─ request ──► handler ─┬─ Command ───┐
+                                                                     ├─ awaitable ─┤ at its end
+                                                                     └─ None       │ (answer() later, or never)
+    transport ◄── one write ◄── _out ◄─────────────────────────────────────────────┘
+
+Backpressure: when the peer does not take what is written, a server stops reading from it, in the middle of what one
+read brought if need be; a client goes on reading (else the two could wait for each other) and holds back its calls.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
+from typing import Any, Final, Protocol, TypeAlias, cast
+
+from broker_core.logs import get_logger
+from broker_core.protocol.codes import FLAG_ONE_WAY, FLAG_RESPONSE, ResponseCode, name_of_request
+from broker_core.protocol.command import Command
+from broker_core.protocol.errors import FrameError, ProtocolError
+from broker_core.protocol.frame import Frame, FrameReader
+from broker_core.remoting.errors import ConnectionClosed, Overloaded, RemotingTimeout
+from broker_core.remoting.limits import Limits
+
+Result: TypeAlias = Command | Awaitable[Command | None] | None
+CloseCallback: TypeAlias = Callable[["Connection"], None]
+
+_OPAQUE_MASK: Final = 0x7FFFFFFF
+_WRITE_SIZE: Final = 1024 * 1024  # bytes of answers collected before they are written, though more is still to come
+
+
+class Serving(Protocol):
+    """What a connection needs of whoever answers its requests; see Dispatch."""
+
+    def handle(self, request: Command, connection: Connection) -> Result: ...
+
+    def finish(
+        self, request: Command, ended: asyncio.Future[Command | None], connection: Connection
+    ) -> Command | None: ...
+
+
+class _Call:
+    """A request of ours that waits for its answer; `deadline` is in the loop's time."""
+
+    __slots__ = ("deadline", "future", "timeout_ms")
+
+    def __init__(self, future: asyncio.Future[Command], deadline: float, timeout_ms: int) -> None:
+        self.future = future
+        self.deadline = deadline
+        self.timeout_ms = timeout_ms
+
+
+class Connection(asyncio.Protocol):
+    """An open connection; lives on one loop."""
+
+    def __init__(
+        self,
+        serving: Serving | None,
+        limits: Limits,
+        *,
+        stops_reading_when_full: bool,
+        on_open: CloseCallback | None = None,
+    ) -> None:
+        """Without `serving` every request of the peer is dropped."""
+        self.peer = ""  # ip:port
+        self.local = ""
+        self.close_reason = ""
+        self._serving = serving
+        self._limits = limits
+        self._stops_reading_when_full = stops_reading_when_full
+        self._on_open = on_open
+        self._on_close: list[CloseCallback] = []
+        self._loop = asyncio.get_running_loop()
+        self._closed: asyncio.Future[None] = self._loop.create_future()
+        self._transport: asyncio.Transport | None = None
+        self._frames = FrameReader(limits.max_frame)
+        self._held: deque[Frame] = deque()  # frames that wait until the peer takes its answers
+        self._out: list[bytes] = []
+        self._out_size = 0
+        self._collecting = False  # somebody up the stack, or a scheduled callback, will write `_out`
+        self._is_full = False
+        self._is_deaf = False  # asked to read nothing more, for good
+        self._room: asyncio.Future[None] | None = None  # calls wait here while the buffer is full
+        self._opaques = itertools.count()
+        self._calls: dict[int, _Call] = {}
+        self._unanswered: set[asyncio.Future[Command | None]] = set()
+        self._expiry: asyncio.TimerHandle | None = None
+        self._idle_timer: asyncio.TimerHandle | None = None
+        self._last_active = self._loop.time()
+        self._log = get_logger(__name__)
+
+    # ---- asking ------------------------------------------------------------------------------------------------------
+
+    async def invoke(self, request: Command, timeout_ms: int) -> Command:
+        """Send a request and return its response, whatever its code.
+
+        Raises RemotingTimeout, ConnectionClosed or Overloaded. `timeout_ms` counts from now, waiting for room included.
+        """
+        deadline = self._loop.time() + timeout_ms / 1000
+        if self._is_full:
+            await self._wait_for_room(deadline, timeout_ms)
+        if len(self._calls) >= self._limits.max_pending_calls:
+            raise Overloaded(self.peer, "max_pending_calls", self._limits.max_pending_calls)
+        opaque = request.opaque = next(self._opaques) & _OPAQUE_MASK
+        self._put(request)
+        future: asyncio.Future[Command] = self._loop.create_future()
+        self._calls[opaque] = _Call(future, deadline, timeout_ms)
+        if self._expiry is None or deadline < self._expiry.when():
+            self._expire_at(deadline)
+        try:
+            return await future
+        finally:
+            self._calls.pop(opaque, None)
+
+    def send(self, request: Command) -> None:
+        """Send a request that is not to be answered; raises ConnectionClosed."""
+        request.opaque = next(self._opaques) & _OPAQUE_MASK
+        request.flag |= FLAG_ONE_WAY
+        self._put(request)
+
+    def answer(self, request: Command, response: Command) -> None:
+        """Send the response to a request of the peer; does nothing if it wants none or is gone."""
+        if request.flag & FLAG_ONE_WAY or self.is_closing:
+            return
+        try:
+            self._put(response.answering(request))
+        except ProtocolError as error:
+            self._log.error("peer=%s request=%s: %s", self.peer, name_of_request(request.code), error)
+            remark = f"the response cannot be sent: {error}".encode("utf-8", "replace").decode()
+            self._put(Command.response(ResponseCode.SYSTEM_ERROR, remark=remark).answering(request))
+
+    # ---- being open and closing --------------------------------------------------------------------------------------
+
+    @property
+    def is_closing(self) -> bool:
+        """True from the moment nothing can be sent any more."""
+        return self._transport is None or self._transport.is_closing()
+
+    @property
+    def unanswered(self) -> int:
+        """Requests of the peer that handlers still work on."""
+        return len(self._unanswered)
+
+    @property
+    def pending_calls(self) -> int:
+        """Own requests that wait for their response."""
+        return len(self._calls)
+
+    def on_close(self, callback: CloseCallback) -> None:
+        """Call `callback` once when the connection is closed, at once if it already is."""
+        if self._closed.done():
+            callback(self)
+        else:
+            self._on_close.append(callback)
+
+    def close(self, reason: str = "closed here") -> None:
+        """Write what is collected, then close; calls that wait fail with ConnectionClosed."""
+        if self._transport is not None and not self._transport.is_closing():
+            self.close_reason = reason
+            self._write()
+            self._transport.close()
+
+    def abort(self, reason: str) -> None:
+        """Close without writing what the peer has not taken."""
+        if self._transport is not None:
+            self.close_reason = self.close_reason or reason
+            self._transport.abort()
+
+    async def closed(self) -> None:
+        """Return when the connection is closed."""
+        await asyncio.shield(self._closed)
+
+    async def drained(self) -> None:
+        """Return when no handler works on a request of the peer any more."""
+        while self._unanswered:
+            await asyncio.wait(self._unanswered)
+
+    def stop_reading(self) -> None:
+        """Take no more requests from now on; answers still go out."""
+        self._is_deaf = True
+        self._held.clear()
+        self._pause_reading()
+
+    def cancel_handlers(self) -> None:
+        """Cancel the handlers that still work on a request of the peer."""
+        for each in list(self._unanswered):
+            each.cancel()
+
+    # ---- called by the transport -------------------------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Remember who the peer is and start the idle clock."""
+        self._transport = cast(asyncio.Transport, transport)
+        self.peer = _address(transport.get_extra_info("peername"))
+        self.local = _address(transport.get_extra_info("sockname"))
+        self._transport.set_write_buffer_limits(high=self._limits.write_buffer_high)
+        if self._limits.idle_seconds:
+            self._idle_timer = self._loop.call_later(self._limits.idle_seconds, self._close_if_idle)
+        if self._on_open is not None:
+            self._on_open(self)
+
+    def data_received(self, data: bytes) -> None:
+        """Work off every frame that `data` completes; write all answers together."""
+        self._last_active = self._loop.time()
+        fault: FrameError | None = None
+        try:
+            frames = self._frames.feed(data)
+        except FrameError as error:
+            frames, fault = error.frames, error
+        self._work_off(frames)
+        if fault is not None:
+            self._fail(fault)
+
+    def pause_writing(self) -> None:
+        """The peer takes too little: stop reading, or hold back calls."""
+        self._is_full = True
+        if self._stops_reading_when_full:
+            self._pause_reading()
+
+    def resume_writing(self) -> None:
+        """The peer has taken enough: go on where it was stopped."""
+        self._is_full = False
+        if self._room is not None:
+            self._room.set_result(None)
+            self._room = None
+        if self._held:
+            held = list(self._held)
+            self._held.clear()
+            self._work_off(held)
+        if self._stops_reading_when_full and not (self._is_full or self._is_deaf or self.is_closing):
+            cast(asyncio.Transport, self._transport).resume_reading()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Fail the calls that wait; tell everybody who asked to be told."""
+        self.close_reason = self.close_reason or (str(exc) if exc else "closed by the peer")
+        self._transport = None
+        self._held.clear()
+        self._out.clear()
+        for timer in (self._expiry, self._idle_timer):
+            if timer is not None:
+                timer.cancel()
+        for call in self._calls.values():
+            if not call.future.done():
+                call.future.set_exception(ConnectionClosed(self.peer, self.close_reason))
+        if self._room is not None:
+            self._room.set_result(None)
+        self._closed.set_result(None)
+        for callback in self._on_close:
+            try:
+                callback(self)
+            except Exception:  # noqa: BLE001 - the top of a connection: the other callbacks must still be told
+                self._log.exception("peer=%s: a close callback failed", self.peer)
+        self._on_close.clear()
+
+    # ---- reading -----------------------------------------------------------------------------------------------------
+
+    def _work_off(self, frames: list[Frame]) -> None:
+        if self._held:
+            self._held.extend(frames)
+            return
+        self._collecting = True
+        try:
+            for at, frame in enumerate(frames):
+                if self.is_closing:
+                    break
+                if self._is_full and self._stops_reading_when_full:
+                    self._held.extend(frames[at:])
+                    break
+                self._take(Command.decode(frame))
+        except ProtocolError as error:
+            self._fail(error)
+        finally:
+            self._collecting = False
+        self._write()
+
+    def _take(self, command: Command) -> None:
+        if command.flag & FLAG_RESPONSE:
+            call = self._calls.get(command.opaque)
+            if call is None:
+                self._log.debug("peer=%s opaque=%d: a response nobody waits for", self.peer, command.opaque)
+            elif not call.future.done():
+                call.future.set_result(command)
+            return
+        if self._serving is None:
+            return
+        if len(self._unanswered) >= self._limits.max_unanswered:
+            self.answer(command, _busy(self._limits.max_unanswered))
+            return
+        result = self._serving.handle(command, self)
+        if type(result) is Command:
+            self.answer(command, result)
+        elif result is not None:
+            self._await(command, cast(Awaitable[Command | None], result))
+
+    def _await(self, request: Command, result: Awaitable[Command | None]) -> None:
+        if isinstance(result, asyncio.Future):
+            future = result
+        else:
+            future = self._loop.create_task(
+                cast(Coroutine[Any, Any, Command | None], result), name=f"{name_of_request(request.code)} {self.peer}"
+            )
+        self._unanswered.add(future)
+        future.add_done_callback(partial(self._finish, request))
+
+    def _finish(self, request: Command, ended: asyncio.Future[Command | None]) -> None:
+        self._unanswered.discard(ended)
+        response = cast(Serving, self._serving).finish(request, ended, self)
+        if response is not None:
+            self.answer(request, response)
+
+    def _fail(self, error: ProtocolError) -> None:
+        self._log.warning("peer=%s: %s; closing", self.peer, error)
+        self.close(str(error))
+
+    def _pause_reading(self) -> None:
+        if not self.is_closing:
+            cast(asyncio.Transport, self._transport).pause_reading()
+
+    # ---- writing -----------------------------------------------------------------------------------------------------
+
+    def _put(self, command: Command) -> None:
+        """Have a command written in this turn of the loop, together with all others of this turn."""
+        if self.is_closing:
+            raise ConnectionClosed(self.peer, self.close_reason)
+        parts = command.encode_parts()
+        self._out += parts
+        self._out_size += sum(map(len, parts))
+        if self._out_size >= _WRITE_SIZE:
+            self._write()
+        if not self._collecting:
+            self._collecting = True
+            self._loop.call_soon(self._write_scheduled)
+
+    def _write_scheduled(self) -> None:
+        self._collecting = False
+        self._write()
+
+    def _write(self) -> None:
+        out = self._out
+        if not out or self._transport is None:
+            return
+        self._out = []
+        self._out_size = 0
+        self._last_active = self._loop.time()
+        self._transport.writelines(out)
+        if self._is_full and self._transport.get_write_buffer_size() > self._limits.write_buffer_max:
+            self._log.warning("peer=%s: does not take its answers; closing", self.peer)
+            self.abort(f"write_buffer_max of {self._limits.write_buffer_max} bytes is reached")
+
+    async def _wait_for_room(self, deadline: float, timeout_ms: int) -> None:
+        while self._is_full and not self.is_closing:
+            if self._room is None:
+                self._room = self._loop.create_future()
+            done, _ = await asyncio.wait([self._room], timeout=max(0.0, deadline - self._loop.time()))
+            if not done:
+                raise RemotingTimeout(self.peer, timeout_ms, "room to write")
+
+    # ---- time --------------------------------------------------------------------------------------------------------
+
+    def _expire_at(self, deadline: float) -> None:
+        """Have one timer for all calls, set to the earliest deadline: most calls are answered long before theirs."""
+        if self._expiry is not None:
+            self._expiry.cancel()
+        self._expiry = self._loop.call_at(deadline, self._expire)
+
+    def _expire(self) -> None:
+        self._expiry = None
+        now = self._loop.time()
+        late = [call for call in self._calls.values() if call.deadline <= now]
+        for call in late:
+            if not call.future.done():
+                call.future.set_exception(RemotingTimeout(self.peer, call.timeout_ms))
+        waiting = [call.deadline for call in self._calls.values() if call.deadline > now]
+        if waiting:
+            self._expire_at(min(waiting))
+
+    def _close_if_idle(self) -> None:
+        idle = self._loop.time() - self._last_active
+        if idle >= self._limits.idle_seconds:
+            self._log.info("peer=%s: idle for %.0f s; closing", self.peer, idle)
+            self.close("idle")
+            return
+        self._idle_timer = self._loop.call_later(self._limits.idle_seconds - idle, self._close_if_idle)
+
+
+def _busy(limit: int) -> Command:
+    remark = f"[OVERLOAD]{limit} requests of this connection are unanswered, start flow control for a while"
+    return Command.response(ResponseCode.SYSTEM_BUSY, remark=remark)
+
+
+def _address(name: Any) -> str:
+    """Return a socket's name as ``ip:port`` or ``[ip]:port``."""
+    if not isinstance(name, tuple):
+        return str(name or "")
+    ip, port = name[0], name[1]
+    return f"[{ip}]:{port}" if ":" in ip else f"{ip}:{port}"

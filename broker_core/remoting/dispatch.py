@@ -1,0 +1,102 @@
+"""From code to handler: a table, hooks around it, and the table of errors (remoting-protocol.md 1.10)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final, TypeAlias
+
+from broker_core.errors import GantryError
+from broker_core.logs import get_logger
+from broker_core.protocol.codes import ResponseCode, name_of_request
+from broker_core.protocol.command import Command
+from broker_core.remoting.connection import Connection, Result
+
+Handler: TypeAlias = Callable[[Command, Connection], Result]
+"""Answers one request: at once, by an awaitable, or later through `Connection.answer` (then it returns None)."""
+
+BeforeHook: TypeAlias = Callable[[Command, Connection], None]
+"""Sees a request before its handler; what it raises is the answer."""
+
+AfterHook: TypeAlias = Callable[[Command, Command | None, Connection], None]
+"""Sees a request with its response, None if there was none yet."""
+
+_log: Final = get_logger(__name__)
+
+
+class Dispatch:
+    """Knows who answers which code, and which response code stands for which error."""
+
+    def __init__(self, errors: Mapping[type[Exception], ResponseCode] | None = None) -> None:
+        """Take the table of errors; an error is looked up by its class, then by what that derives from."""
+        self._errors = dict(errors or {})
+        self._handlers: dict[int, Handler] = {}
+        self._before: list[BeforeHook] = []
+        self._after: list[AfterHook] = []
+
+    def register(self, code: int, handler: Handler) -> None:
+        """Have `handler` answer the requests with `code`; the last one registered counts."""
+        self._handlers[int(code)] = handler
+
+    def before(self, hook: BeforeHook) -> None:
+        """Call `hook` before each handler, in the order of registration."""
+        self._before.append(hook)
+
+    def after(self, hook: AfterHook) -> None:
+        """Call `hook` when a handler has answered or failed, also for one-way requests."""
+        self._after.append(hook)
+
+    def handle(self, request: Command, connection: Connection) -> Result:
+        """Return the response, None, or an awaitable whose end must be handed to `finish`. Never raises."""
+        handler = self._handlers.get(request.code)
+        try:
+            for hook in self._before:
+                hook(request, connection)
+            response = _not_supported(request) if handler is None else handler(request, connection)
+        except Exception as error:  # noqa: BLE001 - the top of a request: whatever a handler raises becomes its answer
+            response = self.refuse(request, error)
+        if self._after and (response is None or type(response) is Command):
+            self._run_after(request, response, connection)
+        return response
+
+    def finish(self, request: Command, ended: asyncio.Future[Command | None], connection: Connection) -> Command | None:
+        """Return the response that an awaitable of `handle` came to. Never raises."""
+        if ended.cancelled():
+            return None
+        error = ended.exception()
+        if error is None:
+            response = ended.result()
+        elif isinstance(error, Exception):
+            response = self.refuse(request, error)
+        else:
+            return None
+        self._run_after(request, response, connection)
+        return response
+
+    def refuse(self, request: Command, error: Exception) -> Command:
+        """Return the response that stands for an error; one that nobody foresaw is logged with its traceback."""
+        for kind in type(error).__mro__:
+            code = self._errors.get(kind)
+            if code is not None:
+                return Command.response(code, remark=str(error))
+        if isinstance(error, GantryError):
+            return Command.response(ResponseCode.SYSTEM_ERROR, remark=str(error))
+        _log.error("request=%s opaque=%d: failed", name_of_request(request.code), request.opaque, exc_info=error)
+        return Command.response(ResponseCode.SYSTEM_ERROR, remark=f"{type(error).__name__}: {error}")
+
+    def _run_after(self, request: Command, response: Command | None, connection: Connection) -> None:
+        for hook in self._after:
+            try:
+                hook(request, response, connection)
+            except Exception:  # noqa: BLE001 - a hook that only looks on must not spoil the answer
+                _log.exception("request=%s: a hook failed", name_of_request(request.code))
+
+
+def _not_supported(request: Command) -> Command:
+    remark = f" request type {request.code} not supported"  # the space is part of the known text (1.9)
+    return Command.response(ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark=remark)
+
+
+def is_awaitable(result: Result) -> bool:
+    """Say whether a handler's result is still to come."""
+    return isinstance(result, Awaitable)

@@ -1,0 +1,67 @@
+"""What can go wrong between two processes.
+
+::
+
+    RemotingError
+     ├─ RemotingTimeout     no answer in time; the peer may have acted or not
+     ├─ ConnectRefused      no connection could be opened; the peer has seen nothing
+     ├─ ConnectionClosed    it was closed under the call; the peer may have acted or not
+     ├─ Overloaded          a limit of this side is reached; nothing was sent
+     └─ AddressRefused      this side cannot listen there
+         └─ AddressInUse    because another process does
+"""
+
+from __future__ import annotations
+
+from broker_core.errors import GantryError
+
+
+class RemotingError(GantryError):
+    """A call did not come through; `address` is the peer's ``host:port``."""
+
+    def __init__(self, message: str, address: str) -> None:
+        super().__init__(message)
+        self.address = address
+
+
+class RemotingTimeout(RemotingError):
+    """No answer came in time; whether the peer acted is unknown."""
+
+    def __init__(self, address: str, timeout_ms: int, what: str = "an answer") -> None:
+        super().__init__(f"{address} gave not {what} within {timeout_ms} ms", address)
+        self.timeout_ms = timeout_ms
+
+
+class ConnectRefused(RemotingError):
+    """No connection to the peer could be opened."""
+
+    def __init__(self, address: str, reason: str) -> None:
+        super().__init__(f"cannot connect to {address}: {reason}", address)
+        self.reason = reason
+
+
+class ConnectionClosed(RemotingError):
+    """The connection was closed before the answer came; whether the peer acted is unknown."""
+
+    def __init__(self, address: str, reason: str = "") -> None:
+        super().__init__(f"the connection to {address} is closed{': ' + reason if reason else ''}", address)
+
+
+class Overloaded(RemotingError):
+    """A limit of this process is reached; nothing was sent."""
+
+    def __init__(self, address: str, limit: str, value: int) -> None:
+        super().__init__(f"{address}: the limit {limit} of {value} is reached", address)
+        self.limit = limit
+        self.value = value
+
+
+class AddressRefused(RemotingError):
+    """The system does not let this process listen at the address."""
+
+    def __init__(self, address: str, reason: str) -> None:
+        super().__init__(f"cannot listen at {address}: {reason}", address)
+
+
+class AddressInUse(AddressRefused):
+    """Another process listens at the address."""

@@ -1,0 +1,36 @@
+"""The limits of a connection and of a server, each with what happens when it is reached."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from broker_core.protocol.frame import MAX_FRAME
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Values and answers. The defaults serve some thousand clients in a process of a few gigabytes."""
+
+    max_frame: int = MAX_FRAME
+    """Bytes of one frame; a larger one closes its connection (remoting-protocol.md 1.9)."""
+
+    max_connections: int = 16_384
+    """Connections of one server; one more is closed at once, before anything is read."""
+
+    max_unanswered: int = 16_384
+    """Requests of one peer that handlers work on; one more is answered SYSTEM_BUSY."""
+
+    max_pending_calls: int = 65_536
+    """Own calls on one connection that wait for their answer; one more raises Overloaded."""
+
+    write_buffer_high: int = 4 * 1024 * 1024
+    """Bytes a peer has not taken yet; from here on a server reads nothing more from it, a client's calls wait."""
+
+    write_buffer_max: int = 64 * 1024 * 1024
+    """Bytes a peer has not taken yet; from here on its connection is closed."""
+
+    idle_seconds: float = 120.0
+    """A connection on which nothing was read or written for so long is closed (1.12); 0 means never."""
+
+    connect_timeout_ms: int = 3_000
+    """How long opening a connection may take."""
