@@ -1,0 +1,228 @@
+"""What a name server answers to each request (remoting-protocol.md 2.11, behaviour.md A)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Final, TypeAlias
+
+from broker_core.namesrv.config import NameServerConfig
+from broker_core.namesrv.routes import Registration, RouteTable
+from broker_core.namesrv.settings import ORDER_TOPIC_CONFIG, Settings
+from broker_core.protocol import Command, RequestCode, ResponseCode, bodies
+from broker_core.protocol.bodies.registration import checksum, decode_registration
+from broker_core.protocol.codes import STRICT_JSON_VERSION, TOPIC_UNIT, TOPIC_UNIT_SUBSCRIPTION
+from broker_core.protocol.headers import routes as headers
+from broker_core.remoting import Connection
+
+_log = logging.getLogger(__name__)
+
+_FAQ: Final = "See the topic's brokers, whether it was created, and whether the client's name server is the right one."
+
+Answer: TypeAlias = Callable[[Command, Connection], Command]
+
+
+class Handlers:
+    """One method per request code; `table` lists them for the dispatcher. `clock` gives milliseconds."""
+
+    def __init__(
+        self, routes: RouteTable, settings: Settings, config: NameServerConfig, clock: Callable[[], int]
+    ) -> None:
+        self._routes = routes
+        self._settings = settings
+        self._config = config
+        self._clock = clock
+        self._watched: set[Connection] = set()
+
+    def table(self) -> dict[RequestCode, Answer]:
+        """Return the answer to each request code that a name server knows."""
+        code = RequestCode
+        return {
+            code.REGISTER_BROKER: self.register,
+            code.UNREGISTER_BROKER: self.unregister,
+            code.QUERY_DATA_VERSION: self.query_data_version,
+            code.GET_ROUTEINFO_BY_TOPIC: self.route,
+            code.GET_BROKER_CLUSTER_INFO: self.cluster_info,
+            code.GET_ALL_TOPIC_LIST_FROM_NAMESERVER: self.all_topics,
+            code.GET_TOPICS_BY_CLUSTER: self.topics_of_cluster,
+            code.GET_SYSTEM_TOPIC_LIST_FROM_NS: self.system_topics,
+            code.GET_UNIT_TOPIC_LIST: self.unit_topics,
+            code.GET_HAS_UNIT_SUB_TOPIC_LIST: self.unit_subscribed_topics,
+            code.GET_HAS_UNIT_SUB_UNUNIT_TOPIC_LIST: self.unit_subscribed_plain_topics,
+            code.DELETE_TOPIC_IN_NAMESRV: self.delete_topic,
+            code.WIPE_WRITE_PERM_OF_BROKER: self.take_write_permission,
+            code.ADD_WRITE_PERM_OF_BROKER: self.give_write_permission,
+            code.PUT_KV_CONFIG: self.put_setting,
+            code.GET_KV_CONFIG: self.get_setting,
+            code.DELETE_KV_CONFIG: self.delete_setting,
+            code.GET_KVLIST_BY_NAMESPACE: self.list_settings,
+            code.UPDATE_NAMESRV_CONFIG: self.update_config,
+            code.GET_NAMESRV_CONFIG: self.get_config,
+        }
+
+    # Brokers
+
+    def register(self, request: Command, connection: Connection) -> Command:
+        """Take in a broker and its topics; tell a slave where its master is."""
+        header = request.header(headers.RegisterBrokerRequest)
+        if header.body_crc32 and header.body_crc32 != checksum(request.body):
+            return Command.response(ResponseCode.SYSTEM_ERROR, remark="crc32 not match")
+        body = decode_registration(request.body, compressed=header.compressed)
+        wrapper = body.topic_config_serialize_wrapper if request.body else None
+        broker = Registration(
+            cluster=header.cluster_name,
+            broker_name=header.broker_name,
+            broker_id=header.broker_id,
+            address=header.broker_addr,
+            ha_address=header.ha_server_addr,
+            data_version=wrapper.data_version if wrapper else None,
+            topics=wrapper.topic_config_table if wrapper else None,
+        )
+        self._watch(connection)
+        master = self._routes.register(broker, holder=connection, now=self._clock())
+        _log.debug("broker=%s id=%d %s: registered", broker.broker_name, broker.broker_id, broker.address)
+        answer = headers.RegisterBrokerResponse(master.ha_address, master.address) if master else None
+        return Command.response(
+            ResponseCode.SUCCESS, answer or headers.RegisterBrokerResponse(), self._settings_body(ORDER_TOPIC_CONFIG)
+        )
+
+    def unregister(self, request: Command, _: Connection) -> Command:
+        """Forget a broker that says good-bye."""
+        header = request.header(headers.UnregisterBrokerRequest)
+        self._routes.unregister(header.broker_name, header.broker_id, header.broker_addr)
+        _log.info("broker=%s id=%d %s: unregistered", header.broker_name, header.broker_id, header.broker_addr)
+        return Command.response(ResponseCode.SUCCESS)
+
+    def query_data_version(self, request: Command, _: Connection) -> Command:
+        """Say whether a broker has to register again; an unchanged version counts as a sign of life."""
+        header = request.header(headers.QueryDataVersionRequest)
+        version = bodies.decode(bodies.DataVersion, request.body)
+        changed, known = self._routes.touch(header.broker_addr, version, now=self._clock())
+        body = bodies.encode(known) if known else b""
+        return Command.response(ResponseCode.SUCCESS, headers.QueryDataVersionResponse(changed), body)
+
+    # Routes
+
+    def route(self, request: Command, _: Connection) -> Command:
+        """Say where a topic is."""
+        header = request.header(headers.GetRouteInfoRequest)
+        route = self._routes.find_route(header.topic)
+        if route is None:
+            remark = f"No topic route info in name server for the topic: {header.topic}\n{_FAQ}"
+            return Command.response(ResponseCode.TOPIC_NOT_EXIST, remark=remark)
+        if self._config.order_message_enable:
+            order = self._settings.find(ORDER_TOPIC_CONFIG, header.topic)
+            route = bodies.TopicRouteData(route.broker_datas, route.queue_datas, route.filter_server_table, order)
+        is_strict = request.version >= STRICT_JSON_VERSION or header.accept_standard_json_only
+        return _success((bodies.encode_strict if is_strict else bodies.encode)(route))
+
+    def cluster_info(self, _: Command, __: Connection) -> Command:
+        """List all clusters and brokers; the map keys are bare numbers for every reader."""
+        return _success(bodies.encode(self._routes.clusters()))
+
+    def all_topics(self, _: Command, __: Connection) -> Command:
+        """List all topics."""
+        return _topics(self._routes.topics())
+
+    def topics_of_cluster(self, request: Command, _: Connection) -> Command:
+        """List the topics of one cluster."""
+        return _topics(self._routes.topics_of_cluster(request.header(headers.GetTopicsByClusterRequest).cluster))
+
+    def system_topics(self, _: Command, __: Connection) -> Command:
+        """List cluster and broker names, with one broker to ask for more."""
+        return _success(bodies.encode(bodies.TopicList(self._routes.names(), self._routes.any_address())))
+
+    def unit_topics(self, _: Command, __: Connection) -> Command:
+        """List the topics of a unit."""
+        return _topics(self._routes.topics_where(lambda flag: bool(flag & TOPIC_UNIT)))
+
+    def unit_subscribed_topics(self, _: Command, __: Connection) -> Command:
+        """List the topics that a unit subscribes to."""
+        return _topics(self._routes.topics_where(lambda flag: bool(flag & TOPIC_UNIT_SUBSCRIPTION)))
+
+    def unit_subscribed_plain_topics(self, _: Command, __: Connection) -> Command:
+        """List the topics that a unit subscribes to and that belong to none."""
+        both = TOPIC_UNIT | TOPIC_UNIT_SUBSCRIPTION
+        return _topics(self._routes.topics_where(lambda flag: flag & both == TOPIC_UNIT_SUBSCRIPTION))
+
+    def delete_topic(self, request: Command, _: Connection) -> Command:
+        """Forget a topic."""
+        header = request.header(headers.DeleteTopicInNameServerRequest)
+        self._routes.delete_topic(header.topic, header.cluster_name)
+        return Command.response(ResponseCode.SUCCESS)
+
+    def take_write_permission(self, request: Command, _: Connection) -> Command:
+        """Take the write permission from all topics of a broker name."""
+        count = self._routes.take_write_permission(request.header(headers.WipeWritePermRequest).broker_name)
+        return Command.response(ResponseCode.SUCCESS, headers.WipeWritePermResponse(count))
+
+    def give_write_permission(self, request: Command, _: Connection) -> Command:
+        """Give all topics of a broker name read and write permission."""
+        count = self._routes.give_write_permission(request.header(headers.AddWritePermRequest).broker_name)
+        return Command.response(ResponseCode.SUCCESS, headers.AddWritePermResponse(count))
+
+    # Settings
+
+    def put_setting(self, request: Command, _: Connection) -> Command:
+        """Keep a setting."""
+        header = request.header(headers.PutKvConfigRequest)
+        self._settings.put(header.namespace, header.key, header.value)
+        return Command.response(ResponseCode.SUCCESS)
+
+    def get_setting(self, request: Command, _: Connection) -> Command:
+        """Return a setting."""
+        header = request.header(headers.GetKvConfigRequest)
+        value = self._settings.find(header.namespace, header.key)
+        if value is None:
+            return _not_found(f"No config item, Namespace: {header.namespace} Key: {header.key}")
+        return Command.response(ResponseCode.SUCCESS, headers.GetKvConfigResponse(value))
+
+    def delete_setting(self, request: Command, _: Connection) -> Command:
+        """Forget a setting."""
+        header = request.header(headers.DeleteKvConfigRequest)
+        self._settings.delete(header.namespace, header.key)
+        return Command.response(ResponseCode.SUCCESS)
+
+    def list_settings(self, request: Command, _: Connection) -> Command:
+        """Return all settings of a namespace."""
+        namespace = request.header(headers.GetKvListByNamespaceRequest).namespace
+        body = self._settings_body(namespace)
+        return _success(body) if body else _not_found(f"No config item, Namespace: {namespace}")
+
+    def get_config(self, _: Command, __: Connection) -> Command:
+        """Return the name server's own configuration as lines of ``key=value``."""
+        lines = "".join(f"{key}={value}\n" for key, value in asdict(self._config).items())
+        return _success(lines.encode())
+
+    def update_config(self, _: Command, __: Connection) -> Command:
+        """Refuse: what a name server is told at its start holds until its end."""
+        return Command.response(
+            ResponseCode.NO_PERMISSION, remark="the name server's configuration is fixed at its start"
+        )
+
+    def _watch(self, connection: Connection) -> None:
+        """Have the brokers of `connection` forgotten when it closes; a broker registers on it again and again."""
+        if connection not in self._watched:
+            self._watched.add(connection)
+            connection.on_close(self._forget)
+
+    def _forget(self, connection: Connection) -> None:
+        self._watched.discard(connection)
+        self._routes.forget_holder(connection)
+
+    def _settings_body(self, namespace: str) -> bytes:
+        texts = self._settings.find_namespace(namespace)
+        return b"" if texts is None else bodies.encode(bodies.KVTable(texts))
+
+
+def _success(body: bytes) -> Command:
+    return Command.response(ResponseCode.SUCCESS, body=body)
+
+
+def _topics(names: list[str]) -> Command:
+    return _success(bodies.encode(bodies.TopicList(names)))
+
+
+def _not_found(remark: str) -> Command:
+    return Command.response(ResponseCode.QUERY_NOT_FOUND, remark=remark)

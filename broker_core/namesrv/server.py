@@ -1,0 +1,68 @@
+"""The name server put together: table, settings, handlers and the listener."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+
+from broker_core.namesrv.config import NameServerConfig
+from broker_core.namesrv.handlers import Handlers
+from broker_core.namesrv.routes import RouteTable
+from broker_core.namesrv.settings import Settings
+from broker_core.remoting import Connection, Dispatch, Limits, Server
+
+_log = logging.getLogger(__name__)
+
+
+def _now_ms() -> int:
+    return int(time.time() * 1000)
+
+
+class NameServer:
+    """A running name server. `start` and `close` once each, on one loop."""
+
+    def __init__(self, config: NameServerConfig) -> None:
+        """Read the settings file; raises SettingsDamaged."""
+        self.config = config
+        self.routes = RouteTable()
+        handlers = Handlers(self.routes, Settings(config.settings_file), config, _now_ms)
+        dispatch = Dispatch()
+        for code, answer in handlers.table().items():
+            dispatch.register(code, answer)
+        limits = Limits(max_connections=config.max_connections)
+        self._server = Server(dispatch, host=config.host, port=config.port, limits=limits)
+        self._scanning: asyncio.Task[None] | None = None
+
+    @property
+    def port(self) -> int:
+        """Return the port it listens on."""
+        return self._server.port
+
+    async def start(self) -> None:
+        """Listen; raises AddressInUse or AddressRefused."""
+        await self._server.start()
+        self._scanning = asyncio.create_task(self._scan(), name="name server: expire silent brokers")
+
+    async def close(self) -> None:
+        """Stop listening and close all connections."""
+        if self._scanning is not None:
+            self._scanning.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._scanning
+        await self._server.close()
+
+    def expire(self, now: int) -> None:
+        """Forget the brokers that have been silent too long at `now` (ms), and close their connections."""
+        for holder in self.routes.expire(before=now - self.config.broker_expiry_ms):
+            if isinstance(holder, Connection):
+                _log.warning(
+                    "connection=%s: no registration for %d ms, closed", holder.peer, self.config.broker_expiry_ms
+                )
+                holder.close()
+
+    async def _scan(self) -> None:
+        while True:
+            await asyncio.sleep(self.config.scan_interval_ms / 1000)
+            self.expire(_now_ms())

@@ -1,0 +1,64 @@
+"""Key-value settings by namespace, kept in one JSON file that is rewritten at each change (behaviour.md A.1, A.6)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from broker_core.errors import GantryError
+
+ORDER_TOPIC_CONFIG: Final = "ORDER_TOPIC_CONFIG"
+
+
+class SettingsDamaged(GantryError):
+    """Raised when the settings file is there but cannot be read as namespaces of texts."""
+
+
+class Settings:
+    """Namespaces of texts. With a file every change is on disk when the call returns."""
+
+    def __init__(self, file: Path | None = None) -> None:
+        """Read `file` if it exists; raises SettingsDamaged when it holds something else."""
+        self._file = file
+        self._namespaces: dict[str, dict[str, str]] = _read(file) if file is not None and file.exists() else {}
+
+    def put(self, namespace: str, key: str, value: str) -> None:
+        """Keep a text."""
+        self._namespaces.setdefault(namespace, {})[key] = value
+        self._write()
+
+    def find(self, namespace: str, key: str) -> str | None:
+        """Return a text, or None when there is none."""
+        return self._namespaces.get(namespace, {}).get(key)
+
+    def find_namespace(self, namespace: str) -> dict[str, str] | None:
+        """Return all texts of a namespace, or None when nothing was ever put there."""
+        found = self._namespaces.get(namespace)
+        return None if found is None else dict(found)
+
+    def delete(self, namespace: str, key: str) -> None:
+        """Forget a text; one that is not there is no error."""
+        if self._namespaces.get(namespace, {}).pop(key, None) is not None:
+            self._write()
+
+    def _write(self) -> None:
+        if self._file is None:
+            return
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        draft = self._file.with_name(self._file.name + ".tmp")
+        with draft.open("wb") as file:
+            file.write(orjson.dumps({"configTable": self._namespaces}, option=orjson.OPT_INDENT_2))
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(self._file)
+
+
+def _read(file: Path) -> dict[str, dict[str, str]]:
+    try:
+        tree: Any = orjson.loads(file.read_bytes())["configTable"]
+        return {str(space): {str(key): str(value) for key, value in keys.items()} for space, keys in tree.items()}
+    except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
+        raise SettingsDamaged(f"{file} holds no settings: {error}") from error

@@ -1,0 +1,112 @@
+"""The route table as behaviour.md A describes it: who registers what, who expires, what an operator may change."""
+
+from __future__ import annotations
+
+from broker_core.namesrv.routes import Master, Registration, RouteTable
+from broker_core.protocol.bodies import DataVersion, QueueData, TopicConfig
+
+A, B = "10.0.0.1:10911", "10.0.0.2:10911"
+
+
+def broker(
+    address: str = A,
+    *topics: str,
+    name: str = "broker-a",
+    broker_id: int = 0,
+    version: int = 1,
+    cluster: str = "east",
+    perm: int = 6,
+) -> Registration:
+    table = {topic: TopicConfig(topic, 4, 4, perm) for topic in topics}
+    ha_address = address.replace("10911", "10912")
+    return Registration(cluster, name, broker_id, address, ha_address, DataVersion(version, 7), table)
+
+
+def table_with(*brokers: Registration) -> RouteTable:
+    table = RouteTable()
+    for each in brokers:
+        table.register(each, holder=each.address, now=0)
+    return table
+
+
+def test_a_registered_topic_has_a_route() -> None:
+    route = table_with(broker(A, "orders")).find_route("orders")
+    assert route is not None
+    assert route.queue_datas == [QueueData("broker-a", 4, 4, 6)]
+    assert [data.broker_addrs for data in route.broker_datas] == [{0: A}]
+
+
+def test_an_unknown_topic_has_none() -> None:
+    assert table_with(broker(A, "orders")).find_route("payments") is None
+
+
+def test_topics_missing_from_a_later_registration_stay() -> None:
+    table = table_with(broker(A, "orders"), broker(A, "payments", version=2))
+    assert sorted(table.topics()) == ["orders", "payments"]
+
+
+def test_an_unchanged_data_version_changes_no_topic() -> None:
+    table = table_with(broker(A, "orders"), broker(A, "orders", perm=4))
+    assert table.find_route("orders").queue_datas[0].perm == 6  # type: ignore[union-attr]
+
+
+def test_topics_of_a_slave_are_not_taken() -> None:
+    assert table_with(broker(A, "orders", broker_id=1)).topics() == []
+
+
+def test_a_slave_is_told_its_master() -> None:
+    table = table_with(broker(A))
+    assert table.register(broker(B, broker_id=1), holder=B, now=0) == Master(A, "10.0.0.1:10912")
+
+
+def test_a_slave_that_becomes_master_loses_its_old_id() -> None:
+    table = table_with(broker(A, broker_id=1), broker(A, "orders"))
+    assert table.clusters().broker_addr_table["broker-a"].broker_addrs == {0: A}
+
+
+def test_the_last_address_takes_name_cluster_and_topics_with_it() -> None:
+    table = table_with(broker(A, "orders"), broker(B, "payments", name="broker-b", cluster="west"))
+    table.unregister("broker-a", 0, A)
+    assert table.topics() == ["payments"]
+    assert table.clusters().cluster_addr_table == {"west": ["broker-b"]}
+
+
+def test_queues_stay_while_a_slave_is_there() -> None:
+    table = table_with(broker(A, "orders"), broker(B, broker_id=1))
+    table.forget_holder(A)
+    route = table.find_route("orders")
+    assert route is not None
+    assert route.broker_datas[0].broker_addrs == {1: B}
+
+
+def test_a_silent_broker_expires_and_its_holder_is_returned() -> None:
+    table = table_with(broker(A, "orders"))
+    assert table.expire(before=0) == []
+    assert table.expire(before=1) == [A]
+    assert table.find_route("orders") is None
+
+
+def test_the_same_data_version_is_a_sign_of_life() -> None:
+    table = table_with(broker(A, "orders"))
+    assert table.touch(A, DataVersion(1, 7), now=50) == (False, DataVersion(1, 7))
+    assert table.expire(before=50) == []
+    assert table.touch(A, DataVersion(2, 7), now=60) == (True, DataVersion(1, 7))
+    assert table.touch(B, DataVersion(1, 7), now=60) == (True, None)
+
+
+def test_a_topic_is_deleted_in_one_cluster_or_everywhere() -> None:
+    table = table_with(broker(A, "orders"), broker(B, "orders", name="broker-b", cluster="west"))
+    table.delete_topic("orders", "west")
+    assert table.topics_of_cluster("west") == []
+    assert table.topics_of_cluster("east") == ["orders"]
+    table.delete_topic("orders")
+    assert table.topics() == []
+
+
+def test_write_permission_is_taken_and_given_back() -> None:
+    table = table_with(broker(A, "orders", "payments", perm=7))
+    assert table.take_write_permission("broker-a") == 2
+    assert {queue.perm for queue in table.find_route("orders").queue_datas} == {5}  # type: ignore[union-attr]
+    assert table.give_write_permission("broker-a") == 2
+    assert {queue.perm for queue in table.find_route("orders").queue_datas} == {6}  # type: ignore[union-attr]
+    assert table.take_write_permission("nobody") == 0

@@ -1,0 +1,199 @@
+"""A name server over real sockets: what brokers, clients and tools ask of it."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from broker_core.namesrv.config import NameServerConfig
+from broker_core.namesrv.server import NameServer
+from broker_core.protocol import Command, ResponseCode, bodies
+from broker_core.protocol.bodies.registration import checksum
+from broker_core.protocol.headers import routes as headers
+from broker_core.remoting import RemotingClient
+from tests.support.wait import eventually
+
+BROKER = "127.0.0.1:10911"
+ORDERS = bodies.TopicConfig("orders", 4, 4, 6)
+BODY = bodies.encode(
+    bodies.RegisterBrokerBody(bodies.TopicConfigSerializeWrapper(bodies.DataVersion(1, 7), {"orders": ORDERS}))
+)
+
+
+@pytest.fixture
+async def name_server(tmp_path: Path) -> AsyncIterator[NameServer]:
+    server = NameServer(NameServerConfig(port=0, settings_file=tmp_path / "kv.json", order_message_enable=True))
+    await server.start()
+    yield server
+    await server.close()
+
+
+class Peer:
+    """One connection to the name server."""
+
+    def __init__(self, server: NameServer) -> None:
+        self.client = RemotingClient()
+        self._address = f"127.0.0.1:{server.port}"
+
+    async def ask(self, header: object, body: bytes = b"", *, version: int | None = None) -> Command:
+        request = Command.request(header, body)
+        request.version = version if version is not None else request.version
+        return await self.client.invoke(self._address, request, 3000)
+
+    async def register(self, body: bytes = BODY, *, crc: int = 0, compressed: bool = False) -> Command:
+        return await self.ask(
+            headers.RegisterBrokerRequest(
+                "broker-a", BROKER, "east", 0, "127.0.0.1:10912", compressed=compressed, body_crc32=crc
+            ),
+            body,
+        )
+
+
+@pytest.fixture
+async def peer(name_server: NameServer) -> AsyncIterator[Peer]:
+    one = Peer(name_server)
+    yield one
+    await one.client.close()
+
+
+@pytest.fixture
+async def other(name_server: NameServer) -> AsyncIterator[Peer]:
+    one = Peer(name_server)
+    yield one
+    await one.client.close()
+
+
+async def test_a_registered_topic_is_found(peer: Peer) -> None:
+    assert (await peer.register(crc=checksum(BODY))).code == ResponseCode.SUCCESS
+    answer = await peer.ask(headers.GetRouteInfoRequest("orders"))
+    route = bodies.decode(bodies.TopicRouteData, answer.body)
+    assert route.queue_datas == [bodies.QueueData("broker-a", 4, 4, 6)]
+    assert route.broker_datas == [bodies.BrokerData("broker-a", "east", {0: BROKER})]
+
+
+async def test_old_clients_get_bare_numbers_as_keys_and_new_ones_strict_json(peer: Peer) -> None:
+    await peer.register()
+    old = await peer.ask(headers.GetRouteInfoRequest("orders"), version=373)
+    new = await peer.ask(headers.GetRouteInfoRequest("orders"), version=401)
+    asked = await peer.ask(headers.GetRouteInfoRequest("orders", True), version=373)
+    assert b"{0:" in old.body
+    assert b'{"0":' in new.body
+    assert asked.body == new.body
+
+
+async def test_an_unknown_topic_is_answered_17_by_name(peer: Peer) -> None:
+    answer = await peer.ask(headers.GetRouteInfoRequest("orders"))
+    assert answer.code == ResponseCode.TOPIC_NOT_EXIST
+    assert "No topic route info in name server for the topic: orders" in (answer.remark or "")
+
+
+async def test_a_wrong_checksum_is_refused(peer: Peer) -> None:
+    answer = await peer.register(crc=1)
+    assert (answer.code, answer.remark) == (ResponseCode.SYSTEM_ERROR, "crc32 not match")
+
+
+async def test_a_compressed_registration_is_read(peer: Peer) -> None:
+    def text(data: bytes) -> bytes:
+        return struct.pack(">i", len(data)) + data
+
+    plain = text(b'{"counter":1,"timestamp":7}') + struct.pack(">i", 1) + text(b"orders 4 8 6 SINGLE_TAG") + text(b"[]")
+    body = zlib.compress(plain, 9)
+    assert (await peer.register(body, crc=checksum(body), compressed=True)).code == ResponseCode.SUCCESS
+    route = bodies.decode(bodies.TopicRouteData, (await peer.ask(headers.GetRouteInfoRequest("orders"))).body)
+    assert route.queue_datas == [bodies.QueueData("broker-a", 4, 8, 6)]
+
+
+@pytest.mark.parametrize("body", [b"x", zlib.compress(b"\xff"), zlib.compress(struct.pack(">i", 2**31 - 1))])
+async def test_a_registration_that_cannot_be_read_is_refused_and_the_connection_lives(peer: Peer, body: bytes) -> None:
+    assert (await peer.register(body, compressed=True)).code == ResponseCode.SYSTEM_ERROR
+    assert (await peer.register()).code == ResponseCode.SUCCESS
+
+
+async def test_a_broker_whose_connection_closes_is_forgotten_at_once(peer: Peer, other: Peer) -> None:
+    await other.register()
+    await other.register()
+    await other.client.close()
+
+    async def is_gone() -> bool:
+        return (await peer.ask(headers.GetRouteInfoRequest("orders"))).code == ResponseCode.TOPIC_NOT_EXIST
+
+    await eventually(is_gone)
+
+
+async def test_a_silent_broker_is_forgotten(
+    name_server: NameServer, peer: Peer, other: Peer
+) -> None:
+    await other.register()
+    name_server.expire(now=2**60)
+    assert (await peer.ask(headers.GetRouteInfoRequest("orders"))).code == ResponseCode.TOPIC_NOT_EXIST
+
+
+async def test_tools_see_clusters_topics_and_system_topics(peer: Peer) -> None:
+    await peer.register()
+    cluster = bodies.decode(bodies.ClusterInfo, (await peer.ask(headers.GetBrokerClusterInfoRequest())).body)
+    assert cluster.cluster_addr_table == {"east": ["broker-a"]}
+    for request, names in (
+        (headers.GetAllTopicListRequest(), ["orders"]),
+        (headers.GetTopicsByClusterRequest("east"), ["orders"]),
+        (headers.GetTopicsByClusterRequest("west"), []),
+        (headers.GetSystemTopicListFromNameServerRequest(), ["east", "broker-a"]),
+        (headers.GetUnitTopicListRequest(), []),
+        (headers.GetHasUnitSubTopicListRequest(), []),
+        (headers.GetHasUnitSubUnunitTopicListRequest(), []),
+    ):
+        assert bodies.decode(bodies.TopicList, (await peer.ask(request)).body).topic_list == names
+
+
+async def test_write_permission_topic_and_broker_go_and_come(peer: Peer) -> None:
+    await peer.register()
+    wiped = (await peer.ask(headers.WipeWritePermRequest("broker-a"))).header(headers.WipeWritePermResponse)
+    added = (await peer.ask(headers.AddWritePermRequest("broker-a"))).header(headers.AddWritePermResponse)
+    assert (wiped.wipe_topic_count, added.add_topic_count) == (1, 1)
+    await peer.ask(headers.DeleteTopicInNameServerRequest("orders"))
+    assert (await peer.ask(headers.GetRouteInfoRequest("orders"))).code == ResponseCode.TOPIC_NOT_EXIST
+    await peer.ask(headers.UnregisterBrokerRequest("broker-a", BROKER, "east", 0))
+    cluster = bodies.decode(bodies.ClusterInfo, (await peer.ask(headers.GetBrokerClusterInfoRequest())).body)
+    assert cluster.broker_addr_table == {}
+
+
+async def test_the_data_version_says_whether_to_register_again(peer: Peer) -> None:
+    await peer.register()
+    header = headers.QueryDataVersionRequest("broker-a", BROKER, "east", 0)
+    same = await peer.ask(header, bodies.encode(bodies.DataVersion(1, 7)))
+    changed = await peer.ask(header, bodies.encode(bodies.DataVersion(2, 7)))
+    assert same.header(headers.QueryDataVersionResponse).changed is False
+    assert changed.header(headers.QueryDataVersionResponse).changed is True
+    assert bodies.decode(bodies.DataVersion, changed.body) == bodies.DataVersion(1, 7)
+
+
+async def test_settings_are_kept_and_order_settings_travel_with_the_route(peer: Peer) -> None:
+    await peer.ask(headers.PutKvConfigRequest("ORDER_TOPIC_CONFIG", "orders", "broker-a:4"))
+    registered = await peer.register()
+    assert bodies.decode(bodies.KVTable, registered.body).table == {"orders": "broker-a:4"}
+    route = bodies.decode(bodies.TopicRouteData, (await peer.ask(headers.GetRouteInfoRequest("orders"))).body)
+    assert route.order_topic_conf == "broker-a:4"
+    value = (await peer.ask(headers.GetKvConfigRequest("ORDER_TOPIC_CONFIG", "orders"))).header(
+        headers.GetKvConfigResponse
+    )
+    assert value.value == "broker-a:4"
+    await peer.ask(headers.DeleteKvConfigRequest("ORDER_TOPIC_CONFIG", "orders"))
+    missing = await peer.ask(headers.GetKvConfigRequest("ORDER_TOPIC_CONFIG", "orders"))
+    assert missing.code == ResponseCode.QUERY_NOT_FOUND
+    assert (await peer.ask(headers.GetKvListByNamespaceRequest("none"))).code == ResponseCode.QUERY_NOT_FOUND
+
+
+async def test_its_configuration_is_shown_and_not_changed(peer: Peer) -> None:
+    assert b"broker_expiry_ms=120000" in (await peer.ask(headers.GetNameServerConfigRequest())).body
+    answer = await peer.ask(headers.UpdateNameServerConfigRequest(), b"port=1")
+    assert answer.code == ResponseCode.NO_PERMISSION
+
+
+async def test_a_code_it_does_not_know_is_answered_3(peer: Peer) -> None:
+    from broker_core.protocol.headers.pull import PullMessageRequest
+
+    answer = await peer.ask(PullMessageRequest("group", "orders", 0, 0, 32, 0, 0, 0))
+    assert answer.code == ResponseCode.REQUEST_CODE_NOT_SUPPORTED
