@@ -1,0 +1,63 @@
+# The whole developer interface. `make` alone prints it.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/pip --disable-pip-version-check install --quiet --require-hashes
+FRONTEND_SOURCES := $(shell find frontend -path frontend/node_modules -prune -o -path frontend/dist -prune -o -type f -print 2>/dev/null)
+TESTS ?= tests
+
+.DEFAULT_GOAL := help
+.PHONY: help up setup test lint format bench lock clean
+
+help: ## print this
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
+	@printf '\nSettings, from the environment:\n'
+	@PYTHONPATH=. $(PYTHON) -m gateway.up --help-settings
+
+up: $(VENV)/.runtime frontend/dist/index.html ## set everything up, run it, stop it with Ctrl-C
+	@exec $(BIN)/python -m gateway.up
+
+setup: $(VENV)/.dev frontend/dist/index.html ## set up what `make test` and `make lint` need, and run nothing
+
+test: setup ## pass every test; TESTS=path narrows it
+	@$(BIN)/python -m gateway.up.frontend test
+	@$(BIN)/python -m pytest $(TESTS)
+
+lint: setup ## ruff, mypy strict, import contracts, eslint, tsc
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	@$(BIN)/mypy .
+	@$(BIN)/lint-imports
+	@$(BIN)/python -m gateway.up.frontend lint
+
+format: $(VENV)/.dev ## let ruff put the Python files in order
+	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format .
+
+bench: setup ## measure; prints ratios of one run
+	@$(BIN)/python -m tests.benchmarks
+
+lock: $(VENV)/.dev ## resolve requirements/*.in again, with hashes and without addresses
+	@for name in runtime dev; do $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+	  --no-emit-index-url --no-header requirements/$$name.in -o requirements/$$name.txt; done
+
+clean: ## remove what was built; messages and other data stay
+	rm -rf $(VENV) frontend/node_modules frontend/dist tests/compat/java/target .mypy_cache .ruff_cache .hypothesis
+
+$(VENV)/.python:
+	@$(PYTHON) -c 'import sys; sys.exit("Gantry needs Python 3.11 or later; this is %d.%d. Name another with PYTHON=…" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.runtime: requirements/runtime.txt | $(VENV)/.python
+	@echo "Installing what Gantry needs to run (once)"
+	@$(PIP) -r $<
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.txt $(VENV)/.runtime
+	@echo "Installing what it takes to test (once)"
+	@$(PIP) -r $<
+	@touch $@
+
+frontend/dist/index.html: $(FRONTEND_SOURCES) | $(VENV)/.runtime
+	@echo "Building the console's pages"
+	@$(BIN)/python -m gateway.up.frontend build
+	@touch $@

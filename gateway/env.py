@@ -1,0 +1,151 @@
+"""Typed readers of the environment: each returns a checked value, or raises BadSetting naming variable and value."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+_TRUE: Final = frozenset({"1", "true", "yes", "on"})
+_FALSE: Final = frozenset({"0", "false", "no", "off"})
+
+_SQLITE_OPTIONS: Final[dict[str, object]] = {
+    # Several processes write: take the write lock when a transaction begins, not in its middle, and wait for it.
+    "transaction_mode": "IMMEDIATE",
+    "timeout": 20,
+    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;",
+}
+
+
+class BadSetting(ValueError):
+    """Raised when an environment variable holds a value that its reader refuses."""
+
+    def __init__(self, name: str, value: str, wanted: str) -> None:
+        super().__init__(f"{name}={value!r}: wanted {wanted}")
+        self.name = name
+        self.value = value
+
+
+def text(name: str, default: str = "", *, environ: Mapping[str, str] = os.environ) -> str:
+    """Return the variable without surrounding blanks; an empty one counts as absent."""
+    return environ.get(name, "").strip() or default
+
+
+def number(name: str, default: int, *, low: int, high: int, environ: Mapping[str, str] = os.environ) -> int:
+    """Return the variable as a whole number between `low` and `high`."""
+    value = text(name, str(default), environ=environ)
+    try:
+        found = int(value)
+    except ValueError:
+        raise BadSetting(name, value, "a whole number") from None
+    if not low <= found <= high:
+        raise BadSetting(name, value, f"a number from {low} to {high}")
+    return found
+
+
+def port(name: str, default: int, *, environ: Mapping[str, str] = os.environ) -> int:
+    """Return the variable as a TCP port; 0 means any free one."""
+    return number(name, default, low=0, high=65535, environ=environ)
+
+
+def flag(name: str, default: bool, *, environ: Mapping[str, str] = os.environ) -> bool:
+    """Return the variable as a truth value: 1/true/yes/on or 0/false/no/off."""
+    value = text(name, environ=environ).lower()
+    if not value:
+        return default
+    if value in _TRUE:
+        return True
+    if value in _FALSE:
+        return False
+    raise BadSetting(name, value, "true or false")
+
+
+def choice(name: str, default: str, allowed: tuple[str, ...], *, environ: Mapping[str, str] = os.environ) -> str:
+    """Return the variable if it is one of `allowed`."""
+    value = text(name, default, environ=environ)
+    if value not in allowed:
+        raise BadSetting(name, value, "one of " + ", ".join(allowed))
+    return value
+
+
+def words(name: str, default: tuple[str, ...] = (), *, environ: Mapping[str, str] = os.environ) -> list[str]:
+    """Return the comma-separated parts of the variable."""
+    value = text(name, environ=environ)
+    return [part.strip() for part in value.split(",") if part.strip()] if value else list(default)
+
+
+def folder(name: str, default: Path, *, environ: Mapping[str, str] = os.environ) -> Path:
+    """Return the variable as an absolute path; the folder itself is made if absent, readable by its owner alone."""
+    path = Path(text(name, str(default), environ=environ)).expanduser().absolute()
+    if path.exists() and not path.is_dir():
+        raise BadSetting(name, str(path), "a folder")
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return path
+
+
+def secret(name: str, keep_in: Path, *, environ: Mapping[str, str] = os.environ) -> str:
+    """Return the variable, else the secret kept in the file `keep_in`, which is made once with mode 0600."""
+    given = text(name, environ=environ)
+    if given:
+        return given
+    if not keep_in.exists():
+        _make_secret(keep_in)
+    return keep_in.read_text(encoding="ascii").strip()
+
+
+def _make_secret(path: Path) -> None:
+    # Several processes start at once: each writes its own file whole, the first link wins, all read the same one.
+    draft = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write(secrets.token_urlsafe(48) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            os.link(draft, path)
+        except FileExistsError:
+            return
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def database(name: str, default: str, *, environ: Mapping[str, str] = os.environ) -> dict[str, object]:
+    """Return Django's settings for the database URL in the variable: ``sqlite:///path`` or ``postgres://…``."""
+    url = text(name, default, environ=environ)
+    parts = urlsplit(url)
+    if parts.scheme == "sqlite":
+        return {"ENGINE": "django.db.backends.sqlite3", "NAME": unquote(parts.path), "OPTIONS": dict(_SQLITE_OPTIONS)}
+    if parts.scheme in ("postgres", "postgresql"):
+        return {
+            "ENGINE": "django.db.backends.postgresql",
+            "NAME": unquote(parts.path.lstrip("/")),
+            "USER": unquote(parts.username or ""),
+            "PASSWORD": unquote(parts.password or ""),
+            "HOST": parts.hostname or "",
+            "PORT": str(parts.port or ""),
+            "CONN_MAX_AGE": 60,
+            "CONN_HEALTH_CHECKS": True,
+            "OPTIONS": dict(parse_qsl(parts.query)),
+        }
+    raise BadSetting(name, parts.scheme or url, "a sqlite:// or postgres:// URL")
+
+
+def redis_url(name: str, default: str, *, environ: Mapping[str, str] = os.environ) -> str:
+    """Return the variable as a Redis URL: ``redis://``, ``rediss://`` or ``unix://``."""
+    url = text(name, default, environ=environ)
+    if urlsplit(url).scheme not in ("redis", "rediss", "unix"):
+        raise BadSetting(name, url, "a redis://, rediss:// or unix:// URL")
+    return url
+
+
+def celery_url(redis: str) -> str:
+    """Return the Redis URL as Celery spells it: a Unix socket is ``redis+socket://`` and its database ``virtual_host``."""
+    parts = urlsplit(redis)
+    if parts.scheme != "unix":
+        return redis
+    index = dict(parse_qsl(parts.query)).get("db", "0")
+    return f"redis+socket://{parts.path}?virtual_host={index}"

@@ -1,0 +1,80 @@
+"""``python -m gateway.up``: start everything, keep it running, stop it on Ctrl-C."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+
+from gateway.env import BadSetting
+from gateway.up.banner import banner
+from gateway.up.checks import claimed, require_free
+from gateway.up.config import UpConfig, help_text
+from gateway.up.console_log import ConsoleLog
+from gateway.up.errors import CannotStart
+from gateway.up.first_run import Admin, prepare
+from gateway.up.processes import plan
+from gateway.up.supervisor import Supervisor
+
+
+def main() -> int:
+    """Run until a signal; return the exit status: 0 stopped as asked, 2 something must be mended first."""
+    if "--help-settings" in sys.argv[1:]:
+        print(help_text())
+        return 0
+    try:
+        config = UpConfig.read()
+        with claimed(config.data):
+            _require_ports(config)
+            asyncio.run(_run(config, ConsoleLog()))
+    except (CannotStart, BadSetting) as error:
+        sys.stderr.write(f"gantry: {error}\n")
+        return 2
+    return 0
+
+
+def _require_ports(config: UpConfig) -> None:
+    require_free(config.bind, config.namesrv_port, "GANTRY_NAMESRV_PORT")
+    require_free(config.bind, config.broker_port, "GANTRY_BROKER_PORT")
+    require_free(config.bind, config.http_port, "GANTRY_HTTP_PORT")
+
+
+async def _run(config: UpConfig, log: ConsoleLog) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, stop.set)
+    the_plan = plan(config)
+    supervisor = Supervisor(the_plan, config, log)
+    log.line("gantry", f"data in {config.data}")
+    try:
+        starting = asyncio.create_task(_start_all(the_plan.environment, config, supervisor), name="start all")
+        stopping = asyncio.create_task(stop.wait(), name="wait for the signal")
+        await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        if starting.done():
+            log.plain(banner(config, starting.result()))
+            await stopping
+        else:
+            starting.cancel()
+            await asyncio.gather(starting, return_exceptions=True)
+        log.line("gantry", "stopping")
+    finally:
+        await supervisor.stop()
+    log.line("gantry", "stopped")
+
+
+async def _start_all(environment: dict[str, str], config: UpConfig, supervisor: Supervisor) -> Admin:
+    # The database needs neither Redis nor broker, so both start while it is brought up to date.
+    preparing = asyncio.create_task(asyncio.to_thread(prepare, config, environment), name="prepare the database")
+    first, rest = supervisor.in_two_steps()
+    for child in first:
+        await supervisor.start(child)
+    admin = await preparing
+    for child in rest:
+        await supervisor.start(child)
+    await supervisor.until_whole()
+    return admin
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,34 @@
+"""What a person reads once all is up: where to look, how to log in, a command that works as pasted."""
+
+from __future__ import annotations
+
+import shlex
+
+from gateway.up.config import UpConfig
+from gateway.up.first_run import TOKEN_FILE, Admin
+
+_RULE = "─" * 72
+
+
+def banner(config: UpConfig, admin: Admin) -> str:
+    """Return the text; the password stands in it only in the run that made it."""
+    password = f"password  {admin.password}   (shown this once)" if admin.password else "password  as set before"
+    token = shlex.quote(str(config.data / TOKEN_FILE))
+    return "\n".join(
+        (
+            _RULE,
+            f"  Gantry is up      {config.console_url}",
+            f"  log in as         {admin.username}",
+            f"                    {password}",
+            f"  name server       {config.reachable_host}:{config.namesrv_port}   (for RocketMQ clients)",
+            "",
+            "  send a message:",
+            f"  curl -H \"Authorization: Bearer $(cat {token})\" -H 'Content-Type: application/json' \\",
+            '    -d \'{"keys":["A17"],"body":{"encoding":"json","data":{"id":"A17"}}}\' \\',
+            f"    {config.console_url}/api/v1/clusters/local/topics/hello/messages",
+            "",
+            "  Ctrl-C stops everything.",
+            _RULE,
+            "",
+        )
+    )

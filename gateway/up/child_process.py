@@ -1,0 +1,93 @@
+"""One child as a running process: started in its own session, its lines collected, ended within its time."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+
+from gateway.up.console_log import ConsoleLog
+from gateway.up.processes import ROOT, Child
+
+# A traceback line of a child may hold a whole request; longer ones are cut by the stream reader.
+_LINE_LIMIT = 1024 * 1024
+
+
+class ChildProcess:
+    """A started child. `said_ready` is set once it printed a line that begins with ``ready``."""
+
+    def __init__(self, child: Child, process: asyncio.subprocess.Process, log: ConsoleLog) -> None:
+        self.child = child
+        self.said_ready = asyncio.Event()
+        self._process = process
+        self._log = log
+        self._readers = [
+            asyncio.create_task(self._collect(stream), name=f"{child.name} log")
+            for stream in (process.stdout, process.stderr)
+            if stream is not None
+        ]
+
+    @classmethod
+    async def start(cls, child: Child, environment: dict[str, str], log: ConsoleLog) -> ChildProcess:
+        """Start `child` in a session of its own, so that a terminal's Ctrl-C reaches only the supervisor."""
+        process = await asyncio.create_subprocess_exec(
+            *child.command,
+            cwd=ROOT,
+            env=environment,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+            limit=_LINE_LIMIT,
+        )
+        return cls(child, process, log)
+
+    @property
+    def pid(self) -> int:
+        """Return the process id."""
+        return self._process.pid
+
+    @property
+    def status(self) -> int | None:
+        """Return the exit status, or None while it runs; negative is the signal that ended it."""
+        return self._process.returncode
+
+    async def wait(self) -> int:
+        """Wait for its end and for its last lines; return the exit status."""
+        status = await self._process.wait()
+        # Grandchildren may hold the pipe open: their lines are not worth a hanging stop.
+        await asyncio.wait(self._readers, timeout=1)
+        return status
+
+    async def stop(self) -> int:
+        """Ask it to end, and end its whole session when it takes longer than its time; return the exit status."""
+        self._signal(signal.SIGTERM, whole_session=False)
+        try:
+            async with asyncio.timeout(self.child.stop_seconds):
+                await self.wait()
+        except TimeoutError:
+            self._log.line("gantry", f"{self.child.name} did not stop within {self.child.stop_seconds:.0f} s: killed")
+        self._signal(signal.SIGKILL, whole_session=True)
+        return await self.wait()
+
+    def _signal(self, number: signal.Signals, *, whole_session: bool) -> None:
+        if not whole_session and self.status is not None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            (os.killpg if whole_session else os.kill)(self.pid, number)
+
+    async def _collect(self, stream: asyncio.StreamReader) -> None:
+        while True:
+            try:
+                line = await stream.readline()
+            except ValueError:  # longer than the limit: the reader has dropped it
+                self._log.line(self.child.name, "(a line of more than 1 MiB was dropped)")
+                continue
+            if not line:
+                return
+            text = line.decode(errors="replace").rstrip()
+            if text.startswith("ready"):
+                self.said_ready.set()
+            if text:
+                self._log.line(self.child.name, text)

@@ -1,0 +1,54 @@
+"""What is made before the processes start: database tables, the first admin, a token for the printed command."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from gateway.up.config import UpConfig
+from gateway.up.errors import CannotStart
+from gateway.up.processes import ROOT
+
+TOKEN_FILE = "quickstart.token"  # noqa: S105 - the file's name
+
+
+@dataclass(frozen=True)
+class Admin:
+    """The first admin; the password is known only in the run that made it."""
+
+    username: str
+    password: str | None
+
+
+def prepare(config: UpConfig, environment: dict[str, str]) -> Admin:
+    """Bring the database up to date and make what a new installation needs; raises CannotStart when that fails."""
+    _manage(environment, "migrate", "--noinput", "--verbosity", "0")
+    answer = json.loads(_manage(environment, "bootstrap").splitlines()[-1])
+    token = config.data / TOKEN_FILE
+    if not token.exists():
+        text = _manage(environment, "create_token", "--user", answer["username"], "--name", "quickstart").strip()
+        _write_private(token, text)
+    return Admin(answer["username"], answer.get("password"))
+
+
+def _manage(environment: dict[str, str], *arguments: str) -> str:
+    finished = subprocess.run(  # noqa: S603 - our own manage.py
+        [sys.executable, "manage.py", *arguments],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if finished.returncode:
+        raise CannotStart(f"manage.py {arguments[0]} failed:\n{finished.stderr.strip() or finished.stdout.strip()}")
+    return finished.stdout
+
+
+def _write_private(path: Path, text: str) -> None:
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+        file.write(text + "\n")

@@ -1,0 +1,49 @@
+"""Builds the console's pages once per change: ``python -m gateway.up.frontend [build|test|lint]``."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from gateway.up.errors import CannotStart
+from gateway.up.services import npm
+
+FRONTEND = Path(__file__).resolve().parents[2] / "frontend"
+INSTALLED = FRONTEND / "node_modules" / ".package-lock.json"
+
+
+def run_npm(*arguments: str) -> None:
+    """Run npm in the frontend's folder; raises CannotStart with its exit status when it fails."""
+    tool = npm()
+    environment = {**os.environ, "PATH": f"{tool.node_folder}{os.pathsep}{os.environ.get('PATH', os.defpath)}"}
+    finished = subprocess.run([*tool.command, *arguments], cwd=FRONTEND, env=environment, check=False)  # noqa: S603 - npm of this machine
+    if finished.returncode:
+        raise CannotStart(
+            f"npm {' '.join(arguments)} failed with status {finished.returncode}; its lines above say why"
+        )
+
+
+def install() -> None:
+    """Install exactly what package-lock.json names, unless that is there already."""
+    lock = FRONTEND / "package-lock.json"
+    if not INSTALLED.exists() or INSTALLED.stat().st_mtime < lock.stat().st_mtime:
+        run_npm("ci", "--no-audit", "--no-fund")
+        INSTALLED.touch()
+
+
+def main() -> int:
+    """Install what is missing and run one of the package's scripts."""
+    script = sys.argv[1] if len(sys.argv) > 1 else "build"
+    try:
+        install()
+        run_npm("run", script)
+    except CannotStart as error:
+        sys.stderr.write(f"gantry: {error}\n")
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,114 @@
+"""Which processes make one Gantry, in the order they start; they stop in the reverse one."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from gateway.up.checks import free_port
+from gateway.up.config import UpConfig
+from gateway.up.services import redis_server
+
+Ready = Literal["line", "http", "port", "running"]
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+# The broker writes its registers and closes its store, a worker ends its Spark programs: both need some seconds.
+STOP_SECONDS: Final = 20.0
+
+
+@dataclass(frozen=True)
+class Child:
+    """One process: how to start it, how to see that it serves, and how long it may take to stop."""
+
+    name: str
+    command: tuple[str, ...]
+    ready: Ready = "running"
+    port: int = 0
+    stop_seconds: float = STOP_SECONDS
+    needs_database: bool = True
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All children of an instance, and the environment they share."""
+
+    children: tuple[Child, ...]
+    environment: dict[str, str]
+
+
+def plan(config: UpConfig) -> Plan:
+    """Return what to start for `config`; writes the embedded Redis's configuration file, which holds its password."""
+    python = sys.executable
+    environment = {
+        **os.environ,
+        "PYTHONUNBUFFERED": "1",
+        "PYTHONPATH": str(ROOT),
+        "GANTRY_DATA_DIR": str(config.data),
+        "DJANGO_SETTINGS_MODULE": "gateway.settings",
+        "GANTRY_NAME_SERVERS": f"{config.reachable_host}:{config.namesrv_port}",
+    }
+    children: list[Child] = []
+    if config.redis_url is None:
+        child, url = _redis(config)
+        children.append(child)
+        environment["GANTRY_REDIS_URL"] = url
+    children += [_broker(python, config), _gateway(config), *_workers(python)]
+    return Plan(tuple(children), environment)
+
+
+def _redis(config: UpConfig) -> tuple[Child, str]:
+    folder = config.data / "redis"
+    folder.mkdir(parents=True, exist_ok=True)
+    port, password = free_port("127.0.0.1"), secrets.token_urlsafe(24)
+    file = folder / "redis.conf"
+    file.touch(mode=0o600)
+    file.write_text(
+        f"bind 127.0.0.1\nport {port}\nrequirepass {password}\ndir {folder}\n"
+        # Job hints and lag history must outlive a restart; a second of them may be lost.
+        'appendonly yes\nappendfsync everysec\nsave ""\n'
+        "maxmemory 512mb\nmaxmemory-policy noeviction\nloglevel warning\n",
+        encoding="utf-8",
+    )
+    child = Child("redis", (str(redis_server()), str(file)), ready="port", port=port, needs_database=False)
+    return child, f"redis://:{password}@127.0.0.1:{port}/0"
+
+
+def _broker(python: str, config: UpConfig) -> Child:
+    command = (
+        python, "-m", "broker_core",
+        "--data-dir", str(config.data),
+        "--bind", config.bind,
+        "--namesrv-port", str(config.namesrv_port),
+        "--broker-port", str(config.broker_port),
+        "--flush", config.flush,
+    )  # fmt: skip
+    return Child("broker", command, ready="line", needs_database=False)
+
+
+def _gateway(config: UpConfig) -> Child:
+    command = (
+        str(Path(sys.executable).with_name("granian")),
+        "--interface", "asgi",
+        "--loop", "uvloop",
+        "--host", config.bind,
+        "--port", str(config.http_port),
+        "--workers", "1",
+        "--workers-kill-timeout", "5",
+        "--log-level", "warning",
+        "gateway.asgi:application",
+    )  # fmt: skip
+    return Child("gateway", command, ready="http", port=config.http_port)
+
+
+def _workers(python: str) -> tuple[Child, ...]:
+    celery = (python, "-m", "celery", "-A", "gateway.celery")
+    return (
+        Child("sampler", (python, "manage.py", "sampler")),
+        # Threads: a job's task only watches its Spark program, and two of the four stay free for the clock's ticks.
+        Child("worker", (*celery, "worker", "-Q", "default,spark", "--pool", "threads", "-c", "4", "-l", "warning")),
+        Child("beat", (*celery, "beat", "-l", "warning", "--pidfile=")),
+    )

@@ -1,0 +1,148 @@
+"""Starts the children in order, restarts one that dies and says so, stops all in reverse order."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import urllib.error
+import urllib.request
+
+from gateway.up.child_process import ChildProcess
+from gateway.up.config import UpConfig
+from gateway.up.console_log import ConsoleLog
+from gateway.up.errors import CannotStart
+from gateway.up.processes import Child, Plan
+
+START_SECONDS = 60.0
+_LOOK_SECONDS = 0.1
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
+# A child that ran this long was well: its next death is a new story, with a short pause again.
+_WELL_SECONDS = 60.0
+
+
+class Supervisor:
+    """Keeps the children of one plan running until told to stop."""
+
+    def __init__(self, plan: Plan, config: UpConfig, log: ConsoleLog) -> None:
+        self._plan = plan
+        self._config = config
+        self._log = log
+        self._running: dict[str, ChildProcess] = {}
+        self._watchers: list[asyncio.Task[None]] = []
+        self._stopping = False
+
+    def in_two_steps(self) -> tuple[list[Child], list[Child]]:
+        """Return the children that need no database, and those that do."""
+        children = self._plan.children
+        return (
+            [child for child in children if not child.needs_database],
+            [child for child in children if child.needs_database],
+        )
+
+    async def until_whole(self) -> None:
+        """Wait until the gateway calls everything ready; after a minute say what is not, and go on watching."""
+        deadline = asyncio.get_running_loop().time() + START_SECONDS
+        while True:
+            missing = await asyncio.to_thread(_what_is_missing, f"{self._config.console_url}/readyz")
+            if missing is None:
+                return
+            if asyncio.get_running_loop().time() > deadline:
+                self._log.line("gantry", f"not ready yet: {missing}")
+                return
+            await asyncio.sleep(_LOOK_SECONDS)
+
+    async def start(self, child: Child) -> None:
+        """Start `child`, wait until it serves, then watch it; raises CannotStart when it ends before that."""
+        process = await self._launch(child)
+        await self._until_ready(process)
+        self._watchers.append(asyncio.create_task(self._watch(child), name=f"watch {child.name}"))
+
+    async def stop(self) -> None:
+        """Stop all children, the last started first."""
+        self._stopping = True
+        for watcher in self._watchers:
+            watcher.cancel()
+        await asyncio.gather(*self._watchers, return_exceptions=True)
+        for child in reversed(self._plan.children):
+            process = self._running.pop(child.name, None)
+            if process is not None:
+                await process.stop()
+
+    async def _launch(self, child: Child) -> ChildProcess:
+        try:
+            process = await ChildProcess.start(child, self._plan.environment, self._log)
+        except OSError as error:
+            raise CannotStart(f"{child.name}: {child.command[0]} cannot be run ({error.strerror})") from error
+        self._running[child.name] = process
+        return process
+
+    async def _until_ready(self, process: ChildProcess) -> None:
+        child = process.child
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                while not await self._is_ready(process):
+                    if process.status is not None:
+                        await process.wait()
+                        raise CannotStart(f"{child.name} ended with status {process.status}; its lines above say why")
+                    await asyncio.sleep(_LOOK_SECONDS)
+        except TimeoutError as error:
+            raise CannotStart(
+                f"{child.name} was not ready within {START_SECONDS:.0f} s; its lines above say why"
+            ) from error
+
+    async def _is_ready(self, process: ChildProcess) -> bool:
+        child = process.child
+        if child.ready == "line":
+            return process.said_ready.is_set()
+        if child.ready == "port":
+            return await _accepts("127.0.0.1", child.port)
+        if child.ready == "http":
+            return await asyncio.to_thread(_answers, f"{self._config.console_url}/healthz")
+        return process.status is None
+
+    async def _watch(self, child: Child) -> None:
+        clock = asyncio.get_running_loop().time
+        pause = _FIRST_PAUSE
+        while True:
+            started = clock()
+            status = await self._running[child.name].wait()
+            if self._stopping:
+                return
+            pause = _FIRST_PAUSE if clock() - started > _WELL_SECONDS else pause
+            self._log.line("gantry", f"{child.name} {_how_it_ended(status)}: started again in {pause:g} s")
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, _LONGEST_PAUSE)
+            try:
+                await self._launch(child)
+            except CannotStart as error:
+                self._log.line("gantry", str(error))
+
+
+def _how_it_ended(status: int) -> str:
+    return f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
+
+
+async def _accepts(host: str, port: int) -> bool:
+    try:
+        _, writer = await asyncio.open_connection(host, port)
+    except OSError:
+        return False
+    writer.close()
+    with contextlib.suppress(OSError):
+        await writer.wait_closed()
+    return True
+
+
+def _answers(url: str) -> bool:
+    return _what_is_missing(url) is None
+
+
+def _what_is_missing(url: str) -> str | None:
+    """Return None when `url` answers 200, else what it says, or why it does not answer."""
+    try:
+        with urllib.request.urlopen(url, timeout=5) as answer:  # noqa: S310 - our own http address
+            return None if answer.status == 200 else f"status {answer.status}"
+    except urllib.error.HTTPError as error:
+        return error.read(2000).decode(errors="replace")
+    except OSError as error:
+        return str(error)

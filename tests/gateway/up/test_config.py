@@ -1,0 +1,45 @@
+"""Settings of `make up`: defaults, checked values, and a help text that names each of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gateway.env import BadSetting
+from gateway.up.config import SETTINGS, UpConfig, help_text
+
+
+def test_defaults_are_those_of_the_help_text() -> None:
+    config = UpConfig.read({})
+    assert config == UpConfig(
+        data=Path("data").absolute(),
+        bind="127.0.0.1",
+        http_port=8000,
+        namesrv_port=9876,
+        broker_port=10911,
+        flush="async",
+        redis_url=None,
+    )
+    for name, default, _ in SETTINGS:
+        assert name in help_text()
+        assert default in help_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("GANTRY_HTTP_PORT", "http"),
+        ("GANTRY_BROKER_PORT", "70000"),
+        ("GANTRY_FLUSH", "never"),
+        ("GANTRY_REDIS_URL", "amqp://x"),
+    ],
+)
+def test_a_bad_value_is_refused_by_name(name: str, value: str) -> None:
+    with pytest.raises(BadSetting, match=name):
+        UpConfig.read({name: value})
+
+
+def test_the_console_is_opened_on_loopback_when_all_addresses_are_bound() -> None:
+    assert UpConfig.read({"GANTRY_BIND": "0.0.0.0"}).console_url == "http://127.0.0.1:8000"
+    assert UpConfig.read({"GANTRY_BIND": "::1"}).console_url == "http://[::1]:8000"

@@ -1,0 +1,88 @@
+"""The supervisor with real processes: order, readiness, restart, stop."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from gateway.up.config import UpConfig
+from gateway.up.console_log import ConsoleLog
+from gateway.up.errors import CannotStart
+from gateway.up.processes import Child, Plan
+from gateway.up.supervisor import Supervisor
+from tests.support.wait import eventually
+
+SERVES = "import time; print('ready', flush=True); time.sleep(60)"
+STUBBORN = (
+    "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('ready', flush=True); time.sleep(60)"
+)
+
+
+def child(name: str, program: str, *, stop_seconds: float = 5) -> Child:
+    return Child(name, (sys.executable, "-c", program), ready="line", stop_seconds=stop_seconds)
+
+
+@asynccontextmanager
+async def supervising(*children: Child) -> AsyncIterator[tuple[Supervisor, io.StringIO]]:
+    out = io.StringIO()
+    supervisor = Supervisor(Plan(children, dict(os.environ)), UpConfig.read({}), ConsoleLog(out))
+    try:
+        for one in children:
+            await supervisor.start(one)
+        yield supervisor, out
+    finally:
+        await supervisor.stop()
+
+
+async def test_lines_of_a_child_carry_its_name() -> None:
+    async with supervising(child("broker", "print('hello', flush=True); " + SERVES)) as (_, out):
+        await eventually(lambda: "broker   │ hello" in out.getvalue())
+
+
+async def test_a_killed_child_is_restarted_and_said_so(tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    program = f"import os; open({str(pids)!r}, 'a').write(f'{{os.getpid()}}\\n'); {SERVES}"
+    async with supervising(child("broker", program)) as (_, out):
+        os.kill(int(pids.read_text()), signal.SIGKILL)
+        await eventually(lambda: "broker was killed by signal 9: started again" in out.getvalue())
+        await eventually(lambda: len(pids.read_text().split()) == 2)
+
+
+async def test_a_child_that_ends_before_it_serves_stops_the_start() -> None:
+    with pytest.raises(CannotStart, match="broker ended with status 7"):
+        async with supervising(child("broker", "import sys; sys.exit(7)")):
+            pass
+
+
+async def test_a_program_that_does_not_exist_is_named() -> None:
+    with pytest.raises(CannotStart, match="no-such-program"):
+        async with supervising(Child("redis", ("no-such-program",))):
+            pass
+
+
+async def test_a_child_that_does_not_stop_in_its_time_is_killed_and_said_so() -> None:
+    async with supervising(child("worker", STUBBORN, stop_seconds=0.2)) as (_, out):
+        pass
+    assert "worker did not stop within" in out.getvalue()
+
+
+async def test_children_stop_in_reverse_order(tmp_path: Path) -> None:
+    ends = tmp_path / "ends"
+
+    def noting(name: str) -> str:
+        return (
+            "import signal, sys, time\n"
+            f"def end(*_):\n    open({str(ends)!r}, 'a').write({name!r} + ' ')\n    sys.exit(0)\n"
+            "signal.signal(signal.SIGTERM, end)\nprint('ready', flush=True)\ntime.sleep(60)\n"
+        )
+
+    async with supervising(child("redis", noting("redis")), child("gateway", noting("gateway"))):
+        pass
+    assert ends.read_text().split() == ["gateway", "redis"]
