@@ -38,9 +38,8 @@ class Command:
     @classmethod
     def request(cls, header: object, body: bytes = b"", *, one_way: bool = False, code: int | None = None) -> Command:
         """Return a request; its code is that of the header's class unless one header serves several (320, 361)."""
-        if code is None:
-            code = fields.code_of(type(header))
-        return cls(int(code), fields.encode(header), body, 0, FLAG_ONE_WAY if one_way else 0)
+        code = fields.code_of(type(header)) if code is None else int(code)
+        return cls(code, fields.encode(header), body, 0, FLAG_ONE_WAY if one_way else 0)
 
     @classmethod
     def response(cls, code: int, header: object | None = None, body: bytes = b"", remark: str | None = None) -> Command:

@@ -15,6 +15,7 @@ the reference's place.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
@@ -168,8 +169,8 @@ class _Reader:
     def _number(self, word: str) -> int | float:
         if _INTEGER.fullmatch(word):
             return int(word)
-        if _NUMBER.fullmatch(word):
-            return float(word)
+        if _NUMBER.fullmatch(word) and math.isfinite(number := float(word)):
+            return number
         raise self._error(f"{word[:40]!r} is not a value")
 
     def _string(self) -> str:

@@ -23,7 +23,6 @@ which field was wrong.
 
 from __future__ import annotations
 
-import re
 import struct
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, make_dataclass
@@ -31,6 +30,7 @@ from typing import Annotated, Any, Final, TypeAlias, TypeVar, Union, cast, get_a
 
 from broker_core.protocol.codes import RequestCode
 from broker_core.protocol.errors import HeaderError, MalformedHeader, MissingField
+from broker_core.protocol.names import name_on_wire
 
 T = TypeVar("T")
 
@@ -40,7 +40,8 @@ I64: TypeAlias = Annotated[int, "q"]
 _Encode: TypeAlias = Callable[[Any], dict[str, str]]
 _Decode: TypeAlias = Callable[[Mapping[str, str]], Any]
 
-_codes: Final[dict[type, RequestCode]] = {}
+_codes: Final[dict[type, int]] = {}
+_twins: Final[dict[type, type]] = {}
 _encoders: Final[dict[type, _Encode]] = {}
 _decoders: Final[dict[type, _Decode]] = {}
 
@@ -49,7 +50,7 @@ def request(code: RequestCode) -> Callable[[type[T]], type[T]]:
     """Return a decorator that makes a dataclass the header of requests with `code`; it is kept as `CODE`."""
 
     def mark(kind: type[T]) -> type[T]:
-        _codes[kind] = code
+        _codes[kind] = int(code)  # a plain one: that of an enum is slow to write
         cast(Any, kind).CODE = code
         return response(kind)
 
@@ -57,18 +58,15 @@ def request(code: RequestCode) -> Callable[[type[T]], type[T]]:
 
 
 def response(kind: type[T]) -> type[T]:
-    """Make a dataclass a header: the same class, made five times as fast.
+    """Make a dataclass a header: the same class, made four times as fast.
 
     The `__init__` of a frozen dataclass sets each field through `object.__setattr__`. The one put in its place turns
     the new object into a twin that is not frozen, sets the fields as any class does, and turns it back; both turns are
     allowed because the slots of the two are the same.
     """
     each_field = fields(cast(Any, kind))
-    names: dict[str, object] = {
-        "kind": kind,
-        "twin": make_dataclass(kind.__name__, [each.name for each in each_field], slots=True),
-        "turn": object.__setattr__,
-    }
+    twin = _twins[kind] = make_dataclass(kind.__name__, [each.name for each in each_field], slots=True)
+    names: dict[str, object] = {"kind": kind, "twin": twin, "turn": object.__setattr__}
     parameters = ["self"]
     for each in each_field:
         if each.default_factory is not MISSING:
@@ -81,7 +79,7 @@ def response(kind: type[T]) -> type[T]:
     return kind
 
 
-def code_of(kind: type) -> RequestCode:
+def code_of(kind: type) -> int:
     """Return the request code of a header class; raises TypeError for a class that `request` did not mark."""
     try:
         return _codes[kind]
@@ -117,6 +115,16 @@ def wire_names(kind: type) -> dict[str, str]:
     return {plan.name: plan.wire for plan in _plans(kind)}
 
 
+class _Integers(dict[str, int]):
+    """Integers by their text; most of what is 32 bits wide is small, and found faster than parsed."""
+
+    def __missing__(self, text: str) -> int:
+        return int(text)
+
+
+_SMALL: Final = _Integers((str(each), each) for each in range(-1, 256))
+
+
 @dataclass(frozen=True, slots=True)
 class _Plan:
     """How one field travels."""
@@ -148,12 +156,7 @@ def _plan(kind: type, field: Field[Any], hint: Any) -> _Plan:
         hint, width = get_args(hint)
     if hint not in (str, bool, float) and width is None:
         raise TypeError(f"{kind.__name__}.{field.name}: {hint} has no text form")
-    wire = field.metadata.get("wire") or _camel(field.name)
-    return _Plan(field.name, wire, hint, width, optional, field.default)
-
-
-def _camel(name: str) -> str:
-    return re.sub(r"_([a-z0-9])", lambda match: match.group(1).upper(), name)
+    return _Plan(field.name, name_on_wire(field), hint, width, optional, field.default)
 
 
 def _text(plan: _Plan, value: str) -> str:
@@ -170,8 +173,8 @@ def _value(plan: _Plan, text: str) -> str:
     if plan.type is str:
         return text
     if plan.type is bool:
-        return f'({text} == "true" or {text}.lower() == "true")'
-    return f"{plan.type.__name__}({text})"
+        return f'({text} == "true" or ({text} != "false" and {text}.lower() == "true"))'
+    return f"small[{text}]" if plan.width == "i" else f"{plan.type.__name__}({text})"
 
 
 def _compile_encoder(kind: type) -> _Encode:
@@ -185,30 +188,29 @@ def _compile_encoder(kind: type) -> _Encode:
 
 
 def _compile_decoder(kind: type) -> _Decode:
+    """Return the function from text form to header; like `__init__` it fills a twin and turns it."""
     plans = _plans(kind)
-    names: dict[str, object] = {"kind": kind}
-    lines = ["def decode(f):"]
+    names: dict[str, object] = {"kind": kind, "twin": _twins[kind], "new": object.__new__, "small": _SMALL}
+    lines = ["def decode(f):", "    h = new(twin)"]
     widths = ""  # of the required integers; packing them is the cheapest check that each fits
     checked: list[str] = []
     for at, plan in enumerate(plans):
         if plan.required:
-            lines.append(f"    v{at} = {_value(plan, f'f[{plan.wire!r}]')}")
+            lines.append(f"    h.{plan.name} = v{at} = {_value(plan, f'f[{plan.wire!r}]')}")
             if plan.width:
                 widths += plan.width
                 checked.append(f"v{at}")
             continue
         names[f"d{at}"] = plan.default
-        lines += [f"    v{at} = f.get({plan.wire!r})", f"    if v{at} is None:", f"        v{at} = d{at}"]
-        if plan.type is not str:
-            lines += ["    else:", f"        v{at} = {_value(plan, f'v{at}')}"]
+        value = _value(plan, f"f[{plan.wire!r}]")
+        lines.append(f"    h.{plan.name} = v{at} = {value} if {plan.wire!r} in f else d{at}")
         if plan.width:
             names[f"fits{at}"] = struct.Struct(plan.width).pack
-            lines.append(f"        fits{at}(v{at})")
+            lines += [f"    if v{at} is not d{at}:", f"        fits{at}(v{at})"]
     if checked:
         names["fit"] = struct.Struct("=" + widths).pack
         lines.append(f"    fit({', '.join(checked)})")
-    lines.append(f"    return kind({', '.join(f'v{at}' for at in range(len(plans)))})")
-    return cast(_Decode, _compiled(lines, "decode", names))
+    return cast(_Decode, _compiled([*lines, "    h.__class__ = kind", "    return h"], "decode", names))
 
 
 def _compiled(lines: list[str], name: str, names: dict[str, object]) -> object:

@@ -28,7 +28,8 @@ MAX_HEADER: Final = 0xFFFFFF  # bytes; the header's length has 24 bits
 _PREFIX: Final = Struct(">II")  # length, then serializer and header length as one word
 _PREFIX_SIZE: Final = 8
 _LENGTH_SIZE: Final = 4
-_NO_BYTES: Final = b""
+_LARGEST_WORD: Final = SERIALIZER_BINARY << 24 | MAX_HEADER
+_unpack_prefix: Final = _PREFIX.unpack_from
 
 
 @dataclass(slots=True)
@@ -81,33 +82,33 @@ class FrameReader:
     def _cut(self, data: bytes, frames: list[Frame]) -> int:
         """Append the whole frames of `data` to `frames`; return where the piece that remains begins."""
         size = len(data)
+        largest = self._max_frame - _LENGTH_SIZE
         position = 0
         while position + _PREFIX_SIZE <= size:
-            length, word = _PREFIX.unpack_from(data, position)
-            self._check_length(length)
-            serializer = word >> 24
-            body_at = position + _PREFIX_SIZE + (word & MAX_HEADER)
+            length, word = _unpack_prefix(data, position)
+            header_at = position + _PREFIX_SIZE
+            body_at = header_at + (word & MAX_HEADER)
             end = position + _LENGTH_SIZE + length
-            if body_at > end or body_at == position + _PREFIX_SIZE or serializer > SERIALIZER_BINARY:
-                raise MalformedFrame(
-                    f"a frame of {length} bytes with serializer {serializer} and a header of {word & MAX_HEADER} bytes"
-                )
+            if length > largest or body_at > end or body_at == header_at or word > _LARGEST_WORD:
+                raise self._fault(length, word)
             if end > size:
                 self._wanted = end - position
                 return position
-            body = data[body_at:end] if body_at < end else _NO_BYTES
-            frames.append(Frame(serializer, data[position + _PREFIX_SIZE : body_at], body))
+            frames.append(Frame(word >> 24, data[header_at:body_at], data[body_at:end]))
             position = end
         if position + _LENGTH_SIZE <= size:
-            self._check_length(int.from_bytes(data[position : position + _LENGTH_SIZE], "big"))
+            length = int.from_bytes(data[position : position + _LENGTH_SIZE], "big")
+            if not _LENGTH_SIZE < length <= largest:
+                raise self._fault(length, 0)
         self._wanted = _PREFIX_SIZE
         return position
 
-    def _check_length(self, length: int) -> None:
+    def _fault(self, length: int, word: int) -> FrameError:
         if length > self._max_frame - _LENGTH_SIZE:
-            raise FrameTooLarge(length + _LENGTH_SIZE, self._max_frame)
-        if length < _LENGTH_SIZE:
-            raise MalformedFrame(f"a frame announces {length} bytes, too few for its own prefix")
+            return FrameTooLarge(length + _LENGTH_SIZE, self._max_frame)
+        return MalformedFrame(
+            f"a frame of {length} bytes with serializer {word >> 24} and a header of {word & MAX_HEADER} bytes"
+        )
 
 
 def frame_parts(serializer: int, header: bytes, body: bytes) -> list[bytes]:

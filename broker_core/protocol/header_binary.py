@@ -25,7 +25,9 @@ from broker_core.protocol.header_json import HeaderParts
 _HEAD: Final = Struct(">hbhiii")  # up to and with the remark's length
 _INT32: Final = Struct(">i")
 _INT16: Final = Struct(">h")
-_MAX_NAME: Final = 0x7FFF
+_pack_int16: Final = _INT16.pack
+_pack_int32: Final = _INT32.pack
+_unpack_int32: Final = _INT32.unpack_from
 _KNOWN_LANGUAGES: Final = frozenset(int(each) for each in LanguageCode)
 _OTHER: Final = int(LanguageCode.OTHER)
 
@@ -46,7 +48,7 @@ def encode(
 def _field(name: str, value: str) -> bytes:
     name_bytes = name.encode()
     value_bytes = value.encode()
-    return b"".join((_INT16.pack(len(name_bytes)), name_bytes, _INT32.pack(len(value_bytes)), value_bytes))
+    return b"%b%b%b%b" % (_pack_int16(len(name_bytes)), name_bytes, _pack_int32(len(value_bytes)), value_bytes)
 
 
 def decode(data: bytes) -> HeaderParts:
@@ -59,7 +61,7 @@ def decode(data: bytes) -> HeaderParts:
         (size,) = _INT32.unpack_from(data, remark_end)
         fields_at = remark_end + _INT32.size
         ext_fields = _fields(data, fields_at, _end(data, fields_at, size))
-    except error:
+    except (error, IndexError):
         raise MalformedHeader(f"the binary header ends early, after {len(data)} bytes") from None
     return code, ext_fields, opaque, flag, remark, language if language in _KNOWN_LANGUAGES else _OTHER, version
 
@@ -67,18 +69,15 @@ def decode(data: bytes) -> HeaderParts:
 def _fields(data: bytes, position: int, end: int) -> dict[str, str]:
     ext_fields: dict[str, str] = {}
     while position < end:
-        (size,) = _INT16.unpack_from(data, position)
-        position += _INT16.size
-        name_end = _end(data, position, size)
-        name = data[position:name_end].decode("utf-8", "replace")
-        (size,) = _INT32.unpack_from(data, name_end)
-        position = name_end + _INT32.size
-        value_end = _end(data, position, size)
-        if value_end > end:
-            raise MalformedHeader("the last field of the binary header is longer than the block of fields")
-        if size:
-            ext_fields[name] = data[position:value_end].decode("utf-8", "replace")
-        position = value_end
+        name_at = position + 2
+        name_end = name_at + (data[position] << 8 | data[position + 1])
+        value_at = name_end + 4
+        position = value_at + _unpack_int32(data, name_end)[0]
+        if value_at < position <= end:
+            name = data[name_at:name_end].decode("utf-8", "replace")
+            ext_fields[name] = data[value_at:position].decode("utf-8", "replace")
+        elif position != value_at or position > end:
+            raise MalformedHeader("a field of the binary header is longer than the block of fields")
     return ext_fields
 
 

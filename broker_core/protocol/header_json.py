@@ -11,6 +11,7 @@ less strict, because Java's parser is: fields may be numbers, booleans or null, 
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
 import orjson
@@ -55,37 +56,49 @@ def decode(data: bytes) -> HeaderParts:
     try:
         header = orjson.loads(data)
     except orjson.JSONDecodeError:
-        header = _load_tolerantly(data)
+        return _read_tolerantly(_load_tolerantly(data))
+    try:
+        code, opaque, flag, version = header["code"], header["opaque"], header["flag"], header["version"]
+        ext_fields = header["extFields"]
+        language = _LANGUAGES[header["language"]]
+        "".join(ext_fields.values())  # the cheapest way to learn that all of them are text
+    except (KeyError, TypeError, AttributeError):
+        return _read_tolerantly(header)
+    remark = header.get("remark")
+    if not (
+        type(code) is type(opaque) is type(flag) is type(version) is int
+        and -_INT32 <= opaque < _INT32
+        and (remark is None or type(remark) is str)
+    ):
+        return _read_tolerantly(header)
+    return code, ext_fields, opaque, flag, remark, language, version
+
+
+def _read_tolerantly(header: Any) -> HeaderParts:
+    """Return what a header says whose keys are not all there, or not of the usual types."""
     if type(header) is not dict:
         raise MalformedHeader("the header is JSON, but not an object")
     ext_fields = header.get("extFields")
-    if ext_fields is None:
-        ext_fields = {}
-    elif type(ext_fields) is not dict:
+    if ext_fields is not None and type(ext_fields) is not dict:
         raise MalformedHeader("extFields is not an object")
-    else:
-        try:
-            "".join(ext_fields.values())  # the cheapest way to learn that all of them are text
-        except TypeError:
-            ext_fields = _as_texts(ext_fields)
-    get = header.get
-    code, opaque, flag, version = get("code", 0), get("opaque", 0), get("flag", 0), get("version", 0)
-    if not (type(code) is type(opaque) is type(flag) is type(version) is int and -_INT32 <= opaque < _INT32):
-        code, opaque, flag, version = [_as_int32(each) for each in (code, opaque, flag, version)]
-    remark = get("remark")
-    if remark is not None and type(remark) is not str:
-        remark = str(_as_text(remark))
-    return code, ext_fields, opaque, flag, remark, _language(get("language")), version
+    code, opaque, flag, version = [_as_int32(header.get(name)) for name in ("code", "opaque", "flag", "version")]
+    remark = header.get("remark")
+    return (
+        code,
+        _as_texts(ext_fields or {}),
+        opaque,
+        flag,
+        None if remark is None else _as_text(remark),
+        _language(header.get("language")),
+        version,
+    )
 
 
 def _load_tolerantly(data: bytes) -> Any:
     try:
-        header = fastjson.loads(data)
+        return fastjson.loads(data)
     except MalformedBody as error:
         raise MalformedHeader(f"the header is not JSON: {error}") from None
-    if isinstance(header, dict) and isinstance(header.get("extFields"), dict):
-        header["extFields"] = _as_texts(header["extFields"])
-    return header
 
 
 def _language(value: object) -> int:
@@ -118,7 +131,7 @@ def _as_text(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        return str(int(value)) if value.is_integer() else format(value, "f")
+        return str(int(value)) if value.is_integer() else format(Decimal(repr(value)), "f")
     if isinstance(value, int):
         return str(value)
     raise MalformedHeader("a field of the header is neither text nor a number")

@@ -77,9 +77,10 @@ def format_properties(properties: Mapping[str, str]) -> str:
 
     Raises MalformedProperties when a name or value holds U+0002, since the text would read back as other pairs.
     """
-    pairs = [f"{name}{NAME_END}{value}" for name, value in properties.items() if name and value]
-    text = PAIR_END.join(pairs)
-    if pairs and text.count(PAIR_END) >= len(pairs):
+    if "" in properties or "" in properties.values():
+        properties = {name: value for name, value in properties.items() if name and value}
+    text = PAIR_END.join(map(NAME_END.join, properties.items()))
+    if properties and text.count(PAIR_END) >= len(properties):
         raise MalformedProperties(f"a property name or value holds U+0002: {_first_with(PAIR_END, properties)!r}")
     return text
 

@@ -14,15 +14,15 @@ is always read first. V1 is written; V2, which Apache RocketMQ 5 writes for long
 from __future__ import annotations
 
 import struct
-import zlib
 from typing import Final, NamedTuple
+from zlib import crc32
 
 from broker_core.protocol import sys_flag as flags
 from broker_core.protocol.compression import decompress as decompress_body
 from broker_core.protocol.errors import MalformedRecord
 from broker_core.protocol.host import decode_host
 from broker_core.protocol.message import LogOffset, QueueOffset, StoredMessage
-from broker_core.protocol.properties import MAX_PROPERTIES_BYTES, parse_properties
+from broker_core.protocol.properties import parse_properties
 
 Buffer = bytes | bytearray | memoryview
 """Bytes to read records from; also a memory map, which type checkers take for neither."""
@@ -44,7 +44,15 @@ _INT: Final = struct.Struct(">i")
 _BYTE: Final = struct.Struct(">b")
 _SHORT: Final = struct.Struct(">h")
 _SIZE_AND_MAGIC: Final = struct.Struct(">ii")
-_HOST_BITS: Final = 4
+_HOST_SHIFT: Final = 4
+_HOST_BITS_OF: Final = {
+    (8, 8): 0,
+    (20, 8): flags.BORN_HOST_IPV6,
+    (8, 20): flags.STORE_HOST_IPV6,
+    (20, 20): flags.HOSTS_MASK,
+}
+# All fixed parts but the hosts and the length byte of the topic.
+_UNHOSTED_BYTES: Final = 74
 
 
 def _fixed(born_host: int, store_host: int) -> struct.Struct:
@@ -82,70 +90,75 @@ class RecordHead(NamedTuple):
 
 def crc_of(body: bytes | memoryview) -> int:
     """Return the checksum that a record keeps of its stored body (store-format.md 2.3)."""
-    return zlib.crc32(body) & _CRC_MASK
+    return crc32(body) & _CRC_MASK
 
 
-def size_of(*, body: int, topic: int, properties: int, sys_flag: int = 0) -> int:
-    """Return the bytes of a V1 record with parts of these sizes."""
-    return FIXED[(sys_flag & flags.HOSTS_MASK) >> _HOST_BITS].size + body + 1 + topic + 2 + properties
+Origin = tuple[int, bytes, int, bytes, int, int]
+"""What the records of one request share: born time (ms), born host, store time (ms), store host, how often it was
+consumed in vain, log offset of the prepared transaction message. A tuple, since each put makes one."""
+
+
+def encode_topic(topic: str) -> bytes:
+    """Return the topic of a V1 record with its length before it; raise MalformedRecord if it is too long."""
+    encoded = topic.encode()
+    if len(encoded) > MAX_TOPIC_BYTES:
+        raise MalformedRecord(f"a topic of {len(encoded)} bytes; a record has room for {MAX_TOPIC_BYTES}")
+    return bytes((len(encoded),)) + encoded
+
+
+def size_of(topic: bytes, body: bytes, properties: bytes, origin: Origin) -> int:
+    """Return the bytes of a V1 record of these parts; `topic` is an encoded one."""
+    return _UNHOSTED_BYTES + len(origin[1]) + len(origin[3]) + len(body) + len(topic) + len(properties)
 
 
 def encode(
-    *,
     topic: bytes,
     body: bytes,
     properties: bytes,
+    origin: Origin,
+    size: int,
     queue_id: int,
     queue_offset: int,
     log_offset: int,
-    sys_flag: int,
-    born_timestamp: int,
-    born_host: bytes,
-    store_timestamp: int,
-    store_host: bytes,
+    sys_flag: int = 0,
     flag: int = 0,
-    reconsume_times: int = 0,
-    prepared_transaction_offset: int = 0,
 ) -> bytes:
-    """Return one V1 record; the host bits of the sys flag are set from the lengths of the hosts.
+    """Return one V1 record of `size` bytes (what `size_of` says); `topic` is an encoded one.
 
-    Raises MalformedRecord for a topic or properties that are too long for their length fields.
+    The host bits of the sys flag are set from the hosts. Raises MalformedRecord for numbers that their fields do not
+    hold, and for properties of more than 32767 bytes.
     """
-    if len(topic) > MAX_TOPIC_BYTES or len(properties) > MAX_PROPERTIES_BYTES:
-        raise MalformedRecord(f"a topic of {len(topic)} or properties of {len(properties)} bytes do not fit a record")
-    host_bits = host_bits_of(born_host, store_host)
-    fixed = FIXED[host_bits >> _HOST_BITS]
-    head = fixed.pack(
-        fixed.size + len(body) + 3 + len(topic) + len(properties),
-        MAGIC_V1,
-        crc_of(body),
-        queue_id,
-        flag,
-        queue_offset,
-        log_offset,
-        sys_flag & ~flags.HOSTS_MASK | host_bits,
-        born_timestamp,
-        born_host,
-        store_timestamp,
-        store_host,
-        reconsume_times,
-        prepared_transaction_offset,
-        len(body),
-    )
-    return b"".join((head, body, bytes((len(topic),)), topic, _SHORT.pack(len(properties)), properties))
-
-
-def host_bits_of(born_host: bytes, store_host: bytes) -> int:
-    """Return the sys flag bits that tell which of both encoded hosts is IPv6."""
-    born = flags.BORN_HOST_IPV6 if len(born_host) > 8 else 0
-    return born | flags.STORE_HOST_IPV6 if len(store_host) > 8 else born
+    born_timestamp, born_host, store_timestamp, store_host, reconsume_times, prepared = origin
+    host_bits = _HOST_BITS_OF[len(born_host), len(store_host)]
+    try:
+        head = FIXED[host_bits >> _HOST_SHIFT].pack(
+            size,
+            MAGIC_V1,
+            crc32(body) & _CRC_MASK,
+            queue_id,
+            flag,
+            queue_offset,
+            log_offset,
+            sys_flag & ~flags.HOSTS_MASK | host_bits,
+            born_timestamp,
+            born_host,
+            store_timestamp,
+            store_host,
+            reconsume_times,
+            prepared,
+            len(body),
+        )
+        properties_length = _SHORT.pack(len(properties))
+    except struct.error as error:
+        raise MalformedRecord(f"a number does not fit its field: {error}") from error
+    return b"".join((head, body, topic, properties_length, properties))
 
 
 def read_head(buffer: Buffer, position: int = 0) -> RecordHead:
     """Return the head of the record at `position`; raise MalformedRecord unless its lengths fit together."""
     try:
         sys_flag = _INT.unpack_from(buffer, position + SYS_FLAG_AT)[0]
-        fixed = FIXED[(sys_flag & flags.HOSTS_MASK) >> _HOST_BITS]
+        fixed = FIXED[(sys_flag & flags.HOSTS_MASK) >> _HOST_SHIFT]
         fields = fixed.unpack_from(buffer, position)
         size, magic, body_length = fields[0], fields[1], fields[14]
         body_begin = position + fixed.size

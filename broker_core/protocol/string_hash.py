@@ -14,6 +14,7 @@ _LONG: Final = 2 * _TAIL
 _LONGEST: Final = 256
 _MASK: Final = 0xFFFFFFFF
 _SIGN: Final = 0x80000000
+_RANGE: Final = 1 << 32
 _POWERS: Final = [pow(31, power, 1 << 32) for power in range(_TAIL - 1, -1, -1)]
 _TAIL_POWER: Final = pow(31, _TAIL, 1 << 32)
 
@@ -22,8 +23,10 @@ def string_hash(text: str) -> int:
     """Return h = 31·h + unit over the UTF-16 units of `text`, as a signed 32-bit number."""
     if _LONG <= len(text) <= _LONGEST and text.isascii():
         head = _hash_of_head(text[:-_TAIL]) * _TAIL_POWER
-        return _signed(head + sum(map(mul, text[-_TAIL:].encode(), _POWERS)))
-    return _signed(_fold(_utf16_units(text)))
+        hashed: int = (head + sum(map(mul, text[-_TAIL:].encode(), _POWERS))) & _MASK
+    else:
+        hashed = _fold(_utf16_units(text))
+    return hashed if hashed < _SIGN else hashed - _RANGE
 
 
 @lru_cache(maxsize=8192)
@@ -34,8 +37,8 @@ def tags_code(tag: str | None) -> int:
 
 def key_hash(text: str) -> int:
     """Return the 31-bit hash that an index file keeps for `text`, which is `topic#key` (store-format.md 4.4)."""
-    hashed = string_hash(text)
-    return 0 if hashed == -_SIGN else abs(hashed)
+    hashed = abs(string_hash(text))
+    return hashed if hashed != _SIGN else 0
 
 
 @lru_cache(maxsize=8192)
@@ -55,11 +58,6 @@ def _utf16_units(text: str) -> bytes | memoryview:
         return text.encode()
     native = "utf-16-le" if _IS_LITTLE else "utf-16-be"
     return memoryview(text.encode(native, "surrogatepass")).cast("H")
-
-
-def _signed(value: int) -> int:
-    value &= _MASK
-    return value - (1 << 32) if value & _SIGN else value
 
 
 _IS_LITTLE: Final = memoryview(b"\x01\x00").cast("H")[0] == 1

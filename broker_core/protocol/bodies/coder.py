@@ -12,7 +12,6 @@ except for a list or a map, where Java fails as well.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
 from enum import StrEnum
@@ -20,6 +19,7 @@ from typing import Any, Final, TypeAlias, TypeVar, cast, get_args, get_origin, g
 
 from broker_core.protocol import fastjson
 from broker_core.protocol.errors import MalformedBody
+from broker_core.protocol.names import name_on_wire
 
 T = TypeVar("T")
 
@@ -56,10 +56,6 @@ def to_tree(body: object) -> Any:
 def from_tree(kind: type[T], tree: Any) -> T:
     """Return the body of class `kind` that a tree holds; raises MalformedBody."""
     return cast(T, _reader(kind)(tree))
-
-
-def _name_on_wire(field: Any) -> str:
-    return field.metadata.get("wire") or re.sub(r"_([a-z0-9])", lambda match: match.group(1).upper(), field.name)
 
 
 def _without_none(hint: Any) -> tuple[Any, bool]:
@@ -99,7 +95,7 @@ def _make_writer(hint: Any) -> _ToTree:
 def _make_object_writer(kind: type) -> _ToTree:
     hints = get_type_hints(kind)
     # Alphabetical, as Java writes them: a client that compares two routes as text must find them equal (3.1).
-    plan = sorted((_name_on_wire(each), each.name, _writer(hints[each.name])) for each in fields(kind))
+    plan = sorted((name_on_wire(each), each.name, _writer(hints[each.name])) for each in fields(kind))
 
     def write(body: Any) -> dict[str, Any]:
         tree = {}
@@ -218,7 +214,7 @@ def _make_object_reader(kind: type) -> _FromTree:
 
 def _names_to_read(field: Any) -> list[str]:
     also = field.metadata.get("also")
-    return [_name_on_wire(field)] if also is None else [also, _name_on_wire(field)]
+    return [name_on_wire(field)] if also is None else [also, name_on_wire(field)]
 
 
 def _is_collection(hint: Any) -> bool:

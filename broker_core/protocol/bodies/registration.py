@@ -47,6 +47,8 @@ def _decode_compressed(body: bytes) -> RegisterBrokerBody:
         version = decode(DataVersion, reader.text())
         topics = [_topic(reader.text().decode()) for _ in range(reader.integer())]
         filters = orjson.loads(reader.text() or b"[]")
+        if not isinstance(filters, list):
+            raise MalformedBody("the filter servers of a registration are no list")
     except (zlib.error, struct.error, ValueError, UnicodeDecodeError) as error:
         raise MalformedBody(f"a compressed registration that cannot be read: {error}") from error
     table = TopicConfigSerializeWrapper(version, {topic.topic_name: topic for topic in topics})
