@@ -99,7 +99,7 @@ class RemotingClient:
         # The attempt is shared: one caller that gives up, or is cancelled, must not end it for the others.
         done, _ = await asyncio.wait([attempt], timeout=timeout_ms / 1000)
         if not done:
-            raise RemotingTimeout(address, timeout_ms, "a connection")
+            raise RemotingTimeout(address, timeout_ms, "connection")
         if attempt.cancelled():
             raise ConnectionClosed(address, "the client is closed")
         return attempt.result()
@@ -124,7 +124,7 @@ class RemotingClient:
         except TimeoutError:
             reason = f"no connection within {self._limits.connect_timeout_ms} ms"
             raise ConnectRefused(address, reason) from None
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, OverflowError) as error:  # the last for a port beyond 65535
             raise ConnectRefused(address, str(error)) from error
         self._connections[address] = connection
         connection.on_close(lambda closed: self._forget(address, closed))

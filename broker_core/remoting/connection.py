@@ -18,7 +18,6 @@ read brought if need be; a client goes on reading (else the two could wait for e
 from __future__ import annotations
 
 import asyncio
-import itertools
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
@@ -29,14 +28,15 @@ from broker_core.protocol.codes import FLAG_ONE_WAY, FLAG_RESPONSE, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.errors import FrameError, ProtocolError
 from broker_core.protocol.frame import Frame, FrameReader
+from broker_core.remoting.calls import PendingCalls
 from broker_core.remoting.errors import ConnectionClosed, Overloaded, RemotingTimeout
 from broker_core.remoting.limits import Limits
 
 Result: TypeAlias = Command | Awaitable[Command | None] | None
 CloseCallback: TypeAlias = Callable[["Connection"], None]
 
-_OPAQUE_MASK: Final = 0x7FFFFFFF
 _WRITE_SIZE: Final = 1024 * 1024  # bytes of answers collected before they are written, though more is still to come
+_HEADER_GUESS: Final = 256  # bytes of a header, near enough to know when much is collected
 
 
 class Serving(Protocol):
@@ -47,17 +47,6 @@ class Serving(Protocol):
     def finish(
         self, request: Command, ended: asyncio.Future[Command | None], connection: Connection
     ) -> Command | None: ...
-
-
-class _Call:
-    """A request of ours that waits for its answer; `deadline` is in the loop's time."""
-
-    __slots__ = ("deadline", "future", "timeout_ms")
-
-    def __init__(self, future: asyncio.Future[Command], deadline: float, timeout_ms: int) -> None:
-        self.future = future
-        self.deadline = deadline
-        self.timeout_ms = timeout_ms
 
 
 class Connection(asyncio.Protocol):
@@ -83,6 +72,7 @@ class Connection(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._closed: asyncio.Future[None] = self._loop.create_future()
         self._transport: asyncio.Transport | None = None
+        self._is_open = False
         self._frames = FrameReader(limits.max_frame)
         self._held: deque[Frame] = deque()  # frames that wait until the peer takes its answers
         self._out: list[bytes] = []
@@ -91,10 +81,8 @@ class Connection(asyncio.Protocol):
         self._is_full = False
         self._is_deaf = False  # asked to read nothing more, for good
         self._room: asyncio.Future[None] | None = None  # calls wait here while the buffer is full
-        self._opaques = itertools.count()
-        self._calls: dict[int, _Call] = {}
+        self._calls = PendingCalls(self._loop)
         self._unanswered: set[asyncio.Future[Command | None]] = set()
-        self._expiry: asyncio.TimerHandle | None = None
         self._idle_timer: asyncio.TimerHandle | None = None
         self._last_active = self._loop.time()
         self._log = get_logger(__name__)
@@ -104,33 +92,27 @@ class Connection(asyncio.Protocol):
     async def invoke(self, request: Command, timeout_ms: int) -> Command:
         """Send a request and return its response, whatever its code.
 
-        Raises RemotingTimeout, ConnectionClosed or Overloaded. `timeout_ms` counts from now, waiting for room included.
+        Raises RemotingTimeout, ConnectionClosed, Overloaded, or ProtocolError for what cannot be written. `timeout_ms`
+        counts from now, waiting for room included.
         """
         deadline = self._loop.time() + timeout_ms / 1000
         if self._is_full:
             await self._wait_for_room(deadline, timeout_ms)
         if len(self._calls) >= self._limits.max_pending_calls:
             raise Overloaded(self.peer, "max_pending_calls", self._limits.max_pending_calls)
-        opaque = request.opaque = next(self._opaques) & _OPAQUE_MASK
+        request.opaque = self._calls.next_opaque()
         self._put(request)
-        future: asyncio.Future[Command] = self._loop.create_future()
-        self._calls[opaque] = _Call(future, deadline, timeout_ms)
-        if self._expiry is None or deadline < self._expiry.when():
-            self._expire_at(deadline)
-        try:
-            return await future
-        finally:
-            self._calls.pop(opaque, None)
+        return await self._calls.wait(request.opaque, deadline, timeout_ms)
 
     def send(self, request: Command) -> None:
         """Send a request that is not to be answered; raises ConnectionClosed."""
-        request.opaque = next(self._opaques) & _OPAQUE_MASK
+        request.opaque = self._calls.next_opaque()
         request.flag |= FLAG_ONE_WAY
         self._put(request)
 
     def answer(self, request: Command, response: Command) -> None:
         """Send the response to a request of the peer; does nothing if it wants none or is gone."""
-        if request.flag & FLAG_ONE_WAY or self.is_closing:
+        if request.flag & FLAG_ONE_WAY or not self._is_open:
             return
         try:
             self._put(response.answering(request))
@@ -144,7 +126,7 @@ class Connection(asyncio.Protocol):
     @property
     def is_closing(self) -> bool:
         """True from the moment nothing can be sent any more."""
-        return self._transport is None or self._transport.is_closing()
+        return not self._is_open
 
     @property
     def unanswered(self) -> int:
@@ -165,15 +147,17 @@ class Connection(asyncio.Protocol):
 
     def close(self, reason: str = "closed here") -> None:
         """Write what is collected, then close; calls that wait fail with ConnectionClosed."""
-        if self._transport is not None and not self._transport.is_closing():
+        if self._transport is not None and self._is_open:
             self.close_reason = reason
             self._write()
+            self._is_open = False
             self._transport.close()
 
     def abort(self, reason: str) -> None:
         """Close without writing what the peer has not taken."""
         if self._transport is not None:
             self.close_reason = self.close_reason or reason
+            self._is_open = False
             self._transport.abort()
 
     async def closed(self) -> None:
@@ -201,7 +185,8 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Remember who the peer is and start the idle clock."""
         self._transport = cast(asyncio.Transport, transport)
-        self.peer = _address(transport.get_extra_info("peername"))
+        self._is_open = True
+        self.peer = self._calls.peer = _address(transport.get_extra_info("peername"))
         self.local = _address(transport.get_extra_info("sockname"))
         self._transport.set_write_buffer_limits(high=self._limits.write_buffer_high)
         if self._limits.idle_seconds:
@@ -237,21 +222,24 @@ class Connection(asyncio.Protocol):
             held = list(self._held)
             self._held.clear()
             self._work_off(held)
-        if self._stops_reading_when_full and not (self._is_full or self._is_deaf or self.is_closing):
+        if self._stops_reading_when_full and self._is_open and not (self._is_full or self._is_deaf):
             cast(asyncio.Transport, self._transport).resume_reading()
+
+    def eof_received(self) -> None:
+        """The peer sends nothing more: write what is collected; returning None has the transport close."""
+        self._write()
+        self._is_open = False
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Fail the calls that wait; tell everybody who asked to be told."""
         self.close_reason = self.close_reason or (str(exc) if exc else "closed by the peer")
         self._transport = None
+        self._is_open = False
         self._held.clear()
         self._out.clear()
-        for timer in (self._expiry, self._idle_timer):
-            if timer is not None:
-                timer.cancel()
-        for call in self._calls.values():
-            if not call.future.done():
-                call.future.set_exception(ConnectionClosed(self.peer, self.close_reason))
+        if self._idle_timer is not None:
+            self._idle_timer.cancel()
+        self._calls.fail(self.close_reason)
         if self._room is not None:
             self._room.set_result(None)
         self._closed.set_result(None)
@@ -271,7 +259,7 @@ class Connection(asyncio.Protocol):
         self._collecting = True
         try:
             for at, frame in enumerate(frames):
-                if self.is_closing:
+                if not self._is_open:
                     break
                 if self._is_full and self._stops_reading_when_full:
                     self._held.extend(frames[at:])
@@ -285,11 +273,8 @@ class Connection(asyncio.Protocol):
 
     def _take(self, command: Command) -> None:
         if command.flag & FLAG_RESPONSE:
-            call = self._calls.get(command.opaque)
-            if call is None:
+            if not self._calls.resolve(command):
                 self._log.debug("peer=%s opaque=%d: a response nobody waits for", self.peer, command.opaque)
-            elif not call.future.done():
-                call.future.set_result(command)
             return
         if self._serving is None:
             return
@@ -323,18 +308,17 @@ class Connection(asyncio.Protocol):
         self.close(str(error))
 
     def _pause_reading(self) -> None:
-        if not self.is_closing:
+        if self._is_open:
             cast(asyncio.Transport, self._transport).pause_reading()
 
     # ---- writing -----------------------------------------------------------------------------------------------------
 
     def _put(self, command: Command) -> None:
         """Have a command written in this turn of the loop, together with all others of this turn."""
-        if self.is_closing:
+        if not self._is_open:
             raise ConnectionClosed(self.peer, self.close_reason)
-        parts = command.encode_parts()
-        self._out += parts
-        self._out_size += sum(map(len, parts))
+        self._out += command.encode_parts()
+        self._out_size += len(command.body) + _HEADER_GUESS
         if self._out_size >= _WRITE_SIZE:
             self._write()
         if not self._collecting:
@@ -358,31 +342,12 @@ class Connection(asyncio.Protocol):
             self.abort(f"write_buffer_max of {self._limits.write_buffer_max} bytes is reached")
 
     async def _wait_for_room(self, deadline: float, timeout_ms: int) -> None:
-        while self._is_full and not self.is_closing:
+        while self._is_full and self._is_open:
             if self._room is None:
                 self._room = self._loop.create_future()
             done, _ = await asyncio.wait([self._room], timeout=max(0.0, deadline - self._loop.time()))
             if not done:
                 raise RemotingTimeout(self.peer, timeout_ms, "room to write")
-
-    # ---- time --------------------------------------------------------------------------------------------------------
-
-    def _expire_at(self, deadline: float) -> None:
-        """Have one timer for all calls, set to the earliest deadline: most calls are answered long before theirs."""
-        if self._expiry is not None:
-            self._expiry.cancel()
-        self._expiry = self._loop.call_at(deadline, self._expire)
-
-    def _expire(self) -> None:
-        self._expiry = None
-        now = self._loop.time()
-        late = [call for call in self._calls.values() if call.deadline <= now]
-        for call in late:
-            if not call.future.done():
-                call.future.set_exception(RemotingTimeout(self.peer, call.timeout_ms))
-        waiting = [call.deadline for call in self._calls.values() if call.deadline > now]
-        if waiting:
-            self._expire_at(min(waiting))
 
     def _close_if_idle(self) -> None:
         idle = self._loop.time() - self._last_active

@@ -27,8 +27,8 @@ class RemotingError(GantryError):
 class RemotingTimeout(RemotingError):
     """No answer came in time; whether the peer acted is unknown."""
 
-    def __init__(self, address: str, timeout_ms: int, what: str = "an answer") -> None:
-        super().__init__(f"{address} gave not {what} within {timeout_ms} ms", address)
+    def __init__(self, address: str, timeout_ms: int, what: str = "answer") -> None:
+        super().__init__(f"{address}: no {what} within {timeout_ms} ms", address)
         self.timeout_ms = timeout_ms
 
 
