@@ -1,0 +1,111 @@
+"""Looks into a store folder without changing it: `python -m broker_core.store summary FOLDER`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from broker_core.store import dump
+from broker_core.store.config import StoreConfig
+from broker_core.store.errors import StoreError
+from broker_core.store.reader import StoreReader
+from broker_core.store.verify import verify
+
+_EXIT_NOT_SOUND = 1
+_EXIT_UNUSABLE = 2
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command and return the exit status: 0 fine, 1 not found or not sound, 2 no usable store."""
+    options = _parser().parse_args(arguments)
+    try:
+        with StoreReader.open(options.folder, _config(options)) as reader:
+            status: int = options.run(reader, options)
+    except (StoreError, OSError) as error:
+        print(error, file=sys.stderr)
+        return _EXIT_UNUSABLE
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m broker_core.store", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for name, run, words in (
+        ("summary", _summary, "what is in the store"),
+        ("verify", _verify, "read everything and compare log, queues and index"),
+        ("record", _record, "the message at a log offset"),
+        ("queue", _queue, "messages of a queue"),
+        ("key", _key, "messages with a key or unique id"),
+    ):
+        command = commands.add_parser(name, help=words, description=words)
+        command.set_defaults(run=run)
+        command.add_argument("folder", type=Path, help="the folder that holds commitlog, consumequeue and index")
+        command.add_argument("--index-slots", type=int, help="with --index-entries, if not four entries to a slot")
+        command.add_argument("--index-entries", type=int)
+        _ARGUMENTS.get(name, lambda _: None)(command)
+    return parser
+
+
+def _config(options: argparse.Namespace) -> StoreConfig | None:
+    if options.index_slots is None or options.index_entries is None:
+        return None
+    return StoreConfig(options.folder, index_slots=options.index_slots, index_entries=options.index_entries)
+
+
+def _add_record(command: argparse.ArgumentParser) -> None:
+    command.add_argument("log_offset", type=int)
+
+
+def _add_queue(command: argparse.ArgumentParser) -> None:
+    command.add_argument("topic")
+    command.add_argument("queue_id", type=int)
+    command.add_argument("--from", dest="begin", type=int, help="first queue offset; else the first there is")
+    command.add_argument("--count", type=int, default=20)
+
+
+def _add_key(command: argparse.ArgumentParser) -> None:
+    command.add_argument("topic")
+    command.add_argument("key")
+    command.add_argument("--count", type=int, default=20, help="the newest so many")
+
+
+_ARGUMENTS = {"record": _add_record, "queue": _add_queue, "key": _add_key}
+
+
+def _summary(reader: StoreReader, _: argparse.Namespace) -> int:
+    return _print(dump.summary(reader))
+
+
+def _verify(reader: StoreReader, _: argparse.Namespace) -> int:
+    found = verify(reader)
+    _print(dump.findings(found))
+    return 0 if found.is_sound else _EXIT_NOT_SOUND
+
+
+def _record(reader: StoreReader, options: argparse.Namespace) -> int:
+    found = reader.find(options.log_offset)
+    if found is None:
+        print(f"no record begins at {options.log_offset}", file=sys.stderr)
+        return _EXIT_NOT_SOUND
+    return _print(dump.message(found))
+
+
+def _queue(reader: StoreReader, options: argparse.Namespace) -> int:
+    begin = options.begin if options.begin is not None else reader.range(options.topic, options.queue_id)[0]
+    return _print(dump.queue(reader, options.topic, options.queue_id, begin, options.count))
+
+
+def _key(reader: StoreReader, options: argparse.Namespace) -> int:
+    return _print(dump.by_key(reader, options.topic, options.key, options.count))
+
+
+def _print(lines: Iterator[str]) -> int:
+    for line in lines:
+        print(line)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

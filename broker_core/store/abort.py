@@ -1,0 +1,26 @@
+"""The mark of an open store; found when opening, it tells of a bad stop (store-format.md 6.2)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from broker_core.store.layout import ABORT
+from broker_core.store.mapped_file import sync_folder
+
+
+def is_set(folder: Path) -> bool:
+    """Say whether the last writer stopped without closing the store."""
+    return (folder / ABORT).exists()
+
+
+def set_mark(folder: Path) -> None:
+    """Leave the mark, with the number of this process in it, on the disk."""
+    (folder / ABORT).write_text(f"{os.getpid()}\n", encoding="ascii")
+    sync_folder(folder)
+
+
+def clear(folder: Path) -> None:
+    """Take the mark away: everything is closed and on the disk."""
+    (folder / ABORT).unlink(missing_ok=True)
+    sync_folder(folder)

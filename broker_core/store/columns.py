@@ -1,0 +1,267 @@
+"""Many records as columns; the only module of the store that needs numpy (spark.md 2.1).
+
+::
+
+     0 TOTALSIZE   4 MAGIC       8 BODYCRC    12 QUEUEID         16 FLAG        20 QUEUEOFFSET (8)   28 LOGOFFSET (8)
+    36 SYSFLAG    40 BORN (8)   48 BORNHOST (8 or 20)            56 STORED (8)  64 STOREHOST (8 or 20)
+    72 RECONSUMETIMES           76 PREPAREDTRANSACTIONOFFSET (8) 84 BODYLENGTH (4)
+    88 body | topic length int8 (V2: int16) | topic | properties length int16 | properties
+
+An array may be laid over the bytes so that its element `p` is what *begins at byte p*; indexed with the positions of
+all records it gathers one part of each in one loop. The 88 bytes in front of the body are copied once per record into
+one dense structured array, whose fields are then columns. Records with IPv6 hosts, whose later fields lie 12 bytes
+further for each such host, are brought into the same form first; their hosts are read from where they are
+(store-format.md 2.1, 2.5). Variable parts come as where they begin and how long they are, so that the caller copies
+only what it wants.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from broker_core.protocol.record import MAGIC_V1, MAGIC_V2, MIN_RECORD_BYTES
+from broker_core.protocol.sys_flag import BORN_HOST_IPV6, STORE_HOST_IPV6
+from broker_core.store.index_file import HEADER, IndexFile
+
+Bytes = NDArray[np.uint8]
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+HEAD: Final = np.dtype(
+    [
+        ("total_size", ">i4"),
+        ("magic", ">i4"),
+        ("body_crc", ">i4"),
+        ("queue_id", ">i4"),
+        ("flag", ">i4"),
+        ("queue_offset", ">i8"),
+        ("log_offset", ">i8"),
+        ("sys_flag", ">i4"),
+        ("born_timestamp", ">i8"),
+        ("born_host", "V8"),
+        ("store_timestamp", ">i8"),
+        ("store_host", "V8"),
+        ("reconsume_times", ">i4"),
+        ("prepared_offset", ">i8"),
+        ("body_length", ">i4"),
+    ]
+)
+# One unit of a consume queue.
+UNIT: Final = np.dtype([("log_offset", ">i8"), ("size", ">i4"), ("tags_code", ">i8")])
+# One entry of an index file.
+_ENTRY: Final = np.dtype([("hash", ">i4"), ("log_offset", ">i8"), ("seconds", ">i4"), ("older", ">i4")])
+_IPV6_EXTRA: Final = 12
+
+
+class Damage(IntEnum):
+    """Why a record cannot be read; the first that applies."""
+
+    NONE = 0
+    OUTSIDE = 1
+    MAGIC = 2
+    SIZE = 3
+    PLACE = 4
+    PARTS = 5
+
+
+DAMAGE_TEXT: Final = {
+    Damage.OUTSIDE: "the record reaches beyond its file",
+    Damage.MAGIC: "no record begins here",
+    Damage.SIZE: "the record has another size than the queue says",
+    Damage.PLACE: "the record says it lies elsewhere",
+    Damage.PARTS: "the parts of the record do not add up",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where a variable part of each record lies in the data."""
+
+    start: Ints
+    length: Ints
+
+
+class Records:
+    """The records of `data` that begin at `positions`; only sound ones may be asked for columns."""
+
+    def __init__(self, data: Bytes, positions: Ints) -> None:
+        """Take any bytes and positions; `find_damage` tells which positions hold a record."""
+        self.data, self.positions = data, positions
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def take(self, chosen: Mask) -> Records:
+        """Return the chosen records."""
+        return Records(self.data, self.positions[chosen])
+
+    def column(self, name: str) -> NDArray[Any]:
+        """Return a field of `HEAD` in this machine's byte order."""
+        field = self._heads[name]
+        return field.astype(field.dtype.newbyteorder("="))
+
+    def find_damage(
+        self, sizes: Ints | None = None, log_offsets: Ints | None = None, queue_offsets: Ints | None = None
+    ) -> NDArray[np.int8]:
+        """Return a `Damage` per position; the arguments are what the consume queue says of the records."""
+        damage = np.zeros(len(self), np.int8)
+        self._mark(damage, Damage.OUTSIDE, lambda some: some.positions > len(some.data) - MIN_RECORD_BYTES)
+        self._mark(damage, Damage.MAGIC, lambda some: ~np.isin(some.column("magic"), (MAGIC_V1, MAGIC_V2)))
+        self._mark(damage, Damage.OUTSIDE, Records._reaches_beyond)
+        if sizes is not None:
+            self._mark(damage, Damage.SIZE, lambda some, s: some.column("total_size") != s, sizes)
+        if log_offsets is not None:
+            self._mark(damage, Damage.PLACE, lambda some, o: some.column("log_offset") != o, log_offsets)
+        if queue_offsets is not None:
+            self._mark(damage, Damage.PLACE, lambda some, o: some.column("queue_offset") != o, queue_offsets)
+        self._mark(damage, Damage.PARTS, Records._parts_do_not_add_up)
+        return damage
+
+    def _mark(self, damage: NDArray[np.int8], kind: Damage, is_damaged: Any, *columns: Ints) -> None:
+        """Ask a question about the records that passed all questions before."""
+        if not damage.any():
+            damage[is_damaged(self, *columns)] = kind
+            return
+        passed = np.flatnonzero(damage == Damage.NONE)
+        some = Records(self.data, self.positions[passed])
+        damage[passed[is_damaged(some, *(column[passed] for column in columns))]] = kind
+
+    def _reaches_beyond(self) -> Mask:
+        size, body = self.column("total_size").astype(np.int64), self.body.length
+        outside = (size < MIN_RECORD_BYTES) | (self.positions + size > len(self.data))
+        beyond: Mask = outside | (body < 0) | (self.body.start + body + 3 > self.positions + size)
+        return beyond
+
+    def _parts_do_not_add_up(self) -> Mask:
+        topic, size = self.topic, self.column("total_size")
+        room = self.positions + size - 2
+        wrong: Mask = (topic.length < 0) | (topic.start + topic.length > room)
+        if wrong.any():
+            sound = Records(self.data, self.positions[~wrong])
+            wrong[~wrong] = sound._parts_do_not_add_up()
+            return wrong
+        properties = self.properties
+        unequal: Mask = (properties.length < 0) | (properties.start + properties.length != self.positions + size)
+        return unequal
+
+    @cached_property
+    def _heads(self) -> NDArray[Any]:
+        """The 88 bytes in front of each body as they would be with two IPv4 hosts."""
+        heads = _rows(self.data, HEAD.itemsize)[self.positions].view(HEAD)
+        flags = heads["sys_flag"].astype(np.int32)
+        if (flags & (BORN_HOST_IPV6 | STORE_HOST_IPV6)).any():
+            self._bring_into_form(heads, flags)
+        return heads
+
+    def _bring_into_form(self, heads: NDArray[Any], flags: NDArray[np.int32]) -> None:
+        """Overwrite what lies behind an IPv6 host with the bytes from where they are in that record."""
+        last = len(self.data) - 1
+        for begin, end, shift in (
+            (56, 64, np.where(flags & BORN_HOST_IPV6, _IPV6_EXTRA, 0)),
+            (72, 88, self._shift),
+        ):
+            some = np.flatnonzero(shift)
+            places = (self.positions[some] + shift[some] + begin)[:, None] + np.arange(end - begin)
+            raw = heads.view(np.uint8).reshape(len(heads), HEAD.itemsize)
+            raw[some, begin:end] = self.data[np.minimum(places, last)]
+
+    @cached_property
+    def _flags(self) -> NDArray[np.int32]:
+        return self.column("sys_flag")
+
+    @cached_property
+    def _shift(self) -> Ints:
+        """How many bytes further than 88 the body begins."""
+        born = np.where(self._flags & BORN_HOST_IPV6, _IPV6_EXTRA, 0)
+        return (born + np.where(self._flags & STORE_HOST_IPV6, _IPV6_EXTRA, 0)).astype(np.int64)
+
+    @cached_property
+    def body(self) -> Span:
+        """The body as stored."""
+        length = self.column("body_length").astype(np.int64)
+        return Span(self.positions + self._shift + HEAD.itemsize, length)
+
+    @cached_property
+    def topic(self) -> Span:
+        """The topic's name; its length has one byte, in V2 two."""
+        at = self.body.start + self.body.length
+        is_v2 = self.column("magic") == MAGIC_V2
+        length = self.data[at].view(np.int8).astype(np.int64)
+        if not is_v2.any():
+            return Span(at + 1, length)
+        wide = _integers(self.data, ">i2", np.minimum(at, len(self.data) - 2))
+        return Span(at + 1 + is_v2, np.where(is_v2, wide, length).astype(np.int64))
+
+    @cached_property
+    def properties(self) -> Span:
+        """The text of the properties."""
+        at = self.topic.start + self.topic.length
+        return Span(at + 2, _integers(self.data, ">i2", at).astype(np.int64))
+
+    @cached_property
+    def born_host(self) -> Span:
+        """Address and port of the producer, 8 or 20 bytes."""
+        return Span(self.positions + 48, np.where(self._flags & BORN_HOST_IPV6, 20, 8))
+
+    @cached_property
+    def store_host(self) -> Span:
+        """Address and port of the broker, 8 or 20 bytes."""
+        begin = self.positions + 64 + np.where(self._flags & BORN_HOST_IPV6, _IPV6_EXTRA, 0)
+        return Span(begin, np.where(self._flags & STORE_HOST_IPV6, 20, 8))
+
+
+def walk(data: bytes | memoryview, *, begin: int = 0) -> Ints:
+    """Return where the records of `data` begin, which follow one another without a gap, as in a pull answer."""
+    view = memoryview(data)
+    places, at = [], begin
+    while at + MIN_RECORD_BYTES <= len(view):
+        size = int.from_bytes(view[at : at + 4], "big")
+        if size < MIN_RECORD_BYTES or at + size > len(view):
+            break
+        places.append(at)
+        at += size
+    return np.array(places, np.int64)
+
+
+def candidates(file: IndexFile, hashes: Ints) -> Ints:
+    """Return the log offsets that an index file holds for any of these key hashes, ascending and each once.
+
+    All chains are followed side by side, one entry of each per round. Only hashes are compared: look at the records.
+    """
+    slots, entries = _index_arrays(file)
+    wanted = np.unique(hashes)
+    numbers = slots[wanted % len(slots)].astype(np.int64)
+    numbers[(numbers <= 0) | (numbers >= file.count)] = 0
+    found: list[Ints] = []
+    while numbers.any():
+        wanted, numbers = wanted[numbers > 0], numbers[numbers > 0]
+        at = entries[numbers]
+        found.append(at["log_offset"][at["hash"] == wanted].astype(np.int64))
+        older = at["older"].astype(np.int64)
+        # A sound chain goes strictly backwards; one that does not would never end.
+        numbers = np.where(older < numbers, older, 0)
+    return np.unique(np.concatenate(found)) if found else np.empty(0, np.int64)
+
+
+def _index_arrays(file: IndexFile) -> tuple[NDArray[Any], NDArray[Any]]:
+    slots = np.frombuffer(file.view, ">i4", count=file.slots, offset=HEADER.size)
+    entries_at = HEADER.size + file.slots * 4
+    return slots, np.frombuffer(file.view, _ENTRY, count=file.count, offset=entries_at)
+
+
+def _rows(data: Bytes, width: int) -> NDArray[Any]:
+    """Return a view whose element p is the `width` bytes from byte p on; nothing is copied until it is indexed."""
+    count = max(0, len(data) - width + 1)
+    return np.ndarray((count,), f"V{width}", buffer=data, strides=(1,))
+
+
+def _integers(data: Bytes, kind: str, places: Ints) -> NDArray[Any]:
+    dtype = np.dtype(kind)
+    view: NDArray[Any] = np.ndarray((max(0, len(data) - dtype.itemsize + 1),), dtype, buffer=data, strides=(1,))
+    return view[places].astype(dtype.newbyteorder("="))

@@ -1,0 +1,224 @@
+"""The commit log: the records of all topics in one stream of bytes (store-format.md 2).
+
+::
+
+    segment 0                                  segment 1
+    | record | record | … | blank: rest, magic | record | …     a record never crosses into the next segment;
+                            ^ at least 8 bytes                  where it does not fit, a blank fills the rest
+
+The next record stands where the last one ends, or at the begin of the next segment behind a blank.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import Final, Self
+
+from broker_core.protocol.errors import MalformedRecord
+from broker_core.protocol.record import (
+    BORN_HOST_AT,
+    MAGIC_BLANK,
+    SYS_FLAG_AT,
+    RecordHead,
+    body_is_sound,
+    encode_blank,
+    read_head,
+    size_and_magic,
+)
+from broker_core.protocol.sys_flag import BORN_HOST_IPV6
+from broker_core.store.config import StoreConfig
+from broker_core.store.errors import MessageIllegal
+from broker_core.store.layout import COMMIT_LOG
+from broker_core.store.mapped_file import MappedFile
+from broker_core.store.mapped_files import MappedFiles
+
+BLANK_BYTES: Final = 8
+# As many bytes of a record as always hold its store time, whatever its hosts are.
+STORE_TIME_BYTES: Final = BORN_HOST_AT + 20 + 8
+
+_SYS_FLAG: Final = struct.Struct(">i")
+_STORE_TIME: Final = struct.Struct(">q")
+# What a segment holds where nothing was written yet.
+_NOTHING: Final = (0, 0)
+
+
+class CommitLog:
+    """Appends records and finds them again; positions are log offsets."""
+
+    def __init__(self, files: MappedFiles) -> None:
+        """Hold the log over `files`, of which everything written counts as records until `cut` says otherwise."""
+        self.files = files
+        # The segment that is appended to, also kept here since each put asks for it.
+        self._tail = files.last
+
+    @classmethod
+    def load(cls, config: StoreConfig, *, writable: bool = True) -> Self:
+        """Return the log with the segments it has."""
+        return cls(
+            MappedFiles.load(
+                config.folder / COMMIT_LOG,
+                file_size=config.commit_log_file_size,
+                reserve_bytes=config.reserve_bytes,
+                scratch=config.folder,
+                writable=writable,
+            )
+        )
+
+    @property
+    def begin(self) -> int:
+        """The log offset of the first record there is."""
+        return self.files.begin
+
+    @property
+    def end(self) -> int:
+        """The log offset behind the last record."""
+        tail = self._tail
+        return tail.start + tail.wrote if tail else 0
+
+    # -- writing ------------------------------------------------------------------------------------------------------
+
+    def place(self, size: int) -> int:
+        """Return the log offset at which the next `size` bytes will stand, all in one segment, and make room there.
+
+        Fills the rest of the segment with a blank and begins the next one when they do not fit. Raises MessageIllegal
+        for what fits in no segment, StoreFull when the disk has no room; neither changes where records end.
+        """
+        tail = self._tail
+        if tail is not None:
+            needed = tail.wrote + size + BLANK_BYTES
+            if needed <= tail.size:
+                if needed > tail.reserved:
+                    tail.reserve(needed)
+                return tail.start + tail.wrote
+        return self._roll(size).start
+
+    def append(self, data: bytes) -> None:
+        """Put whole records at the end; `place` must have been asked for their size just before."""
+        tail = self._tail
+        assert tail is not None
+        begin = tail.wrote
+        end = begin + len(data)
+        tail.map[begin:end] = data
+        # Only now: a flush on another thread takes everything before this position for written.
+        tail.wrote = end
+
+    def cut(self, position: int) -> None:
+        """Drop everything from `position` on."""
+        self.files.cut(position)
+        self._tail = self.files.last
+
+    def drop_first(self) -> int:
+        """Remove the oldest segment, which must not be the only one; return its bytes."""
+        self.files.drop_first()
+        return self.files.file_size
+
+    def _roll(self, size: int) -> MappedFile:
+        if size + BLANK_BYTES > self.files.file_size:
+            raise MessageIllegal(f"a record of {size} bytes fits in no segment of {self.files.file_size}")
+        # A segment that recovery found to end with its blank is complete already.
+        full = self._tail if self._tail and self._tail.wrote < self._tail.size else None
+        if full is not None:
+            full.reserve(full.wrote + BLANK_BYTES)
+        fresh = self.files.roll()
+        if full is not None:
+            # The blank comes before anything in the next segment may be flushed: without it that segment is never read.
+            full.append(encode_blank(full.size - full.wrote))
+            full.wrote = full.size
+        self._tail = fresh
+        return fresh
+
+    # -- reading ------------------------------------------------------------------------------------------------------
+
+    def read(self, log_offset: int, size: int) -> memoryview | None:
+        """Return `size` bytes at `log_offset`, if the log holds them."""
+        file = self.files.find(log_offset)
+        if file is None:
+            return None
+        begin = log_offset - file.start
+        return file.view[begin : begin + size] if begin + size <= file.wrote and size > 0 else None
+
+    def find_record(self, log_offset: int) -> memoryview | None:
+        """Return the bytes of the record that begins at `log_offset`, if one does."""
+        file = self.files.find(log_offset)
+        if file is None or log_offset < 0:
+            return None
+        try:
+            head = read_head(file.view[: file.wrote], log_offset - file.start)
+        except MalformedRecord:
+            return None
+        return self.read(log_offset, head.size) if head.log_offset == log_offset else None
+
+    def store_time(self, log_offset: int) -> int | None:
+        """Return when the record at `log_offset` was stored (ms), if it is there."""
+        head = self.read(log_offset, STORE_TIME_BYTES)
+        return store_time_of(head) if head else None
+
+    def walk(self, begin: int, *, check_crc: bool) -> LogWalk:
+        """Return a walk over all records from `begin` on, where a record or a segment must begin."""
+        return LogWalk(self, begin, check_crc=check_crc)
+
+    def close(self) -> None:
+        """Give up the segments."""
+        self.files.close()
+        self._tail = None
+
+
+class LogWalk:
+    """Iterates over the sound records of a log in order, and ends at the first thing that is none.
+
+    `end` is the log offset behind the last sound record, `problem` what stands there if it is not simply nothing.
+    """
+
+    def __init__(self, log: CommitLog, begin: int, *, check_crc: bool) -> None:
+        """Start at `begin`."""
+        self.end = begin
+        self.problem: MalformedRecord | None = None
+        self._log = log
+        self._check_crc = check_crc
+
+    def __iter__(self) -> Iterator[tuple[RecordHead, memoryview]]:
+        """Yield each record's head with the bytes of the segment that its positions refer to."""
+        position = self.end
+        while (file := self._log.files.find(position)) is not None:
+            view = file.view[: file.wrote]
+            yield from self._walk_segment(file, view, position - file.start)
+            if not self._ends_with_blank(file, view):
+                return
+            position = file.start + file.size
+
+    def _walk_segment(self, file: MappedFile, view: memoryview, begin: int) -> Iterator[tuple[RecordHead, memoryview]]:
+        self.end = file.start + begin
+        while len(view) - begin >= BLANK_BYTES:
+            if size_and_magic(view, begin) in (_NOTHING, (file.size - begin, MAGIC_BLANK)):
+                return
+            try:
+                head = self._sound_head(file, view, begin)
+            except MalformedRecord as problem:
+                self.problem = problem
+                return
+            begin += head.size
+            yield head, view
+            self.end = file.start + begin
+
+    def _sound_head(self, file: MappedFile, view: memoryview, begin: int) -> RecordHead:
+        head = read_head(view, begin)
+        if head.log_offset != file.start + begin:
+            raise MalformedRecord(f"it states log offset {head.log_offset}", position=begin)
+        if self._check_crc and head.body_length and not body_is_sound(view, head):
+            raise MalformedRecord("its body does not have the checksum it states", position=begin)
+        return head
+
+    def _ends_with_blank(self, file: MappedFile, view: memoryview) -> bool:
+        begin = self.end - file.start
+        if len(view) - begin < BLANK_BYTES:
+            return False
+        return size_and_magic(view, begin) == (file.size - begin, MAGIC_BLANK)
+
+
+def store_time_of(record: memoryview) -> int:
+    """Return the store time (ms) of a record of which at least STORE_TIME_BYTES are given."""
+    sys_flag = _SYS_FLAG.unpack_from(record, SYS_FLAG_AT)[0]
+    at = BORN_HOST_AT + (20 if sys_flag & BORN_HOST_IPV6 else 8)
+    store_time: int = _STORE_TIME.unpack_from(record, at)[0]
+    return store_time

@@ -1,0 +1,145 @@
+"""Follows the commit log: puts each record into its consume queue and its keys into the index (store-format.md 5).
+
+Records come in runs. A run is grouped by queue, so that a queue gets its units in one write, and the keys of the whole
+run go into the index together. Handing the same records in again changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from broker_core.protocol import properties as names
+from broker_core.protocol.message import QueueOffset
+from broker_core.protocol.properties import parse_properties
+from broker_core.protocol.record import RecordHead
+from broker_core.protocol.string_hash import key_hash, tags_code
+from broker_core.protocol.sys_flag import TRANSACTION_MASK, TRANSACTION_PREPARED, TRANSACTION_ROLLBACK
+from broker_core.store.consume_queue import UNIT, ConsumeQueue
+from broker_core.store.index import Index
+from broker_core.store.index_file import HashedKey
+from broker_core.store.layout import SCHEDULE_TOPIC, is_folder_name
+from broker_core.store.queues import Queues
+
+RUN_RECORDS: Final = 4096
+
+
+Followed = tuple[ConsumeQueue, int, int, int, int, int, dict[str, str], int | None]
+"""What there is to follow of one record: queue, log offset, size, queue offset, store time, sys flag, properties, and a
+tags code that replaces the hash of the tag. A tuple, since each put makes one."""
+
+
+class Arrived(NamedTuple):
+    """Messages that became readable in one queue: those with begin <= queue offset < end."""
+
+    topic: str
+    queue_id: int
+    begin: QueueOffset
+    end: QueueOffset
+
+
+class Dispatcher:
+    """Feeds queues and index. `position` is the log offset up to which all records are in."""
+
+    def __init__(self, queues: Queues, index: Index, *, position: int, delay_levels_ms: Sequence[int]) -> None:
+        """Start at `position`, before which nothing is dispatched again."""
+        self._queues = queues
+        self._index = index
+        self._delays = delay_levels_ms
+        self.position = position
+        # The store time of the last record that is in [logicsMsgTimestamp].
+        self.store_time = 0
+
+    def follow(self, run: Sequence[Followed]) -> None:
+        """Put a run of records, in log order, into queues and index.
+
+        Raises StoreFull; the run may be repeated then.
+        """
+        if not run:
+            return
+        for queue, records in _by_queue(run).items():
+            for part in _consecutive(records):
+                self._append(queue, part)
+        keys = self._hashed_keys(run)
+        if keys:
+            self._index.put(keys)
+        _, log_offset, size, _, store_time, _, _, _ = run[-1]
+        self.position = log_offset + size
+        self.store_time = store_time
+        self._index.roll_when_due(self.position, store_time)
+
+    def find_followed(self, head: RecordHead, view: memoryview) -> Followed | None:
+        """Return what there is to follow of a record that stands in the log; nothing if its topic can have no queue."""
+        topic = str(view[head.topic_begin : head.topic_end], "utf-8", "replace")
+        if not is_folder_name(topic) or head.queue_id < 0:
+            return None
+        queue = self._queues.get_or_make(topic, head.queue_id)
+        properties = parse_properties(str(view[head.properties_begin : head.properties_end], "utf-8", "replace"))
+        return (
+            queue,
+            head.log_offset,
+            head.size,
+            head.queue_offset,
+            head.store_timestamp,
+            head.sys_flag,
+            properties,
+            None,
+        )
+
+    def _append(self, queue: ConsumeQueue, records: list[Followed]) -> None:
+        units = []
+        for _, log_offset, size, _, store_time, _, properties, code in records:
+            if code is None:
+                code = self._tags_code(queue.topic, properties, store_time)
+            units.append(UNIT.pack(log_offset, size, code))
+        queue.append(units, first=records[0][3], physical_end=records[-1][1] + records[-1][2])
+
+    def _tags_code(self, topic: str, properties: dict[str, str], store_time: int) -> int:
+        """Return the tag's hash, or when a delayed message is due (store-format.md 3.1)."""
+        if topic == SCHEDULE_TOPIC:
+            level = properties.get(names.DELAY, "")
+            if level.isdecimal() and int(level) > 0:
+                return store_time + self._delays[min(int(level), len(self._delays)) - 1]
+        tag = properties.get(names.TAGS)
+        return tags_code(tag) if tag else 0
+
+    def _hashed_keys(self, run: Sequence[Followed]) -> list[HashedKey]:
+        known = self._index.end_log_offset
+        keys: list[HashedKey] = []
+        for queue, log_offset, _, _, store_time, sys_flag, properties, _ in run:
+            if log_offset < known or sys_flag & TRANSACTION_MASK == TRANSACTION_ROLLBACK:
+                continue
+            unique_id = properties.get(names.UNIQ_KEY)
+            if unique_id:
+                keys.append((key_hash(f"{queue.topic}#{unique_id}"), log_offset, store_time))
+            text = properties.get(names.KEYS)
+            if text:
+                keys += [(key_hash(f"{queue.topic}#{key}"), log_offset, store_time) for key in text.split(" ") if key]
+        return keys
+
+
+def _by_queue(run: Sequence[Followed]) -> dict[ConsumeQueue, list[Followed]]:
+    """Group the records that enter a queue: all but prepared and rolled back ones."""
+    grouped: dict[ConsumeQueue, list[Followed]] = {}
+    for record in run:
+        if not record[5] & TRANSACTION_PREPARED:
+            queue = record[0]
+            if queue in grouped:
+                grouped[queue].append(record)
+            else:
+                grouped[queue] = [record]
+    return grouped
+
+
+def _consecutive(records: list[Followed]) -> list[list[Followed]]:
+    """Cut where queue offsets do not follow each other, as in the log of a topic that was deleted and made again."""
+    if records[-1][3] - records[0][3] == len(records) - 1:
+        return [records]
+    parts = [[records[0]]]
+    for before, record in pairwise(records):
+        if record[3] == before[3] + 1:
+            parts[-1].append(record)
+        else:
+            parts.append([record])
+    return parts

@@ -1,0 +1,75 @@
+"""What can go wrong with the files of a store.
+
+::
+
+    StoreError
+     ├─ StoreLocked           another process, or this one, has the folder open for writing
+     ├─ Corrupt               files contradict each other or the configuration; nothing was changed
+     ├─ StoreFull             no room on the disk; nothing was stored
+     ├─ FlushFailed           the disk refused to make data durable; nothing more is taken
+     ├─ StoreClosed
+     ├─ MessageIllegal        a topic, size or property that cannot be stored
+     └─ QueueNotFound         no such queue
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from broker_core.errors import GantryError
+
+
+class StoreError(GantryError):
+    """The store cannot do what it was asked."""
+
+
+class StoreLocked(StoreError):
+    """Raised when the folder is open for writing elsewhere; nothing was read or changed."""
+
+    def __init__(self, folder: Path, holder: str) -> None:
+        super().__init__(f"the store {folder} is in use by {holder}")
+        self.folder = folder
+        self.holder = holder
+
+
+class Corrupt(StoreError):
+    """Raised when a file of the store is not what its name, its neighbours or the configuration say."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path = path
+        self.reason = reason
+
+
+class StoreFull(StoreError):
+    """Raised when the disk has no room for what should be written; the write did not happen."""
+
+    def __init__(self, path: Path, needed: int) -> None:
+        super().__init__(f"no room on the disk for {needed} more bytes of {path}")
+        self.path = path
+        self.needed = needed
+
+
+class FlushFailed(StoreError):
+    """Raised when the disk reports that written data is lost; what is not flushed yet must be taken for lost too."""
+
+
+class StoreClosed(StoreError):
+    """Raised when a closed store is used."""
+
+
+class MessageIllegal(StoreError):
+    """Raised for a message that the format or the limits of the store cannot hold; `reason` says why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class QueueNotFound(StoreError):
+    """Raised when a queue holds no message and never did."""
+
+    def __init__(self, topic: str, queue_id: int) -> None:
+        super().__init__(f"topic {topic} has no queue {queue_id}")
+        self.topic = topic
+        self.queue_id = queue_id

@@ -1,0 +1,142 @@
+"""Reads the messages of one queue from a queue offset on, as raw records (store-format.md 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from typing import Final, NamedTuple
+
+from broker_core.protocol.message import QueueOffset
+from broker_core.store.commit_log import CommitLog
+from broker_core.store.consume_queue import UNIT, ConsumeQueue
+from broker_core.store.layout import UNIT_BYTES
+
+# A filter that wants nothing may look at this many messages before the answer goes out without any.
+MAX_UNITS: Final = 800
+# Java compares tag hashes by their low 32 bits only.
+_TAG_MASK: Final = 0xFFFFFFFF
+_TAG_SIGN: Final = 0x80000000
+
+AcceptTag = Callable[[int], bool]
+"""Says whether a message with this tag hash (signed, 32 bits) is wanted."""
+
+AcceptRecord = Callable[[memoryview], bool]
+"""Says whether a message is wanted after a look at its record; asked only for those whose tag is."""
+
+
+class GetStatus(Enum):
+    """What a read met; the names are the remarks of pull answers."""
+
+    FOUND = "FOUND"
+    NO_MATCHED_MESSAGE = "NO_MATCHED_MESSAGE"
+    MESSAGE_WAS_REMOVING = "MESSAGE_WAS_REMOVING"
+    OFFSET_FOUND_NULL = "OFFSET_FOUND_NULL"
+    OFFSET_OVERFLOW_BADLY = "OFFSET_OVERFLOW_BADLY"
+    OFFSET_OVERFLOW_ONE = "OFFSET_OVERFLOW_ONE"
+    OFFSET_TOO_SMALL = "OFFSET_TOO_SMALL"
+    NO_MATCHED_LOGIC_QUEUE = "NO_MATCHED_LOGIC_QUEUE"
+    NO_MESSAGE_IN_QUEUE = "NO_MESSAGE_IN_QUEUE"
+
+
+class GetResult(NamedTuple):
+    """Raw records in queue order, and where to read next.
+
+    The records are views into the log: join or copy them before they are kept, since they hold on to its segment.
+    """
+
+    status: GetStatus
+    records: list[memoryview]
+    next_offset: QueueOffset
+    min_offset: QueueOffset
+    max_offset: QueueOffset
+
+
+def fetch(
+    log: CommitLog,
+    queue: ConsumeQueue | None,
+    begin: int,
+    *,
+    max_messages: int,
+    max_bytes: int,
+    accept_tag: AcceptTag | None = None,
+    accept_record: AcceptRecord | None = None,
+) -> GetResult:
+    """Return up to `max_messages` records of `queue` from queue offset `begin` on, together at most `max_bytes`.
+
+    The first record comes whatever its size. An answer never crosses a file of the queue, so it may be shorter than
+    what the queue holds; `next_offset` then says where to go on.
+    """
+    refused = _refuse(queue, begin)
+    if refused is not None or queue is None:
+        return refused or _nothing(GetStatus.NO_MESSAGE_IN_QUEUE, None, 0)
+    units = queue.units_from(begin)
+    if not units:
+        return _nothing(GetStatus.OFFSET_FOUND_NULL, queue, queue.first_of_next_file)
+    walk = _Walk(log, max_messages, max_bytes, accept_tag, accept_record)
+    walk.take(units[: max(MAX_UNITS, max_messages) * UNIT_BYTES])
+    return GetResult(
+        walk.status,
+        walk.records,
+        QueueOffset(begin + walk.walked),
+        QueueOffset(queue.min_offset),
+        QueueOffset(queue.max_offset),
+    )
+
+
+def _refuse(queue: ConsumeQueue | None, begin: int) -> GetResult | None:
+    if queue is None or queue.max_offset == 0:
+        return _nothing(GetStatus.NO_MESSAGE_IN_QUEUE, queue, 0)
+    if begin < queue.min_offset:
+        return _nothing(GetStatus.OFFSET_TOO_SMALL, queue, queue.min_offset)
+    if begin == queue.max_offset:
+        return _nothing(GetStatus.OFFSET_OVERFLOW_ONE, queue, begin)
+    if begin > queue.max_offset:
+        return _nothing(GetStatus.OFFSET_OVERFLOW_BADLY, queue, queue.max_offset)
+    return None
+
+
+def _nothing(status: GetStatus, queue: ConsumeQueue | None, next_offset: int) -> GetResult:
+    low, high = (queue.min_offset, queue.max_offset) if queue else (0, 0)
+    return GetResult(status, [], QueueOffset(next_offset), QueueOffset(low), QueueOffset(high))
+
+
+class _Walk:
+    """Goes over units and collects records until a limit is reached."""
+
+    def __init__(
+        self,
+        log: CommitLog,
+        max_messages: int,
+        max_bytes: int,
+        accept_tag: AcceptTag | None,
+        accept_record: AcceptRecord | None,
+    ) -> None:
+        self.records: list[memoryview] = []
+        self.walked = 0
+        self.status = GetStatus.NO_MATCHED_MESSAGE
+        self._log = log
+        self._max_messages = max_messages
+        self._room = max_bytes
+        self._accept_tag = accept_tag
+        self._accept_record = accept_record
+
+    def take(self, units: memoryview) -> None:
+        accept, accept_record, read, records = self._accept_tag, self._accept_record, self._log.read, self.records
+        for log_offset, size, tags_code in UNIT.iter_unpack(units):
+            if records and (len(records) >= self._max_messages or size > self._room):
+                break
+            if accept is None or accept(_signed(tags_code)):
+                record = read(log_offset, size)
+                if record is None:
+                    self.status = GetStatus.MESSAGE_WAS_REMOVING
+                elif accept_record is None or accept_record(record):
+                    records.append(record)
+                    self._room -= size
+            self.walked += 1
+        if records:
+            self.status = GetStatus.FOUND
+
+
+def _signed(tags_code: int) -> int:
+    low = tags_code & _TAG_MASK
+    return low - (1 << 32) if low & _TAG_SIGN else low

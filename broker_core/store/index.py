@@ -1,0 +1,131 @@
+"""The row of index files: keys go into the last, questions to those that touch their time (store-format.md 4.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Self
+
+from broker_core.store.config import StoreConfig
+from broker_core.store.index_file import HashedKey, IndexFile
+from broker_core.store.layout import INDEX, index_files, index_name
+
+
+class Index:
+    """All index files of a store, oldest first."""
+
+    def __init__(self, config: StoreConfig, files: Iterable[IndexFile]) -> None:
+        """Hold an index over `files`."""
+        self._config = config
+        self.files = list(files)
+        # Everything up to this store time is in files that are finished and on the disk [indexMsgTimestamp].
+        self.finished_time = 0
+
+    @classmethod
+    def load(cls, config: StoreConfig, *, writable: bool = True) -> Self:
+        """Map the index files there are; raise Corrupt when they were made with other slots or entries."""
+        files = []
+        for path in index_files(config.folder / INDEX):
+            if path.stat().st_size:
+                files.append(
+                    IndexFile.load(path, slots=config.index_slots, entries=config.index_entries, writable=writable)
+                )
+            elif writable:
+                # A power failure came before the file got its length; what was to be in it is indexed again.
+                path.unlink()
+        return cls(config, files)
+
+    def trust_finished(self, finished_time: int) -> None:
+        """Take over what the checkpoint says: files that end by then are on the disk."""
+        self.finished_time = finished_time
+        for file in self.files:
+            file.is_synced = file.end_time <= finished_time
+
+    def drop_unfinished(self, finished_time: int) -> None:
+        """Remove the files that were being filled when the store stopped badly (store-format.md 6.3).
+
+        A batch of keys may be torn in them; the records behind `finished_time` are indexed again.
+        """
+        for file in [file for file in self.files if file.end_time > finished_time]:
+            file.delete()
+            self.files.remove(file)
+
+    def drop_from(self, log_end: int) -> int | None:
+        """Remove the files that hold keys of records at or behind `log_end`, where the recovered log ends.
+
+        Returns the log offset from which on records must be indexed again, if any must.
+        """
+        begin = None
+        while self.files and self.files[-1].end_log_offset >= log_end:
+            file = self.files.pop()
+            begin = begin if file.is_empty else file.begin_log_offset
+            file.delete()
+        self.finished_time = min(self.finished_time, self.files[-1].end_time if self.files else 0)
+        return begin
+
+    @property
+    def end_log_offset(self) -> int:
+        """The last record whose keys are in; records before it are not taken again. -1 without files."""
+        return self.files[-1].end_log_offset if self.files else -1
+
+    def put(self, keys: list[HashedKey]) -> None:
+        """Add keys of records in log order; raise StoreFull, after which what went in is not taken again."""
+        taken = 0
+        while taken < len(keys):
+            file = self.files[-1] if self.files else None
+            if file is None or file.is_full:
+                file = self._roll(keys[taken][2])
+            taken += file.put(keys[taken:])
+
+    def roll_when_due(self, log_end: int, store_time: int) -> None:
+        """End the file being filled if much log has passed since it began, so that a crash costs little."""
+        last = self.files[-1] if self.files else None
+        if last and not last.is_empty and log_end - last.begin_log_offset >= self._config.index_roll_bytes:
+            self._roll(store_time)
+
+    def finish(self, store_time: int) -> None:
+        """Wait until all files but the last are on the disk; other threads run meanwhile. Moves `finished_time`.
+
+        The keys of all records up to `store_time` must be in.
+        """
+        files = list(self.files)
+        for file in files[:-1]:
+            file.finish()
+        finished = files[-2].end_time if len(files) > 1 else 0
+        if not files or files[-1].is_empty:
+            # Not the same millisecond: its next record may come at once, and its keys into a file that is not finished.
+            finished = store_time - 1
+        self.finished_time = max(self.finished_time, finished)
+
+    def drop_before(self, log_begin: int) -> int:
+        """Remove leading files whose records have all left the log, never the last; return how many."""
+        dropped = 0
+        while len(self.files) > 1 and self.files[0].end_log_offset < log_begin:
+            self.files.pop(0).delete()
+            dropped += 1
+        return dropped
+
+    def sync(self) -> None:
+        """Wait until the file being filled is on the disk."""
+        if self.files:
+            self.files[-1].sync()
+
+    def close(self) -> None:
+        """Give up all files."""
+        while self.files:
+            self.files.pop().close()
+
+    def _roll(self, store_time: int) -> IndexFile:
+        last = self.files[-1] if self.files else None
+        name = int(index_name(store_time))
+        if last is not None:
+            # Names must ascend even when a clock was set back.
+            name = max(name, int(last.path.name) + 1)
+        file = IndexFile.create(
+            self._config.folder / INDEX / f"{name:017d}",
+            slots=self._config.index_slots,
+            entries=self._config.index_entries,
+            scratch=self._config.folder,
+            after=last,
+        )
+        self.files.append(file)
+        return file

@@ -1,0 +1,221 @@
+"""One index file: where the messages with a given key are (store-format.md 4).
+
+::
+
+    0   begin time int64 | 8  end time int64 | 16  begin log offset int64 | 24  end log offset int64
+    32  slots in use int32 | 36  next entry number int32                                          40 bytes of header
+    40  slots: number of the newest entry of each bucket, int32; 0 = none
+        entries: 0  key hash int32 | 4  log offset int64 | 12  seconds since begin int32 | 16  next older entry int32
+
+Entry 0 is never used. Entries of one slot form a chain from the newest to the oldest. Only a 31-bit hash is kept, so an
+entry is a candidate until the record itself has been looked at.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple, Self
+
+from broker_core.store.errors import Corrupt
+from broker_core.store.mapped_file import MappedFile
+
+HEADER: Final = struct.Struct(">qqqqii")
+ENTRY: Final = struct.Struct(">iqii")
+SLOT: Final = struct.Struct(">i")
+_END_TIME: Final = struct.Struct(">q")
+_END_TIME_AT: Final = 8
+_MAX_SECONDS: Final = 0x7FFFFFFF
+_RESERVE_BYTES: Final = 1024 * 1024
+
+HashedKey = tuple[int, int, int]
+"""A key on its way into a file: its hash, the log offset of its record, and that one's store time (ms)."""
+
+
+class Entry(NamedTuple):
+    """One entry of a chain: a place where a key with this hash may be. `store_time` (ms) is cut to whole seconds."""
+
+    number: int
+    hash: int
+    log_offset: int
+    store_time: int
+
+
+class IndexFile:
+    """One file of hash slots and entries; the header is kept in memory and written with each batch of keys."""
+
+    def __init__(self, file: MappedFile, *, slots: int, entries: int) -> None:
+        """Hold an index over `file`; raise Corrupt if its length is not that of so many slots and entries."""
+        if file.size != file_bytes(slots, entries):
+            raise Corrupt(file.path, f"its length {file.size} is not that of {slots} slots and {entries} entries")
+        self._file = file
+        self.slots = slots
+        self._capacity = entries
+        self._entries_at = HEADER.size + slots * SLOT.size
+        header: tuple[int, ...] = HEADER.unpack_from(file.view)
+        self.begin_time, self.end_time, self.begin_log_offset, self.end_log_offset, self._slots_used, count = header
+        # The number of the next entry; a file without entries may hold 0 here.
+        self.count = max(count, 1)
+        self.is_synced = False
+        # A file that follows another ends after it, even if all its records were stored in that one's last millisecond:
+        # by its end time recovery tells whether a file was finished (store-format.md 6.3).
+        self._least_end = self.end_time + 1 if self.is_empty and self.end_time else 0
+
+    @classmethod
+    def create(cls, path: Path, *, slots: int, entries: int, scratch: Path, after: IndexFile | None) -> Self:
+        """Make a file that goes on where `after` is full; raise StoreFull."""
+        size = file_bytes(slots, entries)
+        header = HEADER.pack(*after.ends(), 0, 0) if after else bytes(HEADER.size)
+        # Slots are written in no order, so all of them need their blocks before the first.
+        slots_end = HEADER.size + slots * SLOT.size
+        file = MappedFile.create(
+            path, size=size, start=0, reserve_bytes=min(slots_end + _RESERVE_BYTES, size), scratch=scratch, data=header
+        )
+        return cls(file, slots=slots, entries=entries)
+
+    @classmethod
+    def load(cls, path: Path, *, slots: int, entries: int, writable: bool = True) -> Self:
+        """Map a file that exists."""
+        file = MappedFile(path, start=0, wrote=0, reserve_bytes=_RESERVE_BYTES, writable=writable)
+        try:
+            return cls(file, slots=slots, entries=entries)
+        except Corrupt:
+            file.close()
+            raise
+
+    @property
+    def view(self) -> memoryview:
+        """The bytes of the file."""
+        return self._file.view
+
+    @property
+    def path(self) -> Path:
+        """Where the file is."""
+        return self._file.path
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no further entry fits."""
+        return self.count >= self._capacity
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the file holds no entry yet."""
+        return self.count <= 1
+
+    def ends(self) -> tuple[int, int, int, int]:
+        """Return the four header fields with which the next file begins (store-format.md 4.2)."""
+        return self.end_time, self.end_time, self.end_log_offset, self.end_log_offset
+
+    # -- writing ------------------------------------------------------------------------------------------------------
+
+    def put(self, keys: Sequence[HashedKey]) -> int:
+        """Add keys of records in log order until the file is full; return how many went in. Raises StoreFull."""
+        keys = keys[: self._capacity - self.count]
+        if not keys:
+            return 0
+        self._reserve(len(keys))
+        # The end time goes first: a batch that a crash tears then shows as newer than the checkpoint, and the file is
+        # made again (store-format.md 6.3).
+        self.end_time = max(keys[-1][2], self.end_time, self._least_end)
+        _END_TIME.pack_into(self._file.map, _END_TIME_AT, self.end_time)
+        self._put_entries(keys)
+        self.end_log_offset = keys[-1][1]
+        self._write_header()
+        return len(keys)
+
+    def _put_entries(self, keys: Sequence[HashedKey]) -> None:
+        buffer, slots = self._file.map, self.slots
+        number, position = self.count, self._entries_at + self.count * ENTRY.size
+        begin_time, slots_used = self.begin_time, self._slots_used
+        read_slot, write_slot, write_entry = SLOT.unpack_from, SLOT.pack_into, ENTRY.pack_into
+        for key_hash, log_offset, store_time in keys:
+            slot_at = key_hash % slots * 4 + 40
+            (older,) = read_slot(buffer, slot_at)
+            if not 0 < older <= number:
+                older = 0
+                slots_used += 1
+            seconds = (store_time - begin_time) // 1000 if 0 < begin_time <= store_time else 0
+            if seconds > _MAX_SECONDS:
+                seconds = _MAX_SECONDS
+            write_entry(buffer, position, key_hash, log_offset, seconds, older)
+            write_slot(buffer, slot_at, number)
+            if number == 1:
+                # After the seconds were taken: in a file that follows another they count from that one's end.
+                begin_time, self.begin_log_offset = store_time, log_offset
+            number += 1
+            position += 20
+        self.begin_time, self._slots_used, self.count = begin_time, slots_used, number
+
+    def _reserve(self, entries: int) -> None:
+        file = self._file
+        upto = self._entries_at + (self.count + entries) * ENTRY.size
+        if upto > file.reserved:
+            file.reserve(upto)
+
+    def _write_header(self) -> None:
+        HEADER.pack_into(
+            self._file.map,
+            0,
+            self.begin_time,
+            self.end_time,
+            self.begin_log_offset,
+            self.end_log_offset,
+            self._slots_used,
+            self.count,
+        )
+
+    def sync(self) -> None:
+        """Wait until everything put so far is on the disk; other threads run meanwhile."""
+        self._file.sync()
+
+    def finish(self) -> None:
+        """Put the file, which takes no further keys, on the disk, if that was not done before."""
+        if not self.is_synced:
+            self._file.sync()
+            self.is_synced = True
+
+    # -- reading ------------------------------------------------------------------------------------------------------
+
+    def touches(self, begin: int, end: int) -> bool:
+        """Say whether any entry's store time may lie in [begin, end] (ms)."""
+        return not self.is_empty and self.begin_time <= end and begin <= self.end_time
+
+    def chain(self, key_hash: int) -> Iterator[Entry]:
+        """Yield all entries of the slot of `key_hash`, newest first, whatever their hash.
+
+        Raises Corrupt when the chain does not go strictly backwards, as every sound chain does.
+        """
+        return self._follow(key_hash % self.slots)
+
+    def all_entries(self) -> Iterator[Entry]:
+        """Yield the entries of all chains; raises like `chain`."""
+        for slot in range(self.slots):
+            yield from self._follow(slot)
+
+    def _follow(self, slot: int) -> Iterator[Entry]:
+        buffer = self._file.view
+        (number,) = SLOT.unpack_from(buffer, HEADER.size + slot * SLOT.size)
+        if not 0 < number < self.count:
+            return
+        while number > 0:
+            at = self._entries_at + number * ENTRY.size
+            found, log_offset, seconds, older = ENTRY.unpack_from(buffer, at)
+            yield Entry(number, found, log_offset, self.begin_time + (seconds * 1000 if number > 1 else 0))
+            if older >= number:
+                raise Corrupt(self.path, f"entry {number} of a chain is followed by entry {older}")
+            number = older
+
+    def close(self) -> None:
+        """Give up the map."""
+        self._file.close()
+
+    def delete(self) -> None:
+        """Remove the file."""
+        self._file.delete()
+
+
+def file_bytes(slots: int, entries: int) -> int:
+    """Return the length of an index file (store-format.md 4.1)."""
+    return HEADER.size + slots * SLOT.size + entries * ENTRY.size

@@ -1,0 +1,88 @@
+"""Names and places of all files of a store (store-format.md 1.1).
+
+::
+
+    ROOT/commitlog/<20 digits>                          segments, each named by its first log offset
+    ROOT/consumequeue/<topic>/<queue id>/<20 digits>    units of one queue, named by the first byte's position
+    ROOT/index/<17 digits>                              hash files, named by their time of creation
+    ROOT/checkpoint  ROOT/abort  ROOT/lock
+    ROOT/new-<n>                                        a file being made; renamed when it has its full length
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+COMMIT_LOG: Final = "commitlog"
+CONSUME_QUEUE: Final = "consumequeue"
+INDEX: Final = "index"
+CHECKPOINT: Final = "checkpoint"
+ABORT: Final = "abort"
+LOCK: Final = "lock"
+NEW_PREFIX: Final = "new-"
+
+UNIT_BYTES: Final = 20
+SCHEDULE_TOPIC: Final = "SCHEDULE_TOPIC_XXXX"
+
+_MAX_NAME_BYTES: Final = 255
+_SEGMENT: Final = re.compile(r"\d{20}")
+_INDEX: Final = re.compile(r"\d{17}")
+_TOPIC: Final = re.compile(r"[%|a-zA-Z0-9_-]{1,127}")
+
+
+def segment_name(offset: int) -> str:
+    """Return the name of the file whose first byte is at `offset`."""
+    return f"{offset:020d}"
+
+
+def segment_files(folder: Path) -> list[Path]:
+    """Return the segments in `folder` in their order; files with other names are left out."""
+    return _matching(folder, _SEGMENT)
+
+
+def index_files(folder: Path) -> list[Path]:
+    """Return the index files in `folder`, oldest first; files with other names are left out."""
+    return _matching(folder, _INDEX)
+
+
+def index_name(now: int) -> str:
+    """Return the name of an index file made at `now` (ms): local time, yyyyMMddHHmmssSSS."""
+    moment = datetime.fromtimestamp(now / 1000).astimezone()
+    return f"{moment:%Y%m%d%H%M%S}{now % 1000:03d}"
+
+
+def queue_folders(root: Path) -> Iterator[tuple[str, int, Path]]:
+    """Yield topic, queue id and folder of each consume queue; folders that are no queue are left out."""
+    for topic in _subfolders(root / CONSUME_QUEUE):
+        for queue in _subfolders(topic):
+            if queue.name.isdecimal():
+                yield topic.name, int(queue.name), queue
+
+
+def queue_folder(root: Path, topic: str, queue_id: int) -> Path:
+    """Return the folder of one consume queue."""
+    return root / CONSUME_QUEUE / topic / str(queue_id)
+
+
+def is_topic(name: str) -> bool:
+    """Say whether a message may be put to a topic of this name (remoting-protocol.md 7.4)."""
+    return _TOPIC.fullmatch(name) is not None
+
+
+def is_folder_name(topic: str) -> bool:
+    """Say whether a topic found in a record can be the name of a folder; other brokers allow more than `is_topic`."""
+    return 0 < len(topic.encode()) <= _MAX_NAME_BYTES and topic not in (".", "..") and not set(topic) & {"/", "\0"}
+
+
+def _matching(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
+    if not folder.is_dir():
+        return []
+    return sorted(path for path in folder.iterdir() if pattern.fullmatch(path.name))
+
+
+def _subfolders(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []

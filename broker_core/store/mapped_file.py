@@ -1,0 +1,175 @@
+"""One memory-mapped file of fixed length; the only module that touches maps and file descriptors of data files.
+
+::
+
+    0 ............ wrote ............ reserved ............ size
+    | data         | zeros, on disk   | zeros, a hole       |
+
+A file has its full length from the moment its name appears (it is made beside and renamed), since RocketMQ refuses
+files of another length. Disk blocks are reserved in steps ahead of the writes: writing into a hole of a full disk would
+kill the process, running out of reservation is an error (StoreFull).
+
+No descriptor is kept but the one inside the map. `sync` opens the file anew, so a flushing thread never meets a
+descriptor that the owner closed; a file that is gone by then needs no sync.
+"""
+
+from __future__ import annotations
+
+import errno
+import mmap
+import os
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import Final, Self
+
+from broker_core.store.errors import Corrupt, StoreFull
+from broker_core.store.layout import NEW_PREFIX
+
+_SCAN_BYTES: Final = 1024 * 1024
+_ZEROS: Final = bytes(_SCAN_BYTES)
+_numbers = count()
+
+
+class MappedFile:
+    """A file of `size` bytes whose first byte has position `start` in its row."""
+
+    __slots__ = ("_reserve_bytes", "map", "path", "reserved", "size", "start", "view", "wrote")
+
+    def __init__(self, path: Path, *, start: int, wrote: int, reserve_bytes: int, writable: bool) -> None:
+        """Map a file that exists; `wrote` bytes of it are data."""
+        access = mmap.ACCESS_WRITE if writable else mmap.ACCESS_READ
+        descriptor = os.open(path, os.O_RDWR if writable else os.O_RDONLY)
+        try:
+            self.map = mmap.mmap(descriptor, 0, access=access)
+        except ValueError as error:
+            raise Corrupt(path, "the file is empty") from error
+        finally:
+            os.close(descriptor)
+        self.path = path
+        self.start = start
+        self.size = len(self.map)
+        self.wrote = wrote
+        self.view = memoryview(self.map)
+        self.reserved = wrote
+        self._reserve_bytes = reserve_bytes
+
+    @classmethod
+    def create(cls, path: Path, *, size: int, start: int, reserve_bytes: int, scratch: Path, data: bytes = b"") -> Self:
+        """Make a file that holds `data` and zeros, and map it; raise StoreFull when the disk has no room for the data.
+
+        It appears under its name at once with its full length: `scratch` is a folder of the same file system.
+        """
+        reserved = min(max(len(data), reserve_bytes), size)
+        new = scratch / f"{NEW_PREFIX}{os.getpid()}-{next(_numbers)}"
+        try:
+            with new.open("xb") as fresh:
+                fresh.truncate(size)
+                os.posix_fallocate(fresh.fileno(), 0, reserved)
+                fresh.write(data)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            new.rename(path)
+        except OSError as error:
+            new.unlink(missing_ok=True)
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise StoreFull(path, reserved) from error
+            raise
+        file = cls(path, start=start, wrote=len(data), reserve_bytes=reserve_bytes, writable=True)
+        file.reserved = reserved
+        return file
+
+    @property
+    def end(self) -> int:
+        """The position behind the data."""
+        return self.start + self.wrote
+
+    def reserve(self, upto: int) -> None:
+        """Make sure that the first `upto` bytes have their blocks on the disk; raise StoreFull if they cannot have."""
+        if upto <= self.reserved:
+            return
+        begin = self.reserved
+        end = min(max(upto, self.reserved + self._reserve_bytes), self.size)
+        descriptor = os.open(self.path, os.O_RDWR)
+        try:
+            os.posix_fallocate(descriptor, begin, end - begin)
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise StoreFull(self.path, end - begin) from error
+            raise
+        finally:
+            os.close(descriptor)
+        self.reserved = end
+
+    def append(self, data: bytes) -> None:
+        """Put `data`, for which there must be room, behind what was written."""
+        begin = self.wrote
+        end = begin + len(data)
+        if end > self.reserved:
+            self.reserve(end)
+        self.map[begin:end] = data
+        self.wrote = end
+
+    def cut(self, wrote: int) -> None:
+        """Take everything behind the first `wrote` bytes for unwritten, and overwrite it with zeros.
+
+        Old bytes that stayed could pass for records after the next crash (store-format.md 6.4).
+        """
+        self.wrote = self.reserved = wrote
+        for begin, end in self._written_spans(wrote):
+            for position in range(begin, end, _SCAN_BYTES):
+                zeros = _ZEROS[: min(end - position, _SCAN_BYTES)]
+                if self.view[position : position + len(zeros)] != zeros:
+                    self.map[position : position + len(zeros)] = zeros
+
+    def sync(self) -> None:
+        """Wait until everything written so far is on the disk; other threads run meanwhile."""
+        try:
+            descriptor = os.open(self.path, os.O_RDWR)
+        except FileNotFoundError:
+            return
+        try:
+            os.fdatasync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def modified_ms(self) -> int:
+        """Return the time of the last write as the file system keeps it, in ms."""
+        return self.path.stat().st_mtime_ns // 1_000_000
+
+    def close(self) -> None:
+        """Give up the map; bytes that others still look at stay valid until they let go of them."""
+        self.view.release()
+        try:
+            self.map.close()
+        except BufferError:
+            # A slice of the map is still in someone's hands; the map goes when that slice does.
+            return
+
+    def delete(self) -> None:
+        """Remove the file and give up the map."""
+        self.path.unlink(missing_ok=True)
+        self.close()
+
+    def _written_spans(self, begin: int) -> Iterator[tuple[int, int]]:
+        """Yield where the file may hold anything but zeros, so that holes are not read into memory."""
+        descriptor = os.open(self.path, os.O_RDONLY)
+        try:
+            while begin < self.size:
+                begin = os.lseek(descriptor, begin, os.SEEK_DATA)
+                end = os.lseek(descriptor, begin, os.SEEK_HOLE)
+                yield begin, end
+                begin = end
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+        finally:
+            os.close(descriptor)
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the names of the files in `folder` are on the disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

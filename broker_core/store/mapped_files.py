@@ -1,0 +1,135 @@
+"""A row of equally long files that together hold one stream of bytes (store-format.md 1.2).
+
+The first file need not start at 0, since old files are dropped; each next one starts where the one before ends. Only
+the last is written to.
+"""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_right
+from operator import attrgetter
+from pathlib import Path
+from typing import Final, Self
+
+from broker_core.store.errors import Corrupt
+from broker_core.store.layout import segment_files, segment_name
+from broker_core.store.mapped_file import MappedFile, sync_folder
+
+_start: Final = attrgetter("start")
+
+
+class MappedFiles:
+    """The files of one folder, in order; positions count from the begin of the stream."""
+
+    def __init__(self, folder: Path, *, file_size: int, reserve_bytes: int, scratch: Path) -> None:
+        """Start without files; `scratch` is where new files are made before they get their name."""
+        self.folder = folder
+        self.file_size = file_size
+        self.files: list[MappedFile] = []
+        self._reserve_bytes = reserve_bytes
+        self._scratch = scratch
+        self._named_on_disk = True
+
+    @classmethod
+    def load(cls, folder: Path, *, file_size: int, reserve_bytes: int, scratch: Path, writable: bool = True) -> Self:
+        """Map what is in `folder`; every file counts as completely written. An existing row keeps its file size.
+
+        A short file at the end is what a power failure leaves of a file that was just made, or a copy that left out the
+        zeros: without a byte it is removed, else it gets its length back. Any other odd length or a gap raises Corrupt.
+        """
+        paths = segment_files(folder)
+        if paths:
+            file_size = paths[0].stat().st_size or file_size
+        row = cls(folder, file_size=file_size, reserve_bytes=reserve_bytes, scratch=scratch)
+        if paths and writable:
+            _mend_last(paths, file_size)
+        for path in paths:
+            if writable or path.stat().st_size:
+                row._map(path, is_last=path == paths[-1], writable=writable)
+        return row
+
+    def _map(self, path: Path, *, is_last: bool, writable: bool) -> None:
+        start, size = int(path.name), path.stat().st_size
+        if size != self.file_size and not (is_last and size < self.file_size and not writable):
+            raise Corrupt(path, f"its length is {size}, that of its neighbours {self.file_size}")
+        if self.files and start != self.files[-1].start + self.file_size:
+            raise Corrupt(path, f"the file before it ends at {self.files[-1].start + self.file_size}")
+        self.files.append(
+            MappedFile(path, start=start, wrote=size, reserve_bytes=self._reserve_bytes, writable=writable)
+        )
+
+    @property
+    def last(self) -> MappedFile | None:
+        """The file that is written to, if there is one."""
+        return self.files[-1] if self.files else None
+
+    @property
+    def begin(self) -> int:
+        """The first position there is; 0 without files."""
+        return self.files[0].start if self.files else 0
+
+    @property
+    def end(self) -> int:
+        """The position behind the last byte written; 0 without files."""
+        return self.files[-1].end if self.files else 0
+
+    def find(self, position: int) -> MappedFile | None:
+        """Return the file that covers `position`, written or not."""
+        if not self.files:
+            return None
+        index = (position - self.files[0].start) // self.file_size
+        return self.files[index] if 0 <= index < len(self.files) else None
+
+    def roll(self, data: bytes = b"", *, at: int | None = None) -> MappedFile:
+        """Add a file and return it; it holds `data` from its begin on. `at` is where the first file of a row starts."""
+        start = self.files[-1].start + self.file_size if self.files else (at or 0) // self.file_size * self.file_size
+        file = MappedFile.create(
+            self.folder / segment_name(start),
+            size=self.file_size,
+            start=start,
+            reserve_bytes=self._reserve_bytes,
+            scratch=self._scratch,
+            data=data,
+        )
+        self._named_on_disk = False
+        self.files.append(file)
+        return file
+
+    def cut(self, position: int) -> None:
+        """Drop everything from `position` on: later files, and the rest of the file it is in."""
+        while self.files and self.files[-1].start >= position and len(self.files) > 1:
+            self.files.pop().delete()
+        if self.files:
+            self.files[-1].cut(max(0, min(position - self.files[-1].start, self.file_size)))
+
+    def drop_first(self) -> None:
+        """Remove the oldest file."""
+        self.files.pop(0).delete()
+
+    def drop_all(self) -> None:
+        """Remove all files; the row is empty then."""
+        while self.files:
+            self.files.pop().delete()
+
+    def sync(self, position: int) -> None:
+        """Wait until everything from `position` on that is written now is on the disk; other threads run meanwhile."""
+        files = list(self.files)
+        for file in files[max(0, bisect_right(files, position, key=_start) - 1) :]:
+            file.sync()
+        if not self._named_on_disk:
+            self._named_on_disk = True
+            sync_folder(self.folder)
+
+    def close(self) -> None:
+        """Give up all maps."""
+        while self.files:
+            self.files.pop().close()
+
+
+def _mend_last(paths: list[Path], file_size: int) -> None:
+    """Remove files at the end of `paths` that are empty, and give the last its full length if it is short."""
+    while paths and paths[-1].stat().st_size == 0:
+        paths.pop().unlink()
+    if paths and paths[-1].stat().st_size < file_size:
+        os.truncate(paths[-1], file_size)

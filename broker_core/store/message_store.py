@@ -1,0 +1,348 @@
+"""The front door of the store: put, dispatch, get, search, flush, close.
+
+One thread calls everything but `flush` and `checkpoint`, which another may call at the same time: they wait for the
+disk with the interpreter lock released, and touch nothing but files and the two figures they move.
+
+A message is appended by `put`, readable after `dispatch`, durable when `flushed_log_offset` has passed its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import NamedTuple, Self
+
+from broker_core.protocol.errors import MessageError
+from broker_core.protocol.host import encode_host
+from broker_core.protocol.message import LogOffset, Message, QueueOffset, StoredMessage
+from broker_core.protocol.record import decode_one
+from broker_core.store import abort, retention, time_search
+from broker_core.store.appender import Appender, PutResult
+from broker_core.store.checkpoint import Checkpoint, write_checkpoint
+from broker_core.store.config import StoreConfig
+from broker_core.store.consume_queue import ConsumeQueue
+from broker_core.store.dispatcher import Arrived
+from broker_core.store.errors import FlushFailed, MessageIllegal, StoreClosed, StoreError
+from broker_core.store.fetch import AcceptRecord, AcceptTag, GetResult, fetch
+from broker_core.store.guard import Guard
+from broker_core.store.layout import is_topic
+from broker_core.store.recovery import Recovered, recover
+from broker_core.store.search import IndexSearch, search
+from broker_core.store.stats import StoreStats, measure
+
+Host = tuple[str, int]
+"""IP address and port."""
+
+
+class FlushedUpTo(NamedTuple):
+    """How far the log is durable: the log offset, and the store time (ms) of the last record before it."""
+
+    log_offset: LogOffset
+    store_timestamp: int
+
+
+class MessageStore:
+    """One open store folder."""
+
+    def __init__(self, config: StoreConfig, guard: Guard, recovered: Recovered) -> None:
+        """Take over the parts of a store that `open` brought into order."""
+        self.config = config
+        self.recovered = recovered
+        self._guard = guard
+        self._log = recovered.log
+        self._queues = recovered.queues
+        self._index = recovered.index
+        self._dispatcher = recovered.dispatcher
+        self._appender = Appender(recovered.log, max_message_size=config.max_message_size)
+        self._appender.store_time = recovered.dispatcher.store_time
+        self._arrived: dict[ConsumeQueue, int] = {}
+        self._flushed = FlushedUpTo(LogOffset(recovered.log.begin), 0)
+        # Why nothing is taken any more, once that is so.
+        self._refusal: StoreError | None = None
+
+    @classmethod
+    def open(cls, config: StoreConfig, *, now: int) -> Self:
+        """Lock the folder, bring its files into order and return the open store.
+
+        Raises StoreLocked when another has it open, Corrupt when its files contradict each other, StoreFull.
+        """
+        guard = Guard.take(config.folder)
+        try:
+            store = cls(config, guard, recover(config))
+            # What recovery kept may be in memory only, since the process before did not live to flush it.
+            store.checkpoint()
+        except BaseException:
+            guard.release()
+            raise
+        store.drop_expired(now)
+        return store
+
+    # -- writing ------------------------------------------------------------------------------------------------------
+
+    def put(
+        self,
+        message: Message,
+        *,
+        queue_id: int,
+        born_timestamp: int,
+        born_host: Host,
+        store_host: Host,
+        now: int,
+        reconsume_times: int = 0,
+        prepared_transaction_offset: int = 0,
+        tags_code: int | None = None,
+    ) -> PutResult:
+        """Append a message to the log and give it its queue offset; `now` (ms) becomes its store time.
+
+        `tags_code` replaces the hash of the tag in the queue; a queue that is made again computes it anew. Raises
+        MessageIllegal for what the format or the limits do not allow, StoreFull, FlushFailed, StoreClosed; nothing
+        is stored then. A prepared or rolled back transaction message gets queue offset 0 and enters no queue.
+        """
+        origin = (
+            born_timestamp,
+            encode_host(*born_host),
+            now,
+            encode_host(*store_host),
+            reconsume_times,
+            prepared_transaction_offset,
+        )
+        queue = self._queues.by_key.get((message.topic, queue_id)) or self._make_queue(message.topic, queue_id)
+        if self._refusal is not None or len(self._appender.appended) >= self.config.max_undispatched:
+            self._make_ready()
+        try:
+            return self._appender.append_one(queue, message, origin, tags_code)
+        except (MessageError, UnicodeEncodeError) as error:
+            raise MessageIllegal(str(error)) from error
+
+    def put_batch(
+        self,
+        topic: str,
+        queue_id: int,
+        messages: Sequence[Message],
+        *,
+        born_timestamp: int,
+        born_host: Host,
+        store_host: Host,
+        now: int,
+        reconsume_times: int = 0,
+    ) -> list[PutResult]:
+        """Append messages to one queue, all or none, with consecutive queue offsets and in one segment.
+
+        The topics of the single messages are not looked at. Raises what `put` raises, and MessageIllegal for
+        transaction messages (store-format.md 2.10).
+        """
+        origin = (born_timestamp, encode_host(*born_host), now, encode_host(*store_host), reconsume_times, 0)
+        queue = self._queues.by_key.get((topic, queue_id)) or self._make_queue(topic, queue_id)
+        self._make_ready()
+        try:
+            return self._appender.append_many(queue, messages, origin)
+        except (MessageError, UnicodeEncodeError) as error:
+            raise MessageIllegal(str(error)) from error
+
+    def _make_queue(self, topic: str, queue_id: int) -> ConsumeQueue:
+        if self._refusal is not None:
+            raise self._refusal
+        if not is_topic(topic):
+            raise MessageIllegal(f"topic {topic!r}: 1 to 127 characters of a-z A-Z 0-9 _ - % | are allowed")
+        return self._queues.get_or_make(topic, queue_id)
+
+    def _make_ready(self) -> None:
+        if self._refusal is not None:
+            raise self._refusal
+        if len(self._appender.appended) >= self.config.max_undispatched:
+            self._dispatch_appended()
+
+    # -- dispatching --------------------------------------------------------------------------------------------------
+
+    def dispatch(self) -> list[Arrived]:
+        """Make what was put readable; return the queues that got messages since the last call.
+
+        Costs nothing when there is nothing to do. Raises StoreFull; the next call goes on where this one stopped.
+        """
+        if self._appender.appended:
+            self._dispatch_appended()
+        arrived = [
+            Arrived(queue.topic, queue.queue_id, QueueOffset(begin), QueueOffset(queue.max_offset))
+            for queue, begin in self._arrived.items()
+        ]
+        self._arrived.clear()
+        return arrived
+
+    def _dispatch_appended(self) -> None:
+        run = self._appender.appended
+        for queue in {record[0] for record in run}:
+            self._arrived.setdefault(queue, queue.max_offset)
+        self._dispatcher.follow(run)
+        run.clear()
+
+    # -- reading ------------------------------------------------------------------------------------------------------
+
+    def get(
+        self,
+        topic: str,
+        queue_id: int,
+        queue_offset: int,
+        *,
+        max_messages: int,
+        max_bytes: int,
+        accept_tag: AcceptTag | None = None,
+        accept_record: AcceptRecord | None = None,
+    ) -> GetResult:
+        """Return raw records of a queue from `queue_offset` on; see `fetch` for the limits."""
+        return fetch(
+            self._log,
+            self._queues.find(topic, queue_id),
+            queue_offset,
+            max_messages=max_messages,
+            max_bytes=max_bytes,
+            accept_tag=accept_tag,
+            accept_record=accept_record,
+        )
+
+    def min_offset(self, topic: str, queue_id: int) -> QueueOffset:
+        """Return the first queue offset there is; 0 for a queue that never was."""
+        queue = self._queues.find(topic, queue_id)
+        return QueueOffset(queue.min_offset if queue else 0)
+
+    def max_offset(self, topic: str, queue_id: int) -> QueueOffset:
+        """Return the queue offset behind the last readable message; 0 for a queue that never was."""
+        queue = self._queues.find(topic, queue_id)
+        return QueueOffset(queue.max_offset if queue else 0)
+
+    def offset_by_time(self, topic: str, queue_id: int, timestamp: int) -> QueueOffset:
+        """Return the offset of the message stored nearest to `timestamp` (ms), as RocketMQ 4.9 answers it."""
+        queue = self._queues.find(topic, queue_id)
+        return time_search.nearest(self._log, queue, timestamp) if queue else QueueOffset(0)
+
+    def offset_at_or_after(self, topic: str, queue_id: int, timestamp: int) -> QueueOffset:
+        """Return the offset of the first message stored at `timestamp` (ms) or later; the maximum if there is none."""
+        queue = self._queues.find(topic, queue_id)
+        return time_search.lower_bound(self._log, queue, timestamp) if queue else QueueOffset(0)
+
+    def store_time(self, topic: str, queue_id: int, queue_offset: int) -> int | None:
+        """Return when the message at `queue_offset` was stored (ms), if it is there."""
+        queue = self._queues.find(topic, queue_id)
+        return time_search.store_time(self._log, queue, queue_offset) if queue else None
+
+    def tags_code(self, topic: str, queue_id: int, queue_offset: int) -> int | None:
+        """Return what the queue keeps beside a message: the hash of its tag, or when a delayed one is due (ms)."""
+        queue = self._queues.find(topic, queue_id)
+        unit = queue.find_unit(queue_offset) if queue else None
+        return unit.tags_code if unit else None
+
+    def find(self, log_offset: int) -> StoredMessage | None:
+        """Return the message whose record begins at `log_offset`, if one does."""
+        record = self._log.find_record(log_offset)
+        return decode_one(record) if record is not None else None
+
+    def find_raw(self, log_offset: int) -> bytes | None:
+        """Return the record that begins at `log_offset`, if one does."""
+        record = self._log.find_record(log_offset)
+        return bytes(record) if record is not None else None
+
+    def search(self, topic: str, key: str, *, begin: int, end: int, max_count: int) -> IndexSearch:
+        """Return the newest messages with a key or unique id, stored within [begin, end] (ms), and the figures."""
+        return search(self._log, self._index.files, topic, key, begin=begin, end=end, max_count=max_count)
+
+    def queues(self) -> list[tuple[str, int]]:
+        """Return topic and queue id of each queue that has, or had, a message."""
+        return [key for key, queue in self._queues.by_key.items() if queue.max_offset]
+
+    @property
+    def begin_log_offset(self) -> LogOffset:
+        """The log offset of the first record there is."""
+        return LogOffset(self._log.begin)
+
+    @property
+    def appended_log_offset(self) -> LogOffset:
+        """The log offset behind the last record."""
+        return LogOffset(self._log.end)
+
+    @property
+    def dispatched_log_offset(self) -> LogOffset:
+        """The log offset up to which all records are in their queues and the index."""
+        return LogOffset(self._dispatcher.position)
+
+    @property
+    def flushed_log_offset(self) -> LogOffset:
+        """The log offset up to which all records are on the disk."""
+        return self._flushed.log_offset
+
+    def stats(self) -> StoreStats:
+        """Return sizes and counts of this moment."""
+        return measure(self._log, self._queues, self._index, self._dispatcher, flushed=self._flushed.log_offset)
+
+    # -- the disk -----------------------------------------------------------------------------------------------------
+
+    def flush(self) -> FlushedUpTo:
+        """Wait until everything appended so far is on the disk. Any one thread may call it beside the owner's.
+
+        Raises FlushFailed when the disk refuses; the store takes no messages any more then, since what the disk has
+        kept of the last ones cannot be known.
+        """
+        # The time first: it may be older than the end, never newer.
+        stored = self._appender.store_time
+        end = self._log.end
+        if end > self._flushed.log_offset:
+            self._sync_log(self._flushed.log_offset)
+            self._flushed = FlushedUpTo(LogOffset(end), stored)
+        return self._flushed
+
+    def checkpoint(self) -> Checkpoint:
+        """Put log, queues and finished index files on the disk, and write down how far: what a crash need not redo.
+
+        To be called every minute or so, from the thread that flushes or the owner's.
+        """
+        dispatched = self._dispatcher.store_time
+        flushed = self.flush()
+        self._queues.sync()
+        self._index.finish(dispatched)
+        checkpoint = Checkpoint(flushed.store_timestamp, dispatched, self._index.finished_time)
+        write_checkpoint(self.config.folder, checkpoint)
+        return checkpoint
+
+    def _sync_log(self, begin: int) -> None:
+        try:
+            self._log.files.sync(begin)
+        except OSError as error:
+            self._refusal = FlushFailed(f"{self.config.folder}: {error}")
+            raise self._refusal from error
+
+    def drop_expired(self, now: int) -> retention.Dropped:
+        """Remove old segments, and what of queues and index pointed into them; `now` in ms.
+
+        Returns what was removed, and whether the disk has room for more messages.
+        """
+        return retention.drop_expired(self._log, self._queues, self._index, self.config, now)
+
+    def delete_topic(self, topic: str) -> int:
+        """Remove the queues of a topic and return how many there were; a topic made again begins at queue offset 0."""
+        if self._appender.appended:
+            self._dispatch_appended()
+        return self._queues.delete_topic(topic)
+
+    def close(self) -> None:
+        """Put everything on the disk and let go of the folder; the next open then takes no time."""
+        if isinstance(self._refusal, StoreClosed):
+            return
+        try:
+            if self._refusal is None:
+                self._dispatch_appended()
+                self._index.sync()
+                self.checkpoint()
+                abort.clear(self.config.folder)
+        finally:
+            self._refusal = StoreClosed(f"the store {self.config.folder} is closed")
+            for part in (self._log, self._queues, self._index):
+                part.close()
+            self._guard.release()
+
+    def __enter__(self) -> Self:
+        """Return the open store."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Close the store."""
+        self.close()

@@ -1,0 +1,103 @@
+"""All consume queues of a store, and so the table of next queue offsets too (store-format.md 6.6)."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from typing import Self
+
+from broker_core.store.config import StoreConfig
+from broker_core.store.consume_queue import ConsumeQueue
+from broker_core.store.errors import MessageIllegal
+from broker_core.store.layout import CONSUME_QUEUE, is_folder_name, queue_folders
+
+
+class Queues:
+    """Consume queues by topic and queue id."""
+
+    def __init__(self, config: StoreConfig) -> None:
+        """Start without queues."""
+        self._config = config
+        self.by_key: dict[tuple[str, int], ConsumeQueue] = {}
+
+    @classmethod
+    def load(cls, config: StoreConfig, *, writable: bool = True) -> Self:
+        """Return the queues that have a folder; they must be measured or recovered before use."""
+        queues = cls(config)
+        for topic, queue_id, _ in queue_folders(config.folder):
+            queues.by_key[topic, queue_id] = ConsumeQueue.load(
+                config.folder, topic, queue_id, file_units=config.consume_queue_file_units, writable=writable
+            )
+        return queues
+
+    def __iter__(self) -> Iterator[ConsumeQueue]:
+        """Iterate over the queues there are now."""
+        return iter(list(self.by_key.values()))
+
+    def find(self, topic: str, queue_id: int) -> ConsumeQueue | None:
+        """Return a queue, if any message ever came to it."""
+        return self.by_key.get((topic, queue_id))
+
+    def get_or_make(self, topic: str, queue_id: int) -> ConsumeQueue:
+        """Return a queue; a new one has no file before its first message. Raises MessageIllegal for an odd name."""
+        queue = self.by_key.get((topic, queue_id))
+        if queue is None:
+            if not is_folder_name(topic) or queue_id < 0:
+                raise MessageIllegal(f"{topic!r} queue {queue_id} cannot be a queue")
+            queue = ConsumeQueue.load(
+                self._config.folder, topic, queue_id, file_units=self._config.consume_queue_file_units
+            )
+            self.by_key[topic, queue_id] = queue
+        return queue
+
+    @property
+    def max_physical(self) -> int:
+        """The log offset behind the last record that any queue knows of; -1 when none does."""
+        return max((queue.max_physical for queue in self.by_key.values()), default=-1)
+
+    def last_units(self) -> Iterator[int]:
+        """Yield the log offset of the newest message of each queue."""
+        for queue in self:
+            unit = queue.find_unit(queue.max_offset - 1)
+            if unit:
+                yield unit.log_offset
+
+    def recover(self, *, trusted: bool) -> None:
+        """Find the end of each queue (store-format.md 3.4)."""
+        for queue in self:
+            queue.recover(trusted=trusted)
+
+    def truncate(self, log_end: int) -> None:
+        """Drop the units of records at or behind `log_end`."""
+        for queue in self:
+            queue.truncate(log_end)
+
+    def correct_min(self, log_begin: int) -> None:
+        """Move each minimum to the first message that the log still holds."""
+        for queue in self:
+            queue.correct_min(log_begin)
+
+    def drop_before(self, log_begin: int) -> int:
+        """Remove files of units before `log_begin`; return how many."""
+        return sum(queue.drop_before(log_begin) for queue in self)
+
+    def delete_topic(self, topic: str) -> int:
+        """Remove all queues of a topic; return how many. Their records stay in the log until they expire."""
+        gone = [queue for queue in self if queue.topic == topic]
+        for queue in gone:
+            del self.by_key[topic, queue.queue_id]
+            queue.delete()
+        if is_folder_name(topic):
+            shutil.rmtree(self._config.folder / CONSUME_QUEUE / topic, ignore_errors=True)
+        return len(gone)
+
+    def sync(self) -> None:
+        """Wait until all units written so far are on the disk; other threads run meanwhile."""
+        for queue in self:
+            queue.sync()
+
+    def close(self) -> None:
+        """Give up all files."""
+        for queue in self:
+            queue.close()
+        self.by_key.clear()

@@ -1,0 +1,209 @@
+"""A store read from another process, beside its writer or without one: no lock, no writes, one moment's state.
+
+What a queue held when the reader was opened is complete: a unit is written after its record. Newer messages are seen by
+a newer reader. Segments that retention removes meanwhile stay readable, since they are mapped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from broker_core.protocol.message import LogOffset, QueueOffset, StoredMessage
+from broker_core.protocol.record import decode_one
+from broker_core.store import abort, time_search
+from broker_core.store.checkpoint import Checkpoint, read_checkpoint
+from broker_core.store.commit_log import CommitLog, LogWalk
+from broker_core.store.config import StoreConfig
+from broker_core.store.consume_queue import ConsumeQueue, Unit
+from broker_core.store.errors import Corrupt, QueueNotFound
+from broker_core.store.fetch import GetResult, fetch
+from broker_core.store.index import Index
+from broker_core.store.index_file import ENTRY, HEADER, SLOT
+from broker_core.store.layout import COMMIT_LOG, INDEX, UNIT_BYTES, index_files
+from broker_core.store.queues import Queues
+from broker_core.store.search import IndexSearch, search
+
+# Both RocketMQ and `StoreConfig` fill an index file with four entries to a slot.
+_ENTRIES_PER_SLOT: Final = 4
+_OPEN_TRIES: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One file of the commit log: its first log offset, its path and its length."""
+
+    start: LogOffset
+    path: Path
+    size: int
+
+
+class StoreReader:
+    """A store folder, opened for reading only."""
+
+    def __init__(self, config: StoreConfig, log: CommitLog, queues: Queues, index: Index) -> None:
+        """Hold the parts that `open` mapped."""
+        self.config = config
+        self.log = log
+        self.index = index
+        self._queues = queues
+
+    @classmethod
+    def open(cls, folder: Path, config: StoreConfig | None = None) -> Self:
+        """Map what is in `folder`; sizes are taken from the files, so `config` is needed only for odd index files.
+
+        Raises Corrupt when `folder` is no store, or its files contradict each other.
+        """
+        if not (folder / COMMIT_LOG).is_dir():
+            raise Corrupt(folder, f"it holds no store: there is no folder {COMMIT_LOG}")
+        config = config or _measured_config(folder)
+        for _ in range(_OPEN_TRIES - 1):
+            try:
+                return cls._map(config)
+            except FileNotFoundError:
+                # Retention removed a file between the listing and the mapping.
+                continue
+        return cls._map(config)
+
+    @classmethod
+    def _map(cls, config: StoreConfig) -> Self:
+        # Index and queues first: whatever they tell of is in the log by now.
+        index = Index.load(config, writable=False)
+        queues = Queues.load(config, writable=False)
+        was_clean = not abort.is_set(config.folder)
+        for queue in queues:
+            queue.measure(trusted=was_clean)
+        log = CommitLog.load(config, writable=False)
+        queues.correct_min(log.begin)
+        return cls(config, log, queues, index)
+
+    # -- the log ------------------------------------------------------------------------------------------------------
+
+    @property
+    def segment_size(self) -> int:
+        """The length of each segment; a record at `p` is in the segment that starts at `p - p % segment_size`."""
+        return self.log.files.file_size
+
+    def segments(self) -> list[Segment]:
+        """Return the files of the log, oldest first."""
+        return [Segment(LogOffset(file.start), file.path, file.size) for file in self.log.files.files]
+
+    @property
+    def log_begin(self) -> LogOffset:
+        """The log offset of the first record there is."""
+        return LogOffset(self.log.begin)
+
+    @property
+    def log_end(self) -> LogOffset:
+        """The log offset behind the last record that a queue knew of when this was opened."""
+        return LogOffset(max(self._queues.max_physical, self.log.begin))
+
+    def view_segment(self, start: int) -> memoryview | None:
+        """Return the bytes of the segment that starts at log offset `start`, if it is there."""
+        file = self.log.files.find(start)
+        return file.view if file and file.start == start else None
+
+    def find(self, log_offset: int) -> StoredMessage | None:
+        """Return the message whose record begins at `log_offset`, if one does."""
+        record = self.log.find_record(log_offset)
+        return decode_one(record) if record is not None else None
+
+    def find_raw(self, log_offset: int) -> memoryview | None:
+        """Return the record that begins at `log_offset`, if one does."""
+        return self.log.find_record(log_offset)
+
+    def walk(self, begin: int | None = None, *, check_crc: bool = False) -> LogWalk:
+        """Return a walk over all records from `begin` on, where a record must begin; all without it."""
+        return self.log.walk(self.log.begin if begin is None else begin, check_crc=check_crc)
+
+    # -- queues -------------------------------------------------------------------------------------------------------
+
+    def queues(self, topic: str | None = None) -> list[tuple[str, int]]:
+        """Return topic and queue id of each queue that has or had a message; of one topic if it is named."""
+        return sorted(key for key, queue in self._queues.by_key.items() if topic in (None, key[0]) and queue.max_offset)
+
+    def range(self, topic: str, queue_id: int) -> tuple[QueueOffset, QueueOffset]:
+        """Return the first queue offset whose message is there, and the one behind the last; (0, 0) without a queue."""
+        queue = self._queues.find(topic, queue_id)
+        return (QueueOffset(queue.min_offset), QueueOffset(queue.max_offset)) if queue else (QueueOffset(0),) * 2
+
+    def units(self, topic: str, queue_id: int, begin: int, end: int) -> Iterator[memoryview]:
+        """Yield the raw 20-byte units with begin <= queue offset < end that are there, file by file."""
+        queue = self._get_queue(topic, queue_id)
+        begin, end = max(begin, queue.min_offset), min(end, queue.max_offset)
+        while begin < end and (part := queue.units_from(begin)):
+            part = part[: (end - begin) * UNIT_BYTES]
+            yield part
+            begin += len(part) // UNIT_BYTES
+
+    def find_unit(self, topic: str, queue_id: int, queue_offset: int) -> Unit | None:
+        """Return one unit, if its message is there."""
+        queue = self._queues.find(topic, queue_id)
+        return queue.find_unit(queue_offset) if queue else None
+
+    def offset_at_time(self, topic: str, queue_id: int, timestamp: int) -> QueueOffset:
+        """Return the offset of the first message stored at `timestamp` (ms) or later; the maximum if there is none."""
+        queue = self._queues.find(topic, queue_id)
+        return time_search.lower_bound(self.log, queue, timestamp) if queue else QueueOffset(0)
+
+    def get(
+        self, topic: str, queue_id: int, queue_offset: int, *, max_messages: int, max_bytes: int = 1 << 30
+    ) -> GetResult:
+        """Return raw records of a queue from `queue_offset` on."""
+        queue = self._queues.find(topic, queue_id)
+        return fetch(self.log, queue, queue_offset, max_messages=max_messages, max_bytes=max_bytes)
+
+    # -- keys ---------------------------------------------------------------------------------------------------------
+
+    def search(self, topic: str, key: str, *, begin: int, end: int, max_count: int) -> IndexSearch:
+        """Return the newest messages with a key or unique id, stored within [begin, end] (ms), and the figures."""
+        return search(self.log, self.index.files, topic, key, begin=begin, end=end, max_count=max_count)
+
+    # -- the rest -----------------------------------------------------------------------------------------------------
+
+    def checkpoint(self) -> Checkpoint:
+        """Return what the writer last put down as being on the disk."""
+        return read_checkpoint(self.config.folder)
+
+    @property
+    def is_open_elsewhere(self) -> bool:
+        """Whether a writer has the store open, or stopped without closing it."""
+        return abort.is_set(self.config.folder)
+
+    def close(self) -> None:
+        """Give up all maps."""
+        self.log.close()
+        self._queues.close()
+        self.index.close()
+
+    def __enter__(self) -> Self:
+        """Return the open reader."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Close the reader."""
+        self.close()
+
+    def _get_queue(self, topic: str, queue_id: int) -> ConsumeQueue:
+        queue = self._queues.find(topic, queue_id)
+        if queue is None:
+            raise QueueNotFound(topic, queue_id)
+        return queue
+
+
+def _measured_config(folder: Path) -> StoreConfig:
+    """Return a configuration with the slots and entries that the index files of `folder` were made with."""
+    config = StoreConfig(folder)
+    for path in index_files(folder / INDEX):
+        if size := path.stat().st_size:
+            per_slot = SLOT.size + _ENTRIES_PER_SLOT * ENTRY.size
+            slots, rest = divmod(size - HEADER.size, per_slot)
+            if rest:
+                raise Corrupt(path, "its slots and entries cannot be told from its length; a configuration is needed")
+            return replace(config, index_slots=slots, index_entries=slots * _ENTRIES_PER_SLOT)
+    return config

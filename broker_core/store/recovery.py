@@ -1,0 +1,134 @@
+"""Opening a store after a good or a bad stop (store-format.md 6.3 to 6.7).
+
+::
+
+    lock → mark → scratch files → segments → queues → index → walk the log → cut what is torn → minimum of each queue
+
+The walk dispatches every sound record it meets; queues and index leave out what they have. Where the log stops being
+sound it ends: the rest of that segment and all later segments are dropped, and the units of dropped records with them.
+
+A good stop left everything on the disk and dispatched, so the walk begins at the last record that a queue knows. A bad
+stop may have lost pages of queues and index in any order, so it begins in the newest segment whose first record is
+older than everything the checkpoint vouches for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from broker_core.protocol.record import MAGIC_V1, MAGIC_V2, MIN_RECORD_BYTES, body_is_sound, read_head, size_and_magic
+from broker_core.store import abort
+from broker_core.store.checkpoint import read_checkpoint
+from broker_core.store.commit_log import STORE_TIME_BYTES, CommitLog, LogWalk, store_time_of
+from broker_core.store.config import StoreConfig
+from broker_core.store.dispatcher import RUN_RECORDS, Dispatcher
+from broker_core.store.index import Index
+from broker_core.store.layout import NEW_PREFIX
+from broker_core.store.mapped_file import MappedFile
+from broker_core.store.queues import Queues
+
+_MESSAGE_MAGIC: Final = (MAGIC_V1, MAGIC_V2)
+_UNTRUSTED_SEGMENTS: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """The parts of an open store, and what opening it found."""
+
+    log: CommitLog
+    queues: Queues
+    index: Index
+    dispatcher: Dispatcher
+    was_clean: bool
+    # Where the walk began and how many records it met.
+    walked_from: int
+    walked_records: int
+    # Bytes behind the end of the log that were something, but no sound record; and what was wrong with them.
+    cut_reason: str | None
+
+
+def recover(config: StoreConfig) -> Recovered:
+    """Bring the files of a locked folder into order and return them.
+
+    Raises Corrupt when files contradict each other, before a record, a unit or a key is touched.
+    """
+    was_clean = not abort.is_set(config.folder)
+    log = CommitLog.load(config)
+    queues = Queues.load(config)
+    index = Index.load(config)
+    abort.set_mark(config.folder)
+    _remove_scratch(config)
+    checkpoint = read_checkpoint(config.folder)
+    index.trust_finished(checkpoint.index)
+    if not was_clean:
+        index.drop_unfinished(checkpoint.index)
+    queues.recover(trusted=was_clean)
+    begin = _clean_begin(log, queues) if was_clean else _unclean_begin(log, queues, checkpoint.recover_from)
+    dispatcher = Dispatcher(queues, index, position=begin, delay_levels_ms=config.delay_levels_ms)
+    walk = log.walk(begin, check_crc=config.check_crc_on_recover)
+    walked = _dispatch_all(walk, dispatcher)
+    log.cut(walk.end)
+    queues.truncate(walk.end)
+    queues.correct_min(log.begin)
+    unindexed = index.drop_from(walk.end)
+    if unindexed is not None and unindexed < walk.end:
+        _dispatch_all(log.walk(max(unindexed, log.begin), check_crc=False), dispatcher)
+    dispatcher.position = log.end
+    if not walked:
+        dispatcher.store_time = _last_store_time(log, queues)
+    reason = walk.problem.reason if walk.problem else None
+    return Recovered(log, queues, index, dispatcher, was_clean, begin, walked, reason)
+
+
+def _remove_scratch(config: StoreConfig) -> None:
+    for path in config.folder.glob(f"{NEW_PREFIX}*"):
+        path.unlink()
+
+
+def _dispatch_all(walk: LogWalk, dispatcher: Dispatcher) -> int:
+    walked = 0
+    records = iter(walk)
+    while run := list(islice(records, RUN_RECORDS)):
+        dispatcher.follow([followed for head, view in run if (followed := dispatcher.find_followed(head, view))])
+        walked += len(run)
+    return walked
+
+
+def _clean_begin(log: CommitLog, queues: Queues) -> int:
+    """Return the end of the last record that a queue knows, if the log agrees; else where Apache RocketMQ begins."""
+    known = queues.max_physical
+    if known < 0:
+        return log.begin
+    if any(_ends_at(log, unit_offset, known) for unit_offset in queues.last_units()):
+        return known
+    files = log.files.files[-_UNTRUSTED_SEGMENTS:]
+    return files[0].start if files else 0
+
+
+def _ends_at(log: CommitLog, log_offset: int, end: int) -> bool:
+    record = log.find_record(log_offset)
+    return record is not None and log_offset + len(record) == end and body_is_sound(record, read_head(record))
+
+
+def _unclean_begin(log: CommitLog, queues: Queues, recover_from: int) -> int:
+    """Return the begin of the newest segment that starts before what must be dispatched again."""
+    if queues.max_physical < 0:
+        return log.begin
+    for file in reversed(log.files.files):
+        if _first_is_older(file, recover_from):
+            return file.start
+    return log.begin
+
+
+def _first_is_older(file: MappedFile, recover_from: int) -> bool:
+    if file.size < MIN_RECORD_BYTES:
+        return False
+    magic = size_and_magic(file.view, 0)[1]
+    return magic in _MESSAGE_MAGIC and 0 < store_time_of(file.view[:STORE_TIME_BYTES]) <= recover_from
+
+
+def _last_store_time(log: CommitLog, queues: Queues) -> int:
+    times = (log.store_time(log_offset) for log_offset in queues.last_units())
+    return max((time for time in times if time is not None), default=0)

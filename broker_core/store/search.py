@@ -1,0 +1,121 @@
+"""Finds messages by key, and tells how sure the answer is (store-format.md 4.7).
+
+An index file knows hashes only, so every candidate is compared with its record. All files that touch the time range are
+walked to the end of the chain: "nothing found" is a statement about all messages the store still holds, unless
+`complete` says that a limit or a damaged file cut the search short.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from broker_core.protocol import properties as names
+from broker_core.protocol.message import StoredMessage
+from broker_core.protocol.properties import parse_properties, split_keys
+from broker_core.protocol.record import decode_one, read_head
+from broker_core.protocol.string_hash import key_hash
+from broker_core.store.commit_log import CommitLog
+from broker_core.store.errors import Corrupt
+from broker_core.store.index_file import Entry, IndexFile
+
+# A chain of so many entries is a key that everybody uses; a search must not stop the broker for it.
+MAX_ENTRIES: Final = 500_000
+# An entry's time is cut to whole seconds after the begin of its file.
+_GRAIN_MS: Final = 1000
+
+
+@dataclass(slots=True)
+class IndexSearch:
+    """What a search found, oldest first, and what it looked at."""
+
+    records: list[memoryview] = field(default_factory=list)
+    index_files: int = 0
+    index_files_skipped_by_time: int = 0
+    entries_visited: int = 0
+    # Candidates whose hash was equal and whose key was not.
+    collisions_dropped: int = 0
+    # Candidates whose record has left the log.
+    expired_messages: int = 0
+    complete: bool = True
+
+    @property
+    def messages(self) -> list[StoredMessage]:
+        """The messages found, decoded."""
+        return [decode_one(record) for record in self.records]
+
+
+def search(
+    log: CommitLog, files: Iterable[IndexFile], topic: str, key: str, *, begin: int, end: int, max_count: int
+) -> IndexSearch:
+    """Return the newest `max_count` messages of `topic` with `key` (or unique id) stored within [begin, end] (ms).
+
+    `files` are all index files, oldest first.
+    """
+    running = _Search(log, topic, key, begin, end, max_count)
+    for file in reversed(list(files)):
+        running.look_into(file)
+    return running.answer()
+
+
+class _Search:
+    """One search under way."""
+
+    def __init__(self, log: CommitLog, topic: str, key: str, begin: int, end: int, max_count: int) -> None:
+        self._log = log
+        self._topic = topic
+        self._key = key
+        self._hash = key_hash(f"{topic}#{key}")
+        self._begin = begin
+        self._end = end
+        self._max_count = max_count
+        self._answer = IndexSearch()
+        self._found: dict[int, memoryview] = {}
+
+    def look_into(self, file: IndexFile) -> None:
+        self._answer.index_files += 1
+        if not file.touches(self._begin - _GRAIN_MS, self._end):
+            self._answer.index_files_skipped_by_time += 1
+            return
+        try:
+            for entry in file.chain(self._hash):
+                if self._has_enough():
+                    return
+                self._answer.entries_visited += 1
+                if self._may_match(entry):
+                    self._look_at_record(entry.log_offset)
+        except Corrupt:
+            self._answer.complete = False
+
+    def answer(self) -> IndexSearch:
+        if self._has_enough():
+            self._answer.complete = False
+        newest = sorted(self._found)[-self._max_count :] if self._max_count > 0 else []
+        self._answer.records = [self._found[log_offset] for log_offset in newest]
+        return self._answer
+
+    def _has_enough(self) -> bool:
+        # One more than wanted tells that there are more.
+        return len(self._found) > self._max_count or self._answer.entries_visited >= MAX_ENTRIES
+
+    def _may_match(self, entry: Entry) -> bool:
+        in_time = self._begin - _GRAIN_MS <= entry.store_time <= self._end
+        return entry.hash == self._hash and in_time and entry.log_offset not in self._found
+
+    def _look_at_record(self, log_offset: int) -> None:
+        record = self._log.find_record(log_offset)
+        if record is None:
+            self._answer.expired_messages += 1
+            return
+        head = read_head(record)
+        topic = str(record[head.topic_begin : head.topic_end], "utf-8", "replace")
+        pairs = parse_properties(str(record[head.properties_begin : head.properties_end], "utf-8", "replace"))
+        if topic != self._topic or not _has_key(pairs, self._key):
+            self._answer.collisions_dropped += 1
+        elif self._begin <= head.store_timestamp <= self._end:
+            self._found[log_offset] = record
+
+
+def _has_key(pairs: dict[str, str], key: str) -> bool:
+    return pairs.get(names.UNIQ_KEY) == key or key in split_keys(pairs.get(names.KEYS))

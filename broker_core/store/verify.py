@@ -1,0 +1,148 @@
+"""Compares the log of a store with what is derived from it: every record with its unit, every unit with its record.
+
+The queues and the index can be made again from the log, so the log is the truth. A store that is being written to may
+show records at its very end that have no unit yet.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Final
+
+from broker_core.protocol import properties as names
+from broker_core.protocol.properties import parse_properties, split_keys
+from broker_core.protocol.record import RecordHead, read_head
+from broker_core.protocol.string_hash import key_hash
+from broker_core.protocol.sys_flag import TRANSACTION_MASK, TRANSACTION_ROLLBACK, enters_consume_queue
+from broker_core.store.consume_queue import FILLER_SIZE, UNIT
+from broker_core.store.errors import Corrupt
+from broker_core.store.index_file import IndexFile
+from broker_core.store.reader import StoreReader
+
+# A broken store has the same fault a million times; so many are told one by one.
+_TOLD: Final = 20
+
+
+@dataclass(slots=True)
+class Findings:
+    """What a check found. `faults` counts by kind; `told` are the first of them in words."""
+
+    records: int = 0
+    log_end: int = 0
+    units: int = 0
+    fillers: int = 0
+    # Records whose queue was deleted, or deleted and made again since.
+    orphans: int = 0
+    keys: int = 0
+    index_entries: int = 0
+    # Entries whose record has left the log.
+    expired_entries: int = 0
+    faults: Counter[str] = field(default_factory=Counter)
+    told: list[str] = field(default_factory=list)
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.faults
+
+    def tell(self, kind: str, text: str) -> None:
+        """Take down one fault."""
+        self.faults[kind] += 1
+        if len(self.told) < _TOLD:
+            self.told.append(f"{kind}: {text}")
+
+
+def verify(reader: StoreReader) -> Findings:
+    """Read the whole store and return what is wrong with it."""
+    findings = Findings()
+    _check_records(reader, findings)
+    for topic, queue_id in reader.queues():
+        _check_units(reader, topic, queue_id, findings)
+    for file in reader.index.files:
+        _check_index(reader, file, findings)
+    return findings
+
+
+def _check_records(reader: StoreReader, findings: Findings) -> None:
+    walk = reader.walk(check_crc=True)
+    for head, view in walk:
+        findings.records += 1
+        if enters_consume_queue(head.sys_flag):
+            _check_record_has_unit(reader, _topic(head, view), head, findings)
+        findings.keys += len(_hashes(head, view))
+    findings.log_end = walk.end
+    if walk.problem:
+        findings.tell("log", f"behind {walk.end}: {walk.problem.reason}")
+    if walk.end < reader.log_end:
+        findings.tell("log", f"it ends at {walk.end}, but a queue knows of a message before {reader.log_end}")
+
+
+def _check_record_has_unit(reader: StoreReader, topic: str, head: RecordHead, findings: Findings) -> None:
+    unit = reader.find_unit(topic, head.queue_id, head.queue_offset)
+    place = f"{topic} queue {head.queue_id} offset {head.queue_offset} at {head.log_offset}"
+    if unit is None:
+        low, high = reader.range(topic, head.queue_id)
+        if low == high == 0:
+            findings.orphans += 1
+        else:
+            findings.tell("record without unit", f"{place}: the queue has {low} to {high}")
+    elif unit.log_offset > head.log_offset and unit.size != FILLER_SIZE:
+        findings.orphans += 1
+    elif (unit.log_offset, unit.size) != (head.log_offset, head.size):
+        findings.tell("record with another unit", f"{place}: the unit says {unit.size} bytes at {unit.log_offset}")
+
+
+def _check_units(reader: StoreReader, topic: str, queue_id: int, findings: Findings) -> None:
+    low, high = reader.range(topic, queue_id)
+    queue_offset = int(low)
+    for part in reader.units(topic, queue_id, low, high):
+        for log_offset, size, _ in UNIT.iter_unpack(part):
+            findings.units += 1
+            if size == FILLER_SIZE:
+                findings.fillers += 1
+            else:
+                record = reader.find_raw(log_offset)
+                if record is None or not _is_of(record, topic, queue_id, queue_offset, size):
+                    place = f"{topic} queue {queue_id} offset {queue_offset}"
+                    findings.tell("unit without record", f"{place}: {size} bytes at {log_offset}")
+            queue_offset += 1
+
+
+def _is_of(record: memoryview, topic: str, queue_id: int, queue_offset: int, size: int) -> bool:
+    head = read_head(record)
+    found = (_topic(head, record), head.queue_id, head.queue_offset, head.size)
+    return found == (topic, queue_id, queue_offset, size)
+
+
+def _check_index(reader: StoreReader, file: IndexFile, findings: Findings) -> None:
+    visited = 0
+    try:
+        for entry in file.all_entries():
+            visited += 1
+            record = reader.find_raw(entry.log_offset)
+            if record is None and entry.log_offset < reader.log_begin:
+                findings.expired_entries += 1
+            elif record is None or entry.hash not in _hashes(read_head(record), record):
+                place = f"{file.path.name} entry {entry.number}"
+                findings.tell("index", f"{place} names {entry.log_offset}, where its key is not")
+    except Corrupt as error:
+        findings.tell("index", str(error))
+    findings.index_entries += visited
+    if visited != file.count - 1:
+        findings.tell("index", f"{file.path.name} has {file.count - 1} entries, {visited} are in chains")
+
+
+def _topic(head: RecordHead, view: memoryview) -> str:
+    return str(view[head.topic_begin : head.topic_end], "utf-8", "replace")
+
+
+def _hashes(head: RecordHead, view: memoryview) -> list[int]:
+    """Return what the index should hold of a record."""
+    if head.sys_flag & TRANSACTION_MASK == TRANSACTION_ROLLBACK:
+        return []
+    topic = _topic(head, view)
+    pairs = parse_properties(str(view[head.properties_begin : head.properties_end], "utf-8", "replace"))
+    unique_id = pairs.get(names.UNIQ_KEY)
+    keys = ([unique_id] if unique_id else []) + split_keys(pairs.get(names.KEYS))
+    return [key_hash(f"{topic}#{key}") for key in keys]

@@ -1,0 +1,17 @@
+"""What all tests of the store share."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Skip what only a power failure could tell, and what would be most of the time of these tests.
+
+    The crash tests and the scenarios wait for the real disk.
+    """
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+    monkeypatch.setattr(os, "fdatasync", lambda _: None)

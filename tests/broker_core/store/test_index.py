@@ -1,0 +1,110 @@
+"""The row of index files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from broker_core.store.errors import Corrupt
+from broker_core.store.index import Index
+from tests.support.stores import NOW, small
+
+
+def keys(first: int, count: int, *, now: int = NOW) -> list[tuple[int, int, int]]:
+    return [(number, number * 100, now + number) for number in range(first, first + count)]
+
+
+def loaded(folder: Path, **changes: int) -> Index:
+    return Index.load(small(folder, **changes))
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in (folder / "index").glob("*"))
+
+
+def test_no_file_is_made_before_the_first_key(tmp_path: Path) -> None:
+    index = loaded(tmp_path)
+    index.put([])
+    index.roll_when_due(1 << 40, NOW)
+    assert (names(tmp_path), index.end_log_offset) == ([], -1)
+
+
+def test_keys_go_on_in_further_files(tmp_path: Path) -> None:
+    index = loaded(tmp_path)
+    index.put(keys(0, 50))
+    assert [file.count - 1 for file in index.files] == [19, 19, 12]
+    assert index.end_log_offset == 4900
+
+
+def test_files_are_named_by_time_and_ascend_even_when_the_clock_went_back(tmp_path: Path) -> None:
+    index = loaded(tmp_path)
+    index.put(keys(0, 20))
+    index.put(keys(20, 20, now=NOW - 1_000_000))
+    assert [file.path.name for file in index.files] == names(tmp_path)
+    assert len({*names(tmp_path)}) == 3
+    assert all(len(name) == 17 for name in names(tmp_path))
+
+
+def test_a_file_ends_after_enough_log_so_that_a_crash_costs_little(tmp_path: Path) -> None:
+    index = loaded(tmp_path, index_roll_bytes=1000)
+    index.put(keys(0, 3))
+    index.roll_when_due(999, NOW)
+    assert len(index.files) == 1
+    index.roll_when_due(1000, NOW)
+    assert len(index.files) == 2
+    index.roll_when_due(1 << 40, NOW)
+    assert len(index.files) == 2
+
+
+def test_what_is_finished_is_all_files_but_the_last(tmp_path: Path) -> None:
+    index = loaded(tmp_path)
+    index.put(keys(0, 25))
+    index.finish(NOW + 24)
+    assert index.finished_time == NOW + 18
+
+
+def test_without_keys_everything_before_now_is_finished(tmp_path: Path) -> None:
+    index = loaded(tmp_path, index_roll_bytes=1000)
+    index.finish(NOW)
+    assert index.finished_time == NOW - 1
+    index.put(keys(0, 3))
+    index.roll_when_due(5000, NOW + 10)
+    index.finish(NOW + 10)
+    assert index.finished_time == NOW + 9
+    index.finish(NOW)
+    assert index.finished_time == NOW + 9
+
+
+def test_files_that_were_being_filled_are_dropped_after_a_bad_stop(tmp_path: Path) -> None:
+    index = loaded(tmp_path)
+    index.put(keys(0, 25))
+    index.finish(NOW + 24)
+    index.close()
+    again = loaded(tmp_path)
+    again.drop_unfinished(NOW + 18)
+    assert [file.end_time for file in again.files] == [NOW + 18]
+    assert len(names(tmp_path)) == 1
+
+
+def test_files_of_expired_records_are_dropped_but_never_the_last(tmp_path: Path) -> None:
+    index = loaded(tmp_path)
+    index.put(keys(0, 50))
+    assert index.drop_before(1900) == 1
+    assert index.drop_before(1 << 40) == 1
+    assert len(names(tmp_path)) == 1
+
+
+def test_a_file_that_never_got_its_length_is_removed(tmp_path: Path) -> None:
+    loaded(tmp_path).put(keys(0, 5))
+    (tmp_path / "index" / "99999999999999999").touch()
+    index = Index.load(small(tmp_path), writable=False)
+    assert (len(index.files), len(names(tmp_path))) == (1, 2)
+    assert len(loaded(tmp_path).files) == 1
+    assert len(names(tmp_path)) == 1
+
+
+def test_other_sizes_than_configured_are_refused(tmp_path: Path) -> None:
+    loaded(tmp_path).put(keys(0, 5))
+    with pytest.raises(Corrupt):
+        loaded(tmp_path, index_slots=11)

@@ -1,0 +1,101 @@
+"""Builders for small stores: what a test does not say is filled in, and always the same."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from broker_core.protocol.message import Message
+from broker_core.protocol.record import decode_many
+from broker_core.store import MessageStore, PutResult, StoreConfig
+
+PRODUCER = ("10.0.0.1", 5000)
+BROKER = ("10.0.0.2", 10911)
+NOW = 1_700_000_000_000
+
+
+def small(folder: Path, **changes: Any) -> StoreConfig:
+    """Return a store of which a few messages fill each kind of file: 2 KiB segments, 8 units, 19 keys."""
+    sizes: dict[str, Any] = {
+        "commit_log_file_size": 2048,
+        "consume_queue_file_units": 8,
+        "index_slots": 10,
+        "index_entries": 20,
+        "min_free_bytes": 0,
+    }
+    return StoreConfig(folder, **sizes | changes)
+
+
+def opened(folder: Path, *, now: int = NOW, **changes: Any) -> MessageStore:
+    """Open a small store."""
+    return MessageStore.open(small(folder, **changes), now=now)
+
+
+def put(
+    store: MessageStore,
+    body: bytes = b"hi",
+    *,
+    topic: str = "T",
+    queue_id: int = 0,
+    now: int = NOW,
+    keys: Sequence[str] = (),
+    tag: str | None = None,
+    properties: dict[str, str] | None = None,
+    sys_flag: int = 0,
+) -> PutResult:
+    """Put one message and dispatch it."""
+    created = Message.create(topic, body, keys=keys, tag=tag, properties=properties)
+    message = Message(topic, body, created.properties, 0, sys_flag)
+    result = store.put(message, queue_id=queue_id, born_timestamp=NOW, born_host=PRODUCER, store_host=BROKER, now=now)
+    store.dispatch()
+    return result
+
+
+def fill(store: MessageStore, count: int, *, topic: str = "T", queue_id: int = 0, now: int = NOW) -> None:
+    """Put messages with the bodies 0, 1, 2, …, the keys k0, k1, k2, …, one each ms."""
+    for number in range(count):
+        put(store, b"%d" % number, topic=topic, queue_id=queue_id, now=now + number, keys=[f"k{number}"])
+
+
+def bodies(store: MessageStore, topic: str = "T", queue_id: int = 0) -> list[bytes]:
+    """Return the bodies of all messages of a queue, read as a consumer would."""
+    found: list[bytes] = []
+    offset = int(store.min_offset(topic, queue_id))
+    while True:
+        answer = store.get(topic, queue_id, offset, max_messages=32, max_bytes=1 << 20)
+        if answer.next_offset == offset:
+            return found
+        found += [message.body for message in decode_many(b"".join(answer.records))]
+        offset = answer.next_offset
+
+
+def crashed(folder: Path) -> Path:
+    """Return a copy of the folder of an open store: what `kill -9` would leave of it this moment."""
+    copies = len(list(folder.parent.glob(f"{folder.name}-crashed-*")))
+    copy = folder.parent / f"{folder.name}-crashed-{copies}"
+    shutil.copytree(folder, copy)
+    return copy
+
+
+def segment(folder: Path, start: int = 0) -> Path:
+    """Return the path of a segment of the log."""
+    return folder / "commitlog" / f"{start:020d}"
+
+
+def queue_file(folder: Path, topic: str = "T", queue_id: int = 0, start: int = 0) -> Path:
+    """Return the path of a file of a consume queue."""
+    return folder / "consumequeue" / topic / str(queue_id) / f"{start:020d}"
+
+
+def overwrite(path: Path, at: int, data: bytes) -> None:
+    """Replace bytes of a file."""
+    with path.open("r+b") as file:
+        file.seek(at)
+        file.write(data)
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """Return the names and contents of all files below a folder."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
