@@ -1,0 +1,60 @@
+"""What each refusal is on the wire: one table from error class to response code (remoting-protocol.md 5).
+
+The remark is the error's own text. Errors of the protocol and the store stand here too, so that every edge of the
+broker translates by the same table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from broker_core.broker import errors
+from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.command import Command
+from broker_core.protocol.errors import ProtocolError
+from broker_core.store import errors as store_errors
+
+ANSWERS: Final[Mapping[type[Exception], ResponseCode]] = {
+    errors.IllegalTopicName: ResponseCode.SYSTEM_ERROR,
+    errors.SystemTopic: ResponseCode.SYSTEM_ERROR,
+    errors.SendForbidden: ResponseCode.NO_PERMISSION,
+    errors.TopicNotFound: ResponseCode.TOPIC_NOT_EXIST,
+    errors.TopicUnreadable: ResponseCode.NO_PERMISSION,
+    errors.TopicUnwritable: ResponseCode.NO_PERMISSION,
+    errors.IllegalQueue: ResponseCode.SYSTEM_ERROR,
+    errors.IllegalArgument: ResponseCode.INVALID_PARAMETER,
+    errors.GroupNotFound: ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST,
+    errors.GroupPaused: ResponseCode.NO_PERMISSION,
+    errors.GroupOffline: ResponseCode.CONSUMER_NOT_ONLINE,
+    errors.NoMembers: ResponseCode.SYSTEM_ERROR,
+    errors.OffsetUnknown: ResponseCode.SYSTEM_ERROR,
+    errors.StatisticUnknown: ResponseCode.SYSTEM_ERROR,
+    errors.ClientUnreachable: ResponseCode.SYSTEM_ERROR,
+    errors.ClientTooSlow: ResponseCode.CONSUME_MSG_TIMEOUT,
+    errors.NotSubscribed: ResponseCode.SUBSCRIPTION_NOT_EXIST,
+    errors.SubscriptionTooOld: ResponseCode.SUBSCRIPTION_NOT_LATEST,
+    errors.BadSubscription: ResponseCode.SUBSCRIPTION_PARSE_FAILED,
+    errors.MessageIllegal: ResponseCode.MESSAGE_ILLEGAL,
+    errors.MessageGone: ResponseCode.SYSTEM_ERROR,
+    errors.DiskFull: ResponseCode.SERVICE_NOT_AVAILABLE,
+    errors.LeaseLost: ResponseCode.NO_MESSAGE,
+    errors.TransactionsRefused: ResponseCode.NO_PERMISSION,
+    errors.NothingFound: ResponseCode.QUERY_NOT_FOUND,
+    errors.LimitReached: ResponseCode.SYSTEM_ERROR,
+    errors.Overloaded: ResponseCode.SYSTEM_BUSY,
+    errors.PollingFull: ResponseCode.POLLING_FULL,
+    errors.TooManyLeases: ResponseCode.FLOW_CONTROL,
+    store_errors.MessageIllegal: ResponseCode.MESSAGE_ILLEGAL,
+    store_errors.StoreFull: ResponseCode.SERVICE_NOT_AVAILABLE,
+    store_errors.StoreClosed: ResponseCode.SERVICE_NOT_AVAILABLE,
+    store_errors.FlushFailed: ResponseCode.SERVICE_NOT_AVAILABLE,
+    ProtocolError: ResponseCode.SYSTEM_ERROR,
+    OSError: ResponseCode.SERVICE_NOT_AVAILABLE,
+}
+
+
+def refusal(error: Exception) -> Command:
+    """Return the response that stands for an error which nobody up the stack could answer."""
+    code = next((ANSWERS[kind] for kind in type(error).__mro__ if kind in ANSWERS), ResponseCode.SYSTEM_ERROR)
+    return Command.response(code, remark=str(error))

@@ -1,0 +1,61 @@
+"""What became readable, told to who waits for it: once a turn of the loop, however many messages were stored in it.
+
+Every put calls `expect`; the first of a turn schedules one round, which makes readable what was appended and calls each
+listener once for every queue that got something.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from broker_core.logs import get_logger
+from broker_core.store import Arrived
+from broker_core.store.errors import StoreError
+
+Listener = Callable[[str, int], None]
+"""Called with topic and queue id."""
+
+Soon = Callable[[Callable[[], None]], object]
+"""Has a function called when this turn of the loop is over."""
+
+_log = get_logger(__name__)
+
+
+class Dispatches(Protocol):
+    """What is needed of a store."""
+
+    def dispatch(self) -> Sequence[Arrived]:
+        """Make appended messages readable and return where."""
+
+
+class Arrivals:
+    """Dispatches one store and tells its listeners."""
+
+    def __init__(self, store: Dispatches, soon: Soon) -> None:
+        self._store = store
+        self._soon = soon
+        self._listeners: list[Listener] = []
+        self._is_expected = False
+
+    def listen(self, listener: Listener) -> None:
+        """Have `listener` called for every queue that gets messages."""
+        self._listeners.append(listener)
+
+    def expect(self) -> None:
+        """Have a round soon; something was appended."""
+        if not self._is_expected:
+            self._is_expected = True
+            self._soon(self.round)
+
+    def round(self) -> None:
+        """Make readable what was appended and tell the listeners; what the disk refuses now is for a later round."""
+        self._is_expected = False
+        try:
+            arrived = self._store.dispatch()
+        except StoreError as error:
+            _log.error("dispatch: messages are stored but not readable yet: %s", error)
+            return
+        for topic, queue_id, _, _ in arrived:
+            for listener in self._listeners:
+                listener(topic, queue_id)

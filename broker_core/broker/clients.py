@@ -1,0 +1,146 @@
+"""Who is connected: producers and consumers by group, as their heartbeats tell it (behaviour.md C.1 to C.3).
+
+Members are keyed by connection, so a client that connects anew is there twice until its old connection ends; lists of
+client ids name it once. A consumer group's subscriptions are those of the last heartbeat, whoever sent it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
+
+from broker_core.protocol.bodies.heartbeat import (
+    ConsumeFromWhere,
+    ConsumerData,
+    ConsumeType,
+    MessageModel,
+    SubscriptionData,
+)
+
+
+class Channel(Protocol):
+    """What the tables need of a connection: it can be a key."""
+
+    def __hash__(self) -> int: ...
+
+
+Ch = TypeVar("Ch", bound=Channel)
+
+
+@dataclass(slots=True)
+class Member(Generic[Ch]):
+    """One client on one connection; `seen_at` is the time of its last heartbeat in ms."""
+
+    channel: Ch
+    client_id: str
+    language: int
+    version: int
+    seen_at: int
+
+
+@dataclass(slots=True)
+class ConsumerGroup(Generic[Ch]):
+    """The members of a consumer group, and what it wants."""
+
+    name: str
+    consume_type: ConsumeType | None = None
+    message_model: MessageModel | None = None
+    consume_from_where: ConsumeFromWhere | None = None
+    members: dict[Ch, Member[Ch]] = field(default_factory=dict)
+    subscriptions: dict[str, SubscriptionData] = field(default_factory=dict)
+
+    @property
+    def is_broadcasting(self) -> bool:
+        """Whether each member gets every message."""
+        return self.message_model is MessageModel.BROADCASTING
+
+    def client_ids(self) -> list[str]:
+        """Return the ids of the members, each once."""
+        return list(dict.fromkeys(member.client_id for member in self.members.values()))
+
+    def find_member(self, client_id: str) -> Member[Ch] | None:
+        """Return the newest member with this client id."""
+        found = [member for member in self.members.values() if member.client_id == client_id]
+        return max(found, key=lambda member: member.seen_at, default=None)
+
+    def subscribe(self, subscriptions: Iterable[SubscriptionData]) -> bool:
+        """Want exactly these topics; say whether one came or went. A newer version replaces a topic's expression."""
+        wanted = {subscription.topic: subscription for subscription in subscriptions}
+        changed = wanted.keys() != self.subscriptions.keys()
+        for topic, known in self.subscriptions.items():
+            if topic in wanted and wanted[topic].sub_version <= known.sub_version:
+                wanted[topic] = known
+        self.subscriptions = wanted
+        return changed
+
+
+class Clients(Generic[Ch]):
+    """All live producers and consumers."""
+
+    def __init__(self) -> None:
+        self._producers: dict[str, dict[Ch, Member[Ch]]] = {}
+        self._consumers: dict[str, ConsumerGroup[Ch]] = {}
+
+    # -- questions
+
+    def find_consumers(self, group: str) -> ConsumerGroup[Ch] | None:
+        """Return a consumer group that has a member, or None."""
+        return self._consumers.get(group)
+
+    def producers_of(self, group: str) -> list[Member[Ch]]:
+        """Return the members of a producer group."""
+        return list(self._producers.get(group, {}).values())
+
+    def producers(self) -> dict[str, list[Member[Ch]]]:
+        """Return every producer group with its members."""
+        return {group: list(members.values()) for group, members in self._producers.items()}
+
+    def groups_on(self, topic: str) -> list[str]:
+        """Return the consumer groups whose members subscribe a topic."""
+        return [name for name, group in self._consumers.items() if topic in group.subscriptions]
+
+    # -- changes
+
+    def heartbeat_producer(self, group: str, member: Member[Ch]) -> None:
+        """Note a producer."""
+        self._producers.setdefault(group, {})[member.channel] = member
+
+    def heartbeat_consumer(self, data: ConsumerData, member: Member[Ch]) -> bool:
+        """Note a consumer; say whether its group changed: a new connection, or another set of topics."""
+        group = self._consumers.setdefault(data.group_name, ConsumerGroup(data.group_name))
+        is_new = member.channel not in group.members
+        group.members[member.channel] = member
+        group.consume_type = data.consume_type
+        group.message_model = data.message_model
+        group.consume_from_where = data.consume_from_where
+        return group.subscribe(data.subscription_data_set) or is_new
+
+    def leave_producer(self, group: str, channel: Ch) -> None:
+        """Take a connection out of a producer group."""
+        members = self._producers.get(group)
+        if members is not None:
+            members.pop(channel, None)
+            if not members:
+                del self._producers[group]
+
+    def leave_consumer(self, name: str, channel: Ch) -> bool:
+        """Take a connection out of a consumer group; say whether it was in and others remain, who want to know."""
+        group = self._consumers.get(name)
+        if group is None or group.members.pop(channel, None) is None:
+            return False
+        if not group.members:
+            del self._consumers[name]
+        return bool(group.members)
+
+    def leave(self, channel: Ch) -> list[str]:
+        """Take a connection out of all groups; return the consumer groups whose other members want to know."""
+        for name in list(self._producers):
+            self.leave_producer(name, channel)
+        return [name for name in list(self._consumers) if self.leave_consumer(name, channel)]
+
+    def silent_since(self, time: int) -> set[Ch]:
+        """Return the connections on which some client was last heard before `time`."""
+        members = [member for members in self._producers.values() for member in members.values()]
+        members += [member for group in self._consumers.values() for member in group.members.values()]
+        return {member.channel for member in members if member.seen_at < time}

@@ -1,0 +1,146 @@
+"""Putting a broker's parts together, in the order in which they need each other (behaviour.md B.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor
+
+from broker_core.broker import delay, groups, offsets, topics
+from broker_core.broker.arrivals import Arrivals, Soon
+from broker_core.broker.clients import Clients
+from broker_core.broker.config import BrokerConfig
+from broker_core.broker.delay import DelayQueues
+from broker_core.broker.durability import GroupCommit
+from broker_core.broker.groups import Groups
+from broker_core.broker.intake import Host, Intake
+from broker_core.broker.json_file import JsonFile
+from broker_core.broker.offsets import ConsumerOffsets
+from broker_core.broker.parts import Parts
+from broker_core.broker.pop.journal import Journal
+from broker_core.broker.pop.leases import Leases
+from broker_core.broker.queue_locks import QueueLocks
+from broker_core.broker.registration import Registration
+from broker_core.broker.resets import Resets
+from broker_core.broker.saving import Saver
+from broker_core.broker.stats import Stats
+from broker_core.broker.topics import Topics
+from broker_core.logs import get_logger
+from broker_core.protocol.host import parse_host
+from broker_core.protocol.message import Message, StoredMessage
+from broker_core.remoting.client import RemotingClient
+from broker_core.store import MessageStore
+
+_log = get_logger(__name__)
+
+
+def compose(
+    config: BrokerConfig,
+    *,
+    store: MessageStore,
+    journal: Journal,
+    remoting: RemotingClient,
+    address: str,
+    store_host: Host,
+    disk: Executor,
+    files: Executor,
+    clock: Callable[[], int],
+    soon: Soon,
+) -> Parts:
+    """Return the parts of a broker that listens at `address`, with everything its files remember.
+
+    Raises BadConfigFile, and OSError for files that cannot be read.
+    """
+    now = clock()
+    folder = config.config_folder
+    stats = Stats(config.identity.cluster, now)
+    arrivals = Arrivals(store, soon)
+    intake = Intake(store, arrivals, stats, store_host=store_host, delay_levels=len(config.store.delay_levels_ms))
+    topic_register = _load_topics(config, store, now)
+    group_register = Groups(JsonFile(folder / groups.FILE_NAME), defaults=config.topics, limits=config.limits)
+    group_register.load()
+    consumed = ConsumerOffsets(JsonFile(folder / offsets.FILE_NAME))
+    consumed.load()
+    leases = _load_leases(journal, store, consumed)
+    delays = DelayQueues(
+        JsonFile(folder / delay.FILE_NAME),
+        store,
+        config.store.delay_levels_ms,
+        _deliver_with(intake, topic_register, clock),
+    )
+    delays.load()
+    return Parts(
+        config=config,
+        address=address,
+        started_at=now,
+        clock=clock,
+        store=store,
+        arrivals=arrivals,
+        intake=intake,
+        durability=GroupCommit(store, disk, limits=config.limits, timeout_ms=config.periods.sync_flush_timeout),
+        topics=topic_register,
+        groups=group_register,
+        offsets=consumed,
+        delay=delays,
+        leases=leases,
+        clients=Clients(),
+        locks=QueueLocks(),
+        stats=stats,
+        registration=Registration(
+            config.identity,
+            address,
+            topic_register,
+            config.name_servers,
+            remoting,
+            timeout_ms=config.periods.registration_timeout,
+            clock=clock,
+        ),
+        saver=Saver(files),
+        resets=Resets(consumed, leases),
+    )
+
+
+def _load_topics(config: BrokerConfig, store: MessageStore, now: int) -> Topics:
+    register = Topics(
+        JsonFile(config.config_folder / topics.FILE_NAME),
+        identity=config.identity,
+        defaults=config.topics,
+        limits=config.limits,
+    )
+    register.load()
+    register.forget_deleted(now - 2 * config.store.retention_ms)
+    lost, deleted = register.adopt(store.queues(), now=now)
+    for topic in lost:
+        _log.warning("topic=%s: its settings were lost, they are made again from its queues", topic)
+    for topic in deleted:
+        _log.info("topic=%s: deleted before a crash, its queues are dropped once more", topic)
+        store.delete_topic(topic)
+    return register
+
+
+def _load_leases(journal: Journal, store: MessageStore, consumed: ConsumerOffsets) -> Leases:
+    leases = Leases(journal.append)
+    for change in journal.load():
+        leases.apply(change)
+    leases.clamp(store.max_offset)
+    for queue in leases.queues():
+        consumed.commit(queue.group, queue.topic, queue.queue_id, queue.committed)
+    return leases
+
+
+def _deliver_with(intake: Intake, register: Topics, clock: Callable[[], int]) -> delay.Deliver:
+    def deliver(message: Message, queue_id: int, parked: StoredMessage) -> None:
+        topic = register.find(message.topic)
+        if topic is None:
+            _log.warning("topic=%s: deleted meanwhile, a delayed message for it is dropped", message.topic)
+            return
+        queues = max(topic.read_queue_nums, topic.write_queue_nums, 1)
+        intake.put(
+            message,
+            queue_id % queues,
+            born_timestamp=parked.born_timestamp,
+            born_host=parse_host(parked.born_host),
+            now=clock(),
+            reconsume_times=parked.reconsume_times,
+        )
+
+    return deliver

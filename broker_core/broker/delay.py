@@ -1,0 +1,140 @@
+"""Delayed messages: one queue of the schedule topic per level, delivered when due (store-format.md 10; F.7).
+
+All messages of a level wait equally long, so each queue is in order of delivery and only its head needs looking at.
+How far each level is, is kept as ``delayOffset.json``; after a crash some messages are delivered again, none is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
+
+import orjson
+
+from broker_core.broker.json_file import JsonFile
+from broker_core.broker.topics import SCHEDULE_TOPIC
+from broker_core.logs import get_logger
+from broker_core.protocol import properties as names
+from broker_core.protocol.message import Message, StoredMessage
+from broker_core.protocol.record import decode_one
+from broker_core.store import GetStatus, MessageStore
+from broker_core.store.errors import StoreError
+
+FILE_NAME: Final = "delayOffset.json"
+STEP_MESSAGES: Final = 512
+"""How many messages one level delivers in one step at most, so that a late broker does not hold up its loop."""
+
+_READ_MESSAGES: Final = 64
+_READ_BYTES: Final = 1024 * 1024
+
+Deliver = Callable[[Message, int, StoredMessage], None]
+"""Stores a message now, in that queue; the third is what it was parked as. Raises StoreError."""
+
+_log = get_logger(__name__)
+
+
+def delivered(parked: StoredMessage) -> tuple[Message, int]:
+    """Return the message that was parked, and the queue it wants to.
+
+    Its properties keep DELAY, REAL_TOPIC and REAL_QID, as they do in the reference (store-format.md 10.3).
+    """
+    topic = parked.properties.get(names.REAL_TOPIC, "")
+    queue_id = parked.properties.get(names.REAL_QID, "0")
+    message = Message(topic, parked.body, dict(parked.properties), parked.flag, parked.sys_flag)
+    return message, int(queue_id) if queue_id.isdecimal() else 0
+
+
+class DelayQueues:
+    """How far every level is, and what is due next."""
+
+    def __init__(self, file: JsonFile, store: MessageStore, levels_ms: Sequence[int], deliver: Deliver) -> None:
+        self._file = file
+        self._store = store
+        self._levels_ms = levels_ms
+        self._deliver = deliver
+        self._offsets = [0] * len(levels_ms)
+        self._next_due = [0] * len(levels_ms)  # nothing of that level is due before
+        self.is_changed = False
+
+    def progress(self) -> Iterator[tuple[int, int, int]]:
+        """Return level, next offset to deliver and end of the queue, of every level that was ever used."""
+        for level, offset in enumerate(self._offsets, start=1):
+            end = self._store.max_offset(SCHEDULE_TOPIC, level - 1)
+            if end:
+                yield level, offset, end
+
+    def step(self, now: int) -> int:
+        """Deliver what is due at `now`; return how many messages."""
+        return sum(self._step_level(level, now) for level in range(len(self._levels_ms)))
+
+    def _step_level(self, level: int, now: int) -> int:
+        # A due time further away than the whole delay means that the clock went back: look at the queue again.
+        if now < self._next_due[level] <= now + self._levels_ms[level]:
+            return 0
+        done = 0
+        for parked in self._waiting(level):
+            due = parked.store_timestamp + self._levels_ms[level]
+            if now < due <= now + self._levels_ms[level]:
+                self._next_due[level] = due
+                break
+            if done == STEP_MESSAGES or not self._hand_over(parked):
+                break
+            done += 1
+            self._offsets[level] = parked.queue_offset + 1
+            self.is_changed = True
+        return done
+
+    def _waiting(self, level: int) -> Iterator[StoredMessage]:
+        """Return the messages of a level from its offset on; moves the offset over what the store no longer has."""
+        while self._offsets[level] != self._store.max_offset(SCHEDULE_TOPIC, level):
+            found = self._store.get(
+                SCHEDULE_TOPIC, level, self._offsets[level], max_messages=_READ_MESSAGES, max_bytes=_READ_BYTES
+            )
+            if found.status is not GetStatus.FOUND:
+                if found.next_offset == self._offsets[level]:
+                    return
+                self._offsets[level] = found.next_offset
+                continue
+            for record in found.records:
+                yield decode_one(record, decompress=False)
+            if self._offsets[level] < found.next_offset:
+                return  # the reader stopped in the middle
+
+    def _hand_over(self, parked: StoredMessage) -> bool:
+        message, queue_id = delivered(parked)
+        if not message.topic:
+            _log.error("topic=%s offset=%d: a message without a destination", SCHEDULE_TOPIC, parked.queue_offset)
+            return True
+        try:
+            self._deliver(message, queue_id, parked)
+        except StoreError as error:
+            _log.warning("topic=%s: a delayed message has to wait: %s", message.topic, error)
+            return False
+        return True
+
+    # -- the file
+
+    def tree(self) -> dict[str, dict[str, int]]:
+        """Return the progress in the file's shape; levels count from 1."""
+        return {"offsetTable": {str(level): offset for level, offset, _ in self.progress()}}
+
+    def text(self) -> bytes:
+        """Return the text of the file as it should be now; from here on the progress counts as unchanged."""
+        self.is_changed = False
+        return orjson.dumps(self.tree(), option=orjson.OPT_INDENT_2)
+
+    def save(self, text: bytes) -> None:
+        """Write a text of `text()`; may run in another thread. Raises OSError."""
+        self._file.save(text)
+
+    def load(self) -> None:
+        """Take the progress from the file, clamped to what the queues hold; raises BadConfigFile."""
+        tree: Any = self._file.load() or {}
+        for key, offset in tree.get("offsetTable", {}).items():
+            level = int(key) - 1
+            if 0 <= level < len(self._offsets):
+                begin, end = (
+                    self._store.min_offset(SCHEDULE_TOPIC, level),
+                    self._store.max_offset(SCHEDULE_TOPIC, level),
+                )
+                self._offsets[level] = min(max(int(offset), begin), end)

@@ -1,0 +1,227 @@
+"""What the broker refuses, and why: one class per reason, carrying its values.
+
+::
+
+    BrokerError
+    ├── CannotStart              the process gives up before it serves
+    │   ├── PortTaken            another process listens there
+    │   └── NoRight              the operating system forbids a file or a port
+    ├── BadConfigFile            neither a configuration file nor its backup can be read
+    └── Refused                  a request is answered with a code and a remark (`answers.py` maps class to code)
+        ├── IllegalTopicName     blank, too long, or with characters that topics do not have
+        ├── SystemTopic          administration of a topic that belongs to the broker
+        ├── SendForbidden        a topic that clients may not send to
+        ├── TopicNotFound        no such topic, and it may not be created
+        ├── TopicUnreadable      the topic's permission has no read bit
+        ├── TopicUnwritable      the topic's permission has no write bit
+        ├── IllegalQueue         a queue id outside the topic
+        ├── IllegalArgument      a header field has a value outside its range
+        ├── GroupNotFound        no such consumer group, and it may not be created
+        ├── GroupPaused          the group is not allowed to consume
+        ├── GroupOffline         no member of the group is connected
+        ├── NoMembers            a list of members was asked for, and there are none
+        ├── OffsetUnknown        the group never stored an offset there
+        ├── StatisticUnknown     nothing was ever counted under that name and key
+        ├── ClientUnreachable    a client that a request is to be handed on to does not answer
+        ├── ClientTooSlow        … not in time
+        ├── NotSubscribed        the group does not subscribe the topic
+        ├── SubscriptionTooOld   the request knows a newer subscription than the broker
+        ├── BadSubscription      the filter expression cannot be read
+        ├── MessageIllegal       a message, batch or property text that may not be stored
+        ├── MessageGone          no message at that place
+        ├── DiskFull             the disk is so short of room that no message is taken
+        ├── LeaseLost            the lease of a message ended, or belongs to a later delivery
+        ├── TransactionsRefused  this broker takes no transactional messages
+        ├── NothingFound         a look-up that is answered "not found"
+        └── LimitReached         a named limit of `limits.py`
+            ├── Overloaded       … of waiting: ask again a little later
+            ├── PollingFull      … of long polls for leases
+            └── TooManyLeases    … of messages on lease
+"""
+
+from __future__ import annotations
+
+from broker_core.errors import GantryError
+
+
+class BrokerError(GantryError):
+    """Something that the broker can name went wrong."""
+
+
+class CannotStart(BrokerError):
+    """Raised when the broker gives up before it serves anybody."""
+
+
+class PortTaken(CannotStart):
+    """Raised when another process already listens on the wanted port."""
+
+    def __init__(self, host: str, port: int) -> None:
+        super().__init__(f"cannot listen on {host}:{port}: it is taken; choose another port or stop its owner")
+        self.host = host
+        self.port = port
+
+
+class NoRight(CannotStart):
+    """Raised when the operating system forbids a file or a port that the broker needs."""
+
+
+class BadConfigFile(CannotStart):
+    """Raised when a configuration file and its backup are both unreadable."""
+
+
+class Refused(BrokerError):
+    """A request that is answered with a response code and this remark."""
+
+
+class IllegalTopicName(Refused):
+    """Raised for a topic name that is blank, too long or has characters that topics do not have."""
+
+
+class SystemTopic(Refused):
+    """Raised when a topic that belongs to the broker is to be changed or deleted."""
+
+    def __init__(self, topic: str) -> None:
+        super().__init__(f"The topic[{topic}] is conflict with system topic.")
+        self.topic = topic
+
+
+class SendForbidden(Refused):
+    """Raised when a client sends to a topic that only the broker writes."""
+
+    def __init__(self, topic: str) -> None:
+        super().__init__(f"Sending message to topic[{topic}] is forbidden.")
+        self.topic = topic
+
+
+class TopicNotFound(Refused):
+    """Raised when a topic is unknown and may not be created."""
+
+    def __init__(self, topic: str) -> None:
+        super().__init__(f"topic[{topic}] not exist, apply first please!")
+        self.topic = topic
+
+
+class TopicUnreadable(Refused):
+    """Raised when a topic's permission has no read bit."""
+
+    def __init__(self, topic: str) -> None:
+        super().__init__(f"the topic[{topic}] pulling message is forbidden")
+        self.topic = topic
+
+
+class TopicUnwritable(Refused):
+    """Raised when a topic's permission has no write bit."""
+
+    def __init__(self, topic: str) -> None:
+        super().__init__(f"the topic[{topic}] sending message is forbidden")
+        self.topic = topic
+
+
+class IllegalQueue(Refused):
+    """Raised when a queue id lies outside the topic's queues."""
+
+    def __init__(self, topic: str, queue_id: int, queues: int) -> None:
+        super().__init__(f"request queueId[{queue_id}] is illegal, topic:[{topic}] has {queues} queues")
+        self.topic = topic
+        self.queue_id = queue_id
+
+
+class IllegalArgument(Refused):
+    """Raised when a header field has a value outside its range."""
+
+
+class GroupNotFound(Refused):
+    """Raised when a consumer group is unknown and may not be created."""
+
+    def __init__(self, group: str) -> None:
+        super().__init__(f"subscription group [{group}] does not exist; create it first")
+        self.group = group
+
+
+class GroupPaused(Refused):
+    """Raised when consuming is switched off for a group."""
+
+    def __init__(self, group: str) -> None:
+        super().__init__(f"subscription group no permission, {group}")
+        self.group = group
+
+
+class GroupOffline(Refused):
+    """Raised when no member of a group is connected to this broker."""
+
+
+class NoMembers(Refused):
+    """Raised when the members of a group are asked for that has none connected."""
+
+
+class OffsetUnknown(Refused):
+    """Raised when a group has no offset to go back from."""
+
+
+class StatisticUnknown(Refused):
+    """Raised when nothing was ever counted under a name and key."""
+
+
+class ClientUnreachable(Refused):
+    """Raised when a client to which a request should be handed on is not connected, or its connection broke."""
+
+
+class ClientTooSlow(Refused):
+    """Raised when such a client does not answer in time."""
+
+
+class NotSubscribed(Refused):
+    """Raised when a group does not subscribe the topic it pulls from."""
+
+
+class SubscriptionTooOld(Refused):
+    """Raised when a pull knows a newer subscription than the last heartbeat told."""
+
+
+class BadSubscription(Refused):
+    """Raised when a filter expression cannot be read."""
+
+
+class MessageIllegal(Refused):
+    """Raised for a message, batch or property text that may not be stored."""
+
+
+class MessageGone(Refused):
+    """Raised when no message lies at the asked place."""
+
+
+class DiskFull(Refused):
+    """Raised when the disk is so short of room that messages are refused before the store fails."""
+
+
+class LeaseLost(Refused):
+    """Raised when a lease has ended or its message was delivered again since."""
+
+
+class TransactionsRefused(Refused):
+    """Raised for a transactional message: this broker does not take them."""
+
+
+class NothingFound(Refused):
+    """Raised for a look-up whose answer is "not found"."""
+
+
+class LimitReached(Refused):
+    """Raised when a named limit is reached; nothing was changed."""
+
+    def __init__(self, limit: str, value: int, what: str) -> None:
+        super().__init__(f"limit {limit}={value} reached: {what}")
+        self.limit = limit
+        self.value = value
+
+
+class Overloaded(LimitReached):
+    """Raised when no more requests may wait."""
+
+
+class PollingFull(LimitReached):
+    """Raised when no more long polls for leases may wait."""
+
+
+class TooManyLeases(LimitReached):
+    """Raised when a group holds so many messages that it gets no more before some are settled."""

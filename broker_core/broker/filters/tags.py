@@ -1,0 +1,40 @@
+"""Tag expressions: ``TagA || TagB`` and the hash by which the consume queue answers them.
+
+A consume queue keeps the 32-bit hash of a message's tag, not the tag; so a filter here lets a tag with the same hash
+through and clients look at the text again (remoting-protocol.md 2.4, tag filtering; 4.5, tag hash).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from broker_core.broker.errors import BadSubscription
+from broker_core.protocol.string_hash import tags_code
+from broker_core.store.fetch import AcceptTag
+
+ALL: Final = "*"
+
+
+def parse_tags(expression: str | None) -> tuple[str, ...]:
+    """Return the tags of an expression, in order; empty means every message.
+
+    Raises BadSubscription for an expression that has separators but no tag.
+    """
+    if expression is None or expression in ("", ALL):
+        return ()
+    tags = tuple(dict.fromkeys(part.strip() for part in expression.split("||") if part.strip()))
+    if not tags:
+        raise BadSubscription("parse the consumer's subscription failed: no tag between the separators")
+    return tags
+
+
+def accept_expression(expression: str | None) -> AcceptTag | None:
+    """Return the test for an expression, or None when every message is wanted."""
+    return accept_codes(map(tags_code, parse_tags(expression)))
+
+
+def accept_codes(codes: Iterable[int]) -> AcceptTag | None:
+    """Return the test for a set of tag hashes, or None when the set is empty: every message is wanted."""
+    wanted = frozenset(codes)
+    return wanted.__contains__ if wanted else None

@@ -1,0 +1,118 @@
+"""The register of consumer groups: what each may do, created when first seen (behaviour.md B.7).
+
+Kept as ``subscriptionGroup.json`` (store-format.md 1.6).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, Final
+
+import orjson
+
+from broker_core.broker.config import TopicDefaults
+from broker_core.broker.errors import BadConfigFile, GroupNotFound, GroupPaused
+from broker_core.broker.json_file import JsonFile
+from broker_core.broker.limits import Limits
+from broker_core.protocol.bodies import coder
+from broker_core.protocol.bodies.groups import SubscriptionGroupConfig, SubscriptionGroupWrapper
+from broker_core.protocol.bodies.topics import DataVersion
+from broker_core.protocol.errors import MalformedBody
+
+FILE_NAME: Final = "subscriptionGroup.json"
+
+SYSTEM_PREFIX: Final = "CID_RMQ_SYS_"
+BUILT_IN: Final = (
+    "TOOLS_CONSUMER",
+    "FILTERSRV_CONSUMER",
+    "SELF_TEST_C_GROUP",
+    "CID_ONS-HTTP-PROXY",
+    "CID_ONSAPI_PULL",
+    "CID_ONSAPI_PERMISSION",
+    "CID_ONSAPI_OWNER",
+)
+
+
+class Groups:
+    """Every consumer group of this broker by name."""
+
+    def __init__(self, file: JsonFile, *, defaults: TopicDefaults, limits: Limits) -> None:
+        self._file = file
+        self._auto_create = defaults.auto_create_groups
+        self._limits = limits
+        self._table = {name: SubscriptionGroupConfig(name) for name in BUILT_IN}
+        self.version = DataVersion()
+        self.is_changed = False
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def find(self, group: str) -> SubscriptionGroupConfig | None:
+        """Return a group's settings."""
+        return self._table.get(group)
+
+    def all(self) -> Collection[SubscriptionGroupConfig]:
+        """Return every group, built-in ones included."""
+        return self._table.values()
+
+    def get_or_create(self, group: str, *, now: int) -> SubscriptionGroupConfig:
+        """Return a group's settings, made with defaults when it is seen first.
+
+        Raises GroupNotFound when groups are not made by themselves, LimitReached for one too many.
+        """
+        config = self._table.get(group)
+        if config is None:
+            if not group or not (self._auto_create or group.startswith(SYSTEM_PREFIX)):
+                raise GroupNotFound(group)
+            config = SubscriptionGroupConfig(group)
+            self.put(config, now=now)
+        return config
+
+    def get_consuming(self, group: str, *, now: int) -> SubscriptionGroupConfig:
+        """Return the settings of a group that may consume; raises like `get_or_create`, and GroupPaused."""
+        config = self.get_or_create(group, now=now)
+        if not config.consume_enable:
+            raise GroupPaused(group)
+        return config
+
+    def wrapper(self) -> SubscriptionGroupWrapper:
+        """Return all groups with their version, as they go over the wire and into the file."""
+        return SubscriptionGroupWrapper(self.version, dict(self._table))
+
+    def put(self, config: SubscriptionGroupConfig, *, now: int) -> None:
+        """Create a group or replace its settings; raise LimitReached for one too many."""
+        name = config.group_name
+        if name not in self._table and len(self._table) >= self._limits.groups:
+            raise self._limits.refuse("groups", f"group {name!r} was not created")
+        self._table[name] = config
+        self._changed(now)
+
+    def delete(self, group: str, *, now: int) -> None:
+        """Forget a group's settings; an unknown one is forgotten already."""
+        if self._table.pop(group, None) is not None:
+            self._changed(now)
+
+    def _changed(self, now: int) -> None:
+        self.version = DataVersion(self.version.counter + 1, now, self.version.state_version)
+        self.is_changed = True
+
+    def text(self) -> bytes:
+        """Return the text of the file as it should be now; from here on the register counts as unchanged."""
+        self.is_changed = False
+        return orjson.dumps(coder.to_tree(self.wrapper()), option=orjson.OPT_INDENT_2)
+
+    def save(self, text: bytes) -> None:
+        """Write a text of `text()`; may run in another thread. Raises OSError."""
+        self._file.save(text)
+
+    def load(self) -> None:
+        """Put what the file says over the built-in groups; raises BadConfigFile."""
+        tree: Any = self._file.load()
+        if tree is None:
+            return
+        try:
+            wrapper = coder.from_tree(SubscriptionGroupWrapper, tree)
+        except MalformedBody as error:
+            raise BadConfigFile(f"{self._file} is not a table of groups: {error}") from error
+        self._table.update(wrapper.subscription_group_table)
+        self.version = wrapper.data_version

@@ -1,0 +1,113 @@
+"""The one way of a message into the store: room on the disk, delay, counting, and the word that something arrived.
+
+A message with a delay level goes to the schedule topic and remembers where it wants to go (store-format.md 10.2);
+`delay.py` brings it there. Its answer names the queue that the client asked for, and the offset in the schedule queue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from broker_core.broker.arrivals import Arrivals
+from broker_core.broker.errors import DiskFull
+from broker_core.broker.stats import Stats
+from broker_core.broker.topics import SCHEDULE_TOPIC
+from broker_core.protocol import properties as names
+from broker_core.protocol.message import Message
+from broker_core.store import MessageStore, PutResult
+
+Host = tuple[str, int]
+
+_NO_ROOM: Final = "the disk is almost full, no message is taken until there is room again"
+
+
+def parked_by_delay(message: Message, queue_id: int, level: int) -> Message:
+    """Return what is stored of `message` until its delay of `level` is over."""
+    pairs = message.properties | {
+        names.DELAY: str(level),
+        names.REAL_TOPIC: message.topic,
+        names.REAL_QID: str(queue_id),
+    }
+    return Message(SCHEDULE_TOPIC, message.body, pairs, message.flag, message.sys_flag)
+
+
+class Intake:
+    """Puts messages into the store of one broker, whose address they carry."""
+
+    def __init__(
+        self,
+        store: MessageStore,
+        arrivals: Arrivals,
+        stats: Stats,
+        *,
+        store_host: Host,
+        delay_levels: int,
+    ) -> None:
+        self._store = store
+        self._arrivals = arrivals
+        self._stats = stats
+        self._store_host = store_host
+        self._delay_levels = delay_levels
+        self.has_room = True
+
+    @property
+    def store_host(self) -> Host:
+        """The address that records carry, from which message ids are made."""
+        return self._store_host
+
+    def put(
+        self,
+        message: Message,
+        queue_id: int,
+        *,
+        born_timestamp: int,
+        born_host: Host,
+        now: int,
+        reconsume_times: int = 0,
+        delay_level: int = 0,
+    ) -> PutResult:
+        """Store a message, in the schedule topic if it has a delay level; raises DiskFull and what the store raises."""
+        if not self.has_room:
+            raise DiskFull(_NO_ROOM)
+        if delay_level > 0:
+            level = min(delay_level, self._delay_levels)
+            message, queue_id = parked_by_delay(message, queue_id, level), level - 1
+        result = self._store.put(
+            message,
+            queue_id=queue_id,
+            born_timestamp=born_timestamp,
+            born_host=born_host,
+            store_host=self._store_host,
+            reconsume_times=reconsume_times,
+            now=now,
+        )
+        self._stats.count_put(message.topic, 1, result.size)
+        self._arrivals.expect()
+        return result
+
+    def put_batch(
+        self,
+        topic: str,
+        queue_id: int,
+        messages: Sequence[Message],
+        *,
+        born_timestamp: int,
+        born_host: Host,
+        now: int,
+    ) -> list[PutResult]:
+        """Store the messages of a batch side by side, all or none; raises like `put`."""
+        if not self.has_room:
+            raise DiskFull(_NO_ROOM)
+        results = self._store.put_batch(
+            topic,
+            queue_id,
+            messages,
+            born_timestamp=born_timestamp,
+            born_host=born_host,
+            store_host=self._store_host,
+            now=now,
+        )
+        self._stats.count_put(topic, len(results), sum(result.size for result in results))
+        self._arrivals.expect()
+        return results

@@ -1,0 +1,97 @@
+"""How far each group is: the next queue offset it wants of every queue (behaviour.md F.9; store-format.md 1.6).
+
+The register takes what it is told: no check, and smaller offsets too, because the last writer wins. It is kept as
+``consumerOffset.json`` every five seconds and at the end; what a crash loses is delivered again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import orjson
+
+from broker_core.broker.json_file import JsonFile
+
+FILE_NAME: Final = "consumerOffset.json"
+_SEPARATOR: Final = "@"
+_NOTHING: Final[Mapping[int, int]] = {}
+
+
+class ConsumerOffsets:
+    """Group, topic and queue id to queue offset."""
+
+    def __init__(self, file: JsonFile) -> None:
+        self._file = file
+        self._groups: dict[str, dict[str, dict[int, int]]] = {}
+        self.is_changed = False
+
+    def commit(self, group: str, topic: str, queue_id: int, offset: int) -> None:
+        """Keep the offset of a group in a queue, in place of the one before."""
+        queues = self._groups.setdefault(group, {}).setdefault(topic, {})
+        if queues.get(queue_id) != offset:
+            queues[queue_id] = offset
+            self.is_changed = True
+
+    def find(self, group: str, topic: str, queue_id: int) -> int | None:
+        """Return the offset of a group in a queue, or None when it never stored one."""
+        return self.of(group, topic).get(queue_id)
+
+    def of(self, group: str, topic: str) -> Mapping[int, int]:
+        """Return the offsets of a group in a topic, by queue id."""
+        return self._groups.get(group, {}).get(topic, _NOTHING)
+
+    def topics_of(self, group: str) -> list[str]:
+        """Return the topics in which a group has offsets."""
+        return list(self._groups.get(group, ()))
+
+    def groups_of(self, topic: str) -> list[str]:
+        """Return the groups that have offsets in a topic."""
+        return [group for group, topics in self._groups.items() if topic in topics]
+
+    def groups(self) -> list[str]:
+        """Return every group that has an offset."""
+        return list(self._groups)
+
+    def clone(self, source: str, destination: str, topic: str) -> None:
+        """Give one group the offsets that another has in a topic."""
+        for queue_id, offset in dict(self.of(source, topic)).items():
+            self.commit(destination, topic, queue_id, offset)
+
+    def drop_topic(self, topic: str) -> None:
+        """Forget the offsets of a topic that is deleted: one made again under its name starts at 0."""
+        for topics in self._groups.values():
+            self.is_changed |= topics.pop(topic, None) is not None
+        self._groups = {group: topics for group, topics in self._groups.items() if topics}
+
+    def drop_group(self, group: str) -> None:
+        """Forget the offsets of a group."""
+        self.is_changed |= self._groups.pop(group, None) is not None
+
+    def tree(self) -> dict[str, dict[str, dict[str, int]]]:
+        """Return the register in the file's shape."""
+        table = {
+            f"{topic}{_SEPARATOR}{group}": {str(queue_id): offset for queue_id, offset in queues.items()}
+            for group, topics in self._groups.items()
+            for topic, queues in topics.items()
+        }
+        return {"offsetTable": table}
+
+    def text(self) -> bytes:
+        """Return the text of the file as it should be now; from here on the register counts as unchanged."""
+        self.is_changed = False
+        return orjson.dumps(self.tree(), option=orjson.OPT_INDENT_2)
+
+    def save(self, text: bytes) -> None:
+        """Write a text of `text()`; may run in another thread. Raises OSError."""
+        self._file.save(text)
+
+    def load(self) -> None:
+        """Replace the register by what the file says; raises BadConfigFile."""
+        tree: Any = self._file.load() or {}
+        self._groups = {}
+        for key, queues in tree.get("offsetTable", {}).items():
+            topic, _, group = key.partition(_SEPARATOR)
+            for queue_id, offset in queues.items():
+                self.commit(group, topic, int(queue_id), int(offset))
+        self.is_changed = False

@@ -1,0 +1,106 @@
+"""Long polls that wait: each under the place it waits for, and in the slot of time at which its patience ends.
+
+A request that finds nothing is parked with the moment until which its client waits. An arrival at its place takes it
+out again, so does the end of its time; whoever takes it out runs it once more and may park it again (behaviour.md F.5).
+Unlike the reference, which looks every 5 s, the slots are fine enough that a wait of one second lasts one second.
+
+::
+
+    places   ("orders", 3) ──► {request, request}          an arrival looks at all of them, in the order they came
+    slots    deadline // 50 ──► {request, request}         the clock takes every slot that has passed
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, MutableMapping
+from typing import Final, Generic, Protocol, TypeVar
+
+SLOT_MS: Final = 50
+"""How exactly a wait ends; also the period of the clock that calls `expire`."""
+
+
+class Waiting(Protocol):
+    """What can be parked: a request that knows where and how long it waits."""
+
+    @property
+    def place(self) -> Hashable:
+        """What it waits for."""
+
+    @property
+    def deadline(self) -> int:
+        """The time in ms at which it is answered in any case."""
+
+
+K = TypeVar("K", bound=Hashable)
+W = TypeVar("W", bound=Waiting)
+
+
+class Parked(Generic[W]):
+    """A bounded set of requests that wait; every one is in exactly one place and one slot."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._slot_of: dict[W, int] = {}
+        self._places: dict[Hashable, dict[W, None]] = {}
+        self._slots: dict[int, dict[W, None]] = {}
+        self._next_slot = 0
+
+    def __len__(self) -> int:
+        return len(self._slot_of)
+
+    @property
+    def has_room(self) -> bool:
+        """Whether one more request may be parked."""
+        return len(self._slot_of) < self._limit
+
+    def waits_at(self, place: Hashable) -> bool:
+        """Say whether a request waits at `place`."""
+        return place in self._places
+
+    def park(self, request: W) -> None:
+        """Keep `request` until something arrives at its place or its time ends; callers look at `has_room` first."""
+        slot = max(-(-request.deadline // SLOT_MS), self._next_slot)
+        self._slot_of[request] = slot
+        self._slots.setdefault(slot, {})[request] = None
+        self._places.setdefault(request.place, {})[request] = None
+
+    def at(self, place: Hashable) -> list[W]:
+        """Return the requests that wait at `place`, the longest waiting first."""
+        return list(self._places.get(place, ()))
+
+    def first(self, place: Hashable) -> W | None:
+        """Return the request that waits longest at `place`."""
+        return next(iter(self._places.get(place, ())), None)
+
+    def remove(self, request: W) -> None:
+        """Take out a request that is answered, or whose client is gone; it must wait."""
+        self._leave(self._slots, self._slot_of.pop(request), request)
+        self._leave(self._places, request.place, request)
+
+    def expire(self, now: int) -> list[W]:
+        """Take out and return the requests whose time has ended at `now`."""
+        last = now // SLOT_MS
+        if last - self._next_slot < len(self._slots):
+            due = [slot for slot in range(self._next_slot, last + 1) if slot in self._slots]
+        else:
+            due = [slot for slot in self._slots if slot <= last]
+        self._next_slot = max(self._next_slot, last + 1)
+        expired = [request for slot in due for request in self._slots.pop(slot)]
+        for request in expired:
+            del self._slot_of[request]
+            self._leave(self._places, request.place, request)
+        return expired
+
+    def drain(self) -> list[W]:
+        """Take out and return every request, for a broker that stops."""
+        requests = list(self._slot_of)
+        for part in (self._slot_of, self._places, self._slots):
+            part.clear()
+        return requests
+
+    @staticmethod
+    def _leave(shelves: MutableMapping[K, dict[W, None]], shelf: K, request: W) -> None:
+        waiting = shelves[shelf]
+        del waiting[request]
+        if not waiting:
+            del shelves[shelf]

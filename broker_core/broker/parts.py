@@ -1,0 +1,49 @@
+"""What a broker is made of, as its processors see it; `server.py` puts it together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from broker_core.broker.arrivals import Arrivals
+from broker_core.broker.clients import Clients
+from broker_core.broker.config import BrokerConfig
+from broker_core.broker.delay import DelayQueues
+from broker_core.broker.durability import GroupCommit
+from broker_core.broker.groups import Groups
+from broker_core.broker.intake import Intake
+from broker_core.broker.offsets import ConsumerOffsets
+from broker_core.broker.pop.leases import Leases
+from broker_core.broker.queue_locks import QueueLocks
+from broker_core.broker.registration import Registration
+from broker_core.broker.resets import Resets
+from broker_core.broker.saving import Saver
+from broker_core.broker.stats import Stats
+from broker_core.broker.topics import Topics
+from broker_core.remoting.connection import Connection
+from broker_core.store import MessageStore
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """One of each. `clock` returns ms since 1970, `address` is the ``host:port`` that clients are told."""
+
+    config: BrokerConfig
+    address: str
+    started_at: int
+    clock: Callable[[], int]
+    store: MessageStore
+    arrivals: Arrivals
+    intake: Intake
+    durability: GroupCommit
+    topics: Topics
+    groups: Groups
+    offsets: ConsumerOffsets
+    delay: DelayQueues
+    leases: Leases
+    clients: Clients[Connection]
+    locks: QueueLocks
+    stats: Stats
+    registration: Registration
+    saver: Saver
+    resets: Resets

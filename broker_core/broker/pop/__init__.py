@@ -1,0 +1,1 @@
+"""Leased consumption: a message is lent to whoever asks, and comes again unless it is acknowledged in time."""

@@ -1,0 +1,42 @@
+"""Dead letters of groups that consume by lease: what was handed out too often, copied to the group's own topic."""
+
+from __future__ import annotations
+
+from broker_core.broker.parts import Parts
+from broker_core.broker.retries import TO_DEAD_LETTERS, send_back
+from broker_core.logs import get_logger
+from broker_core.protocol.host import parse_host
+from broker_core.protocol.record import decode_one
+
+_log = get_logger(__name__)
+
+
+class DeadLetters:
+    """Stores them."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def put(self, group: str, record: bytes) -> None:
+        """Store a copy of `record` in the dead letters of `group`; raises what the store raises."""
+        now = self._parts.clock()
+        stored = decode_one(record, decompress=False)
+        dead = send_back(stored, group, delay_level=TO_DEAD_LETTERS, max_times=0)
+        if self._parts.topics.find(dead.message.topic) is None:
+            self._parts.topics.get_or_create(dead.message.topic, queues=1, now=now)
+            self._parts.registration.want()
+        self._parts.intake.put(
+            dead.message,
+            0,
+            born_timestamp=stored.born_timestamp,
+            born_host=parse_host(stored.born_host),
+            now=now,
+            reconsume_times=dead.reconsume_times,
+        )
+        _log.warning(
+            "group=%s topic=%s queue=%d offset=%d: handed out too often, now a dead letter",
+            group,
+            stored.topic,
+            stored.queue_id,
+            stored.queue_offset,
+        )

@@ -1,0 +1,186 @@
+"""The changes of leases as a file that only grows, and is now and then written anew (behaviour.md I.4).
+
+::
+
+    leases.journal   ┌──────┬──────┬──────────────┐┌──────┬──────┬─────────┐
+                     │ crc  │ size │ payload      ││ crc  │ size │ payload │ …
+                     │ u32  │ u32  │ size bytes   ││      │      │         │
+                     └──────┴──────┴──────────────┘└──────┴──────┴─────────┘
+    payload          kind u8, then
+      1 opened       queue u32, queue id i32, start i64, length of group u16, group, topic
+      2 leased       queue u32, next i64, pop time i64, visible at i64, offsets i64 each
+      3 acknowledged queue u32, offset i64
+      4 held         queue u32, offset i64, pop time i64, visible at i64, deliveries u32
+      5 closed       queue u32
+
+Each change is handed to the operating system before its request is answered, so a killed process forgets none. A host
+that loses power may lose the tail: those messages are delivered again. A tail that is torn (short, or its checksum is
+wrong) is cut; a torn record in front of whole ones cannot happen, since the file only grows.
+
+Written anew, in three steps: `begin_rewrite` takes the present state and from then on keeps a copy of what is appended;
+`write_beside` writes the state to ``leases.journal.new`` and syncs it, which is slow and may happen in another thread;
+`end_rewrite` adds the copy and renames the new file over the old one. At every moment one of them is whole.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from errno import ENOSPC
+from pathlib import Path
+from struct import Struct
+from typing import Final
+from zlib import crc32
+
+from broker_core.broker.pop.changes import Acknowledged, Change, Closed, Held, Leased, Opened
+
+FILE_NAME: Final = "leases.journal"
+REWRITE_BYTES: Final = 8 * 1024 * 1024
+"""The file is written anew when it has grown by so much since the last time: about 200,000 changes."""
+
+_FRAME: Final = Struct(">II")
+_OPENED: Final = Struct(">BIiqH")
+_LEASED: Final = Struct(">BIqqq")
+_ACKNOWLEDGED: Final = Struct(">BIq")
+_HELD: Final = Struct(">BIqqqI")
+_CLOSED: Final = Struct(">BI")
+
+
+def encode(change: Change) -> bytes:
+    """Return the frame of one change."""
+    payload = _encode_payload(change)
+    return _FRAME.pack(crc32(payload), len(payload)) + payload
+
+
+def decode_all(data: bytes) -> tuple[list[Change], int]:
+    """Return the whole changes of a file and where the torn tail begins, which is the end of a file without one."""
+    changes: list[Change] = []
+    position = 0
+    while position + _FRAME.size <= len(data):
+        checksum, size = _FRAME.unpack_from(data, position)
+        payload = data[position + _FRAME.size : position + _FRAME.size + size]
+        if len(payload) < size or not payload or crc32(payload) != checksum:
+            break
+        changes.append(_DECODERS[payload[0]](payload))
+        position += _FRAME.size + size
+    return changes, position
+
+
+class Journal:
+    """The file of one broker's leases. Raises OSError when the disk refuses a write."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._path = folder / FILE_NAME
+        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        self._beside = folder / (FILE_NAME + ".new")
+        self._size = 0
+        self._rewritten_size = 0
+        self._since: list[bytes] | None = None
+
+    @property
+    def wants_rewrite(self) -> bool:
+        """Whether the file has grown so much that it should be written anew."""
+        return self._since is None and self._size - self._rewritten_size > REWRITE_BYTES
+
+    def load(self) -> list[Change]:
+        """Return what the file holds, cut its torn tail if it has one, and stand ready to append."""
+        with os.fdopen(os.dup(self._file), "rb") as file:
+            file.seek(0)
+            data = file.read()
+        changes, end = decode_all(data)
+        os.ftruncate(self._file, end)
+        os.lseek(self._file, end, os.SEEK_SET)
+        self._size = self._rewritten_size = end
+        return changes
+
+    def append(self, change: Change) -> None:
+        """Hand one change to the operating system; after an OSError the file is as it was before."""
+        data = encode(change)
+        if os.write(self._file, data) != len(data):
+            os.ftruncate(self._file, self._size)
+            os.lseek(self._file, self._size, os.SEEK_SET)
+            raise OSError(ENOSPC, "the disk took only a part of a lease change", str(self._path))
+        self._size += len(data)
+        if self._since is not None:
+            self._since.append(data)
+
+    def begin_rewrite(self, snapshot: Iterable[Change]) -> bytes:
+        """Return the present state as bytes for `write_beside`; what is appended from now on goes to both files."""
+        self._since = []
+        return b"".join(map(encode, snapshot))
+
+    def write_beside(self, state: bytes) -> int:
+        """Write the new file and sync it; return its descriptor. Touches nothing that `append` uses."""
+        file = os.open(self._beside, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+        try:
+            _write_all(file, state)
+            os.fsync(file)
+        except OSError:
+            os.close(file)
+            raise
+        return file
+
+    def end_rewrite(self, file: int | None) -> None:
+        """Make the new file the journal; None, for a rewrite that failed, keeps the old one."""
+        since, self._since = self._since or [], None
+        if file is None:
+            self._rewritten_size = self._size  # ask again only after as much growth again
+            return
+        _write_all(file, b"".join(since))
+        self._beside.replace(self._path)
+        os.close(self._file)
+        self._file = file
+        self._size = self._rewritten_size = os.lseek(file, 0, os.SEEK_CUR)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        os.close(self._file)
+
+
+def _write_all(file: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(file, view) :]
+
+
+def _encode_payload(change: Change) -> bytes:
+    if isinstance(change, Acknowledged):
+        return _ACKNOWLEDGED.pack(3, change.queue, change.offset)
+    if isinstance(change, Leased):
+        head = _LEASED.pack(2, change.queue, change.next_offset, change.pop_time, change.visible_at)
+        return head + b"".join(offset.to_bytes(8, "big") for offset in change.offsets)
+    if isinstance(change, Held):
+        return _HELD.pack(4, change.queue, change.offset, change.pop_time, change.visible_at, change.deliveries)
+    if isinstance(change, Opened):
+        group = change.group.encode()
+        head = _OPENED.pack(1, change.queue, change.queue_id, change.start, len(group))
+        return head + group + change.topic.encode()
+    return _CLOSED.pack(5, change.queue)
+
+
+def _decode_opened(payload: bytes) -> Opened:
+    _, queue, queue_id, start, group_size = _OPENED.unpack_from(payload)
+    names = payload[_OPENED.size :]
+    return Opened(queue, names[:group_size].decode(), names[group_size:].decode(), queue_id, start)
+
+
+def _decode_leased(payload: bytes) -> Leased:
+    _, queue, next_offset, pop_time, visible_at = _LEASED.unpack_from(payload)
+    offsets = memoryview(payload)[_LEASED.size :]
+    return Leased(
+        queue,
+        next_offset,
+        pop_time,
+        visible_at,
+        tuple(int.from_bytes(offsets[at : at + 8], "big") for at in range(0, len(offsets), 8)),
+    )
+
+
+_DECODERS: Final[dict[int, Callable[[bytes], Change]]] = {
+    1: _decode_opened,
+    2: _decode_leased,
+    3: lambda payload: Acknowledged(*_ACKNOWLEDGED.unpack(payload)[1:]),
+    4: lambda payload: Held(*_HELD.unpack(payload)[1:]),
+    5: lambda payload: Closed(*_CLOSED.unpack(payload)[1:]),
+}

@@ -1,0 +1,226 @@
+"""What the members of all groups have on lease, and when it comes back (behaviour.md I.1 to I.4).
+
+A group's consumer offset is the lowest message that is not acknowledged, so its lag is right for leases as it is for
+pulls. A lease is named by the time of its pop: an acknowledgement with another time belongs to another delivery and
+is refused.
+
+The reference copies a message whose lease ended into a retry topic and follows it there. Here it stays where it is and
+is due again in place, with its delivery count: the offset then says what is really done, a restart needs no second
+topic, and nothing is stored twice. Clients see no difference: they read the count and acknowledge by queue, offset and
+pop time.
+
+Every change is told to `record` before it is made, and `apply` makes the recorded ones again after a restart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from enum import Enum
+from heapq import heappop, heappush
+from typing import TypeVar
+
+from broker_core.broker.pop.changes import Acknowledged, Change, Closed, Held, Leased, Opened
+from broker_core.broker.pop.queue_leases import SLACK, Lease, QueueLeases
+
+C = TypeVar("C", bound=Change)
+
+
+class Settled(Enum):
+    """What became of an acknowledgement or an extension."""
+
+    DONE = "done"
+    ALREADY_DONE = "already done"
+    LOST = "lost"
+
+
+class Leases:
+    """All leases of the broker: what is out, what comes back when, and how far each group is."""
+
+    def __init__(self, record: Callable[[Change], None]) -> None:
+        self._record = record
+        self._queues: dict[tuple[str, str], dict[int, QueueLeases]] = {}
+        self._numbers: dict[int, QueueLeases] = {}
+        self._ends: list[tuple[int, int, int]] = []  # a heap of (visible at, queue number, offset)
+        self._per_group: dict[str, int] = {}
+        self._total = 0
+        self._last_number = 0
+
+    # -- questions
+
+    def find(self, group: str, topic: str, queue_id: int) -> QueueLeases | None:
+        """Return what a group holds of a queue, or None when it never took from it by lease."""
+        return self._queues.get((group, topic), {}).get(queue_id)
+
+    def queues(self) -> Iterable[QueueLeases]:
+        """Return every queue that some group takes from by lease."""
+        return self._numbers.values()
+
+    def held_by(self, group: str) -> int:
+        """Return how many messages of a group were handed out and are not done."""
+        return self._per_group.get(group, 0)
+
+    def takes(self, group: str, topic: str) -> bool:
+        """Say whether a group takes from a topic by lease."""
+        return (group, topic) in self._queues
+
+    def snapshot(self) -> Iterator[Change]:
+        """Return the changes that lead from nothing to the present state."""
+        for queue in self._numbers.values():
+            yield Opened(queue.number, queue.group, queue.topic, queue.queue_id, queue.committed)
+            for offset, lease in queue.leases():
+                yield Held(queue.number, offset, lease.pop_time, lease.visible_at, lease.deliveries)
+            yield Leased(queue.number, queue.next_offset, 0, 0, ())
+
+    # -- changes
+
+    def open(self, group: str, topic: str, queue_id: int, start: int) -> QueueLeases:
+        """Let a group take from a queue from `start` on; what it held there before is forgotten."""
+        known = self.find(group, topic, queue_id)
+        number = known.number if known is not None else self._last_number + 1
+        return self._opened(self._told(Opened(number, group, topic, queue_id, start)))
+
+    def lease(
+        self, queue: QueueLeases, offsets: Iterable[int], *, next_offset: int, now: int, invisible_ms: int
+    ) -> None:
+        """Hand out the messages at `offsets`, due or new, and move the position to `next_offset` if that is further."""
+        position = max(next_offset, queue.next_offset)
+        change = Leased(queue.number, position, now, now + max(invisible_ms, 1), tuple(offsets))
+        self._leased(queue, self._told(change))
+
+    def settle(self, queue: QueueLeases, offset: int, *, pop_time: int, now: int) -> Settled:
+        """Note that a message is done, if its lease is the one of `pop_time` and has not ended."""
+        state = _state(queue, offset, pop_time, now)
+        if state is Settled.DONE:
+            self.finish(queue, offset)
+        return state
+
+    def extend(
+        self, queue: QueueLeases, offset: int, *, pop_time: int, now: int, invisible_ms: int
+    ) -> tuple[Settled, Lease | None]:
+        """Give a leased message a new lease from `now` on, under the same conditions; the old pop time is void."""
+        state = _state(queue, offset, pop_time, now)
+        lease = queue.find(offset)
+        if state is not Settled.DONE or lease is None:
+            return state, None
+        renewed = max(now, lease.pop_time + 1)
+        change = Held(queue.number, offset, renewed, max(now + invisible_ms, renewed + 1), lease.deliveries)
+        self._held(queue, self._told(change))
+        return state, queue.find(offset)
+
+    def finish(self, queue: QueueLeases, offset: int) -> None:
+        """Note that a message is done, whoever holds it."""
+        self._acknowledged(queue, self._told(Acknowledged(queue.number, offset)))
+
+    def end_due(self, now: int) -> list[QueueLeases]:
+        """Make every message due again whose lease ended until `now`; return the queues that have some."""
+        woken: dict[int, QueueLeases] = {}
+        while self._ends and self._ends[0][0] <= now:
+            visible_at, number, offset = heappop(self._ends)
+            queue = self._numbers.get(number)
+            if queue is not None and queue.end_lease(offset, visible_at):
+                woken[number] = queue
+        return list(woken.values())
+
+    def close_matching(self, *, topic: str | None = None, group: str | None = None) -> None:
+        """Forget every queue of a topic, or of a group, that is deleted."""
+        for queue in list(self._numbers.values()):
+            if queue.topic == topic or queue.group == group:
+                self._closed(queue, self._told(Closed(queue.number)))
+
+    def clamp(self, max_offset: Callable[[str, int], int]) -> None:
+        """Take back what lies beyond the end of a queue: the store lost its tail, and new messages will come there."""
+        for queue in list(self._numbers.values()):
+            end = max_offset(queue.topic, queue.queue_id)
+            if queue.next_offset <= end:
+                continue
+            kept = [(offset, lease) for offset, lease in queue.leases() if offset < end]
+            again = self.open(queue.group, queue.topic, queue.queue_id, min(queue.committed, end))
+            for offset, lease in kept:
+                change = Held(again.number, offset, lease.pop_time, lease.visible_at, lease.deliveries)
+                self._held(again, self._told(change))
+            self.lease(again, (), next_offset=end, now=0, invisible_ms=0)
+
+    # -- making changes, for the first time or again
+
+    def apply(self, change: Change) -> None:
+        """Make a recorded change again, without recording it; a change of a queue that is closed since is nothing."""
+        if isinstance(change, Opened):
+            self._opened(change)
+            return
+        queue = self._numbers.get(change.queue)
+        if queue is None:
+            return
+        if isinstance(change, Leased):
+            self._leased(queue, change)
+        elif isinstance(change, Acknowledged):
+            self._acknowledged(queue, change)
+        elif isinstance(change, Held):
+            self._held(queue, change)
+        else:
+            self._closed(queue, change)
+
+    def _told(self, change: C) -> C:
+        self._record(change)
+        return change
+
+    def _opened(self, change: Opened) -> QueueLeases:
+        before = self._numbers.get(change.queue)
+        if before is not None:
+            self._count(before.group, -len(before))
+        queue = QueueLeases(change)
+        self._numbers[change.queue] = queue
+        self._queues.setdefault((change.group, change.topic), {})[change.queue_id] = queue
+        self._last_number = max(self._last_number, change.queue)
+        return queue
+
+    def _leased(self, queue: QueueLeases, change: Leased) -> None:
+        for offset in change.offsets:
+            before = queue.find(offset)
+            deliveries = before.deliveries + 1 if before is not None else 1
+            self._hold(queue, offset, Lease(change.pop_time, change.visible_at, deliveries))
+        queue.next_offset = max(queue.next_offset, change.next_offset)
+
+    def _held(self, queue: QueueLeases, change: Held) -> None:
+        self._hold(queue, change.offset, Lease(change.pop_time, change.visible_at, change.deliveries))
+
+    def _hold(self, queue: QueueLeases, offset: int, lease: Lease) -> None:
+        if queue.hold(offset, lease):
+            self._count(queue.group, 1)
+        heappush(self._ends, (lease.visible_at, queue.number, offset))
+        if len(self._ends) > 2 * self._total + SLACK:
+            self._forget_ended()
+
+    def _forget_ended(self) -> None:
+        """Build the heap of ends anew: most of it are leases that were settled long before their end."""
+        self._ends = sorted(
+            (lease.visible_at, queue.number, offset)
+            for queue in self._numbers.values()
+            for offset, lease in queue.leases()
+        )
+
+    def _acknowledged(self, queue: QueueLeases, change: Acknowledged) -> None:
+        if queue.drop(change.offset):
+            self._count(queue.group, -1)
+
+    def _closed(self, queue: QueueLeases, change: Closed) -> None:
+        del self._numbers[change.queue]
+        siblings = self._queues[queue.group, queue.topic]
+        del siblings[queue.queue_id]
+        if not siblings:
+            del self._queues[queue.group, queue.topic]
+        self._count(queue.group, -len(queue))
+
+    def _count(self, group: str, by: int) -> None:
+        self._total += by
+        count = self._per_group.get(group, 0) + by
+        if count:
+            self._per_group[group] = count
+        else:
+            self._per_group.pop(group, None)
+
+
+def _state(queue: QueueLeases, offset: int, pop_time: int, now: int) -> Settled:
+    lease = queue.find(offset)
+    if lease is None:
+        return Settled.ALREADY_DONE if queue.is_done(offset) else Settled.LOST
+    return Settled.DONE if lease.pop_time == pop_time and lease.visible_at > now else Settled.LOST

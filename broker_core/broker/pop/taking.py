@@ -1,0 +1,219 @@
+"""Taking messages for a group: first what is due again, then what is new, queue after queue (behaviour.md I.2, I.4).
+
+A message that was handed out as often as its group allows, and is due once more, becomes a dead letter instead: its
+copy is stored first and the message is done after, so a crash in between makes a duplicate and never a loss.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from struct import Struct
+from typing import Final, NamedTuple
+
+from broker_core.broker.limits import Limits
+from broker_core.broker.offsets import ConsumerOffsets
+from broker_core.broker.pop.leases import Leases
+from broker_core.broker.pop.queue_leases import QueueLeases
+from broker_core.errors import GantryError
+from broker_core.protocol import sys_flag as flags
+from broker_core.protocol.headers.pop import INIT_MODE_MIN
+from broker_core.protocol.record import BORN_HOST_AT, QUEUE_OFFSET_AT, SYS_FLAG_AT
+from broker_core.store import GetStatus, MessageStore
+from broker_core.store.fetch import AcceptTag
+
+MAX_BYTES: Final = 262_144
+"""All records of one answer; the first comes whatever its size, as in pulls."""
+
+MAX_SCANS: Final = 8
+"""How often one pop looks further in one queue when its filter wants nothing of what it saw."""
+
+MAX_REFUSED: Final = 256
+"""How many messages that are due again one pop looks at in one queue and leaves because of its filter."""
+
+_INT: Final = Struct(">i")
+_LONG: Final = Struct(">q")
+_STORE_HOST_AT: Final = BORN_HOST_AT + 8 + 8  # with an IPv4 born host; an IPv6 one takes 12 bytes more
+_IPV6_MORE: Final = 12
+
+DeadLetter = Callable[[str, bytes], None]
+"""Stores a record in the dead letters of a group."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a pop asks for; `queue_id` -1 means any queue."""
+
+    group: str
+    topic: str
+    queue_id: int
+    count: int
+    invisible_ms: int
+    accept: AcceptTag | None = None
+    is_ordered: bool = False
+    init_mode: int = INIT_MODE_MIN
+
+
+class Portion(NamedTuple):
+    """What was taken of one queue: records in the order of their offsets."""
+
+    queue_id: int
+    offsets: list[int]
+    records: list[bytes | memoryview]
+
+
+@dataclass(slots=True)
+class Taken:
+    """What a pop got, and how much more there would be."""
+
+    portions: list[Portion] = field(default_factory=list)
+    rest: int = 0
+    bytes: int = 0
+    messages: int = 0
+
+
+class Taker:
+    """Takes for all groups from one store."""
+
+    def __init__(
+        self,
+        store: MessageStore,
+        leases: Leases,
+        offsets: ConsumerOffsets,
+        limits: Limits,
+        dead_letter: DeadLetter,
+    ) -> None:
+        self._store = store
+        self._leases = leases
+        self._offsets = offsets
+        self._limits = limits
+        self._dead_letter = dead_letter
+        self._turns: dict[tuple[str, str], int] = {}
+
+    def take(self, wish: Wish, queues: int, *, max_deliveries: int, now: int) -> Taken:
+        """Lease messages of a topic with `queues` queues; raise TooManyLeases when the group holds too many already."""
+        taken = Taken()
+        for queue_id in self._order(wish, queues):
+            queue = self._leases.find(wish.group, wish.topic, queue_id) or self._open(wish, queue_id)
+            if taken.messages < wish.count and taken.bytes < MAX_BYTES:
+                self._take_from(queue, wish, taken, max_deliveries, now)
+            taken.rest += self._store.max_offset(wish.topic, queue_id) - queue.next_offset + queue.due_count
+        if not taken.messages and taken.rest and self._leases.held_by(wish.group) >= self._limits.leases_per_group:
+            raise self._limits.refuse("leases_per_group", f"group {wish.group!r} has to settle some messages first")
+        return taken
+
+    def _order(self, wish: Wish, queues: int) -> list[int]:
+        """Return the queues to look at; each pop begins with another one, so none is starved."""
+        if wish.queue_id >= 0:
+            return [wish.queue_id]
+        turn = self._turns.get((wish.group, wish.topic), 0) % max(queues, 1)
+        self._turns[wish.group, wish.topic] = turn + 1
+        return [*range(turn, queues), *range(turn)]
+
+    def _open(self, wish: Wish, queue_id: int) -> QueueLeases:
+        """Begin to take from a queue at the group's offset, or where its first request says (behaviour.md I.2)."""
+        start = self._offsets.find(wish.group, wish.topic, queue_id)
+        low, high = self._store.min_offset(wish.topic, queue_id), self._store.max_offset(wish.topic, queue_id)
+        if start is None:
+            start = low if wish.init_mode == INIT_MODE_MIN else max(high - 1, low)
+        start = min(max(start, low), high)
+        self._offsets.commit(wish.group, wish.topic, queue_id, start)
+        return self._leases.open(wish.group, wish.topic, queue_id, start)
+
+    def _take_from(self, queue: QueueLeases, wish: Wish, taken: Taken, max_deliveries: int, now: int) -> None:
+        if wish.is_ordered and queue.has_live_lease(now):
+            return
+        try:
+            self._lease_from(queue, wish, taken, max_deliveries, now)
+        except (GantryError, OSError):
+            queue.find_due(now)  # what was looked at and not leased is due as before
+            raise
+
+    def _lease_from(self, queue: QueueLeases, wish: Wish, taken: Taken, max_deliveries: int, now: int) -> None:
+        found: dict[int, bytes | memoryview] = {}
+        room = wish.count - taken.messages
+        size = self._take_due(queue, wish, found, room, MAX_BYTES - taken.bytes, max_deliveries, now)
+        next_offset = queue.next_offset
+        if len(found) < room and not (wish.is_ordered and queue.due_count):
+            left = min(room - len(found), self._limits.leases_per_group - self._leases.held_by(wish.group))
+            next_offset, more = self._take_new(queue, wish, found, left, MAX_BYTES - taken.bytes - size)
+            size += more
+        if found or next_offset != queue.next_offset:
+            offsets = sorted(found)
+            self._leases.lease(queue, offsets, next_offset=next_offset, now=now, invisible_ms=wish.invisible_ms)
+            self._offsets.commit(queue.group, queue.topic, queue.queue_id, queue.committed)
+            if offsets:
+                taken.portions.append(Portion(queue.queue_id, offsets, [found[offset] for offset in offsets]))
+        taken.bytes += size
+        taken.messages += len(found)
+
+    def _take_due(
+        self,
+        queue: QueueLeases,
+        wish: Wish,
+        found: dict[int, bytes | memoryview],
+        room: int,
+        max_bytes: int,
+        max_deliveries: int,
+        now: int,
+    ) -> int:
+        """Find messages that are due again; return their bytes."""
+        size = 0
+        refused: list[int] = []
+        while len(found) < room and size < max_bytes and len(refused) < MAX_REFUSED:
+            offset = queue.take_due(now)
+            if offset is None:
+                break
+            lease = queue.find(offset)
+            answer = self._store.get(
+                queue.topic, queue.queue_id, offset, max_messages=1, max_bytes=1, accept_tag=wish.accept
+            )
+            if answer.status is GetStatus.FOUND and lease is not None and offset_of(answer.records[0]) == offset:
+                if lease.deliveries >= max_deliveries:
+                    self._dead_letter(queue.group, bytes(answer.records[0]))
+                    self._leases.finish(queue, offset)
+                    continue
+                found[offset] = with_count(answer.records[0], lease.deliveries)
+                size += len(answer.records[0])
+            elif offset < answer.min_offset:
+                self._leases.finish(queue, offset)  # it has left the log
+            else:
+                refused.append(offset)
+        for offset in refused:
+            queue.give_back(offset)
+        return size
+
+    def _take_new(
+        self, queue: QueueLeases, wish: Wish, found: dict[int, bytes | memoryview], room: int, max_bytes: int
+    ) -> tuple[int, int]:
+        """Find messages that were never handed out; return up to where the queue was looked at, and their bytes."""
+        position = queue.next_offset
+        for _ in range(MAX_SCANS if room > 0 and max_bytes > 0 else 0):
+            answer = self._store.get(
+                queue.topic, queue.queue_id, position, max_messages=room, max_bytes=max_bytes, accept_tag=wish.accept
+            )
+            position = max(position, answer.next_offset)
+            if answer.status is GetStatus.FOUND:
+                found.update((offset_of(record), record) for record in answer.records)
+                return position, sum(map(len, answer.records))
+            if position >= answer.max_offset:
+                break
+        return position, 0
+
+
+def offset_of(record: bytes | memoryview) -> int:
+    """Return the queue offset that a record states."""
+    (offset,) = _LONG.unpack_from(record, QUEUE_OFFSET_AT)
+    return int(offset)
+
+
+def with_count(record: bytes | memoryview, deliveries: int) -> bytes:
+    """Return a copy of a record that says how often its message was tried before; no checksum covers that field."""
+    (sys_flag,) = _INT.unpack_from(record, SYS_FLAG_AT)
+    position = _STORE_HOST_AT + 8
+    position += _IPV6_MORE if sys_flag & flags.BORN_HOST_IPV6 else 0
+    position += _IPV6_MORE if sys_flag & flags.STORE_HOST_IPV6 else 0
+    (stored,) = _INT.unpack_from(record, position)
+    copy = bytearray(record)
+    _INT.pack_into(copy, position, stored + deliveries)
+    return bytes(copy)

@@ -1,0 +1,77 @@
+"""Looking messages up: by key or unique id, and by place in the log (remoting-protocol.md 2.9; behaviour.md F.8)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from broker_core.broker.errors import MessageGone
+from broker_core.broker.parts import Parts
+from broker_core.broker.processors.handlers import Handlers
+from broker_core.protocol.codes import RequestCode, ResponseCode
+from broker_core.protocol.command import Command
+from broker_core.protocol.headers import messages as headers
+from broker_core.remoting.connection import Connection
+
+UNIQUE_KEY_RESULTS: Final = 32  # defaultQueryMaxNum
+MAX_BODY: Final = 12 * 1024 * 1024
+"""Bytes of records in one answer, well below what a frame can carry; the first record comes whatever its size."""
+
+
+class MessageProcessor:
+    """Answers 12 and 33."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def handlers(self) -> Handlers:
+        """Return which code is answered by which method."""
+        return {
+            RequestCode.QUERY_MESSAGE: self.by_key,
+            RequestCode.VIEW_MESSAGE_BY_ID: self.by_log_offset,
+        }
+
+    def by_key(self, request: Command, _: Connection) -> Command:
+        """Return the messages with a key in a span of time, oldest first, and how sure that answer is."""
+        header = request.header(headers.QueryMessageRequest)
+        limit = self._parts.config.limits.query_results
+        wanted = UNIQUE_KEY_RESULTS if header.unique_key_query else header.max_num
+        found = self._parts.store.search(
+            header.topic,
+            header.key,
+            begin=header.begin_timestamp,
+            end=header.end_timestamp,
+            max_count=max(1, min(wanted, limit)),
+        )
+        records, is_whole = _fitting(found.records)
+        figures = headers.QueryMessageResponse(
+            index_last_update_timestamp=self._parts.clock(),
+            index_last_update_phyoffset=self._parts.store.dispatched_log_offset,
+            search_index_files=found.index_files,
+            search_index_files_skipped=found.index_files_skipped_by_time,
+            search_entries_visited=found.entries_visited,
+            search_collisions_dropped=found.collisions_dropped,
+            search_expired=found.expired_messages,
+            search_complete=found.complete and is_whole,
+        )
+        if not records:
+            remark = "can not find message, maybe time range not correct"
+            return Command.response(ResponseCode.QUERY_NOT_FOUND, figures, remark=remark)
+        return Command.response(ResponseCode.SUCCESS, figures, b"".join(records))
+
+    def by_log_offset(self, request: Command, _: Connection) -> Command:
+        """Return the record at a place in the log."""
+        offset = request.header(headers.ViewMessageByIdRequest).offset
+        record = self._parts.store.find_raw(offset)
+        if record is None:
+            raise MessageGone(f"can not find message by the offset, {offset}")
+        return Command.response(ResponseCode.SUCCESS, body=record)
+
+
+def _fitting(records: list[memoryview]) -> tuple[list[memoryview], bool]:
+    """Return the first records that fit into an answer, and whether these are all."""
+    size = 0
+    for count, record in enumerate(records):
+        size += len(record)
+        if count and size > MAX_BODY:
+            return records[:count], False
+    return records, True

@@ -1,0 +1,192 @@
+"""Queue offsets: consumed, smallest, largest, by time; and setting them back (remoting-protocol.md 2.5, 2.10).
+
+None of these asks whether the topic exists: an unknown queue is an empty one (behaviour.md F.8).
+"""
+
+from __future__ import annotations
+
+import os
+from struct import Struct
+from typing import Final
+
+from broker_core.broker.errors import GroupOffline, IllegalArgument, NothingFound, OffsetUnknown
+from broker_core.broker.parts import Parts
+from broker_core.broker.processors.handlers import Handlers
+from broker_core.protocol import bodies
+from broker_core.protocol.bodies.groups import ConsumerOffsetSerializeWrapper, QueryCorrectionOffsetBody
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.bodies.stats import QueueOffsetForC, ResetOffsetBody, ResetOffsetBodyForC
+from broker_core.protocol.codes import LanguageCode, RequestCode, ResponseCode
+from broker_core.protocol.command import Command
+from broker_core.protocol.headers import offsets as headers
+from broker_core.protocol.record import LOG_OFFSET_AT
+from broker_core.remoting.connection import Connection
+
+TO_THE_END: Final = -1
+"""The timestamp that means "after the last message"."""
+
+_IN_MEMORY_RATIO: Final = 0.4  # accessMessageInMemoryMaxRatio
+_LOG_OFFSET: Final = Struct(">q")
+_NEVER: Final = 2**63 - 1
+
+
+class OffsetProcessor:
+    """Answers 14, 15, 29 to 32, 43, 222, 308 and 314."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._resets = parts.resets
+        self._in_memory_bytes = int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * _IN_MEMORY_RATIO)
+
+    def handlers(self) -> Handlers:
+        """Return which code is answered by which method."""
+        return {
+            RequestCode.QUERY_CONSUMER_OFFSET: self.query,
+            RequestCode.UPDATE_CONSUMER_OFFSET: self.update,
+            RequestCode.SEARCH_OFFSET_BY_TIMESTAMP: self.by_time,
+            RequestCode.GET_MAX_OFFSET: self.max,
+            RequestCode.GET_MIN_OFFSET: self.min,
+            RequestCode.GET_EARLIEST_MSG_STORETIME: self.earliest_time,
+            RequestCode.GET_ALL_CONSUMER_OFFSET: self.all,
+            RequestCode.INVOKE_BROKER_TO_RESET_OFFSET: self.reset,
+            RequestCode.QUERY_CORRECTION_OFFSET: self.corrections,
+            RequestCode.CLONE_GROUP_OFFSET: self.clone,
+        }
+
+    def query(self, request: Command, _: Connection) -> Command:
+        """Return a group's offset; a new group begins at 0 on a young queue, and learns elsewhere that it is new."""
+        header = request.header(headers.QueryConsumerOffsetRequest)
+        offset = self._parts.offsets.find(header.consumer_group, header.topic, header.queue_id)
+        if offset is None:
+            if not self._is_young(header.topic, header.queue_id) or header.set_zero_if_not_found is False:
+                raise NothingFound("Not found, V3_0_6_SNAPSHOT maybe this group consumer boot first")
+            offset = 0
+        return Command.response(ResponseCode.SUCCESS, headers.QueryConsumerOffsetResponse(offset))
+
+    def update(self, request: Command, _: Connection) -> Command:
+        """Keep a group's offset as it is told."""
+        header = request.header(headers.UpdateConsumerOffsetRequest)
+        self._resets.set_offset(header.consumer_group, header.topic, header.queue_id, header.commit_offset)
+        return Command.response(ResponseCode.SUCCESS)
+
+    def by_time(self, request: Command, _: Connection) -> Command:
+        """Return the offset of the message stored nearest to a time; after the last one it is that one."""
+        header = request.header(headers.SearchOffsetRequest)
+        offset = self._parts.store.offset_by_time(header.topic, header.queue_id, header.timestamp)
+        return Command.response(ResponseCode.SUCCESS, headers.SearchOffsetResponse(offset))
+
+    def max(self, request: Command, _: Connection) -> Command:
+        """Return the offset that the next message of a queue gets."""
+        header = request.header(headers.GetMaxOffsetRequest)
+        offset = self._parts.store.max_offset(header.topic, header.queue_id)
+        return Command.response(ResponseCode.SUCCESS, headers.GetMaxOffsetResponse(offset))
+
+    def min(self, request: Command, _: Connection) -> Command:
+        """Return the first offset of a queue that can still be read."""
+        header = request.header(headers.GetMinOffsetRequest)
+        offset = self._parts.store.min_offset(header.topic, header.queue_id)
+        return Command.response(ResponseCode.SUCCESS, headers.GetMinOffsetResponse(offset))
+
+    def earliest_time(self, request: Command, _: Connection) -> Command:
+        """Return when the first readable message of a queue was stored, -1 without one."""
+        header = request.header(headers.GetEarliestMsgStoretimeRequest)
+        store = self._parts.store
+        time = store.store_time(header.topic, header.queue_id, store.min_offset(header.topic, header.queue_id))
+        return Command.response(
+            ResponseCode.SUCCESS, headers.GetEarliestMsgStoretimeResponse(-1 if time is None else time)
+        )
+
+    def all(self, _request: Command, _: Connection) -> Command:
+        """Return the offsets of all groups."""
+        tree = self._parts.offsets.tree()["offsetTable"]
+        table = {key: {int(queue_id): offset for queue_id, offset in queues.items()} for key, queues in tree.items()}
+        return Command.response(ResponseCode.SUCCESS, body=bodies.encode(ConsumerOffsetSerializeWrapper(table)))
+
+    def reset(self, request: Command, _: Connection) -> Command:
+        """Work out where a group goes for a time, and have its connected members go there (remoting-protocol.md 2.10).
+
+        A group that takes by lease has no member that could: its offsets are set here.
+        """
+        header = request.header(headers.ResetOffsetRequest)
+        targets = self._targets(header)
+        leased = self._parts.leases.takes(header.group, header.topic)
+        if leased:
+            for queue_id, offset in targets.items():
+                self._resets.set_offset(header.group, header.topic, queue_id, offset)
+        if not self._push_reset(header, targets) and not leased:
+            raise GroupOffline(
+                f"Consumer not online, so can not reset offset, Group: {header.group} Topic: {header.topic} "
+                f"Timestamp: {header.timestamp}"
+            )
+        return Command.response(ResponseCode.SUCCESS, body=bodies.encode(self._reset_body(header.topic, targets)))
+
+    def corrections(self, request: Command, _: Connection) -> Command:
+        """Return the smallest offset of all groups per queue, where the compared group is not behind it (F.10)."""
+        header = request.header(headers.QueryCorrectionOffsetRequest)
+        offsets = self._parts.offsets
+        left_out = set((header.filter_groups or "").split(","))
+        smallest: dict[int, int] = {}
+        for group in offsets.groups_of(header.topic):
+            if group in left_out:
+                continue
+            for queue_id, offset in offsets.of(group, header.topic).items():
+                smallest[queue_id] = min(smallest.get(queue_id, offset), offset)
+        for queue_id, offset in offsets.of(header.compare_group, header.topic).items():
+            if smallest.get(queue_id, 0) > offset:
+                smallest[queue_id] = _NEVER
+        return Command.response(ResponseCode.SUCCESS, body=bodies.encode(QueryCorrectionOffsetBody(smallest)))
+
+    def clone(self, request: Command, _: Connection) -> Command:
+        """Give one group the offsets of another, in one topic or in all of the other's topics."""
+        header = request.header(headers.CloneGroupOffsetRequest)
+        offsets = self._parts.offsets
+        if header.src_group == header.dest_group:
+            raise IllegalArgument(f"group {header.src_group} cannot take over its own offsets")
+        for topic in [header.topic] if header.topic else offsets.topics_of(header.src_group):
+            offsets.clone(header.src_group, header.dest_group, topic)
+        return Command.response(ResponseCode.SUCCESS)
+
+    def _is_young(self, topic: str, queue_id: int) -> bool:
+        """Say whether offset 0 of a queue is still to be had without going far back in the log (behaviour.md E.7)."""
+        store = self._parts.store
+        if store.min_offset(topic, queue_id) > 0:
+            return False
+        found = store.get(topic, queue_id, 0, max_messages=1, max_bytes=1)
+        if not found.records:
+            return True
+        (log_offset,) = _LOG_OFFSET.unpack_from(found.records[0], LOG_OFFSET_AT)
+        return bool(store.appended_log_offset - log_offset <= self._in_memory_bytes)
+
+    def _targets(self, header: headers.ResetOffsetRequest) -> dict[int, int]:
+        store, config = self._parts.store, self._parts.topics.get(header.topic)
+        targets = {}
+        for queue_id in range(config.write_queue_nums):
+            current = self._parts.offsets.find(header.group, header.topic, queue_id)
+            if current is None:
+                raise OffsetUnknown(f"THe consumer group <{header.group}> not exist")
+            target: int = store.max_offset(header.topic, queue_id)
+            if header.timestamp != TO_THE_END:
+                target = max(store.offset_by_time(header.topic, queue_id, header.timestamp), 0)
+            targets[queue_id] = target if header.is_force or target < current else current
+        return targets
+
+    def _reset_body(self, topic: str, targets: dict[int, int]) -> ResetOffsetBody:
+        name = self._parts.config.identity.name
+        return ResetOffsetBody({MessageQueue(topic, name, queue_id): to for queue_id, to in targets.items()})
+
+    def _push_reset(self, header: headers.ResetOffsetRequest, targets: dict[int, int]) -> bool:
+        """Tell every member of the group; say whether there was one."""
+        group = self._parts.clients.find_consumers(header.group)
+        if group is None:
+            return False
+        name = self._parts.config.identity.name
+        push = headers.ResetConsumerClientOffsetRequest(header.topic, header.group, header.timestamp)
+        usual = bodies.encode(self._reset_body(header.topic, targets))
+        for_c = bodies.encode(
+            ResetOffsetBodyForC([QueueOffsetForC(header.topic, name, queue_id, to) for queue_id, to in targets.items()])
+        )
+        for member in group.members.values():
+            if not member.channel.is_closing:
+                body = for_c if member.language == LanguageCode.CPP else usual
+                member.channel.send(Command.request(push, body, one_way=True))
+        return True

@@ -1,0 +1,322 @@
+"""Consuming by lease: pop, acknowledge, change a lease, look without one (remoting-protocol.md 9.2; behaviour.md I).
+
+The client makes a message's receipt itself, of what the answer's header says::
+
+    startOffsetInfo  "0 3 17;0 4 9"          retry flag, queue id, first offset of the portion
+    msgOffsetInfo    "0 3 17,18,20;0 4 9"    retry flag, queue id, offsets of the messages
+    receipt          "17 <pop time> <invisible ms> <revive queue> 0 <broker> 3 18"
+
+Of a receipt only the pop time counts here, with the queue and the offset of the request beside it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Final
+
+from broker_core.broker.answers import refusal
+from broker_core.broker.errors import (
+    BadSubscription,
+    IllegalArgument,
+    LeaseLost,
+    TopicUnreadable,
+)
+from broker_core.broker.filters.tags import accept_expression
+from broker_core.broker.parked_pulls import Parked
+from broker_core.broker.parts import Parts
+from broker_core.broker.pop.leases import Settled
+from broker_core.broker.pop.queue_leases import QueueLeases
+from broker_core.broker.pop.taking import MAX_BYTES, Taken, Taker, Wish
+from broker_core.broker.processors.handlers import Handlers
+from broker_core.errors import GantryError
+from broker_core.protocol import bodies
+from broker_core.protocol.bodies.pop import BatchAck, BatchAckMessageRequestBody
+from broker_core.protocol.codes import PERM_READ, RequestCode, ResponseCode
+from broker_core.protocol.command import Command
+from broker_core.protocol.headers import pop as headers
+from broker_core.remoting.connection import Connection
+from broker_core.store.fetch import AcceptTag
+
+MAX_WAIT_MS: Final = 60_000
+ANY_QUEUE: Final = -1
+_TAG: Final = "TAG"
+_REVIVE_QUEUE: Final = 0
+_NORMAL: Final = "0"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ParkedPop:
+    """A pop that waits for a message until `deadline` (ms)."""
+
+    request: Command
+    wish: Wish
+    expression: str
+    connection: Connection
+    deadline: int
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Topic and group."""
+        return self.wish.topic, self.wish.group
+
+    @property
+    def sees(self) -> tuple[int, str]:
+        """What it could get; a pop that sees the same as one that got nothing gets nothing either."""
+        return self.wish.queue_id, self.expression
+
+
+class PopProcessor:
+    """Answers 200050 to 200053, 200055 and 200151."""
+
+    def __init__(self, parts: Parts, taker: Taker) -> None:
+        self._parts = parts
+        self._taker = taker
+        self._parked: Parked[ParkedPop] = Parked(parts.config.limits.parked_pops)
+        self._waiting_groups: defaultdict[str, set[str]] = defaultdict(set)
+        parts.arrivals.listen(self.arrived)
+
+    def handlers(self) -> Handlers:
+        """Return which code is answered by which method."""
+        return {
+            RequestCode.POP_MESSAGE: self.pop,
+            RequestCode.ACK_MESSAGE: self.ack,
+            RequestCode.BATCH_ACK_MESSAGE: self.batch_ack,
+            RequestCode.CHANGE_MESSAGE_INVISIBLETIME: self.change,
+            RequestCode.PEEK_MESSAGE: self.peek,
+            RequestCode.POLLING_INFO: self.polling_info,
+        }
+
+    # -- taking
+
+    def pop(self, request: Command, connection: Connection) -> Command | None:
+        """Return leased messages, or None while the request waits for the first one."""
+        header = request.header(headers.PopMessageRequest)
+        now = self._parts.clock()
+        self._parts.groups.get_consuming(header.consumer_group, now=now)
+        self._check_queue(header.topic, header.queue_id)
+        wish = Wish(
+            header.consumer_group,
+            header.topic,
+            header.queue_id,
+            self._count(header.max_msg_nums),
+            header.invisible_time,
+            _accept(header),
+            header.order,
+            header.init_mode,
+        )
+        if header.invisible_time <= 0:
+            raise IllegalArgument(f"invisibleTime {header.invisible_time} is not a positive number of ms")
+        taken = self._take(wish, now)
+        if taken.messages:
+            return self._answer(wish, taken, now)
+        if header.poll_time <= 0:
+            return Command.response(ResponseCode.PULL_NOT_FOUND, remark="no message to lease")
+        self._park(request, wish, header.exp or "", connection, now + min(header.poll_time, MAX_WAIT_MS))
+        return None
+
+    def peek(self, request: Command, _: Connection) -> Command:
+        """Return the next messages of a queue without a lease."""
+        header = request.header(headers.PeekMessageRequest)
+        self._check_queue(header.topic, header.queue_id)
+        queue_id = max(header.queue_id, 0)
+        queue = self._parts.leases.find(header.consumer_group, header.topic, queue_id)
+        committed = self._parts.offsets.find(header.consumer_group, header.topic, queue_id)
+        position = queue.next_offset if queue is not None else committed or 0
+        store = self._parts.store
+        found = store.get(
+            header.topic,
+            queue_id,
+            max(position, store.min_offset(header.topic, queue_id)),
+            max_messages=self._count(header.max_msg_nums),
+            max_bytes=MAX_BYTES,
+        )
+        now = self._parts.clock()
+        if not found.records:
+            return Command.response(ResponseCode.PULL_NOT_FOUND, remark=found.status.value)
+        rest = found.max_offset - found.next_offset
+        return Command.response(
+            ResponseCode.SUCCESS,
+            headers.PopMessageResponse(now, 0, _REVIVE_QUEUE, rest),
+            b"".join(found.records),
+        )
+
+    def _take(self, wish: Wish, now: int) -> Taken:
+        group = self._parts.groups.get_or_create(wish.group, now=now)
+        queues = self._parts.topics.get(wish.topic).read_queue_nums
+        return self._taker.take(wish, queues, max_deliveries=group.retry_max_times + 1, now=now)
+
+    def _answer(self, wish: Wish, taken: Taken, now: int) -> Command:
+        self._parts.stats.count_got(wish.group, wish.topic, taken.messages, taken.bytes)
+        starts = ";".join(f"{_NORMAL} {portion.queue_id} {portion.offsets[0]}" for portion in taken.portions)
+        offsets = ";".join(
+            f"{_NORMAL} {portion.queue_id} {','.join(map(str, portion.offsets))}" for portion in taken.portions
+        )
+        header = headers.PopMessageResponse(now, wish.invisible_ms, _REVIVE_QUEUE, taken.rest, starts, offsets)
+        body = b"".join(record for portion in taken.portions for record in portion.records)
+        return Command.response(ResponseCode.SUCCESS, header, body)
+
+    # -- waiting
+
+    def _park(self, request: Command, wish: Wish, expression: str, connection: Connection, deadline: int) -> None:
+        if not self._parked.has_room:
+            raise self._parts.config.limits.refuse("parked_pops", "too many pops wait for messages")
+        self._waiting_groups[wish.topic].add(wish.group)
+        self._parked.park(ParkedPop(request, wish, expression, connection, deadline))
+
+    def arrived(self, topic: str, _queue_id: int) -> None:
+        """Serve the groups that wait for this topic."""
+        groups = self._waiting_groups.get(topic)
+        if groups:
+            for group in list(groups):
+                self._serve(topic, group)
+
+    def _serve(self, topic: str, group: str) -> None:
+        """Give the waiting pops of a group what there is, the longest waiting first."""
+        now = self._parts.clock()
+        in_vain: set[tuple[int, str]] = set()
+        for parked in self._parked.at((topic, group)):
+            if parked.connection.is_closing:
+                self._parked.remove(parked)
+            elif parked.sees not in in_vain:
+                response = self._try(parked, now)
+                if response is None:
+                    in_vain.add(parked.sees)
+                else:
+                    self._parked.remove(parked)
+                    parked.connection.answer(parked.request, response)
+        if not self._parked.waits_at((topic, group)):
+            self._waiting_groups[topic].discard(group)
+
+    def _try(self, parked: ParkedPop, now: int) -> Command | None:
+        """Return the answer to a pop that waited, or None if there is still nothing for it."""
+        try:
+            taken = self._take(parked.wish, now)
+        except (GantryError, OSError) as error:
+            return refusal(error)
+        return self._answer(parked.wish, taken, now) if taken.messages else None
+
+    def step(self, now: int) -> None:
+        """Make messages due again whose lease ended, and end the waits whose time is over."""
+        for place in {(queue.topic, queue.group) for queue in self._parts.leases.end_due(now)}:
+            self._serve(*place)
+        for parked in self._parked.expire(now):
+            parked.connection.answer(parked.request, _nothing_yet())
+
+    def drain(self) -> None:
+        """End all waits: the broker stops."""
+        for parked in self._parked.drain():
+            parked.connection.answer(parked.request, _nothing_yet())
+
+    def polling_info(self, request: Command, _: Connection) -> Command:
+        """Return how many pops of a group wait for a topic."""
+        header = request.header(headers.PollingInfoRequest)
+        count = len(self._parked.at((header.topic, header.consumer_group)))
+        return Command.response(ResponseCode.SUCCESS, headers.PollingInfoResponse(count))
+
+    # -- settling
+
+    def ack(self, request: Command, _: Connection) -> Command:
+        """Note that a leased message is done. A second time is a success too, and its remark says so."""
+        header = request.header(headers.AckMessageRequest)
+        queue = self._leased_queue(header.consumer_group, header.topic, header.queue_id)
+        settled = self._settle(queue, header.offset, _pop_time(header.extra_info))
+        if settled is Settled.LOST:
+            raise _lost(queue, header.offset, self._parts.clock())
+        remark = "already acknowledged" if settled is Settled.ALREADY_DONE else None
+        return Command.response(ResponseCode.SUCCESS, remark=remark)
+
+    def batch_ack(self, request: Command, _: Connection) -> Command:
+        """Note that many are done; those whose lease was lost are passed over, as they come again anyway."""
+        body = bodies.decode(BatchAckMessageRequestBody, request.body)
+        lost = 0
+        for ack in body.acks:
+            queue = self._leased_queue(ack.consumer_group, ack.topic, ack.queue_id)
+            for offset in _offsets_of(ack):
+                lost += self._settle(queue, offset, ack.pop_time) is Settled.LOST
+        return Command.response(ResponseCode.SUCCESS, remark=f"{lost} leases were lost" if lost else None)
+
+    def change(self, request: Command, _: Connection) -> Command:
+        """Give a leased message a new lease from now on; 0 ms give it back at once."""
+        header = request.header(headers.ChangeInvisibleTimeRequest)
+        now = self._parts.clock()
+        queue = self._leased_queue(header.consumer_group, header.topic, header.queue_id)
+        _state, lease = self._parts.leases.extend(
+            queue,
+            header.offset,
+            pop_time=_pop_time(header.extra_info),
+            now=now,
+            invisible_ms=max(header.invisible_time, 0),
+        )
+        if lease is None:
+            raise _lost(queue, header.offset, now)
+        response = headers.ChangeInvisibleTimeResponse(lease.pop_time, lease.visible_at - lease.pop_time, _REVIVE_QUEUE)
+        return Command.response(ResponseCode.SUCCESS, response)
+
+    def _settle(self, queue: QueueLeases, offset: int, pop_time: int) -> Settled:
+        settled = self._parts.leases.settle(queue, offset, pop_time=pop_time, now=self._parts.clock())
+        if settled is Settled.DONE:
+            self._parts.offsets.commit(queue.group, queue.topic, queue.queue_id, queue.committed)
+            waiting = self._parked.first((queue.topic, queue.group))
+            if waiting is not None and waiting.wish.is_ordered:
+                self._serve(queue.topic, queue.group)
+        return settled
+
+    # -- checks
+
+    def _check_queue(self, topic: str, queue_id: int) -> None:
+        config = self._parts.topics.get(topic)
+        if not config.perm & PERM_READ:
+            raise TopicUnreadable(topic)
+        if not ANY_QUEUE <= queue_id < config.read_queue_nums:
+            raise IllegalArgument(f"queueId {queue_id} of topic {topic}: it has {config.read_queue_nums} queues")
+
+    def _count(self, wanted: int) -> int:
+        limit = self._parts.config.limits.pop_batch
+        if wanted > limit:
+            raise IllegalArgument(f"maxMsgNums {wanted}: limit pop_batch={limit}")
+        return max(wanted, 1)
+
+    def _leased_queue(self, group: str, topic: str, queue_id: int) -> QueueLeases:
+        self._parts.topics.get(topic)
+        queue = self._parts.leases.find(group, topic, queue_id)
+        if queue is None:
+            raise LeaseLost(f"group {group} has no lease in topic {topic} queue {queue_id}")
+        return queue
+
+
+def _accept(header: headers.PopMessageRequest) -> AcceptTag | None:
+    if (header.exp_type or _TAG) != _TAG:
+        raise BadSubscription(f"The broker does not support consumer to filter message by {header.exp_type}")
+    return accept_expression(header.exp)
+
+
+def _pop_time(receipt: str) -> int:
+    parts = receipt.split(" ")
+    if len(parts) < 2 or not parts[1].isdecimal():
+        raise IllegalArgument(f"extraInfo {receipt[:80]!r} is not a receipt")
+    return int(parts[1])
+
+
+def _offsets_of(ack: BatchAck) -> list[int]:
+    """Return the offsets whose bits are set; the lowest bit of the first byte is the start offset."""
+    try:
+        bits = int.from_bytes(base64.b64decode(ack.bit_set, validate=True), "little")
+    except binascii.Error as error:
+        raise IllegalArgument(f"the bit set {ack.bit_set[:40]!r} is not Base64") from error
+    return [ack.start_offset + place for place in range(bits.bit_length()) if bits >> place & 1]
+
+
+def _lost(queue: QueueLeases, offset: int, now: int) -> LeaseLost:
+    lease = queue.find(offset)
+    if lease is not None and lease.visible_at <= now:
+        return LeaseLost(f"the lease ended {now - lease.visible_at} ms ago; the message may be delivered again")
+    if lease is not None:
+        return LeaseLost("the lease was replaced by a later one")
+    return LeaseLost(f"offset {offset} of topic {queue.topic} queue {queue.queue_id} is not on lease")
+
+
+def _nothing_yet() -> Command:
+    return Command.response(ResponseCode.POLLING_TIMEOUT, remark="no message came in time")

@@ -1,0 +1,199 @@
+"""Pulling: raw records from a queue offset on, or a wait for the first one (remoting-protocol.md 2.4; F.4, F.5).
+
+A pull that finds nothing new may be parked; an arrival in its queue, or the end of its time, runs it once more. The
+records of an answer are the log's own bytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from broker_core.broker.errors import (
+    BadSubscription,
+    GroupPaused,
+    IllegalQueue,
+    NotSubscribed,
+    SubscriptionTooOld,
+    TopicUnreadable,
+)
+from broker_core.broker.filters.tags import accept_codes, accept_expression
+from broker_core.broker.parked_pulls import Parked
+from broker_core.broker.parts import Parts
+from broker_core.broker.processors.handlers import Handlers
+from broker_core.protocol.bodies.groups import SubscriptionGroupConfig
+from broker_core.protocol.codes import (
+    PERM_READ,
+    PULL_COMMIT_OFFSET,
+    PULL_SUBSCRIPTION,
+    PULL_SUSPEND,
+    RequestCode,
+    ResponseCode,
+)
+from broker_core.protocol.command import Command
+from broker_core.protocol.headers.pull import PullMessageRequest, PullMessageResponse
+from broker_core.remoting.connection import Connection
+from broker_core.store import GetResult, GetStatus
+from broker_core.store.fetch import AcceptTag
+
+MAX_MESSAGES: Final = 32  # maxTransferCountOnMessageInMemory (store-format.md 14.1)
+MAX_BYTES: Final = 262_144  # maxTransferBytesOnMessageInMemory
+MAX_WAIT_MS: Final = 60_000
+"""Longer waits are cut to this; clients ask for 15 to 30 s."""
+
+_TAG: Final = "TAG"
+_CODES: Final = {
+    GetStatus.FOUND: ResponseCode.SUCCESS,
+    GetStatus.NO_MATCHED_MESSAGE: ResponseCode.PULL_RETRY_IMMEDIATELY,
+    GetStatus.MESSAGE_WAS_REMOVING: ResponseCode.PULL_RETRY_IMMEDIATELY,
+    GetStatus.OFFSET_FOUND_NULL: ResponseCode.PULL_NOT_FOUND,
+    GetStatus.OFFSET_OVERFLOW_ONE: ResponseCode.PULL_NOT_FOUND,
+    GetStatus.OFFSET_OVERFLOW_BADLY: ResponseCode.PULL_OFFSET_MOVED,
+    GetStatus.OFFSET_TOO_SMALL: ResponseCode.PULL_OFFSET_MOVED,
+}
+_EMPTY: Final = (GetStatus.NO_MATCHED_LOGIC_QUEUE, GetStatus.NO_MESSAGE_IN_QUEUE)
+
+
+@dataclass(slots=True, eq=False)
+class ParkedPull:
+    """A pull that waits until `deadline` (ms) for a message; `offset` is how far its filter has looked for one."""
+
+    request: Command
+    header: PullMessageRequest
+    accept: AcceptTag | None
+    connection: Connection
+    deadline: int
+    offset: int
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """Topic and queue id."""
+        return self.header.topic, self.header.queue_id
+
+
+class PullProcessor:
+    """Answers 11, and 361 of 5.x clients."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._parked: Parked[ParkedPull] = Parked(parts.config.limits.parked_pulls)
+        self._hint = parts.config.identity.broker_id
+        parts.arrivals.listen(self.arrived)
+
+    def handlers(self) -> Handlers:
+        """Return which code is answered by which method."""
+        return {RequestCode.PULL_MESSAGE: self.pull, RequestCode.LITE_PULL_MESSAGE: self.pull}
+
+    def pull(self, request: Command, connection: Connection) -> Command | None:
+        """Return records, or why there are none; None while the request is parked."""
+        header = request.header(PullMessageRequest)
+        now = self._parts.clock()
+        accept = self._check(header, now)
+        if header.sys_flag & PULL_COMMIT_OFFSET:
+            self._parts.offsets.commit(header.consumer_group, header.topic, header.queue_id, header.commit_offset)
+        found = self._get(header, accept, header.queue_offset)
+        code = code_of(found, header.queue_offset)
+        if code == ResponseCode.PULL_NOT_FOUND and header.sys_flag & PULL_SUSPEND and header.suspend_timeout_millis > 0:
+            if not self._parked.has_room:
+                raise self._parts.config.limits.refuse("parked_pulls", "too many pulls wait for messages")
+            deadline = now + min(header.suspend_timeout_millis, MAX_WAIT_MS)
+            self._parked.park(ParkedPull(request, header, accept, connection, deadline, header.queue_offset))
+            return None
+        return self._answer(header, found, code)
+
+    # -- waiting
+
+    def arrived(self, topic: str, queue_id: int) -> None:
+        """Run the pulls again that wait for this queue; those whose filter wants none of the news wait on."""
+        if not self._parked.waits_at((topic, queue_id)):
+            return
+        for parked in self._parked.at((topic, queue_id)):
+            if parked.connection.is_closing:
+                self._parked.remove(parked)
+                continue
+            found = self._get(parked.header, parked.accept, parked.offset)
+            if found.status is GetStatus.FOUND:
+                self._parked.remove(parked)
+                self._answer_parked(parked, found)
+            elif found.status is GetStatus.NO_MATCHED_MESSAGE:
+                parked.offset = found.next_offset
+
+    def expire(self, now: int) -> None:
+        """Answer the pulls whose time is over, with how far their filter has looked."""
+        for parked in self._parked.expire(now):
+            if not parked.connection.is_closing:
+                self._answer_parked(parked, self._get(parked.header, parked.accept, parked.offset))
+
+    def drain(self) -> None:
+        """Answer all pulls that wait: the broker stops."""
+        for parked in self._parked.drain():
+            if not parked.connection.is_closing:
+                self._answer_parked(parked, self._get(parked.header, parked.accept, parked.offset))
+
+    def _answer_parked(self, parked: ParkedPull, found: GetResult) -> None:
+        response = self._answer(parked.header, found, code_of(found, parked.offset))
+        parked.connection.answer(parked.request, response)
+
+    # -- one run
+
+    def _get(self, header: PullMessageRequest, accept: AcceptTag | None, offset: int) -> GetResult:
+        return self._parts.store.get(
+            header.topic,
+            header.queue_id,
+            offset,
+            max_messages=max(1, min(header.max_msg_nums, MAX_MESSAGES)),
+            max_bytes=min(header.max_msg_bytes or MAX_BYTES, MAX_BYTES),
+            accept_tag=accept,
+        )
+
+    def _answer(self, header: PullMessageRequest, found: GetResult, code: ResponseCode) -> Command:
+        body = b"".join(found.records)
+        stats = self._parts.stats
+        if found.records:
+            stats.count_got(header.consumer_group, header.topic, len(found.records), len(body))
+        else:
+            stats.count_missed()
+        position = PullMessageResponse(self._hint, found.next_offset, found.min_offset, found.max_offset)
+        return Command.response(code, position, body, remark=found.status.value)
+
+    # -- checks
+
+    def _check(self, header: PullMessageRequest, now: int) -> AcceptTag | None:
+        """Return the filter of a pull that may be served; raise what is wrong with it, in the order of F.4."""
+        group = self._parts.groups.get_consuming(header.consumer_group, now=now)
+        topic = self._parts.topics.get(header.topic)
+        if not topic.perm & PERM_READ:
+            raise TopicUnreadable(header.topic)
+        if not 0 <= header.queue_id < topic.read_queue_nums:
+            raise IllegalQueue(header.topic, header.queue_id, topic.read_queue_nums)
+        if header.sys_flag & PULL_SUBSCRIPTION:
+            if (header.expression_type or _TAG) != _TAG:
+                raise BadSubscription(_unsupported(header.expression_type))
+            return accept_expression(header.subscription)
+        return self._accept_of_heartbeat(header, group)
+
+    def _accept_of_heartbeat(self, header: PullMessageRequest, config: SubscriptionGroupConfig) -> AcceptTag | None:
+        group = self._parts.clients.find_consumers(header.consumer_group)
+        if group is None:
+            raise NotSubscribed("the consumer's group info not exist")
+        if group.is_broadcasting and not config.consume_broadcast_enable:
+            raise GroupPaused(header.consumer_group)
+        subscription = group.subscriptions.get(header.topic)
+        if subscription is None:
+            raise NotSubscribed("the consumer's subscription not exist")
+        if subscription.sub_version < header.sub_version:
+            raise SubscriptionTooOld("the consumer's subscription not latest")
+        if subscription.expression_type not in (_TAG, ""):
+            raise BadSubscription(_unsupported(subscription.expression_type))
+        return accept_codes(subscription.code_set)
+
+
+def code_of(found: GetResult, queue_offset: int) -> ResponseCode:
+    """Return the response code for what a read met (store-format.md 9.3)."""
+    if found.status in _EMPTY:
+        return ResponseCode.PULL_NOT_FOUND if queue_offset == 0 else ResponseCode.PULL_OFFSET_MOVED
+    return _CODES[found.status]
+
+
+def _unsupported(expression_type: str | None) -> str:
+    return f"The broker does not support consumer to filter message by {expression_type}"

@@ -1,0 +1,279 @@
+"""Sending: one message or a batch, and sending back what could not be consumed (remoting-protocol.md 2.2, 2.3).
+
+Everything here is a plain function: a send is answered in the same turn of the loop, and with many sends in one read
+their answers leave in one write. Under synchronous flush the answer waits in `durability.py` instead.
+"""
+
+from __future__ import annotations
+
+import itertools
+from functools import lru_cache
+from typing import Final
+
+from broker_core.broker.errors import (
+    IllegalQueue,
+    MessageGone,
+    MessageIllegal,
+    SendForbidden,
+    TopicNotFound,
+    TopicUnwritable,
+    TransactionsRefused,
+)
+from broker_core.broker.intake import Host
+from broker_core.broker.parts import Parts
+from broker_core.broker.processors.handlers import Handlers
+from broker_core.broker.retries import exhausted_retry, send_back
+from broker_core.broker.topics import NOT_FOR_CLIENTS, RETRY_PREFIX, check_name
+from broker_core.protocol import fields
+from broker_core.protocol import properties as names
+from broker_core.protocol import sys_flag as flags
+from broker_core.protocol.batch import decode_batch
+from broker_core.protocol.bodies.topics import TopicConfig
+from broker_core.protocol.codes import (
+    FLAG_RESPONSE,
+    MAX_RECONSUME_VERSION,
+    PERM_WRITE,
+    RequestCode,
+    ResponseCode,
+)
+from broker_core.protocol.command import Command
+from broker_core.protocol.headers.send import (
+    ConsumerSendMessageBackRequest,
+    SendHeader,
+    SendMessageResponse,
+    send_header_kind,
+)
+from broker_core.protocol.host import parse_host
+from broker_core.protocol.message import Message
+from broker_core.protocol.properties import parse_properties
+from broker_core.protocol.record import decode_one
+from broker_core.remoting.connection import Connection
+from broker_core.store import PutResult
+
+MULTI_TAG: Final = "MULTI_TAG"
+
+_SUCCESS: Final = int(ResponseCode.SUCCESS)
+_NAMES: Final = fields.wire_names(SendMessageResponse)
+_MSG_ID: Final = _NAMES["msg_id"]
+_QUEUE_ID: Final = _NAMES["queue_id"]
+_QUEUE_OFFSET: Final = _NAMES["queue_offset"]
+
+
+@lru_cache(maxsize=16_384)
+def host_of(peer: str) -> Host:
+    """Return address and port of a connection's ``ip:port``."""
+    return parse_host(peer)
+
+
+class SendProcessor:
+    """Answers 10, 310, 320 and 36."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._topics = parts.topics
+        self._intake = parts.intake
+        self._durability = parts.durability if parts.config.flushes_before_answer else None
+        self._limits = parts.config.limits
+        self._cluster = parts.config.identity.cluster
+        self._answer = fields.encode(
+            SendMessageResponse("", 0, 0, msg_region=parts.config.identity.region, trace_on=True)
+        )
+        self._clock = parts.clock
+        self._next_queue = itertools.count()
+
+    def handlers(self) -> Handlers:
+        """Return which code is answered by which method."""
+        return {
+            RequestCode.SEND_MESSAGE: self.send,
+            RequestCode.SEND_MESSAGE_V2: self.send,
+            RequestCode.SEND_BATCH_MESSAGE: self.send,
+            RequestCode.CONSUMER_SEND_MSG_BACK: self.send_back,
+        }
+
+    def send(self, request: Command, connection: Connection) -> Command | None:
+        """Store the message or the batch of a request; the answer may come later (`durability.py`)."""
+        header = request.header(send_header_kind(request.code))
+        now = self._clock()
+        topic = self._topics.find(header.topic) or self._create_topic(header, now)
+        if header.topic in NOT_FOR_CLIENTS:
+            raise SendForbidden(header.topic)
+        queue_id = self._queue_of(header, topic)
+        text = header.properties or ""
+        self._limits.check_sizes(len(request.body), len(text))
+        if self._durability is not None:
+            self._durability.check_room()
+        pairs = parse_properties(text)
+        waits = pairs.pop(names.WAIT, "true").lower() == "true"
+        pairs[names.CLUSTER] = self._cluster
+        if names.TRAN_MSG in pairs and pairs[names.TRAN_MSG].lower() == "true":
+            raise TransactionsRefused("this broker takes no transactional messages")
+        born_host = host_of(connection.peer)
+        if header.batch:
+            results = self._put_batch(header, topic, queue_id, request.body, pairs, born_host, now)
+        else:
+            results = [self._put(request, header, topic, queue_id, pairs, born_host, now)]
+        response = self._stored(results, queue_id)
+        if not waits or self._durability is None:
+            return response
+        self._answer_when_flushed(request, connection, response, results[-1].end, now)
+        return None
+
+    def send_back(self, request: Command, _: Connection) -> Command:
+        """Store a message again for its group's next try, or as its dead letter."""
+        header = request.header(ConsumerSendMessageBackRequest)
+        now = self._clock()
+        group = self._parts.groups.get_or_create(header.group, now=now)
+        if group.retry_queue_nums <= 0:
+            return Command.response(ResponseCode.SUCCESS)
+        record = self._parts.store.find_raw(header.offset)
+        if record is None:
+            raise MessageGone(f"look message by offset failed, {header.offset}")
+        stored = decode_one(record, decompress=False)
+        max_times = self._max_times(request, header.max_reconsume_times, group.retry_max_times)
+        retry = send_back(stored, header.group, delay_level=header.delay_level, max_times=max_times)
+        topic = self._own_topic(retry.message.topic, 1 if retry.is_dead_letter else group.retry_queue_nums, now)
+        if not topic.perm & PERM_WRITE:
+            raise TopicUnwritable(topic.topic_name)
+        self._intake.put(
+            retry.message,
+            next(self._next_queue) % max(topic.write_queue_nums, 1),
+            born_timestamp=stored.born_timestamp,
+            born_host=host_of(stored.born_host),
+            now=now,
+            reconsume_times=retry.reconsume_times,
+            delay_level=retry.delay_level,
+        )
+        self._parts.stats.count_sent_back(header.group, stored.topic)
+        return Command.response(ResponseCode.SUCCESS)
+
+    # -- one message
+
+    def _put(
+        self,
+        request: Command,
+        header: SendHeader,
+        topic: TopicConfig,
+        queue_id: int,
+        pairs: dict[str, str],
+        born_host: Host,
+        now: int,
+    ) -> PutResult:
+        name, level = header.topic, 0
+        if names.DELAY in pairs:
+            level = _delay_level(pairs[names.DELAY])
+        if name.startswith(RETRY_PREFIX):
+            dead = self._dead_letter_of(request, header, now)
+            if dead is not None:
+                name, queue_id, level = dead, 0, 0
+        sys_flag = header.sys_flag | flags.MULTI_TAGS if topic.topic_filter_type == MULTI_TAG else header.sys_flag
+        return self._intake.put(
+            Message(name, request.body, pairs, header.flag, sys_flag),
+            queue_id,
+            born_timestamp=header.born_timestamp,
+            born_host=born_host,
+            now=now,
+            reconsume_times=header.reconsume_times,
+            delay_level=level,
+        )
+
+    def _dead_letter_of(self, request: Command, header: SendHeader, now: int) -> str | None:
+        """Return the dead-letter topic for a retry that a client sends itself and that was tried often enough."""
+        group = self._parts.groups.get_or_create(header.topic.removeprefix(RETRY_PREFIX), now=now)
+        max_times = self._max_times(request, header.max_reconsume_times, group.retry_max_times)
+        dead = exhausted_retry(header.topic, header.reconsume_times, max_times)
+        if dead is not None:
+            self._own_topic(dead, 1, now)
+        return dead
+
+    # -- a batch
+
+    def _put_batch(
+        self,
+        header: SendHeader,
+        topic: TopicConfig,
+        queue_id: int,
+        body: bytes,
+        common: dict[str, str],
+        born_host: Host,
+        now: int,
+    ) -> list[PutResult]:
+        if header.sys_flag & flags.TRANSACTION_MASK or names.DELAY in common or header.topic.startswith(RETRY_PREFIX):
+            raise MessageIllegal("a batch takes no delay, no transaction and no retry topic")
+        sys_flag = header.sys_flag | flags.MULTI_TAGS if topic.topic_filter_type == MULTI_TAG else header.sys_flag
+        messages = [
+            Message(header.topic, entry.body, parse_properties(entry.properties) | common, entry.flag, sys_flag)
+            for entry in decode_batch(body)
+        ]
+        return self._intake.put_batch(
+            header.topic, queue_id, messages, born_timestamp=header.born_timestamp, born_host=born_host, now=now
+        )
+
+    # -- topic and queue
+
+    def _create_topic(self, header: SendHeader, now: int) -> TopicConfig:
+        """Return a topic made for its first message (behaviour.md B.5); raise TopicNotFound."""
+        check_name(header.topic)
+        try:
+            topic = self._topics.create_like(
+                header.default_topic,
+                header.topic,
+                queues=header.default_topic_queue_nums,
+                sys_flag=0,
+                now=now,
+            )
+        except TopicNotFound:
+            if not header.topic.startswith(RETRY_PREFIX):
+                raise
+            topic = self._topics.get_or_create(header.topic, queues=1, now=now)
+        self._parts.registration.want()
+        return topic
+
+    def _own_topic(self, name: str, queues: int, now: int) -> TopicConfig:
+        known = self._topics.find(name)
+        if known is not None:
+            return known
+        self._parts.registration.want()
+        return self._topics.get_or_create(name, queues=queues, now=now)
+
+    def _queue_of(self, header: SendHeader, topic: TopicConfig) -> int:
+        queues = max(topic.read_queue_nums, topic.write_queue_nums)
+        if header.queue_id >= queues:
+            raise IllegalQueue(header.topic, header.queue_id, queues)
+        if header.queue_id >= 0:
+            return header.queue_id
+        return next(self._next_queue) % max(topic.write_queue_nums, 1)
+
+    def _max_times(self, request: Command, wanted: int | None, of_group: int) -> int:
+        return of_group if wanted is None or request.version < MAX_RECONSUME_VERSION else wanted
+
+    # -- the answer
+
+    def _stored(self, results: list[PutResult], queue_id: int) -> Command:
+        """Return the answer; its text form is filled in by hand, because every message passes here."""
+        ext_fields = self._answer.copy()
+        if len(results) == 1:
+            ext_fields[_MSG_ID] = results[0].offset_id
+        else:
+            ext_fields[_MSG_ID] = ",".join([result.offset_id for result in results])
+        ext_fields[_QUEUE_ID] = str(queue_id)
+        ext_fields[_QUEUE_OFFSET] = str(results[0].queue_offset)
+        return Command(_SUCCESS, ext_fields, b"", 0, FLAG_RESPONSE)
+
+    def _answer_when_flushed(
+        self, request: Command, connection: Connection, response: Command, end: int, now: int
+    ) -> None:
+        def answer(is_flushed: bool) -> None:
+            if not is_flushed:
+                response.code = int(ResponseCode.FLUSH_DISK_TIMEOUT)
+                response.remark = "stored, but not known to be on the disk"
+            connection.answer(request, response)
+
+        assert self._durability is not None
+        self._durability.wait(end, answer, now=now)
+
+
+def _delay_level(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError as error:
+        raise MessageIllegal(f"the property DELAY is {text[:20]!r}, not a number") from error

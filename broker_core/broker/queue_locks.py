@@ -1,0 +1,61 @@
+"""Orderly consumption: which client of a group may consume a queue (behaviour.md C.4).
+
+Locks live in memory: a restart frees all of them, and their owners renew every 20 s. Time is an argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+LOCK_LIFE_MS: Final = 60_000
+"""A lock that its owner has not renewed for so long is free; clients renew every 20 s and trust a lock for 30 s."""
+
+Queue = tuple[str, str, int]
+"""Topic, broker name, queue id: what clients call a message queue."""
+
+
+@dataclass(slots=True)
+class _Lock:
+    client_id: str
+    renewed_at: int
+
+
+class QueueLocks:
+    """Who holds which queue, group by group."""
+
+    def __init__(self) -> None:
+        self._groups: dict[str, dict[Queue, _Lock]] = {}
+
+    def lock(self, group: str, client_id: str, queues: Iterable[Queue], *, now: int) -> list[Queue]:
+        """Take or renew the queues that nobody else holds; return those that `client_id` holds now."""
+        held = self._groups.setdefault(group, {})
+        granted = []
+        for queue in queues:
+            lock = held.get(queue)
+            if lock is None or lock.client_id == client_id or now - lock.renewed_at > LOCK_LIFE_MS:
+                held[queue] = _Lock(client_id, now)
+                granted.append(queue)
+        return granted
+
+    def unlock(self, group: str, client_id: str, queues: Iterable[Queue]) -> None:
+        """Free those of `queues` that `client_id` holds; the locks of others stay."""
+        held = self._groups.get(group)
+        if held is None:
+            return
+        for queue in queues:
+            lock = held.get(queue)
+            if lock is not None and lock.client_id == client_id:
+                del held[queue]
+        if not held:
+            del self._groups[group]
+
+    def owner(self, group: str, queue: Queue, *, now: int) -> str | None:
+        """Return the client that holds `queue` for `group` at `now`."""
+        lock = self._groups.get(group, {}).get(queue)
+        return lock.client_id if lock is not None and now - lock.renewed_at <= LOCK_LIFE_MS else None
+
+    def drop_group(self, group: str) -> None:
+        """Free every queue of a group that is deleted."""
+        self._groups.pop(group, None)

@@ -1,0 +1,131 @@
+"""Telling every name server who we are and what we hold (behaviour.md B.2).
+
+At the start, every 30 s, and at once when topics changed. A name server that cannot be reached is told again with the
+next round; only the change from reachable to not, and back, is worth a line in the log.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Final
+from zlib import crc32
+
+from broker_core.broker.config import Identity
+from broker_core.broker.topics import Topics
+from broker_core.logs import get_logger
+from broker_core.protocol import bodies
+from broker_core.protocol.bodies.routes import KVTable, RegisterBrokerBody
+from broker_core.protocol.bodies.topics import TopicConfig, TopicConfigSerializeWrapper
+from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.command import Command
+from broker_core.protocol.errors import MalformedBody
+from broker_core.protocol.headers.routes import RegisterBrokerRequest, UnregisterBrokerRequest
+from broker_core.remoting.client import RemotingClient
+from broker_core.remoting.errors import RemotingError
+
+_CRC_MASK: Final = 0x7FFFFFFF
+_UNREGISTER_TIMEOUT_MS: Final = 3_000
+
+_log = get_logger(__name__)
+
+
+class Registration:
+    """One broker's entry at all of its name servers."""
+
+    def __init__(
+        self,
+        identity: Identity,
+        address: str,
+        topics: Topics,
+        name_servers: Sequence[str],
+        remoting: RemotingClient,
+        *,
+        timeout_ms: int,
+        clock: Callable[[], int],
+    ) -> None:
+        self._identity = identity
+        self._address = address
+        self._topics = topics
+        self._name_servers = name_servers
+        self._remoting = remoting
+        self._timeout_ms = timeout_ms
+        self._clock = clock
+        self._wanted = asyncio.Event()
+        self._unreachable: set[str] = set()
+
+    def want(self) -> None:
+        """Have all topics registered soon: one was created or changed."""
+        self._wanted.set()
+
+    async def run(self, period_ms: int) -> None:
+        """Register every `period_ms` and whenever it is wanted; ends when it is cancelled."""
+        while True:
+            try:
+                async with asyncio.timeout(period_ms / 1000):
+                    await self._wanted.wait()
+            except TimeoutError:
+                pass
+            self._wanted.clear()
+            await self.register()
+
+    async def register(self, only: TopicConfig | None = None) -> int:
+        """Tell all name servers of all topics, or of one; return how many took it."""
+        wrapper = self._topics.wrapper()
+        if only is not None:
+            wrapper = TopicConfigSerializeWrapper(wrapper.data_version, {only.topic_name: only})
+        body = bodies.encode(RegisterBrokerBody(wrapper))
+        host, _, port = self._address.rpartition(":")
+        header = RegisterBrokerRequest(
+            self._identity.name,
+            self._address,
+            self._identity.cluster,
+            self._identity.broker_id,
+            ha_server_addr=f"{host}:{int(port) + 1}",
+            body_crc32=crc32(body) & _CRC_MASK,
+        )
+        answers = await self._ask_all(lambda: Command.request(header, body), self._timeout_ms)
+        for answer in answers[:1]:
+            self._apply_order(answer)
+        return len(answers)
+
+    async def unregister(self) -> None:
+        """Tell all name servers that we go, so that clients leave before the sockets close."""
+        identity = self._identity
+        header = UnregisterBrokerRequest(identity.name, self._address, identity.cluster, identity.broker_id)
+        await self._ask_all(lambda: Command.request(header), _UNREGISTER_TIMEOUT_MS)
+
+    async def _ask_all(self, request: Callable[[], Command], timeout_ms: int) -> list[Command]:
+        """Return the successful answers, in the order of the name servers."""
+        answers = await asyncio.gather(*(self._ask(server, request(), timeout_ms) for server in self._name_servers))
+        return [answer for answer in answers if answer is not None]
+
+    async def _ask(self, server: str, request: Command, timeout_ms: int) -> Command | None:
+        try:
+            answer = await self._remoting.invoke(server, request, timeout_ms)
+        except RemotingError as error:
+            self._note_failure(server, str(error))
+            return None
+        if answer.code != ResponseCode.SUCCESS:
+            self._note_failure(server, f"code {answer.code}: {answer.remark}")
+            return None
+        if server in self._unreachable:
+            self._unreachable.discard(server)
+            _log.info("nameserver=%s: reachable again", server)
+        return answer
+
+    def _note_failure(self, server: str, reason: str) -> None:
+        if server not in self._unreachable:
+            self._unreachable.add(server)
+            _log.warning("nameserver=%s: not told of this broker: %s", server, reason)
+
+    def _apply_order(self, answer: Command) -> None:
+        """Take over which topics are ordered; a name server without that table says nothing."""
+        if not answer.body:
+            return
+        try:
+            table = bodies.decode(KVTable, answer.body).table
+        except MalformedBody as error:
+            _log.warning("nameserver: its table of ordered topics cannot be read: %s", error)
+            return
+        self._topics.apply_order(table.keys(), now=self._clock())

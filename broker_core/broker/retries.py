@@ -1,0 +1,67 @@
+"""Where a message goes that could not be consumed: the group's retry topic, later its dead letters (behaviour.md F.2).
+
+With the defaults a message is tried again sixteen times, on delay levels 3 to 18 (10 s to 2 h); the seventeenth failure
+makes it a dead letter. Retry topics belong to the group, not to the topic.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from broker_core.broker.topics import DEAD_LETTER_PREFIX, RETRY_PREFIX
+from broker_core.protocol import properties as names
+from broker_core.protocol.message import Message, StoredMessage
+
+FIRST_RETRY_LEVEL: Final = 3
+TO_DEAD_LETTERS: Final = -1
+"""A delay level below zero asks for no further try."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """A message to be stored again; `message.topic` is the retry or the dead-letter topic of the group."""
+
+    message: Message
+    delay_level: int
+    reconsume_times: int
+
+    @property
+    def is_dead_letter(self) -> bool:
+        """Whether nobody will try it again."""
+        return self.message.topic.startswith(DEAD_LETTER_PREFIX)
+
+
+def retry_topic(group: str) -> str:
+    """Return the topic from which a group gets its messages again."""
+    return RETRY_PREFIX + group
+
+
+def dead_letter_topic(group: str) -> str:
+    """Return the topic in which a group's messages rest that nobody could consume."""
+    return DEAD_LETTER_PREFIX + group
+
+
+def send_back(stored: StoredMessage, group: str, *, delay_level: int, max_times: int) -> Retry:
+    """Return the copy of `stored` that `group` gets later, or its dead letter after `max_times` tries.
+
+    A delay level of 0 means three more than the tries so far. `stored` carries its body as it lies in the log.
+    """
+    pairs = dict(stored.properties)
+    pairs.setdefault(names.RETRY_TOPIC, stored.topic)
+    pairs.setdefault(names.ORIGIN_MESSAGE_ID, stored.offset_id)
+    if stored.reconsume_times >= max_times or delay_level < 0:
+        topic, level = dead_letter_topic(group), 0
+    else:
+        topic, level = retry_topic(group), delay_level or FIRST_RETRY_LEVEL + stored.reconsume_times
+    pairs[names.DELAY] = str(level)
+    pairs[names.WAIT] = "false"
+    message = Message(topic, stored.body, pairs, stored.flag, stored.sys_flag)
+    return Retry(message, level, stored.reconsume_times + 1)
+
+
+def exhausted_retry(topic: str, reconsume_times: int, max_times: int) -> str | None:
+    """Return the dead-letter topic for a retry that a client sends itself, once it was tried often enough."""
+    if reconsume_times < max_times:
+        return None
+    return dead_letter_topic(topic.removeprefix(RETRY_PREFIX))

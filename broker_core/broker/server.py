@@ -1,0 +1,261 @@
+"""A broker as a whole: open, listen, serve, stop, each in the order that loses nothing (behaviour.md B.1)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+
+from broker_core.broker.address import advertised_host, ip_of, join
+from broker_core.broker.answers import ANSWERS
+from broker_core.broker.background import Step, repeat
+from broker_core.broker.composition import compose
+from broker_core.broker.config import BrokerConfig
+from broker_core.broker.parked_pulls import SLOT_MS
+from broker_core.broker.parts import Parts
+from broker_core.broker.pop.dead_letters import DeadLetters
+from broker_core.broker.pop.journal import Journal
+from broker_core.broker.pop.taking import Taker
+from broker_core.broker.processors.admin import AdminProcessor
+from broker_core.broker.processors.clients import ClientProcessor
+from broker_core.broker.processors.groups import GroupProcessor
+from broker_core.broker.processors.handlers import Processor
+from broker_core.broker.processors.messages import MessageProcessor
+from broker_core.broker.processors.offsets import OffsetProcessor
+from broker_core.broker.processors.pop import PopProcessor
+from broker_core.broker.processors.pull import PullProcessor
+from broker_core.broker.processors.send import SendProcessor
+from broker_core.broker.processors.topics import TopicProcessor
+from broker_core.errors import GantryError
+from broker_core.logs import get_logger
+from broker_core.protocol.codes import RequestCode
+from broker_core.remoting import AddressRefused, Dispatch, Limits, RemotingClient, Server
+from broker_core.store import MessageStore
+
+FAST_PORT_BELOW: Final = 2
+"""The second port, without pulls, lies so far below the first (remoting-protocol.md 1.1)."""
+
+_DRAIN_SECONDS: Final = 1.0
+_CHECKPOINT_MS: Final = 60_000
+_RETENTION_MS: Final = 10_000
+_SECOND_MS: Final = 1_000
+
+_log = get_logger(__name__)
+
+
+def now_ms() -> int:
+    """Return the time of this machine in ms since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+class Broker:
+    """One broker process. `start` raises StoreLocked, AddressInUse, BadConfigFile and their kin."""
+
+    def __init__(self, config: BrokerConfig, *, clock: Callable[[], int] = now_ms) -> None:
+        self._config = config
+        self._clock = clock
+        self._dispatch = Dispatch(ANSWERS)
+        self._fast_dispatch = Dispatch(ANSWERS)
+        self._limits = Limits(max_connections=config.limits.connections)
+        self._server = Server(self._dispatch, host=config.bind, port=config.port, limits=self._limits)
+        self._fast_server: Server | None = None
+        self._remoting = RemotingClient()
+        self._disk = ThreadPoolExecutor(1, thread_name_prefix="disk")
+        self._files = ThreadPoolExecutor(1, thread_name_prefix="files")
+        self._store: MessageStore | None = None
+        self._journal: Journal | None = None
+        self._parts: Parts | None = None
+        self._pulls: PullProcessor | None = None
+        self._pops: PopProcessor | None = None
+        self._background: asyncio.Task[None] | None = None
+
+    @property
+    def parts(self) -> Parts:
+        """What the broker is made of, once it is started."""
+        assert self._parts is not None, "the broker is not started"
+        return self._parts
+
+    @property
+    def store(self) -> MessageStore:
+        """The open store."""
+        return self.parts.store
+
+    @property
+    def port(self) -> int:
+        """The main port."""
+        return self._server.port
+
+    @property
+    def address(self) -> str:
+        """Where clients are told to find the broker, ``host:port``."""
+        return self.parts.address
+
+    # -- start and stop
+
+    async def start(self) -> None:
+        """Open the store, listen, and tell the name servers; after a failure nothing is left open."""
+        try:
+            self._store = MessageStore.open(self._config.store, now=self._clock())
+            self._journal = Journal(self._config.config_folder)
+            await self._server.start()
+            # No request is read before this function waits again, and then everything is in place.
+            self._parts = self._compose(self._store, self._journal)
+            steps = self._install(self._parts)
+            await self._start_fast_server()
+            await self._parts.registration.register()
+        except BaseException:
+            await self._release()
+            raise
+        self._background = asyncio.get_running_loop().create_task(self._run(self._parts, steps), name="broker")
+        _log.info("broker=%s: serving at %s", self._config.identity.name, self.address)
+
+    async def close(self) -> None:
+        """Leave the name servers, answer who waits, stop, and put everything on the disk."""
+        if self._parts is None:
+            return
+        await self._parts.registration.unregister()
+        if self._pulls is not None and self._pops is not None:
+            self._pulls.drain()
+            self._pops.drain()
+        await self._parts.durability.flush()
+        for server in (self._server, self._fast_server):
+            if server is not None:
+                await server.close(_DRAIN_SECONDS)
+        if self._background is not None:
+            self._background.cancel()
+            await asyncio.wait([self._background])
+        self._parts.arrivals.round()
+        await self._save(self._clock())
+        await self._release()
+        _log.info("broker=%s: stopped", self._config.identity.name)
+
+    async def failed(self) -> None:
+        """Return when the broker's background work has ended, which only happens by a bug or by `close`."""
+        if self._background is not None:
+            await asyncio.wait([self._background])
+
+    async def _release(self) -> None:
+        await self._server.close()
+        await self._remoting.close()
+        loop = asyncio.get_running_loop()
+        for resource in (self._journal, self._store):
+            if resource is not None:
+                await loop.run_in_executor(self._files, resource.close)
+        self._journal = self._store = self._parts = None
+        self._disk.shutdown()
+        self._files.shutdown()
+
+    # -- putting together
+
+    def _compose(self, store: MessageStore, journal: Journal) -> Parts:
+        host = advertised_host(self._config.bind, self._config.advertise)
+        loop = asyncio.get_running_loop()
+        return compose(
+            self._config,
+            store=store,
+            journal=journal,
+            remoting=self._remoting,
+            address=join(host, self.port),
+            store_host=(ip_of(host), self.port),
+            disk=self._disk,
+            files=self._files,
+            clock=self._clock,
+            soon=loop.call_soon,
+        )
+
+    def _install(self, parts: Parts) -> list[Step]:
+        """Have every processor answer its codes; return what is to be done again and again."""
+        clients, pulls = ClientProcessor(parts), PullProcessor(parts)
+        dead_letters = DeadLetters(parts)
+        pops = PopProcessor(
+            parts, Taker(parts.store, parts.leases, parts.offsets, parts.config.limits, dead_letters.put)
+        )
+        self._pulls, self._pops = pulls, pops
+        processors: Sequence[Processor] = (
+            SendProcessor(parts),
+            pulls,
+            pops,
+            OffsetProcessor(parts),
+            clients,
+            TopicProcessor(parts),
+            GroupProcessor(parts),
+            MessageProcessor(parts),
+            AdminProcessor(parts),
+        )
+        for processor in processors:
+            for code, handler in processor.handlers().items():
+                self._dispatch.register(code, handler)
+                if code != RequestCode.PULL_MESSAGE:
+                    self._fast_dispatch.register(code, handler)
+        periods = parts.config.periods
+        return [
+            Step("parked pulls", SLOT_MS, pulls.expire),
+            Step("leases", SLOT_MS, pops.step),
+            Step("waiting sends", SLOT_MS, parts.durability.expire),
+            Step("delay", periods.delay_step, parts.delay.step),
+            Step("statistics", _SECOND_MS, parts.stats.step),
+            Step("saving", periods.save, self._save),
+            Step("silent clients", periods.client_scan, clients.expire),
+            Step("retention", _RETENTION_MS, self._drop_expired),
+            Step("checkpoint", _CHECKPOINT_MS, self._checkpoint),
+        ]
+
+    async def _start_fast_server(self) -> None:
+        """Listen on the second port if it is free; clients that want it fall back to the first."""
+        port = self._config.port - FAST_PORT_BELOW
+        if port <= 0:
+            return
+        server = Server(self._fast_dispatch, host=self._config.bind, port=port, limits=self._limits)
+        try:
+            await server.start()
+        except AddressRefused as error:
+            _log.warning("broker=%s: no fast port: %s", self._config.identity.name, error)
+            return
+        self._fast_server = server
+
+    # -- what runs by itself
+
+    async def _run(self, parts: Parts, steps: list[Step]) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            for step in steps:
+                tasks.create_task(repeat(step, self._clock), name=step.name)
+            tasks.create_task(parts.durability.run(parts.config.periods.flush), name="flush")
+            tasks.create_task(parts.registration.run(parts.config.periods.registration), name="registration")
+
+    async def _save(self, _now: int) -> None:
+        """Write the registers that changed, and the journal of leases anew when it has grown."""
+        parts = self.parts
+        await parts.saver.save_all((parts.topics, parts.groups, parts.offsets, parts.delay))
+        await self._rewrite_journal(parts)
+
+    async def _rewrite_journal(self, parts: Parts) -> None:
+        journal = self._journal
+        if journal is None or not journal.wants_rewrite:
+            return
+        state = journal.begin_rewrite(parts.leases.snapshot())
+        try:
+            file = await asyncio.get_running_loop().run_in_executor(self._files, journal.write_beside, state)
+        except OSError as error:
+            _log.warning("leases: the journal cannot be written anew: %s", error)
+            journal.end_rewrite(None)
+            return
+        journal.end_rewrite(file)
+
+    def _drop_expired(self, now: int) -> None:
+        dropped = self.store.drop_expired(now)
+        if dropped.segments:
+            _log.info("store: dropped %d old segments, %d bytes", dropped.segments, dropped.log_bytes)
+        if dropped.has_room != self.parts.intake.has_room:
+            self.parts.intake.has_room = dropped.has_room
+            _log.warning("store: %d bytes free, messages are %s", dropped.free_bytes, _TAKEN[dropped.has_room])
+
+    async def _checkpoint(self, _now: int) -> None:
+        try:
+            await asyncio.get_running_loop().run_in_executor(self._disk, self.store.checkpoint)
+        except (GantryError, OSError) as error:
+            _log.error("store: no checkpoint: %s", error)
+
+
+_TAKEN: Final = {True: "taken again", False: "refused"}

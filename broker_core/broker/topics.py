@@ -1,0 +1,234 @@
+"""The register of topics: settings, built-in topics, creation on demand (behaviour.md B.3 to B.6).
+
+Every change raises the data version, by which name servers see that something is new. The register is kept as
+``topics.json`` (store-format.md 1.6).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from typing import Any, Final
+
+import orjson
+
+from broker_core.broker.config import Identity, TopicDefaults
+from broker_core.broker.errors import BadConfigFile, IllegalTopicName, SystemTopic, TopicNotFound
+from broker_core.broker.json_file import JsonFile
+from broker_core.broker.limits import Limits
+from broker_core.protocol.bodies import coder
+from broker_core.protocol.bodies.topics import DataVersion, TopicConfig, TopicConfigSerializeWrapper
+from broker_core.protocol.codes import PERM_INHERIT, PERM_READ, PERM_WRITE
+from broker_core.protocol.errors import MalformedBody
+
+FILE_NAME: Final = "topics.json"
+
+TEMPLATE_TOPIC: Final = "TBW102"
+SCHEDULE_TOPIC: Final = "SCHEDULE_TOPIC_XXXX"
+OFFSET_MOVED_EVENT: Final = "OFFSET_MOVED_EVENT"
+RETRY_PREFIX: Final = "%RETRY%"
+DEAD_LETTER_PREFIX: Final = "%DLQ%"
+
+_SELF_TEST: Final = "SELF_TEST_TOPIC"
+_BENCHMARK: Final = "BenchmarkTest"
+_HALF: Final = "RMQ_SYS_TRANS_HALF_TOPIC"
+_OP_HALF: Final = "RMQ_SYS_TRANS_OP_HALF_TOPIC"
+_TRACE: Final = "RMQ_SYS_TRACE_TOPIC"
+_DISCARDED: Final = "TRANS_CHECK_MAX_TIME_TOPIC"
+
+READ_WRITE: Final = PERM_READ | PERM_WRITE
+_INHERITABLE: Final = READ_WRITE | PERM_INHERIT
+_DELETED: Final = "deletedTopics"  # ours: readers of RocketMQ ignore it
+_SYSTEM_PREFIX: Final = "rmq_sys_"
+_SYSTEM: Final = frozenset(
+    {TEMPLATE_TOPIC, SCHEDULE_TOPIC, _BENCHMARK, _HALF, _TRACE, _OP_HALF, _DISCARDED, _SELF_TEST, OFFSET_MOVED_EVENT}
+)
+NOT_FOR_CLIENTS: Final = frozenset({SCHEDULE_TOPIC, _HALF, _OP_HALF, _DISCARDED, _SELF_TEST, OFFSET_MOVED_EVENT})
+"""The topics that clients may not send to."""
+
+MAX_NAME: Final = 127  # the record stores the length in one signed byte (remoting-protocol.md 7.4)
+_NAME: Final = re.compile(r"[%|a-zA-Z0-9_-]+")
+_BENCHMARK_QUEUES: Final = 1024
+_CLUSTER_QUEUES: Final = 16
+_SCHEDULE_QUEUES: Final = 18
+
+
+def check_name(topic: str) -> None:
+    """Raise IllegalTopicName unless `topic` is a name that topics can have (remoting-protocol.md 2.2, step 3)."""
+    if not topic.strip():
+        raise IllegalTopicName("The specified topic is blank.")
+    if _NAME.fullmatch(topic) is None:
+        raise IllegalTopicName("The specified topic contains illegal characters, allowing only ^[%|a-zA-Z0-9_-]+$")
+    if len(topic) > MAX_NAME:
+        raise IllegalTopicName("The specified topic is longer than topic max length.")
+
+
+def built_in(identity: Identity, defaults: TopicDefaults) -> list[TopicConfig]:
+    """Return the topics that every broker has (behaviour.md B.3)."""
+    topics = [
+        _topic(_SELF_TEST, 1),
+        _topic(_BENCHMARK, _BENCHMARK_QUEUES),
+        _topic(identity.cluster, _CLUSTER_QUEUES, _INHERITABLE),
+        _topic(identity.name, 1, _INHERITABLE),
+        _topic(OFFSET_MOVED_EVENT, 1),
+        _topic(SCHEDULE_TOPIC, _SCHEDULE_QUEUES),
+        _topic(f"{identity.cluster}_REPLY_TOPIC", 1),
+    ]
+    if defaults.auto_create_topics:
+        topics.append(_topic(TEMPLATE_TOPIC, defaults.queues, _INHERITABLE))
+    return topics
+
+
+class Topics:
+    """Every topic of this broker by name."""
+
+    def __init__(self, file: JsonFile, *, identity: Identity, defaults: TopicDefaults, limits: Limits) -> None:
+        self._file = file
+        self._limits = limits
+        self._table = {topic.topic_name: topic for topic in built_in(identity, defaults)}
+        self._own = frozenset({identity.cluster, identity.name, f"{identity.cluster}_REPLY_TOPIC"})
+        self._deleted: dict[str, int] = {}
+        self.version = DataVersion()
+        self.is_changed = False
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def find(self, topic: str) -> TopicConfig | None:
+        """Return a topic's settings."""
+        return self._table.get(topic)
+
+    def get(self, topic: str) -> TopicConfig:
+        """Return a topic's settings; raise TopicNotFound."""
+        config = self._table.get(topic)
+        if config is None:
+            raise TopicNotFound(topic)
+        return config
+
+    def all(self) -> Collection[TopicConfig]:
+        """Return every topic, built-in ones included."""
+        return self._table.values()
+
+    def system_names(self) -> list[str]:
+        """Return the names of the topics that belong to the broker."""
+        return sorted(_SYSTEM | self._own)
+
+    def check_is_not_system(self, topic: str) -> None:
+        """Raise SystemTopic for a topic that administration may not touch."""
+        if topic in _SYSTEM or topic in self._own or topic.startswith(_SYSTEM_PREFIX):
+            raise SystemTopic(topic)
+
+    def wrapper(self) -> TopicConfigSerializeWrapper:
+        """Return all topics with their version, as they go over the wire and into the file."""
+        return TopicConfigSerializeWrapper(self.version, dict(self._table))
+
+    # -- changes; all of them raise the version
+
+    def put(self, config: TopicConfig, *, now: int) -> None:
+        """Create a topic or replace its settings; raise LimitReached for one topic too many."""
+        name = config.topic_name
+        if name not in self._table and len(self._table) >= self._limits.topics:
+            raise self._limits.refuse("topics", f"topic {name!r} was not created")
+        self._table[name] = config
+        self._deleted.pop(name, None)
+        self._changed(now)
+
+    def create_like(self, template: str, topic: str, *, queues: int, sys_flag: int, now: int) -> TopicConfig:
+        """Create a topic after its template, as a send to an unknown topic does (behaviour.md B.5).
+
+        Raises IllegalTopicName, LimitReached, and TopicNotFound when the template is missing or not inheritable.
+        """
+        check_name(topic)
+        model = self._table.get(template)
+        if model is None or not model.perm & PERM_INHERIT:
+            raise TopicNotFound(topic)
+        count = max(min(queues, model.write_queue_nums), 0)
+        config = replace(
+            model,
+            topic_name=topic,
+            read_queue_nums=count,
+            write_queue_nums=count,
+            perm=model.perm & ~PERM_INHERIT,
+            topic_sys_flag=sys_flag,
+        )
+        self.put(config, now=now)
+        return config
+
+    def get_or_create(self, topic: str, *, queues: int, now: int) -> TopicConfig:
+        """Return a retry or dead-letter topic, created when it is missing; raise IllegalTopicName or LimitReached."""
+        config = self._table.get(topic)
+        if config is None:
+            check_name(topic)
+            config = _topic(topic, queues)
+            self.put(config, now=now)
+        return config
+
+    def delete(self, topic: str, *, now: int) -> None:
+        """Forget a topic; an unknown one is forgotten already."""
+        if self._table.pop(topic, None) is not None:
+            self._deleted[topic] = now
+            self._changed(now)
+
+    def apply_order(self, ordered: Collection[str], *, now: int) -> None:
+        """Mark the topics that the name servers list as ordered, and no others (behaviour.md B.2)."""
+        wrong = [config for config in self._table.values() if config.order != (config.topic_name in ordered)]
+        for config in wrong:
+            self._table[config.topic_name] = replace(config, order=not config.order)
+        if wrong:
+            self._changed(now)
+
+    def adopt(self, queues: Iterable[tuple[str, int]], *, now: int) -> tuple[list[str], list[str]]:
+        """Settle the topics that the store has queues of and the register does not know, after a crash.
+
+        Those whose settings were lost get as many queues as were seen, so nothing that was acknowledged is hidden.
+        Those that were deleted, and whose queues were made again from the log, are for the caller to delete once more.
+        Returns the names of both.
+        """
+        unknown: dict[str, int] = {}
+        for topic, queue_id in queues:
+            if topic not in self._table:
+                unknown[topic] = max(unknown.get(topic, 0), queue_id + 1)
+        lost = [topic for topic in unknown if topic not in self._deleted]
+        for topic in lost:
+            self._table[topic] = _topic(topic, unknown[topic])
+        if lost:
+            self._changed(now)
+        return lost, [topic for topic in unknown if topic in self._deleted]
+
+    def forget_deleted(self, before: int) -> None:
+        """Forget which topics were deleted before a time (ms): the log holds nothing of them any more."""
+        self._deleted = {topic: time for topic, time in self._deleted.items() if time >= before}
+
+    def _changed(self, now: int) -> None:
+        self.version = DataVersion(self.version.counter + 1, now, self.version.state_version)
+        self.is_changed = True
+
+    # -- the file
+
+    def text(self) -> bytes:
+        """Return the text of the file as it should be now; from here on the register counts as unchanged."""
+        self.is_changed = False
+        tree = coder.to_tree(self.wrapper()) | {_DELETED: self._deleted}
+        return orjson.dumps(tree, option=orjson.OPT_INDENT_2)
+
+    def save(self, text: bytes) -> None:
+        """Write a text of `text()`; may run in another thread. Raises OSError."""
+        self._file.save(text)
+
+    def load(self) -> None:
+        """Put what the file says over the built-in topics; raises BadConfigFile."""
+        tree: Any = self._file.load()
+        if tree is None:
+            return
+        try:
+            wrapper = coder.from_tree(TopicConfigSerializeWrapper, tree)
+        except MalformedBody as error:
+            raise BadConfigFile(f"{self._file} is not a table of topics: {error}") from error
+        self._table.update(wrapper.topic_config_table)
+        self._deleted = dict(tree.get(_DELETED, {}))
+        self.version = wrapper.data_version
+
+
+def _topic(name: str, queues: int, perm: int = READ_WRITE) -> TopicConfig:
+    return TopicConfig(name, read_queue_nums=queues, write_queue_nums=queues, perm=perm)

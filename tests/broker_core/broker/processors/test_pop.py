@@ -1,0 +1,475 @@
+"""Leases over a real socket: lend, acknowledge, come again, survive a restart."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from broker_core.broker import Limits
+from broker_core.protocol import bodies
+from broker_core.protocol.bodies.groups import SubscriptionGroupConfig
+from broker_core.protocol.bodies.pop import BatchAck, BatchAckMessageRequestBody
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.bodies.stats import ConsumeStats
+from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.headers.groups import CreateSubscriptionGroupRequest, GetConsumeStatsRequest
+from broker_core.protocol.headers.offsets import UpdateConsumerOffsetRequest
+from broker_core.protocol.headers.pop import (
+    INIT_MODE_MAX,
+    BatchAckMessageRequest,
+    ChangeInvisibleTimeResponse,
+    PeekMessageRequest,
+    PollingInfoRequest,
+    PollingInfoResponse,
+    PopMessageResponse,
+)
+from broker_core.protocol.headers.topics import DeleteTopicRequest
+from tests.support.broker import Leased, Wire, another_client, leased_of, started
+from tests.support.wait import eventually
+
+
+async def filled(wire: Wire, *bodies_: bytes, topic: str = "orders", queues: int = 1) -> None:
+    if wire.broker.parts.topics.find(topic) is None:
+        await wire.create_topic(topic, queues=queues)
+    for number, body in enumerate(bodies_):
+        await wire.send(topic, body, queue_id=number % queues)
+
+
+def bodies_of(leased: list[Leased]) -> list[bytes]:
+    return [each.message.body for each in leased]
+
+
+async def committed(wire: Wire, group: str = "lessees", topic: str = "orders", queue_id: int = 0) -> tuple[int, int]:
+    """Return the group's offset and the end of the queue, as administration sees them."""
+    answer = await wire.ask(GetConsumeStatsRequest(group))
+    each = bodies.decode(ConsumeStats, answer.body).offset_table[MessageQueue(topic, "broker-a", queue_id)]
+    return each.consumer_offset, each.broker_offset
+
+
+async def waiting_pops(wire: Wire) -> int:
+    answer = await wire.ask(PollingInfoRequest("lessees", "orders", 0))
+    return answer.header(PollingInfoResponse).polling_num
+
+
+# -- lending
+
+
+async def test_a_message_is_lent_to_one_at_a_time(wire: Wire) -> None:
+    await filled(wire, b"a", b"b", b"c")
+
+    assert bodies_of(await wire.pop("orders", count=2)) == [b"a", b"b"]
+    assert bodies_of(await wire.pop("orders")) == [b"c"]
+    assert (await wire.try_pop("orders")).code == ResponseCode.PULL_NOT_FOUND
+
+
+async def test_groups_do_not_see_each_other_s_leases(wire: Wire) -> None:
+    await filled(wire, b"a")
+
+    assert bodies_of(await wire.pop("orders", group="one")) == [b"a"]
+    assert bodies_of(await wire.pop("orders", group="two")) == [b"a"]
+
+
+async def test_all_queues_are_taken_from_in_turn(wire: Wire) -> None:
+    await filled(wire, *(b"%d" % number for number in range(16)), queues=4)
+
+    first = [(await wire.pop("orders", count=1))[0].message.queue_id for _ in range(4)]
+
+    assert sorted(first) == [0, 1, 2, 3]
+    assert len(await wire.pop("orders")) == 12
+
+
+async def test_one_queue_can_be_asked_for(wire: Wire) -> None:
+    await filled(wire, b"a", b"b", queues=2)
+
+    assert bodies_of(await wire.pop("orders", queue_id=1)) == [b"b"]
+
+
+async def test_the_header_tells_what_receipts_are_made_of(wire: Wire) -> None:
+    await filled(wire, b"a", b"b", b"c")
+    await wire.pop("orders", count=1)
+
+    answer = await wire.try_pop("orders", count=1, lease_ms=5_000)
+
+    header = answer.header(PopMessageResponse)
+    assert (header.start_offset_info, header.msg_offset_info) == ("0 0 1", "0 0 1")
+    assert (header.invisible_time, header.rest_num) == (5_000, 1)
+
+
+async def test_a_tag_filter_passes_what_it_wants_and_the_rest_is_done(wire: Wire) -> None:
+    await wire.create_topic("orders")
+    for tag in "aabab":
+        await wire.send("orders", tag.encode(), properties={"TAGS": tag})
+
+    leased = await wire.pop("orders", expression="b")
+
+    assert bodies_of(leased) == [b"b", b"b"]
+    assert await committed(wire) == (2, 5)
+    for each in leased:
+        await wire.ack(each)
+    assert await committed(wire) == (5, 5)
+
+
+async def test_a_filter_that_wants_little_is_served_far_down_the_queue(wire: Wire) -> None:
+    await wire.create_topic("orders")
+    for _ in range(900):
+        await wire.send("orders", b"x", properties={"TAGS": "a"})
+    await wire.send("orders", b"wanted", properties={"TAGS": "b"})
+
+    assert bodies_of(await wire.pop("orders", expression="b")) == [b"wanted"]
+
+
+@pytest.mark.parametrize(("mode", "found"), [(0, [b"a", b"b"]), (INIT_MODE_MAX, [b"b"])])
+async def test_a_new_group_begins_where_it_wants(wire: Wire, mode: int, found: list[bytes]) -> None:
+    await filled(wire, b"a", b"b")
+
+    assert bodies_of(await wire.pop("orders", init_mode=mode)) == found
+
+
+async def test_a_group_that_pulled_before_goes_on_at_its_offset(wire: Wire) -> None:
+    await filled(wire, b"a", b"b", b"c")
+    await wire.ask(UpdateConsumerOffsetRequest("lessees", "orders", 0, 2))
+
+    assert bodies_of(await wire.pop("orders")) == [b"c"]
+
+
+# -- settling
+
+
+async def test_the_group_s_offset_is_the_lowest_message_that_is_not_acknowledged(wire: Wire) -> None:
+    await filled(wire, b"a", b"b", b"c")
+    first, second, third = await wire.pop("orders")
+    assert await committed(wire) == (0, 3)
+
+    await wire.ack(second)
+    assert await committed(wire) == (0, 3)
+
+    await wire.ack(first)
+    assert await committed(wire) == (2, 3)
+
+    await wire.ack(third)
+    assert await committed(wire) == (3, 3)
+
+
+async def test_an_acknowledgement_is_idempotent_and_says_so(wire: Wire) -> None:
+    await filled(wire, b"a")
+    (leased,) = await wire.pop("orders")
+
+    first, second = await wire.ack(leased), await wire.ack(leased)
+
+    assert (first.code, first.remark) == (ResponseCode.SUCCESS, None)
+    assert (second.code, second.remark) == (ResponseCode.SUCCESS, "already acknowledged")
+
+
+async def test_a_message_comes_again_when_its_lease_ends_and_says_how_often(wire: Wire) -> None:
+    await filled(wire, b"a")
+    (first,) = await wire.pop("orders", lease_ms=100)
+
+    (second,) = await wire.pop("orders", wait_ms=10_000)
+
+    assert (first.message.reconsume_times, second.message.reconsume_times) == (0, 1)
+    assert second.message.queue_offset == first.message.queue_offset
+    assert second.message.body == b"a"
+
+
+async def test_an_acknowledgement_after_the_end_is_refused_and_says_why(wire: Wire) -> None:
+    await filled(wire, b"a")
+    (first,) = await wire.pop("orders", lease_ms=50)
+    (second,) = await wire.pop("orders", wait_ms=10_000)
+
+    answer = await wire.ack(first)
+
+    assert answer.code == ResponseCode.NO_MESSAGE
+    assert answer.remark == "the lease was replaced by a later one"
+    assert (await wire.ack(second)).code == ResponseCode.SUCCESS
+
+
+async def test_a_lease_can_be_made_longer_and_the_old_receipt_is_void(wire: Wire) -> None:
+    await filled(wire, b"a")
+    (first,) = await wire.pop("orders", lease_ms=300)
+
+    answer = await wire.change(first, 60_000)
+
+    changed = answer.header(ChangeInvisibleTimeResponse)
+    assert changed.invisible_time == 60_000
+    assert (await wire.ack(first)).code == ResponseCode.NO_MESSAGE
+    assert await wire.pop("orders", wait_ms=500) == []
+    renewed = replace(first, pop_time=changed.pop_time, invisible_ms=changed.invisible_time)
+    assert (await wire.ack(renewed)).code == ResponseCode.SUCCESS
+
+
+async def test_a_message_can_be_given_back_at_once(wire: Wire) -> None:
+    await filled(wire, b"a")
+    (first,) = await wire.pop("orders")
+    began = time.monotonic()
+
+    await wire.change(first, 0)
+    (second,) = await wire.pop("orders", wait_ms=10_000)
+
+    assert second.message.reconsume_times == 1
+    assert time.monotonic() - began < 2
+
+
+async def test_what_was_never_lent_cannot_be_acknowledged(wire: Wire) -> None:
+    await filled(wire, b"a")
+    (leased,) = await wire.pop("orders")
+    message = replace(leased.message, queue_offset=type(leased.message.queue_offset)(7))
+
+    assert (await wire.ack(replace(leased, message=message))).code == ResponseCode.NO_MESSAGE
+    assert (await wire.ack(leased, group="strangers")).code == ResponseCode.NO_MESSAGE
+
+
+async def test_many_can_be_acknowledged_at_once(wire: Wire) -> None:
+    await filled(wire, b"a", b"b", b"c", b"d")
+    leased = await wire.pop("orders")
+    ack = BatchAck(
+        "lessees",
+        "orders",
+        start_offset=0,
+        queue_id=0,
+        pop_time=leased[0].pop_time,
+        invisible_time=60_000,
+        bit_set=base64.b64encode(bytes([0b1011])).decode(),
+    )
+
+    answer = await wire.ask(BatchAckMessageRequest(), bodies.encode(BatchAckMessageRequestBody("broker-a", [ack])))
+
+    assert answer.code == ResponseCode.SUCCESS
+    assert await committed(wire) == (2, 4)
+
+
+async def test_a_message_that_was_lent_too_often_is_a_dead_letter(wire: Wire) -> None:
+    await filled(wire, b"a", b"b")
+    config = SubscriptionGroupConfig("lessees", retry_max_times=1)
+    await wire.ask(CreateSubscriptionGroupRequest(), bodies.encode(config))
+    for tries in (0, 1):
+        (leased,) = await wire.pop("orders", count=1, wait_ms=10_000)
+        assert leased.message.reconsume_times == tries
+        await wire.change(leased, 0)
+        await eventually(lambda: _due(wire) == 1)
+
+    assert bodies_of(await wire.pop("orders")) == [b"b"]
+    (dead,) = await wire.pull("%DLQ%lessees", 0)
+    assert dead.body == b"a"
+    assert dead.properties["RETRY_TOPIC"] == "orders"
+    assert await committed(wire) == (1, 2)
+
+
+def _due(wire: Wire) -> int:
+    queue = wire.broker.parts.leases.find("lessees", "orders", 0)
+    return queue.due_count if queue is not None else 0
+
+
+# -- waiting
+
+
+async def test_a_pop_waits_until_a_message_arrives(wire: Wire) -> None:
+    await wire.create_topic("orders", queues=4)
+    waiting = asyncio.ensure_future(wire.pop("orders", wait_ms=20_000))
+    await eventually(lambda: waiting_pops(wire))
+
+    await wire.send("orders", b"news", queue_id=3)
+
+    assert bodies_of(await waiting) == [b"news"]
+
+
+async def test_one_message_goes_to_the_one_that_waits_longest(wire: Wire) -> None:
+    await wire.create_topic("orders")
+    waiting = []
+    for count in (1, 2, 3):
+        waiting.append(asyncio.ensure_future(wire.pop("orders", wait_ms=20_000)))
+        await eventually(lambda count=count: _is(waiting_pops(wire), count))
+
+    await wire.send("orders", b"news")
+
+    assert bodies_of(await waiting[0]) == [b"news"]
+    assert await waiting_pops(wire) == 2
+    for each in waiting[1:]:
+        each.cancel()
+
+
+async def _is(value: asyncio.Future[int] | object, wanted: int) -> bool:
+    return await value == wanted  # type: ignore[misc, no-any-return]
+
+
+async def test_a_wait_ends_when_its_time_is_over(wire: Wire) -> None:
+    await wire.create_topic("orders")
+    began = time.monotonic()
+
+    answer = await wire.try_pop("orders", wait_ms=200)
+
+    assert answer.code == ResponseCode.POLLING_TIMEOUT
+    assert 0.2 <= time.monotonic() - began < 2
+
+
+async def test_a_client_that_is_gone_takes_no_message(wire: Wire) -> None:
+    await wire.create_topic("orders")
+    other = another_client(wire)
+    waiting = asyncio.ensure_future(other.pop("orders", wait_ms=20_000))
+    await eventually(lambda: waiting_pops(wire))
+    await other.client.close()
+    await asyncio.wait([waiting])
+    assert waiting.exception() is not None
+
+    await wire.send("orders", b"news")
+
+    assert bodies_of(await wire.pop("orders")) == [b"news"]
+    assert await waiting_pops(wire) == 0
+
+
+async def test_a_waiting_pop_with_another_filter_does_not_stand_in_the_way(wire: Wire) -> None:
+    await wire.create_topic("orders")
+    choosy = asyncio.ensure_future(wire.pop("orders", wait_ms=20_000, expression="b"))
+    await eventually(lambda: waiting_pops(wire))
+    other = asyncio.ensure_future(wire.pop("orders", wait_ms=20_000, queue_id=0))
+    await eventually(lambda: _is(waiting_pops(wire), 2))
+
+    await wire.send("orders", b"for b", properties={"TAGS": "b"})
+    assert bodies_of(await choosy) == [b"for b"]
+
+    await wire.send("orders", b"for all", properties={"TAGS": "a"})
+    assert bodies_of(await other) == [b"for all"]
+
+
+# -- order
+
+
+async def test_an_ordered_group_gets_the_next_only_when_the_last_are_settled(wire: Wire) -> None:
+    await filled(wire, b"a", b"b", b"c")
+    first, second = await wire.pop("orders", count=2, order=True)
+    assert await wire.pop("orders", order=True) == []
+
+    waiting = asyncio.ensure_future(wire.pop("orders", order=True, wait_ms=20_000))
+    await eventually(lambda: waiting_pops(wire))
+    await wire.ack(first)
+    assert not waiting.done()
+    await wire.ack(second)
+
+    assert bodies_of(await waiting) == [b"c"]
+
+
+async def test_an_ordered_group_gets_what_was_not_settled_before_anything_new(wire: Wire) -> None:
+    await filled(wire, b"a", b"b", b"c")
+    first, _second = await wire.pop("orders", count=2, order=True, lease_ms=150)
+    await wire.ack(first)
+
+    again = await wire.pop("orders", count=1, order=True, wait_ms=10_000)
+
+    assert bodies_of(again) == [b"b"]
+    assert await wire.pop("orders", order=True) == []
+
+
+# -- looking without a lease
+
+
+async def test_a_look_takes_nothing(wire: Wire) -> None:
+    await filled(wire, b"a", b"b")
+    await wire.pop("orders", count=1)
+
+    answer = await wire.ask(PeekMessageRequest("lessees", "orders", 0, 5))
+
+    assert [each.message.body for each in leased_of(answer)] == [b"b"]
+    assert bodies_of(await wire.pop("orders")) == [b"b"]
+
+
+# -- refusals
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({"queue_id": 1}, ResponseCode.INVALID_PARAMETER),
+        ({"queue_id": -2}, ResponseCode.INVALID_PARAMETER),
+        ({"count": 33}, ResponseCode.INVALID_PARAMETER),
+        ({"lease_ms": 0}, ResponseCode.INVALID_PARAMETER),
+        ({"expression": "||"}, ResponseCode.SUBSCRIPTION_PARSE_FAILED),
+        ({"exp_type": "SQL92"}, ResponseCode.SUBSCRIPTION_PARSE_FAILED),
+    ],
+)
+async def test_a_pop_that_cannot_be_served_says_why(wire: Wire, fields: dict[str, object], code: ResponseCode) -> None:
+    await filled(wire, b"a")
+
+    answer = await wire.try_pop("orders", **fields)  # type: ignore[arg-type]
+
+    assert answer.code == code
+    assert answer.remark
+
+
+async def test_an_unknown_topic_is_named(wire: Wire) -> None:
+    assert (await wire.try_pop("nothing")).code == ResponseCode.TOPIC_NOT_EXIST
+
+
+async def test_a_receipt_that_is_none_is_refused(wire: Wire) -> None:
+    await filled(wire, b"a")
+    (leased,) = await wire.pop("orders")
+
+    answer = await wire.ack(replace(leased, pop_time="soon"))  # type: ignore[arg-type]
+
+    assert answer.code == ResponseCode.INVALID_PARAMETER
+
+
+async def test_a_group_that_holds_too_many_settles_some_first(tmp_path: Path) -> None:
+    async with started(tmp_path, limits=Limits(leases_per_group=2)) as wire:
+        await filled(wire, b"a", b"b", b"c")
+        leased = await wire.pop("orders")
+        assert bodies_of(leased) == [b"a", b"b"]
+
+        answer = await wire.try_pop("orders", wait_ms=5_000)
+        assert answer.code == ResponseCode.FLOW_CONTROL
+        assert "leases_per_group=2" in str(answer.remark)
+
+        await wire.ack(leased[0])
+        assert bodies_of(await wire.pop("orders")) == [b"c"]
+
+
+async def test_one_waiting_pop_too_many_is_turned_away_by_name(tmp_path: Path) -> None:
+    async with started(tmp_path, limits=Limits(parked_pops=0)) as wire:
+        await wire.create_topic("orders")
+
+        assert (await wire.try_pop("orders", wait_ms=5_000)).code == ResponseCode.POLLING_FULL
+
+
+# -- outside changes and restarts
+
+
+async def test_setting_the_offset_back_gives_the_messages_again(wire: Wire) -> None:
+    await filled(wire, b"a", b"b")
+    for leased in await wire.pop("orders"):
+        await wire.ack(leased)
+
+    await wire.ask(UpdateConsumerOffsetRequest("lessees", "orders", 0, 0))
+
+    again = await wire.pop("orders")
+    assert bodies_of(again) == [b"a", b"b"]
+    assert [each.message.reconsume_times for each in again] == [0, 0]
+
+
+async def test_a_topic_made_again_is_popped_from_its_beginning(wire: Wire) -> None:
+    await filled(wire, b"a", b"b")
+    await wire.pop("orders")
+    await wire.ask(DeleteTopicRequest("orders"))
+
+    await filled(wire, b"c")
+
+    assert bodies_of(await wire.pop("orders")) == [b"c"]
+
+
+async def test_leases_survive_a_restart(tmp_path: Path) -> None:
+    async with started(tmp_path) as wire:
+        await filled(wire, b"a", b"b", b"c", b"d")
+        first, second, third = await wire.pop("orders", count=3, lease_ms=60_000)
+        await wire.ack(second)
+        await wire.change(third, 300)
+
+    async with started(tmp_path) as wire:
+        # What was acknowledged does not come again, what is on lease not yet, what was never lent is new.
+        assert bodies_of(await wire.pop("orders")) == [b"d"]
+        (again,) = await wire.pop("orders", wait_ms=10_000)
+        assert (again.message.body, again.message.reconsume_times) == (b"c", 1)
+        # A receipt from before the restart is still good.
+        assert (await wire.ack(first)).code == ResponseCode.SUCCESS
+        assert await committed(wire) == (2, 4)

@@ -1,0 +1,84 @@
+"""Figures kept for answers: totals at once, rates from samples."""
+
+from __future__ import annotations
+
+import pytest
+
+from broker_core.broker.stats import BROKER_PUT_NUMS, DAY_MS, GROUP_GET_NUMS, TOPIC_PUT_NUMS, TOPIC_PUT_SIZE, Stats
+
+
+def stats_after(seconds: int, *, per_second: int) -> Stats:
+    stats = Stats("local", 0)
+    for second in range(1, seconds + 1):
+        stats.count_put("orders", per_second, per_second * 100)
+        stats.step(second * 1_000)
+    return stats
+
+
+def test_rates_are_told_for_ten_sixty_and_six_hundred_seconds() -> None:
+    stats = stats_after(60, per_second=6)
+    for second in range(61, 71):
+        stats.step(second * 1_000)
+
+    ten, sixty, life = stats.put.per_second()
+
+    assert ten == 0
+    assert sixty == pytest.approx(5)
+    assert life == pytest.approx(360 / 70)
+
+
+def test_a_broker_without_a_sample_has_no_rate() -> None:
+    assert Stats("local", 5).put.per_second() == (0.0, 0.0, 0.0)
+
+
+def test_a_topic_has_sums_of_the_last_minute() -> None:
+    stats = stats_after(120, per_second=6)
+
+    nums, sizes = stats.find(TOPIC_PUT_NUMS, "orders"), stats.find(TOPIC_PUT_SIZE, "orders")
+
+    assert nums is not None
+    assert sizes is not None
+    assert nums[0].sum == 360
+    assert nums[0].tps == pytest.approx(6)
+    assert sizes[0].avgpt == pytest.approx(600)
+
+
+def test_the_broker_itself_is_counted_under_its_cluster() -> None:
+    windows = stats_after(60, per_second=2).find(BROKER_PUT_NUMS, "local")
+
+    assert windows is not None
+    assert windows[0].sum == 100  # between the samples of seconds 1, 11, … 51
+
+
+def test_what_was_never_counted_is_not_found() -> None:
+    assert Stats("local", 0).find(GROUP_GET_NUMS, "orders@nobody") is None
+
+
+def test_a_group_has_a_rate_of_what_it_got() -> None:
+    stats = Stats("local", 0)
+    for second in range(1, 62):
+        stats.count_got("billing", "orders", 3, 300)
+        stats.step(second * 1_000)
+
+    assert stats.consume_tps("billing", "orders") == pytest.approx(3)
+    assert stats.consume_tps("audit", "orders") == 0
+
+
+def test_totals_are_noted_at_midnight() -> None:
+    stats = stats_after(10, per_second=1)
+    stats.step(DAY_MS)
+    stats.count_put("orders", 5, 5)
+    stats.step(2 * DAY_MS)
+
+    assert stats.put.today_morning == 15
+    assert stats.put.yesterday_morning == 10
+
+
+def test_the_counters_of_a_deleted_topic_are_forgotten() -> None:
+    stats = stats_after(5, per_second=1)
+
+    stats.forget(["orders"])
+
+    assert stats.find(TOPIC_PUT_NUMS, "orders") is None
+    stats.count_put("orders", 1, 1)
+    assert stats.find(TOPIC_PUT_NUMS, "orders") is not None

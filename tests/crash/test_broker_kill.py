@@ -1,0 +1,168 @@
+"""Kill the real broker process under load, again and again: what was acknowledged is there, once and in order."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from broker_core.protocol.codes import PULL_SUBSCRIPTION, ResponseCode
+from broker_core.protocol.command import Command
+from broker_core.protocol.headers.pop import AckMessageRequest, PopMessageRequest, PopMessageResponse
+from broker_core.protocol.headers.pull import PullMessageRequest, PullMessageResponse
+from broker_core.protocol.headers.send import SendMessageResponse, SendMessageV2Request
+from broker_core.protocol.message import StoredMessage
+from broker_core.protocol.record import decode_many
+from broker_core.remoting import RemotingClient, RemotingError
+from tests.support.cluster import RunningBroker, broker
+from tests.support.wait import eventually
+
+pytestmark = [pytest.mark.crash, pytest.mark.timeout(180)]
+
+KILLS = 20
+SENDERS = 8
+QUEUES = 4
+TOPIC = "orders"
+GROUP = "billing"
+TIMEOUT_MS = 10_000
+SMALL_SEGMENTS = ("--commit-log-file-size", str(1024 * 1024))
+
+
+@dataclass
+class Ledger:
+    """What the broker promised: body by queue and offset, and the order in which each sender's bodies were taken."""
+
+    stored: dict[tuple[int, int], bytes] = field(default_factory=dict)
+    sent: int = 0
+
+    def next_body(self, sender: int, size: int) -> bytes:
+        self.sent += 1
+        return b"%d-%d-" % (sender, self.sent) + b"x" * size
+
+
+async def send_until_killed(client: RemotingClient, address: str, sender: int, ledger: Ledger) -> None:
+    """Send one message after another; the broker's end is the end."""
+    queue_id = sender % QUEUES
+    while True:
+        body = ledger.next_body(sender, random.randrange(2_000))
+        header = SendMessageV2Request(TOPIC, queue_id, 0, 0, 0, "producers", "TBW102", QUEUES)
+        try:
+            answer = await client.invoke(address, Command.request(header, body), TIMEOUT_MS)
+        except RemotingError:
+            return
+        assert answer.code == ResponseCode.SUCCESS, answer.remark
+        sent = answer.header(SendMessageResponse)
+        assert ledger.stored.setdefault((sent.queue_id, sent.queue_offset), body) == body, "an offset was given twice"
+
+
+async def kill_under_load(running: RunningBroker, ledger: Ledger) -> int:
+    """Send from several tasks, kill the broker in the midst of it; return how many messages it acknowledged."""
+    before = len(ledger.stored)
+    client = RemotingClient()
+    senders = [
+        asyncio.create_task(send_until_killed(client, running.address, sender, ledger)) for sender in range(SENDERS)
+    ]
+    wanted = before + random.randrange(20, 300)
+    await eventually(lambda: len(ledger.stored) >= wanted or all(sender.done() for sender in senders))
+    await asyncio.to_thread(running.stop, kill=True)
+    await asyncio.gather(*senders)
+    await client.close()
+    return len(ledger.stored) - before
+
+
+async def read_queue(client: RemotingClient, address: str, queue_id: int) -> list[StoredMessage]:
+    messages: list[StoredMessage] = []
+    offset = 0
+    while True:
+        header = PullMessageRequest("readers", TOPIC, queue_id, offset, 32, PULL_SUBSCRIPTION, subscription="*")
+        answer = await client.invoke(address, Command.request(header), TIMEOUT_MS)
+        if answer.code != ResponseCode.SUCCESS:
+            assert answer.code == ResponseCode.PULL_NOT_FOUND, answer.remark
+            return messages
+        messages += decode_many(answer.body)
+        offset = answer.header(PullMessageResponse).next_begin_offset
+
+
+async def read_all(address: str) -> dict[int, list[StoredMessage]]:
+    client = RemotingClient()
+    try:
+        return {queue_id: await read_queue(client, address, queue_id) for queue_id in range(QUEUES)}
+    finally:
+        await client.close()
+
+
+def check(ledger: Ledger, found: dict[int, list[StoredMessage]]) -> None:
+    """Hold what is in the queues against what was acknowledged."""
+    for (queue_id, offset), body in ledger.stored.items():
+        assert found[queue_id][offset].body == body
+    last_of: defaultdict[bytes, int] = defaultdict(int)
+    for messages in found.values():
+        assert [message.queue_offset for message in messages] == list(range(len(messages)))
+        for message in messages:
+            sender, number, _ = message.body.split(b"-", 2)
+            assert int(number) > last_of[sender], "a message is there twice, or before one that was sent earlier"
+            last_of[sender] = int(number)
+
+
+async def test_every_acknowledged_message_survives_twenty_kills(tmp_path: Path) -> None:
+    ledger = Ledger()
+    async with broker(tmp_path, flush="sync", arguments=SMALL_SEGMENTS) as running:
+        for _ in range(KILLS):
+            assert await kill_under_load(running, ledger) > 0
+            await asyncio.to_thread(running.start)
+        check(ledger, await read_all(running.address))
+        status = await asyncio.to_thread(running.stop)
+    assert status == 0
+
+
+async def test_an_acknowledged_lease_does_not_come_again_after_a_kill_and_an_open_one_does(tmp_path: Path) -> None:
+    async with broker(tmp_path, arguments=SMALL_SEGMENTS) as running:
+        client = RemotingClient()
+        for number in range(60):
+            header = SendMessageV2Request(TOPIC, number % QUEUES, 0, 0, 0, "producers", "TBW102", QUEUES)
+            await client.invoke(running.address, Command.request(header, b"%d" % number), TIMEOUT_MS)
+        acknowledged: set[bytes] = set()
+        for _ in range(3):
+            lent = await pop(client, running.address, lease_ms=500)
+            for each in lent[::2]:
+                await ack(client, running.address, each)
+                acknowledged.add(each.message.body)
+            await client.close()
+            await asyncio.to_thread(running.restart, kill=True)
+            client = RemotingClient()
+        while lent := await pop(client, running.address, lease_ms=60_000, wait_ms=3_000):
+            for each in lent:
+                assert each.message.body not in acknowledged
+                await ack(client, running.address, each)
+                acknowledged.add(each.message.body)
+        await client.close()
+    assert acknowledged == {b"%d" % number for number in range(60)}
+
+
+@dataclass(frozen=True)
+class Lent:
+    message: StoredMessage
+    receipt: str
+
+
+async def pop(client: RemotingClient, address: str, *, lease_ms: int, wait_ms: int = 0) -> list[Lent]:
+    header = PopMessageRequest(GROUP, TOPIC, -1, 16, lease_ms, wait_ms, 0)
+    answer = await client.invoke(address, Command.request(header), TIMEOUT_MS)
+    if answer.code != ResponseCode.SUCCESS:
+        return []
+    said = answer.header(PopMessageResponse)
+    return [
+        Lent(message, f"0 {said.pop_time} {said.invisible_time} 0 0 broker-a {message.queue_id} {message.queue_offset}")
+        for message in decode_many(answer.body)
+    ]
+
+
+async def ack(client: RemotingClient, address: str, lent: Lent) -> None:
+    message = lent.message
+    header = AckMessageRequest(GROUP, TOPIC, message.queue_id, lent.receipt, message.queue_offset)
+    answer = await client.invoke(address, Command.request(header), TIMEOUT_MS)
+    assert answer.code == ResponseCode.SUCCESS, answer.remark
