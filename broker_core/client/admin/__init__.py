@@ -1,0 +1,40 @@
+"""Administration of a cluster, by resource: every answer of many brokers says who failed."""
+
+from __future__ import annotations
+
+from broker_core.client.admin.asking import Asking, BrokerAddress
+from broker_core.client.admin.clusters import BrokerRuntime, Clusters
+from broker_core.client.admin.groups import Group, GroupConnections, Groups, GroupStats
+from broker_core.client.admin.messages import BrowsePage, Messages, PlacedMessage, SearchResult
+from broker_core.client.admin.offsets import Offsets, Reset
+from broker_core.client.admin.topics import Topic, TopicKind, Topics, TopicStats
+from broker_core.client.session import Session
+
+__all__ = [
+    "Admin",
+    "BrokerAddress",
+    "BrokerRuntime",
+    "BrowsePage",
+    "Group",
+    "GroupConnections",
+    "GroupStats",
+    "PlacedMessage",
+    "Reset",
+    "SearchResult",
+    "Topic",
+    "TopicKind",
+    "TopicStats",
+]
+
+
+class Admin:
+    """All rooms of administration over one session."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        asking = Asking(session)
+        self.clusters = Clusters(asking)
+        self.topics = Topics(asking)
+        self.groups = Groups(asking)
+        self.offsets = Offsets(asking)
+        self.messages = Messages(asking, self.topics, self.groups)

@@ -1,0 +1,111 @@
+"""How administration asks: which brokers there are, one typed answer, answers of all of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from broker_core.client.answers import Answers, ask_all
+from broker_core.client.errors import MalformedAnswer, NoRoute
+from broker_core.client.routes import MASTER_ID
+from broker_core.client.session import Session
+from broker_core.protocol.bodies import coder
+from broker_core.protocol.bodies.clusters import ClusterInfo
+from broker_core.protocol.command import Command
+from broker_core.protocol.errors import ProtocolError
+from broker_core.protocol.headers.routes import GetBrokerClusterInfoRequest
+
+T = TypeVar("T")
+
+# Pages ask many questions in a row; brokers come and go every half minute at most.
+_KEEP_CLUSTER_SECONDS: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerAddress:
+    """One broker process: several share a name, the one with id 0 is their master."""
+
+    cluster: str
+    name: str
+    broker_id: int
+    addr: str
+
+    @property
+    def is_master(self) -> bool:
+        """Whether messages and settings are written here."""
+        return self.broker_id == MASTER_ID
+
+
+class Asking:
+    """Questions to the brokers of one cluster, with the time limit of administration."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self._brokers: list[BrokerAddress] = []
+        self._asked_at = 0.0
+
+    async def brokers(self) -> list[BrokerAddress]:
+        """Return all brokers, by name and id; raise Unreachable when no name server answers."""
+        if time.monotonic() - self._asked_at > _KEEP_CLUSTER_SECONDS:
+            answer = await self.session.ask_name_server(GetBrokerClusterInfoRequest())
+            self._brokers = _addresses(self.decode(ClusterInfo, answer, "name server"))
+            self._asked_at = time.monotonic()
+        return self._brokers
+
+    async def masters(self) -> dict[str, str]:
+        """Return address → broker name of every master."""
+        return {broker.addr: broker.name for broker in await self.brokers() if broker.is_master}
+
+    async def masters_of(self, topic: str) -> dict[str, str]:
+        """Return address → broker name of the masters that have `topic`; raise TopicNotFound."""
+        route = await self.session.routes.refresh(topic)
+        return {addr: name for name, addr in route.masters.items()}
+
+    async def master(self, broker_name: str) -> str:
+        """Return the address of a broker's master; raise NoRoute when there is none."""
+        addr = await self.session.master_of(broker_name)
+        if addr is None:
+            raise NoRoute("", f"no master of broker {broker_name!r} is known")
+        return addr
+
+    async def ask(self, addr: str, header: object, body: bytes = b"", *, topic: str | None = None) -> Command:
+        """Return one successful answer; raise what a refusal stands for."""
+        timeout_ms = self.session.config.admin_timeout_ms
+        return await self.session.call(addr, header, body, timeout_ms=timeout_ms, topic=topic)
+
+    async def ask_for(self, kind: type[T], addr: str, header: object, *, topic: str | None = None) -> T:
+        """Return the body of one successful answer."""
+        return self.decode(kind, await self.ask(addr, header, topic=topic), addr)
+
+    async def ask_each(self, addresses: Iterable[str], ask: Callable[[str], Awaitable[T]]) -> Answers[T]:
+        """Ask several brokers at once."""
+        return await ask_all(addresses, ask)
+
+    @staticmethod
+    def decode(kind: type[T], answer: Command, addr: str) -> T:
+        """Return the body of an answer; raise MalformedAnswer."""
+        try:
+            return coder.decode(kind, answer.body)
+        except ProtocolError as error:
+            raise MalformedAnswer(addr, str(error)) from error
+
+    @staticmethod
+    def read(kind: type[T], answer: Command, addr: str) -> T:
+        """Return the header of an answer; raise MalformedAnswer."""
+        try:
+            return answer.header(kind)
+        except ProtocolError as error:
+            raise MalformedAnswer(addr, str(error)) from error
+
+
+def _addresses(info: ClusterInfo) -> list[BrokerAddress]:
+    return sorted(
+        (
+            BrokerAddress(broker.cluster, broker.broker_name, broker_id, addr)
+            for broker in info.broker_addr_table.values()
+            for broker_id, addr in broker.broker_addrs.items()
+        ),
+        key=lambda broker: (broker.name, broker.broker_id),
+    )

@@ -1,0 +1,135 @@
+"""The brokers of a cluster: which there are, and how each is doing (remoting-protocol.md 2.10, 3.8)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from broker_core.client.admin.asking import Asking, BrokerAddress
+from broker_core.client.answers import Answers
+from broker_core.client.errors import BrokerRefused
+from broker_core.protocol.bodies.clusters import BrokerStatsData
+from broker_core.protocol.bodies.routes import KVTable
+from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.headers.admin import (
+    GetBrokerConfigRequest,
+    GetBrokerRuntimeInfoRequest,
+    UpdateBrokerConfigRequest,
+    ViewBrokerStatsDataRequest,
+)
+
+__all__ = ["BrokerAddress", "BrokerRuntime", "Clusters"]
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerRuntime:
+    """The figures of one broker. `table` is all it sent; a figure it did not send, or sent as nonsense, is None."""
+
+    table: dict[str, str]
+
+    @property
+    def version(self) -> str | None:
+        """E.g. ``V4_9_8``."""
+        return self.table.get("brokerVersionDesc")
+
+    @property
+    def booted_at(self) -> int | None:
+        """When it started, ms."""
+        return self._integer("bootTimestamp")
+
+    @property
+    def in_rate(self) -> float | None:
+        """Messages stored per second, over the last ten."""
+        return self._rate("putTps")
+
+    @property
+    def out_rate(self) -> float | None:
+        """Messages handed out per second, over the last ten."""
+        return self._rate("getTransferedTps")
+
+    @property
+    def stored_total(self) -> int | None:
+        """Messages stored since it started."""
+        return self._integer("msgPutTotalTodayNow")
+
+    @property
+    def handed_out_total(self) -> int | None:
+        """Messages handed out since it started."""
+        return self._integer("msgGetTotalTodayNow")
+
+    @property
+    def disk_used_ratio(self) -> float | None:
+        """How full the disk of the commit log is, 0 to 1."""
+        return self._number("commitLogDiskRatio")
+
+    @property
+    def commit_log_bytes(self) -> int | None:
+        """Bytes between the first and the last message that can be read."""
+        begin, end = self._integer("commitLogMinOffset"), self._integer("commitLogMaxOffset")
+        return None if begin is None or end is None else end - begin
+
+    @property
+    def earliest_message_at(self) -> int | None:
+        """Store time of the first message, ms; None when there is none."""
+        at = self._integer("earliestMessageTimeStamp")
+        return at if at is not None and at > 0 else None
+
+    def _integer(self, name: str) -> int | None:
+        number = self._number(name)
+        return None if number is None else int(number)
+
+    def _rate(self, name: str) -> float | None:
+        first = self.table.get(name, "").split(" ")[0]
+        return _parsed(first)
+
+    def _number(self, name: str) -> float | None:
+        return _parsed(self.table.get(name, ""))
+
+
+def _parsed(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+class Clusters:
+    """Questions about brokers."""
+
+    def __init__(self, asking: Asking) -> None:
+        self._asking = asking
+
+    async def brokers(self) -> list[BrokerAddress]:
+        """Return all brokers that name servers know, by name and id; raise Unreachable."""
+        return await self._asking.brokers()
+
+    async def runtime(self) -> Answers[BrokerRuntime]:
+        """Return the figures of every broker, by address."""
+        addresses = [broker.addr for broker in await self._asking.brokers()]
+        return await self._asking.ask_each(addresses, self.runtime_of)
+
+    async def runtime_of(self, addr: str) -> BrokerRuntime:
+        """Return the figures of one broker; raise BrokerRefused or Unreachable."""
+        return BrokerRuntime((await self._asking.ask_for(KVTable, addr, GetBrokerRuntimeInfoRequest())).table)
+
+    async def stats_of(self, addr: str, name: str, key: str) -> BrokerStatsData | None:
+        """Return one statistic of one broker, e.g. ``TOPIC_PUT_NUMS`` of a topic; None when it counts none such."""
+        try:
+            return await self._asking.ask_for(BrokerStatsData, addr, ViewBrokerStatsDataRequest(name, key))
+        except BrokerRefused as error:
+            if error.code != ResponseCode.SYSTEM_ERROR:
+                raise
+            return None
+
+    async def settings_of(self, addr: str) -> dict[str, str]:
+        """Return the settings of one broker."""
+        answer = await self._asking.ask(addr, GetBrokerConfigRequest())
+        lines = answer.body.decode("utf-8", "replace").splitlines()
+        pairs = (line.partition("=") for line in lines if "=" in line and not line.startswith("#"))
+        return {name.strip(): value.strip() for name, _, value in pairs}
+
+    async def change_settings_of(self, addr: str, settings: dict[str, str]) -> None:
+        """Change settings of one broker; unknown names are ignored there. Raise NoPermission for protected ones."""
+        body = "".join(f"{name}={value}\n" for name, value in settings.items()).encode("latin-1", "backslashreplace")
+        await self._asking.ask(addr, UpdateBrokerConfigRequest(), body)

@@ -1,0 +1,283 @@
+"""Consumer groups of a cluster: settings, progress, members (remoting-protocol.md 2.10, 3.6, 3.10, 3.11)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from broker_core.client.admin.asking import Asking
+from broker_core.client.admin.topics import check_name
+from broker_core.client.answers import Answers, ask_all
+from broker_core.client.errors import BrokerRefused, GroupOffline, NotSupported
+from broker_core.errors import GantryError
+from broker_core.protocol.bodies import coder
+from broker_core.protocol.bodies.groups import (
+    Connection,
+    ConsumerConnection,
+    ConsumerOffsetSerializeWrapper,
+    SubscriptionGroupConfig,
+    SubscriptionGroupWrapper,
+)
+from broker_core.protocol.bodies.heartbeat import ConsumeFromWhere, ConsumeType, MessageModel, SubscriptionData
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.bodies.running import ConsumerRunningInfo
+from broker_core.protocol.bodies.stats import (
+    ConsumeStats,
+    ConsumeStatsList,
+    OffsetWrapper,
+    QueryConsumeTimeSpanBody,
+    QueueTimeSpan,
+)
+from broker_core.protocol.headers.clients import GetConsumerRunningInfoRequest
+from broker_core.protocol.headers.groups import (
+    CreateSubscriptionGroupRequest,
+    DeleteSubscriptionGroupRequest,
+    GetAllSubscriptionGroupConfigRequest,
+    GetBrokerConsumeStatsRequest,
+    GetConsumerConnectionListRequest,
+    GetConsumeStatsRequest,
+    QueryConsumeTimeSpanRequest,
+)
+from broker_core.protocol.headers.replication import GetAllConsumerOffsetRequest
+
+# `%RETRY%` and the group make a topic name, which has 127 characters at most (remoting-protocol.md 7.4).
+MAX_GROUP_NAME: Final = 120
+_AT_ONCE: Final = 64
+
+BUILT_IN_GROUPS: Final = frozenset(
+    {
+        "TOOLS_CONSUMER", "FILTERSRV_CONSUMER", "SELF_TEST_C_GROUP", "CID_ONS-HTTP-PROXY", "CID_ONSAPI_PULL",
+        "CID_ONSAPI_PERMISSION", "CID_ONSAPI_OWNER", "CID_SYS_RMQ_TRANS", "SCHEDULE_CONSUMER", "__MONITOR_CONSUMER",
+    }
+)  # fmt: skip
+"""Groups that brokers have for themselves (remoting-protocol.md 3.6, 7.1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A consumer group: settings by broker name, and the topics it has offsets of.
+
+    A group that nobody configured, but that consumed, has offsets and no settings.
+    """
+
+    name: str
+    configs: dict[str, SubscriptionGroupConfig] = field(default_factory=dict)
+    topics: tuple[str, ...] = ()
+
+    @property
+    def is_built_in(self) -> bool:
+        """Whether brokers made it for themselves."""
+        return self.name in BUILT_IN_GROUPS or self.name.startswith("CID_RMQ_SYS_")
+
+    @property
+    def config(self) -> SubscriptionGroupConfig | None:
+        """The settings of one of its brokers; they are the same unless someone changed a single broker."""
+        return next(iter(self.configs.values()), None)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupStats:
+    """How far a group is; brokers that did not answer are in `failed`, and their queues are not counted."""
+
+    queues: dict[MessageQueue, OffsetWrapper] = field(default_factory=dict)
+    consume_tps: float = 0.0
+    failed: dict[str, GantryError] = field(default_factory=dict)
+
+    @property
+    def lag(self) -> int:
+        """Messages stored and not yet consumed, over the queues that are known."""
+        return sum(max(0, queue.broker_offset - queue.consumer_offset) for queue in self.queues.values())
+
+
+@dataclass(frozen=True, slots=True)
+class GroupConnections:
+    """The members of a group on all brokers; nobody online is an answer, a broker that failed is in `failed`."""
+
+    members: dict[str, Connection] = field(default_factory=dict)
+    """By client id."""
+    subscriptions: dict[str, SubscriptionData] = field(default_factory=dict)
+    consume_type: ConsumeType | None = None
+    message_model: MessageModel | None = None
+    consume_from_where: ConsumeFromWhere | None = None
+    failed: dict[str, GantryError] = field(default_factory=dict)
+
+
+TimeSpans: TypeAlias = list[QueueTimeSpan]
+
+
+class Groups:
+    """Questions about consumer groups, and changes to them."""
+
+    def __init__(self, asking: Asking) -> None:
+        self._asking = asking
+
+    async def list(self) -> Answers[Group]:
+        """Return all groups by name: those with settings and those with offsets; `failed` has brokers by address."""
+        masters = await self._asking.masters()
+        settings, offsets = await asyncio.gather(
+            self._asking.ask_each(
+                masters,
+                lambda addr: self._asking.ask_for(
+                    SubscriptionGroupWrapper, addr, GetAllSubscriptionGroupConfigRequest()
+                ),
+            ),
+            self._asking.ask_each(
+                masters,
+                lambda addr: self._asking.ask_for(ConsumerOffsetSerializeWrapper, addr, GetAllConsumerOffsetRequest()),
+            ),
+        )
+        configs: dict[str, dict[str, SubscriptionGroupConfig]] = {}
+        for addr, wrapper in settings.found.items():
+            for name, config in wrapper.subscription_group_table.items():
+                configs.setdefault(name, {})[masters[addr]] = config
+        topics = _topics_by_group(offsets.found.values())
+        names = sorted(configs.keys() | topics.keys())
+        found = {name: Group(name, configs.get(name, {}), tuple(sorted(topics.get(name, ())))) for name in names}
+        return Answers(found, {**settings.failed, **offsets.failed})
+
+    async def find(self, name: str) -> Group | None:
+        """Return one group, None when no broker that answered knows it; raise when no broker answered."""
+        return (await self.list()).raise_if_none().found.get(name)
+
+    async def create(
+        self,
+        name: str,
+        *,
+        retry_max_times: int = 16,
+        retry_queue_nums: int = 1,
+        consume_enable: bool = True,
+        consume_broadcast_enable: bool = True,
+    ) -> Answers[None]:
+        """Create the group, or replace its settings, on every master; answers by address. Raise NameIllegal."""
+        check_name(name, longest=MAX_GROUP_NAME)
+        config = SubscriptionGroupConfig(
+            group_name=name,
+            retry_max_times=retry_max_times,
+            retry_queue_nums=retry_queue_nums,
+            consume_enable=consume_enable,
+            consume_broadcast_enable=consume_broadcast_enable,
+        )
+        body = coder.encode(config)
+
+        async def tell(addr: str) -> None:
+            await self._asking.ask(addr, CreateSubscriptionGroupRequest(), body)
+
+        return await self._asking.ask_each(await self._asking.masters(), tell)
+
+    async def delete(self, name: str) -> Answers[None]:
+        """Delete settings and offsets of the group on every master; its retry and dead letter topics stay."""
+
+        async def tell(addr: str) -> None:
+            await self._asking.ask(addr, DeleteSubscriptionGroupRequest(name, remove_offset=True))
+
+        return await self._asking.ask_each(await self._asking.masters(), tell)
+
+    async def consume_stats(self, name: str, *, topic: str | None = None) -> GroupStats:
+        """Return how far the group is in each queue of its topics, or of one; an unknown group has no queues."""
+        header = GetConsumeStatsRequest(name, topic)
+        answers = await self._asking.ask_each(
+            await self._asking.masters(), lambda addr: self._asking.ask_for(ConsumeStats, addr, header)
+        )
+        return _merged(answers.found.values(), answers.failed)
+
+    async def all_consume_stats(self) -> Answers[GroupStats]:
+        """Return how far every group is, by name, in one question to each broker; `failed` has brokers by address.
+
+        Groups that the bulk answer leaves out, and all groups of brokers that do not know it, are asked for one by one.
+        """
+        masters = await self._asking.masters()
+        bulk, groups = await asyncio.gather(
+            self._asking.ask_each(
+                masters, lambda addr: self._asking.ask_for(ConsumeStatsList, addr, GetBrokerConsumeStatsRequest())
+            ),
+            self.list(),
+        )
+        by_group: dict[str, list[ConsumeStats]] = {}
+        for answer in bulk.found.values():
+            for entry in answer.consume_stats_list:
+                for name, stats in entry.items():
+                    by_group.setdefault(name, []).extend(stats)
+        failed = {**groups.failed, **bulk.failed}
+        if any(isinstance(error, NotSupported) for error in bulk.failed.values()):
+            failed = {addr: error for addr, error in failed.items() if not isinstance(error, NotSupported)}
+            by_group = {}
+        found = {name: _merged(stats, failed) for name, stats in by_group.items()}
+        left_out = await self.consume_stats_of(name for name in groups.found if name not in found)
+        return Answers({**found, **left_out.found}, {**failed, **left_out.failed})
+
+    async def consume_stats_of(self, names: Iterable[str]) -> Answers[GroupStats]:
+        """Return how far several groups are, by name."""
+        places = asyncio.Semaphore(_AT_ONCE)
+
+        async def ask(name: str) -> GroupStats:
+            async with places:
+                return await self.consume_stats(name)
+
+        return await ask_all(names, ask)
+
+    async def time_spans(self, name: str, topic: str) -> Answers[TimeSpans]:
+        """Return how late the group is in time in each queue of a topic, by broker address; raise TopicNotFound."""
+        header = QueryConsumeTimeSpanRequest(topic, name)
+
+        async def ask(addr: str) -> TimeSpans:
+            return (
+                await self._asking.ask_for(QueryConsumeTimeSpanBody, addr, header, topic=topic)
+            ).consume_time_span_set
+
+        return await self._asking.ask_each(await self._asking.masters_of(topic), ask)
+
+    async def connections(self, name: str) -> GroupConnections:
+        """Return the members of the group and what they want."""
+        brokers = [broker.addr for broker in await self._asking.brokers()]
+        header = GetConsumerConnectionListRequest(name)
+        answers = await self._asking.ask_each(
+            brokers, lambda addr: self._asking.ask_for(ConsumerConnection, addr, header)
+        )
+        found = list(answers.found.values())
+        first = found[0] if found else ConsumerConnection()
+        return GroupConnections(
+            members={member.client_id: member for answer in found for member in answer.connection_set},
+            subscriptions={topic: data for answer in found for topic, data in answer.subscription_table.items()},
+            consume_type=first.consume_type,
+            message_model=first.message_model,
+            consume_from_where=first.consume_from_where,
+            failed={addr: error for addr, error in answers.failed.items() if not isinstance(error, GroupOffline)},
+        )
+
+    async def running_info(self, name: str, client_id: str) -> ConsumerRunningInfo:
+        """Ask one member for its inside, through any broker it is connected to; raise BrokerRefused or Unreachable."""
+        header = GetConsumerRunningInfoRequest(name, client_id)
+        failure: GantryError = GroupOffline(206, f"group {name} has no client {client_id}", "cluster")
+        for broker in await self._asking.brokers():
+            try:
+                return await self._asking.ask_for(ConsumerRunningInfo, broker.addr, header)
+            except BrokerRefused as error:
+                failure = error
+        raise failure
+
+    async def owners(self, name: str) -> dict[MessageQueue, str]:
+        """Return which member reads which queue, as far as the members say so themselves."""
+        members = (await self.connections(name)).members
+        answers = await ask_all(members, lambda client_id: self.running_info(name, client_id))
+        return {queue: client_id for client_id, info in answers.found.items() for queue in info.mq_table}
+
+
+def _topics_by_group(answers: Iterable[ConsumerOffsetSerializeWrapper]) -> dict[str, set[str]]:
+    topics: dict[str, set[str]] = {}
+    for answer in answers:
+        for key in answer.offset_table:
+            topic, _, group = key.partition("@")
+            if group:
+                topics.setdefault(group, set()).add(topic)
+    return topics
+
+
+def _merged(answers: Iterable[ConsumeStats], failed: dict[str, GantryError]) -> GroupStats:
+    queues: dict[MessageQueue, OffsetWrapper] = {}
+    tps = 0.0
+    for stats in answers:
+        queues.update(stats.offset_table)
+        tps += stats.consume_tps
+    return GroupStats(dict(sorted(queues.items())), tps, failed)

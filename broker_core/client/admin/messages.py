@@ -1,0 +1,260 @@
+"""Finding messages: by key, by id, by place (remoting-protocol.md 2.9; behaviour.md F.8)."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from broker_core.client.admin.asking import Asking
+from broker_core.client.admin.browse import Browse
+from broker_core.client.admin.groups import Groups
+from broker_core.client.admin.placed import BrowsePage, PlacedMessage, Reading
+from broker_core.client.admin.topics import Topics
+from broker_core.client.errors import BrokerRefused, MalformedAnswer, refusal
+from broker_core.client.sending import now_ms
+from broker_core.errors import GantryError
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.bodies.running import ConsumeMessageDirectlyResult
+from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.errors import MalformedMessageId, ProtocolError
+from broker_core.protocol.headers.clients import ConsumeMessageDirectlyRequest
+from broker_core.protocol.headers.messages import QueryMessageRequest, QueryMessageResponse, ViewMessageByIdRequest
+from broker_core.protocol.message import StoredMessage
+from broker_core.protocol.message_id import born_time_of_unique_id, parse_offset_id
+from broker_core.protocol.record import decode_many, decode_one
+
+MAX_FOUND: Final = 64
+"""What one broker returns to one question at most."""
+_MAX_TIME: Final = 2**63 - 1
+_BORN_SLACK_MS: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class SearchFigures:
+    """What a search had to look at, over all brokers; None where a broker does not tell."""
+
+    index_files: int | None = None
+    index_files_skipped_by_time: int | None = None
+    entries_visited: int | None = None
+    collisions_dropped: int | None = None
+    expired_messages: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """What a search found, newest first, and how far it can be trusted."""
+
+    messages: list[PlacedMessage] = field(default_factory=list)
+    complete: bool = True
+    """Whether all there is was seen: every broker answered, and none stopped at a limit."""
+    figures: SearchFigures = field(default_factory=SearchFigures)
+    failed: dict[str, GantryError] = field(default_factory=dict)
+    """Brokers that did not answer, by address."""
+
+
+class DeliveryState(StrEnum):
+    """Whether a group has passed a message."""
+
+    CONSUMED = "consumed"
+    NOT_REACHED = "not_reached"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """Where one group is, seen from one message."""
+
+    group: str
+    state: DeliveryState
+    behind: int | None = None
+    """Messages of the queue before this one that the group has still to consume."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Searched:
+    """The answer of one broker."""
+
+    messages: list[StoredMessage]
+    matching: list[StoredMessage]
+    header: QueryMessageResponse | None
+
+
+class Messages:
+    """Questions about messages."""
+
+    def __init__(self, asking: Asking, topics: Topics, groups: Groups) -> None:
+        self._asking = asking
+        self._topics = topics
+        self._groups = groups
+        self._reading = Reading(asking.session)
+        self._browse = Browse(asking, self._reading)
+
+    async def search(
+        self, topic: str, key: str, *, begin: int = 0, end: int = _MAX_TIME, max_messages: int = MAX_FOUND
+    ) -> SearchResult:
+        """Return messages that have `key` among their keys or as unique id, stored from `begin` to `end` (ms).
+
+        Every broker of the topic is asked for `max_messages`, at most 64. Raises TopicNotFound or Unreachable.
+        """
+        masters = await self._asking.masters_of(topic)
+        header = QueryMessageRequest(topic, key, min(max_messages, MAX_FOUND), begin, end)
+        answers = await self._asking.ask_each(masters, lambda addr: self._search_on(addr, header))
+        placed = [
+            PlacedMessage(message, masters[addr])
+            for addr, searched in answers.found.items()
+            for message in searched.matching
+        ]
+        placed.sort(key=lambda each: (each.message.store_timestamp, each.message.log_offset), reverse=True)
+        complete = answers.complete and all(_is_complete(each, header.max_num) for each in answers.found.values())
+        return SearchResult(placed, complete, _figures(answers.found.values()), answers.failed)
+
+    async def find(self, topic: str, message_id: str) -> PlacedMessage | None:
+        """Return the message with this unique id or offset id; raise TopicNotFound or Unreachable."""
+        found = await self.find_by_offset_id(message_id)
+        if found is not None and found.message.topic == topic:
+            return found
+        for begin in _begins(message_id):
+            result = await self.search(topic, message_id, begin=begin)
+            exact = [each for each in result.messages if each.message.unique_id == message_id]
+            if exact:
+                return exact[-1]  # the oldest: later ones are retries or copies of it
+        return None
+
+    async def find_by_offset_id(self, offset_id: str) -> PlacedMessage | None:
+        """Return the message at the place that an offset id names; None when there is none, or the id is no such id.
+
+        Only brokers of this cluster are asked, whatever address the id holds.
+        """
+        try:
+            place = parse_offset_id(offset_id)
+        except MalformedMessageId:
+            return None
+        masters = await self._asking.masters()
+        named = f"[{place.ip}]:{place.port}" if ":" in place.ip else f"{place.ip}:{place.port}"
+        answers = await self._asking.ask_each(
+            [named] if named in masters else masters, lambda addr: self._view(addr, place.log_offset)
+        )
+        for addr, message in answers.found.items():
+            if message is not None and message.offset_id == offset_id.upper():
+                return PlacedMessage(message, masters[addr])
+        return None
+
+    async def at(self, queue: MessageQueue, offset: int) -> PlacedMessage | None:
+        """Return the message at a queue offset, None when it is gone or not there yet."""
+        page = await self._reading.page(queue, offset, 1)
+        return page.messages[0] if page.messages and page.messages[0].message.queue_offset == offset else None
+
+    async def page(self, queue: MessageQueue, offset: int, limit: int) -> BrowsePage:
+        """Return up to `limit` messages of a queue from `offset` on, oldest first, with the bounds of the queue."""
+        return await self._reading.page(queue, offset, limit)
+
+    async def browse(
+        self,
+        topic: str,
+        *,
+        begin: int = 0,
+        end: int = _MAX_TIME,
+        limit: int = 50,
+        queue_id: int | None = None,
+        positions: dict[MessageQueue, int] | None = None,
+    ) -> BrowsePage:
+        """Return the newest `limit` messages stored from `begin` to `end` (ms), newest first.
+
+        The page's `positions` given back continue it with older ones. Raises TopicNotFound or Unreachable; brokers
+        that failed are in the page.
+        """
+        return await self._browse.page(topic, begin, end, limit, queue_id=queue_id, positions=positions)
+
+    async def deliveries(self, placed: PlacedMessage) -> list[Delivery]:
+        """Return for each group of the message's topic whether it has consumed the message."""
+        message = placed.message
+        groups = (await self._topics.groups(message.topic)).raise_if_none()
+        names = sorted({name for names in groups.found.values() for name in names})
+        stats = await asyncio.gather(*(self._groups.consume_stats(name, topic=message.topic) for name in names))
+        deliveries = []
+        for name, group in zip(names, stats, strict=True):
+            progress = group.queues.get(placed.queue)
+            if progress is None:
+                deliveries.append(Delivery(name, DeliveryState.UNKNOWN))
+            elif progress.consumer_offset > message.queue_offset:
+                deliveries.append(Delivery(name, DeliveryState.CONSUMED))
+            else:
+                behind = message.queue_offset - progress.consumer_offset
+                deliveries.append(Delivery(name, DeliveryState.NOT_REACHED, behind))
+        return deliveries
+
+    async def deliver(self, placed: PlacedMessage, group: str, client_id: str) -> ConsumeMessageDirectlyResult:
+        """Have one member of a group handle a message now, whatever its offsets; raise BrokerRefused or Unreachable."""
+        message = placed.message
+        addr = await self._asking.master(placed.broker_name)
+        header = ConsumeMessageDirectlyRequest(group, client_id, message.offset_id, placed.broker_name, message.topic)
+        return await self._asking.ask_for(ConsumeMessageDirectlyResult, addr, header)
+
+    async def _search_on(self, addr: str, header: QueryMessageRequest) -> _Searched:
+        session = self._asking.session
+        answer = await session.invoke(addr, header, timeout_ms=session.config.admin_timeout_ms)
+        if answer.code not in (ResponseCode.SUCCESS, ResponseCode.QUERY_NOT_FOUND):
+            raise refusal(answer.code, answer.remark, addr, topic=header.topic)
+        try:
+            found = decode_many(answer.body) if answer.code == ResponseCode.SUCCESS else []
+            figures = answer.header(QueryMessageResponse) if answer.ext_fields else None
+        except ProtocolError as error:
+            raise MalformedAnswer(addr, str(error)) from error
+        matching = [
+            message
+            for message in found
+            if message.topic == header.topic and (message.unique_id == header.key or header.key in message.keys)
+        ]
+        return _Searched(found, matching, figures)
+
+    async def _view(self, addr: str, log_offset: int) -> StoredMessage | None:
+        try:
+            answer = await self._asking.ask(addr, ViewMessageByIdRequest(log_offset))
+        except BrokerRefused as error:
+            if error.code != ResponseCode.SYSTEM_ERROR:
+                raise
+            return None
+        try:
+            return decode_one(answer.body)
+        except ProtocolError as error:
+            raise MalformedAnswer(addr, str(error)) from error
+
+
+def _begins(message_id: str) -> Iterable[int]:
+    """Return the times to search from, in order: the id tells when it was made, unless it is not of that form."""
+    with contextlib.suppress(MalformedMessageId):
+        yield max(0, born_time_of_unique_id(message_id, now_ms()) - _BORN_SLACK_MS)
+    yield 0
+
+
+def _is_complete(searched: _Searched, asked_for: int) -> bool:
+    said = searched.header.search_complete if searched.header is not None else None
+    return len(searched.messages) < asked_for if said is None else said
+
+
+def _figures(answers: Iterable[_Searched]) -> SearchFigures:
+    headers, dropped_here = [], 0
+    for searched in answers:
+        headers.append(searched.header)
+        dropped_here += len(searched.messages) - len(searched.matching)
+
+    def total(name: str) -> int | None:
+        values = [getattr(header, name, None) for header in headers]
+        known = [value for value in values if value is not None]
+        return sum(known) if known and len(known) == len(values) else None
+
+    collisions = total("search_collisions_dropped")
+    return SearchFigures(
+        index_files=total("search_index_files"),
+        index_files_skipped_by_time=total("search_index_files_skipped"),
+        entries_visited=total("search_entries_visited"),
+        collisions_dropped=None if collisions is None else collisions + dropped_here,
+        expired_messages=total("search_expired"),
+    )
+
+
+__all__ = ["BrowsePage", "Delivery", "DeliveryState", "Messages", "PlacedMessage", "SearchFigures", "SearchResult"]

@@ -1,0 +1,158 @@
+"""Offsets of queues and of groups: ask, set, reset (remoting-protocol.md 2.5, 2.10; behaviour.md F.10)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from broker_core.client.admin.asking import Asking
+from broker_core.client.answers import Answers, ask_all
+from broker_core.client.errors import GroupOffline, refusal
+from broker_core.errors import GantryError
+from broker_core.protocol.bodies.groups import ConsumerOffsetSerializeWrapper
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.bodies.stats import ResetOffsetBody
+from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.headers.offsets import (
+    GetEarliestMsgStoretimeRequest,
+    GetEarliestMsgStoretimeResponse,
+    GetMaxOffsetRequest,
+    GetMaxOffsetResponse,
+    GetMinOffsetRequest,
+    GetMinOffsetResponse,
+    QueryConsumerOffsetRequest,
+    QueryConsumerOffsetResponse,
+    ResetOffsetRequest,
+    SearchOffsetRequest,
+    SearchOffsetResponse,
+    UpdateConsumerOffsetRequest,
+)
+from broker_core.protocol.headers.replication import GetAllConsumerOffsetRequest
+from broker_core.protocol.message import QueueOffset
+
+TO_THE_END: Final = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """Where a reset sent each queue of a group."""
+
+    offsets: dict[MessageQueue, int] = field(default_factory=dict)
+    failed: dict[str, GantryError] = field(default_factory=dict)
+    """Brokers whose queues stay where they are, by address."""
+
+
+class Offsets:
+    """Questions about offsets, and changes to those of groups."""
+
+    def __init__(self, asking: Asking) -> None:
+        self._asking = asking
+
+    async def min(self, queue: MessageQueue) -> QueueOffset:
+        """Return the first offset that can be read; 0 for an unknown queue."""
+        addr = await self._asking.master(queue.broker_name)
+        answer = await self._asking.ask(addr, GetMinOffsetRequest(queue.topic, queue.queue_id))
+        return QueueOffset(self._asking.read(GetMinOffsetResponse, answer, addr).offset)
+
+    async def max(self, queue: MessageQueue) -> QueueOffset:
+        """Return the offset that the next message gets; 0 for an unknown queue."""
+        addr = await self._asking.master(queue.broker_name)
+        answer = await self._asking.ask(addr, GetMaxOffsetRequest(queue.topic, queue.queue_id))
+        return QueueOffset(self._asking.read(GetMaxOffsetResponse, answer, addr).offset)
+
+    async def by_time(self, queue: MessageQueue, timestamp: int) -> QueueOffset:
+        """Return the offset of the message stored nearest to `timestamp` (ms); after the last, that of the last."""
+        addr = await self._asking.master(queue.broker_name)
+        answer = await self._asking.ask(addr, SearchOffsetRequest(queue.topic, queue.queue_id, timestamp))
+        return QueueOffset(self._asking.read(SearchOffsetResponse, answer, addr).offset)
+
+    async def earliest_at(self, queue: MessageQueue) -> int | None:
+        """Return when the first readable message was stored (ms), None when there is none."""
+        addr = await self._asking.master(queue.broker_name)
+        answer = await self._asking.ask(addr, GetEarliestMsgStoretimeRequest(queue.topic, queue.queue_id))
+        at = self._asking.read(GetEarliestMsgStoretimeResponse, answer, addr).timestamp
+        return at if at > 0 else None
+
+    async def find(self, group: str, queue: MessageQueue) -> QueueOffset | None:
+        """Return the offset a group has stored. Brokers say 0 for a young queue that the group never read."""
+        addr = await self._asking.master(queue.broker_name)
+        header = QueryConsumerOffsetRequest(group, queue.topic, queue.queue_id)
+        answer = await self._asking.session.invoke(
+            addr, header, timeout_ms=self._asking.session.config.admin_timeout_ms
+        )
+        if answer.code == ResponseCode.QUERY_NOT_FOUND:
+            return None
+        if answer.code != ResponseCode.SUCCESS:
+            raise refusal(answer.code, answer.remark, addr, topic=queue.topic)
+        return QueueOffset(self._asking.read(QueryConsumerOffsetResponse, answer, addr).offset)
+
+    async def set(self, group: str, offsets: Mapping[MessageQueue, int]) -> Answers[None]:
+        """Store offsets of a group, without a check; answers by ``topic@broker@queue``.
+
+        Members that are online go on where they are and store their own offsets again: use `reset` for them.
+        """
+
+        async def store(name: str) -> None:
+            queue = queues[name]
+            addr = await self._asking.master(queue.broker_name)
+            header = UpdateConsumerOffsetRequest(group, queue.topic, queue.queue_id, offsets[queue])
+            await self._asking.ask(addr, header)
+
+        queues = {f"{queue.topic}@{queue.broker_name}@{queue.queue_id}": queue for queue in offsets}
+        return await ask_all(queues, store)
+
+    async def reset(self, group: str, topic: str, timestamp: int, *, force: bool = True) -> Reset:
+        """Send a group to the messages of `timestamp` (ms; TO_THE_END), on every broker of a topic.
+
+        Members that are online are told by the broker, and go there within seconds. For a group without members the
+        offsets are stored directly. Without `force` no queue goes forward. Raises TopicNotFound.
+        """
+        masters = await self._asking.masters_of(topic)
+
+        async def reset_on(addr: str) -> dict[MessageQueue, int]:
+            await self._fill_gaps(addr, masters[addr], group, topic)
+            try:
+                return await self._reset_online(addr, group, topic, timestamp, force)
+            except GroupOffline:
+                return await self._reset_offline(masters[addr], group, topic, timestamp, force)
+
+        answers = await self._asking.ask_each(masters, reset_on)
+        offsets = {queue: offset for found in answers.found.values() for queue, offset in found.items()}
+        return Reset(dict(sorted(offsets.items())), answers.failed)
+
+    async def _fill_gaps(self, addr: str, broker_name: str, group: str, topic: str) -> None:
+        """Store an offset for each queue in which the group has none: with one missing, brokers refuse to reset any."""
+        table = await self._asking.ask_for(ConsumerOffsetSerializeWrapper, addr, GetAllConsumerOffsetRequest())
+        known = table.offset_table.get(f"{topic}@{group}", {})
+        begins: dict[MessageQueue, int] = {}
+        for queue in await self._queues(topic, broker_name):
+            if queue.queue_id not in known:
+                begin = await self.find(group, queue)
+                begins[queue] = await self.max(queue) if begin is None else begin
+        await self.set(group, begins)
+
+    async def _queues(self, topic: str, broker_name: str) -> list[MessageQueue]:
+        route = await self._asking.session.routes.get(topic)
+        queues = {*route.read_queues, *route.write_queues}
+        return sorted(queue for queue in queues if queue.broker_name == broker_name)
+
+    async def _reset_online(
+        self, addr: str, group: str, topic: str, timestamp: int, force: bool
+    ) -> dict[MessageQueue, int]:
+        header = ResetOffsetRequest(topic, group, timestamp, force)
+        return (await self._asking.ask_for(ResetOffsetBody, addr, header, topic=topic)).offset_table
+
+    async def _reset_offline(
+        self, broker_name: str, group: str, topic: str, timestamp: int, force: bool
+    ) -> dict[MessageQueue, int]:
+        find: Callable[[MessageQueue], Awaitable[int]]
+        find = self.max if timestamp == TO_THE_END else lambda queue: self.by_time(queue, timestamp)
+        offsets: dict[MessageQueue, int] = {}
+        for queue in await self._queues(topic, broker_name):
+            target, stored = await find(queue), await self.find(group, queue)
+            offsets[queue] = target if force or stored is None or target < stored else stored
+        answers = await self.set(group, offsets)
+        for error in answers.failed.values():
+            raise error
+        return offsets

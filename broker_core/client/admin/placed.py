@@ -1,0 +1,85 @@
+"""Messages with the broker they are on, and reading pages of a queue by offset."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from broker_core.client.config import BROWSING_GROUP
+from broker_core.client.consumer.pull import PullConsumer, PullResult, PullStatus
+from broker_core.client.session import Session
+from broker_core.errors import GantryError
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.message import StoredMessage
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedMessage:
+    """A stored message and the name of its broker, which the record itself does not hold."""
+
+    message: StoredMessage
+    broker_name: str
+
+    @property
+    def queue(self) -> MessageQueue:
+        """The queue it is in."""
+        return MessageQueue(self.message.topic, self.broker_name, self.message.queue_id)
+
+
+@dataclass(frozen=True, slots=True)
+class BrowsePage:
+    """Some messages, and where to go on."""
+
+    messages: list[PlacedMessage] = field(default_factory=list)
+    positions: dict[MessageQueue, int] = field(default_factory=dict)
+    """Read by time: for each queue with more, the offset before which it goes on. Read by offset: the next offset."""
+    min_offset: int = 0
+    max_offset: int = 0
+    """Bounds of the queue, when one is read by offset."""
+    failed: dict[str, GantryError] = field(default_factory=dict)
+    """Queues that could not be read, by broker name."""
+
+
+class Reading:
+    """Reads ranges of queues, however few messages a broker gives at a time."""
+
+    def __init__(self, session: Session) -> None:
+        self._consumer = PullConsumer(session, BROWSING_GROUP)
+
+    async def page(self, queue: MessageQueue, offset: int, limit: int) -> BrowsePage:
+        """Return up to `limit` messages from `offset` on, oldest first.
+
+        An offset outside of the queue gives no messages, and the bounds to choose another one. Raises like `pull`.
+        """
+        messages: list[StoredMessage] = []
+        while True:
+            result = await self._consumer.pull(queue, offset, max_messages=min(32, limit - len(messages)))
+            messages += result.messages
+            if result.status is not PullStatus.OFFSET_ILLEGAL:
+                offset = int(result.next_offset)
+            if len(messages) >= limit or not _goes_on(result):
+                return _page(queue, messages, offset, result)
+
+    async def before(self, queue: MessageQueue, begin: int, end: int) -> list[StoredMessage]:
+        """Return the messages of a queue from offset `begin` up to `end`, oldest first."""
+        messages: list[StoredMessage] = []
+        offset = begin
+        while offset < end:
+            result = await self._consumer.pull(queue, offset, max_messages=min(32, end - offset))
+            messages += [message for message in result.messages if message.queue_offset < end]
+            if not _goes_on(result) or result.next_offset <= offset:
+                break
+            offset = int(result.next_offset)
+        return messages
+
+
+def _goes_on(result: PullResult) -> bool:
+    return result.status in (PullStatus.FOUND, PullStatus.NO_MATCHED) and result.next_offset < result.max_offset
+
+
+def _page(queue: MessageQueue, messages: list[StoredMessage], offset: int, result: PullResult) -> BrowsePage:
+    return BrowsePage(
+        messages=[PlacedMessage(message, queue.broker_name) for message in messages],
+        positions={queue: offset},
+        min_offset=int(result.min_offset),
+        max_offset=int(result.max_offset),
+    )

@@ -1,0 +1,310 @@
+"""Topics of a cluster: settings, queues, who produces and who consumes (remoting-protocol.md 2.10, 2.11)."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final, TypeAlias
+
+from broker_core.client.admin.asking import Asking
+from broker_core.client.answers import Answers, ask_all
+from broker_core.client.errors import NameIllegal as NameIllegal
+from broker_core.client.errors import TopicNotFound
+from broker_core.client.routes import Route
+from broker_core.errors import GantryError
+from broker_core.protocol.bodies.groups import GroupList, ProducerInfo, ProducerTableInfo
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.bodies.stats import TopicOffset, TopicStatsTable
+from broker_core.protocol.bodies.topics import TopicConfig, TopicConfigSerializeWrapper, TopicList
+from broker_core.protocol.codes import PERM_READ, PERM_WRITE
+from broker_core.protocol.headers.groups import GetAllProducerInfoRequest, QueryTopicConsumeByWhoRequest
+from broker_core.protocol.headers.routes import DeleteTopicInNameServerRequest, GetAllTopicListRequest
+from broker_core.protocol.headers.topics import (
+    CreateTopicRequest,
+    DeleteTopicRequest,
+    GetAllTopicConfigRequest,
+    GetTopicStatsInfoRequest,
+)
+
+MAX_NAME: Final = 127
+_NAME: Final = re.compile(r"[%|a-zA-Z0-9_-]+")
+_AT_ONCE: Final = 64
+_SYSTEM: Final = frozenset(
+    {
+        "TBW102", "SCHEDULE_TOPIC_XXXX", "BenchmarkTest", "RMQ_SYS_TRANS_HALF_TOPIC", "RMQ_SYS_TRANS_OP_HALF_TOPIC",
+        "TRANS_CHECK_MAX_TIME_TOPIC", "SELF_TEST_TOPIC", "OFFSET_MOVED_EVENT", "RMQ_SYS_TRACE_TOPIC",
+    }
+)  # fmt: skip
+
+
+class TopicKind(StrEnum):
+    """Whose topic it is."""
+
+    NORMAL = "normal"
+    RETRY = "retry"
+    DEAD_LETTER = "dlq"
+    SYSTEM = "system"
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A topic with its settings on each broker that has it."""
+
+    name: str
+    kind: TopicKind
+    configs: dict[str, TopicConfig]
+    """Broker name → settings there."""
+
+    @property
+    def brokers(self) -> tuple[str, ...]:
+        """Names of the brokers that have it."""
+        return tuple(sorted(self.configs))
+
+    @property
+    def read_queues(self) -> int:
+        """Readable queues of one broker; the largest number if they differ."""
+        return max((config.read_queue_nums for config in self.configs.values()), default=0)
+
+    @property
+    def write_queues(self) -> int:
+        """Writable queues of one broker; the largest number if they differ."""
+        return max((config.write_queue_nums for config in self.configs.values()), default=0)
+
+    @property
+    def perm(self) -> int:
+        """What may be done with it on some broker at least: PERM_READ and PERM_WRITE."""
+        bits = 0
+        for config in self.configs.values():
+            bits |= config.perm
+        return bits & (PERM_READ | PERM_WRITE)
+
+    @property
+    def order(self) -> bool:
+        """Whether it is an order topic somewhere."""
+        return any(config.order for config in self.configs.values())
+
+
+@dataclass(frozen=True, slots=True)
+class TopicStats:
+    """What the queues of a topic hold; brokers that did not answer are in `failed`, their queues are not counted."""
+
+    queues: dict[MessageQueue, TopicOffset] = field(default_factory=dict)
+    failed: dict[str, GantryError] = field(default_factory=dict)
+
+    @property
+    def messages(self) -> int:
+        """Messages that can be read."""
+        return sum(queue.max_offset - queue.min_offset for queue in self.queues.values())
+
+    @property
+    def written(self) -> int:
+        """Messages ever written: what a rate is made of."""
+        return sum(queue.max_offset for queue in self.queues.values())
+
+    @property
+    def last_stored_at(self) -> int | None:
+        """Store time of the last message, ms."""
+        return max((queue.last_update_timestamp for queue in self.queues.values()), default=0) or None
+
+
+@dataclass(frozen=True, slots=True)
+class TopicProducer:
+    """One producing client."""
+
+    group: str
+    info: ProducerInfo
+
+    @property
+    def address(self) -> str:
+        """Where it connects from, ``ip:port``."""
+        return self.info.remote_ip.lstrip("/")
+
+
+Names: TypeAlias = list[str]
+Producers: TypeAlias = list[TopicProducer]
+
+
+class Topics:
+    """Questions about topics, and changes to them."""
+
+    def __init__(self, asking: Asking) -> None:
+        self._asking = asking
+
+    async def names(self) -> Names:
+        """Return all topic names that a name server knows; raise Unreachable."""
+        answer = await self._asking.session.ask_name_server(GetAllTopicListRequest())
+        return sorted(set(self._asking.decode(TopicList, answer, "name server").topic_list))
+
+    async def list(self) -> Answers[Topic]:
+        """Return all topics by name; `failed` has the brokers that did not answer, by address."""
+        masters = await self._asking.masters()
+        answers = await self._asking.ask_each(
+            masters, lambda addr: self._asking.ask_for(TopicConfigSerializeWrapper, addr, GetAllTopicConfigRequest())
+        )
+        configs: dict[str, dict[str, TopicConfig]] = {}
+        for addr, wrapper in answers.found.items():
+            for name, config in wrapper.topic_config_table.items():
+                configs.setdefault(name, {})[masters[addr]] = config
+        own = await self._own_names()
+        found = {name: Topic(name, kind_of(name, own), by_broker) for name, by_broker in sorted(configs.items())}
+        return Answers(found, answers.failed)
+
+    async def get(self, name: str) -> Topic:
+        """Return one topic as name servers know it; raise TopicNotFound or Unreachable."""
+        route = await self._asking.session.routes.refresh(name)
+        configs = {
+            queue.broker_name: TopicConfig(
+                topic_name=name,
+                read_queue_nums=queue.read_queue_nums,
+                write_queue_nums=queue.write_queue_nums,
+                perm=queue.perm,
+                topic_sys_flag=queue.topic_sys_flag,
+                order=bool(route.data.order_topic_conf),
+            )
+            for queue in route.data.queue_datas
+        }
+        return Topic(name, kind_of(name, await self._own_names()), configs)
+
+    async def route(self, name: str) -> Route:
+        """Return where the topic is; raise TopicNotFound or Unreachable."""
+        return await self._asking.session.routes.refresh(name)
+
+    async def create(
+        self,
+        name: str,
+        *,
+        read_queues: int = 4,
+        write_queues: int = 4,
+        perm: int = PERM_READ | PERM_WRITE,
+        order: bool = False,
+        brokers: Iterable[str] | None = None,
+    ) -> Answers[None]:
+        """Create the topic, or replace its settings, on every master or those of `brokers`; answers by address.
+
+        Queue counts are per broker. Raises NameIllegal before anything is sent.
+        """
+        check_name(name)
+        wanted = None if brokers is None else set(brokers)
+        masters = [
+            addr for addr, broker in (await self._asking.masters()).items() if wanted is None or broker in wanted
+        ]
+        header = CreateTopicRequest(name, read_queues, write_queues, perm, order=order)
+        return await self._tell(masters, header)
+
+    async def update(
+        self,
+        name: str,
+        *,
+        read_queues: int | None = None,
+        write_queues: int | None = None,
+        perm: int | None = None,
+    ) -> Answers[None]:
+        """Change what is given and keep the rest, on each broker that has the topic; raise TopicNotFound."""
+        topic = await self.get(name)
+
+        async def change(addr: str) -> None:
+            config = topic.configs[masters[addr]]
+            await self._asking.ask(
+                addr,
+                CreateTopicRequest(
+                    name,
+                    config.read_queue_nums if read_queues is None else read_queues,
+                    config.write_queue_nums if write_queues is None else write_queues,
+                    config.perm if perm is None else perm,
+                    topic_sys_flag=config.topic_sys_flag,
+                    order=config.order,
+                ),
+            )
+
+        masters = {addr: broker for addr, broker in (await self._asking.masters()).items() if broker in topic.configs}
+        answers = await ask_all(masters, change)
+        self._asking.session.routes.forget(name)
+        return answers
+
+    async def delete(self, name: str) -> Answers[None]:
+        """Delete the topic with its messages: on each broker first, since they would register it again, then on each
+        name server. Answers by address; raise TopicNotFound."""
+        masters = await self._asking.masters_of(name)
+        deleted = await self._tell(masters, DeleteTopicRequest(name))
+        forgotten = await self._tell(self._asking.session.name_servers.addresses, DeleteTopicInNameServerRequest(name))
+        self._asking.session.routes.forget(name)
+        return Answers({**deleted.found, **forgotten.found}, {**deleted.failed, **forgotten.failed})
+
+    async def stats(self, name: str) -> TopicStats:
+        """Return what each queue holds; raise TopicNotFound when no broker has the topic."""
+        masters = await self._asking.masters_of(name)
+        header = GetTopicStatsInfoRequest(name)
+        answers = await self._asking.ask_each(
+            masters, lambda addr: self._asking.ask_for(TopicStatsTable, addr, header, topic=name)
+        )
+        queues = {queue: offset for table in answers.found.values() for queue, offset in table.offset_table.items()}
+        if not answers.found and any(isinstance(error, TopicNotFound) for error in answers.failed.values()):
+            raise TopicNotFound(name)
+        return TopicStats(dict(sorted(queues.items())), answers.failed)
+
+    async def stats_of(self, names: Iterable[str]) -> Answers[TopicStats]:
+        """Return the stats of many topics by name; `failed` is by name too."""
+        places = asyncio.Semaphore(_AT_ONCE)
+
+        async def ask(name: str) -> TopicStats:
+            async with places:
+                return await self.stats(name)
+
+        return await ask_all(names, ask)
+
+    async def groups(self, name: str) -> Answers[Names]:
+        """Return the consumer groups of the topic, online or with offsets, by broker address; raise TopicNotFound."""
+        masters = await self._asking.masters_of(name)
+        header = QueryTopicConsumeByWhoRequest(name)
+
+        async def ask(addr: str) -> Names:
+            return sorted((await self._asking.ask_for(GroupList, addr, header)).group_list)
+
+        return await self._asking.ask_each(masters, ask)
+
+    async def producers(self, name: str) -> Answers[Producers]:
+        """Return the producers connected to each broker of the topic, by address; raise TopicNotFound.
+
+        Brokers know which group a producer belongs to, not which topics it writes: these are those that could.
+        """
+        masters = await self._asking.masters_of(name)
+
+        async def ask(addr: str) -> Producers:
+            table = await self._asking.ask_for(ProducerTableInfo, addr, GetAllProducerInfoRequest())
+            return [TopicProducer(group, info) for group, infos in sorted(table.data.items()) for info in infos]
+
+        return await self._asking.ask_each(masters, ask)
+
+    async def _tell(self, addresses: Iterable[str], header: object) -> Answers[None]:
+        async def tell(addr: str) -> None:
+            await self._asking.ask(addr, header)
+
+        return await self._asking.ask_each(addresses, tell)
+
+    async def _own_names(self) -> frozenset[str]:
+        """Return the topics that brokers make for themselves: by cluster, by broker name, and for replies."""
+        brokers = await self._asking.brokers()
+        clusters = {broker.cluster for broker in brokers}
+        return frozenset(clusters | {broker.name for broker in brokers} | {f"{name}_REPLY_TOPIC" for name in clusters})
+
+
+def kind_of(name: str, own_names: frozenset[str] = frozenset()) -> TopicKind:
+    """Return whose topic it is; `own_names` are those named after clusters and brokers."""
+    if name.startswith("%RETRY%"):
+        return TopicKind.RETRY
+    if name.startswith("%DLQ%"):
+        return TopicKind.DEAD_LETTER
+    if name in _SYSTEM or name in own_names or name.startswith("rmq_sys_"):
+        return TopicKind.SYSTEM
+    return TopicKind.NORMAL
+
+
+def check_name(name: str, *, longest: int = MAX_NAME) -> None:
+    """Raise NameIllegal for a name that brokers refuse."""
+    if not name or len(name) > longest:
+        raise NameIllegal(f"a name has 1 to {longest} characters, {name!r} has {len(name)}")
+    if not _NAME.fullmatch(name):
+        raise NameIllegal(f"{name!r}: a name has letters, digits, '_', '-', '%' and '|' only")

@@ -1,0 +1,56 @@
+"""One question to many brokers: what was found, and who failed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from broker_core.errors import GantryError
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)  # without slots, in which `Answers[int]()` cannot note its type
+class Answers(Generic[T]):
+    """The answers of several peers, by address; a peer that failed is named with its error, never left out."""
+
+    found: dict[str, T] = field(default_factory=dict)
+    failed: dict[str, GantryError] = field(default_factory=dict)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every peer that was asked answered."""
+        return not self.failed
+
+    def raise_if_none(self) -> Answers[T]:
+        """Return itself; raise the first failure when nobody answered and somebody failed."""
+        if not self.found and self.failed:
+            raise next(iter(self.failed.values()))
+        return self
+
+
+async def ask_all(addresses: Iterable[str], ask: Callable[[str], Awaitable[T]]) -> Answers[T]:
+    """Ask every address at once; only `GantryError` counts as a failed answer, anything else is raised."""
+    asked = list(dict.fromkeys(addresses))
+    results = await asyncio.gather(*(_caught(ask(address)) for address in asked))
+    answers = Answers[T]()
+    for address, result in zip(asked, results, strict=True):
+        if isinstance(result, _Failed):
+            answers.failed[address] = result.error
+        else:
+            answers.found[address] = result
+    return answers
+
+
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    error: GantryError
+
+
+async def _caught(answer: Awaitable[T]) -> T | _Failed:
+    try:
+        return await answer
+    except GantryError as error:
+        return _Failed(error)

@@ -1,0 +1,111 @@
+"""Settings of a client: a frozen dataclass per role. Defaults are the Java client's unless a field says why not."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import socket
+import ssl
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+TEMPLATE_TOPIC: Final = "TBW102"
+"""Brokers create unknown topics in its image when they are allowed to (remoting-protocol.md 2.2)."""
+DEFAULT_TOPIC_QUEUES: Final = 4
+MAX_BODY_BYTES: Final = 4 * 1024 * 1024
+BROWSING_GROUP: Final = "TOOLS_CONSUMER"
+"""A consumer group that every broker has from the start; reading by offset needs some group and commits nothing."""
+
+_instances = itertools.count(1)
+
+
+def new_client_id() -> str:
+    """Return a client id that no other client has: ``ip@pid#n`` (remoting-protocol.md 7.1)."""
+    return f"{local_ip()}@{os.getpid()}#{next(_instances)}"
+
+
+def local_ip() -> str:
+    """Return the address this machine uses towards others, ``127.0.0.1`` when it has none."""
+    # Connecting a datagram socket sends nothing: it only asks the kernel which own address leads outwards.
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))
+        except OSError:
+            return "127.0.0.1"
+        return str(probe.getsockname()[0])
+
+
+@dataclass(frozen=True, slots=True)
+class ClientConfig:
+    """Where a cluster is and how a session talks to it."""
+
+    name_servers: Sequence[str]
+    """``host:port`` of each name server; one is asked, the next one when it fails."""
+    client_id: str = field(default_factory=new_client_id)
+    timeout_ms: int = 3_000
+    """How long a call waits for its answer when nothing else is said."""
+    admin_timeout_ms: int = 5_000
+    """The same for administration, whose answers are larger."""
+    route_refresh_ms: int = 30_000
+    heartbeat_ms: int = 30_000
+    tls: ssl.SSLContext | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse one address where a list of them belongs: its characters would be taken for addresses."""
+        if isinstance(self.name_servers, str):
+            raise TypeError(f"name_servers is a list of host:port, not the text {self.name_servers!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class ProducerConfig:
+    """How messages are sent."""
+
+    retries: int = 2
+    """Further attempts, each on another broker when there is one."""
+    timeout_ms: int = 3_000
+    """For all attempts of one message together."""
+    create_topics: bool = False
+    """Let brokers create unknown topics. Off, unlike Java: behind HTTP a misspelt topic is to be an error."""
+    retry_when_not_stored_ok: bool = False
+    """Try another broker when the answer is a flush or replica time-out; the message may then be stored twice."""
+    compress_from_bytes: int = 4096
+    compress_level: int = 5
+    max_body_bytes: int = MAX_BODY_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class PushConfig:
+    """How a push consumer reads (behaviour.md E.1)."""
+
+    start_from: Literal["first", "last", "time"] = "last"
+    """Where a group without committed offset starts: ``first``, ``last``, or ``time`` with `start_timestamp`."""
+    start_timestamp: int = 0
+    strategy: Literal["AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH"] = "AVG"
+    """All members of a group have to use the same one."""
+    orderly: bool = False
+    broadcasting: bool = False
+    concurrency: int = 20
+    """Messages that are handled at the same time, over all queues; an orderly queue handles one at a time."""
+    pull_batch: int = 32
+    pull_suspend_ms: int = 15_000
+    pull_timeout_ms: int = 30_000
+    pull_error_delay_ms: int = 1_000
+    flow_control_delay_ms: int = 50
+    busy_delay_ms: int = 20
+    queue_max_messages: int = 1_000
+    queue_max_bytes: int = 100 * 1024 * 1024
+    queue_max_span: int = 2_000
+    max_reconsume_times: int = -1
+    """Deliveries before a message becomes a dead letter; -1 as in Java: 16, and without end if orderly."""
+    consume_timeout_ms: int = 15 * 60 * 1_000
+    """A handler that takes longer is cancelled, and its message counts as failed."""
+    retry_local_ms: int = 5_000
+    """When not even the retry of a message can be stored, it is handled here again after this pause."""
+    suspend_queue_ms: int = 1_000
+    """How long an orderly queue waits before the same message is handled again."""
+    rebalance_ms: int = 20_000
+    lock_renewal_ms: int = 20_000
+    persist_offsets_ms: int = 5_000
+    shutdown_wait_ms: int = 5_000
+    """How long `close` waits for messages in hand before it leaves them to be delivered again."""

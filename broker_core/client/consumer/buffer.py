@@ -1,0 +1,99 @@
+"""Messages of one queue that were pulled and are not yet done with (behaviour.md E.4)."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+
+from broker_core.client.config import PushConfig
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.message import StoredMessage
+
+
+class QueueBuffer:
+    """What is in hand of one queue, in queue order; says what may be committed and whether there is room for more.
+
+    A message stays here from the pull until it is `done`, so the offset to commit never passes one that is still
+    being handled: after a crash everything behind it is delivered again, and nothing is lost.
+    """
+
+    def __init__(self, queue: MessageQueue, config: PushConfig) -> None:
+        self.queue = queue
+        self.dropped = False
+        self.last_pull = 0
+        self.last_consume = 0
+        self._config = config
+        self._held: dict[int, StoredMessage] = {}
+        self._waiting: deque[StoredMessage] = deque()
+        self._bytes = 0
+        self._next_commit = -1
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of the bodies in hand."""
+        return self._bytes
+
+    @property
+    def span(self) -> int:
+        """Distance between the first and the last queue offset in hand."""
+        bounds = self.bounds
+        return bounds[1] - bounds[0] if bounds else 0
+
+    @property
+    def bounds(self) -> tuple[int, int] | None:
+        """First and last queue offset in hand."""
+        # Messages are put in queue order and keep their place, so the ends of the map are the bounds.
+        return (next(iter(self._held)), next(reversed(self._held))) if self._held else None
+
+    @property
+    def is_full(self) -> bool:
+        """Whether pulling has to pause: too many messages, too many bytes, or one that holds up too long a row."""
+        config = self._config
+        if len(self._held) > config.queue_max_messages or self._bytes > config.queue_max_bytes:
+            return True
+        return not config.orderly and len(self._held) > 1 and self.span > config.queue_max_span
+
+    def put(self, messages: Sequence[StoredMessage]) -> None:
+        """Take what was pulled; what is in hand already is not taken twice."""
+        for message in messages:
+            if message.queue_offset not in self._held:
+                self._held[message.queue_offset] = message
+                self._waiting.append(message)
+                self._bytes += len(message.body)
+                self._next_commit = max(self._next_commit, message.queue_offset + 1)
+
+    def take(self) -> StoredMessage | None:
+        """Return the next message to handle, or None; it stays in hand until it is `done` or `put_back`."""
+        return self._waiting.popleft() if self._waiting else None
+
+    def put_back(self, message: StoredMessage) -> None:
+        """Make `message` the next one to handle again."""
+        if message.queue_offset in self._held:
+            self._held[message.queue_offset] = message
+            self._waiting.appendleft(message)
+
+    def done(self, message: StoredMessage) -> int | None:
+        """Let go of `message`; return the offset that may be committed now, or None when it is not in hand."""
+        held = self._held.pop(message.queue_offset, None)
+        if held is None:
+            return None
+        self._bytes -= len(held.body)
+        return next(iter(self._held), self._next_commit)
+
+    def passed(self, next_offset: int) -> int | None:
+        """Note that nothing before `next_offset` is wanted; return what may be committed, None if messages wait.
+
+        This is what moves the committed offset over filtered messages: without it the lag never reaches zero.
+        """
+        if self._held:
+            return None
+        self._next_commit = max(self._next_commit, next_offset)
+        return next_offset
+
+    def drop(self) -> None:
+        """Give the queue up: nothing of it is handled or committed from now on."""
+        self.dropped = True
+        self._waiting.clear()

@@ -1,0 +1,235 @@
+"""Calling the application with messages in hand: many at a time, or one by one per queue (behaviour.md E.5, E.6)."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Final, Protocol
+
+from broker_core.client.config import PushConfig
+from broker_core.client.consumer.buffer import QueueBuffer
+from broker_core.client.consumer.offsets import OffsetStore
+from broker_core.client.consumer.reader import QueueReader
+from broker_core.client.consumer.send_back import SendBack, as_sent
+from broker_core.client.sending import now_ms
+from broker_core.client.tasks import Tasks
+from broker_core.logs import get_logger
+from broker_core.protocol.message import StoredMessage
+
+Handler = Callable[[StoredMessage], Awaitable[object]]
+"""The application. To return is to have consumed the message; to raise is to want it again."""
+
+_NO_LOCK_PAUSE_MS: Final = 100
+
+
+class RetryLater(Exception):
+    """Raised by a handler that wants its message again; anything else it raises means the same, and is logged."""
+
+    def __init__(self, *, delay_level: int = 0) -> None:
+        super().__init__(f"delay level {delay_level}")
+        self.delay_level = delay_level
+        """0: by count; below 0: a dead letter at once. An orderly consumer waits a moment whatever it says."""
+
+
+class Handling(Protocol):
+    """How a consumer calls its handler."""
+
+    def start(self) -> None:
+        """Begin to handle what arrives."""
+
+    def arrived(self, reader: QueueReader) -> None:
+        """Note that `reader` has new messages in hand."""
+
+    def added(self, reader: QueueReader) -> None:
+        """Note that a queue is read from now on."""
+
+    async def finish(self, *, timeout_ms: int) -> None:
+        """Begin nothing new, and wait for what is being handled, for `timeout_ms` at most."""
+
+
+class _InHand:
+    """Counts the messages that are being handled, so that a consumer can wait for them when it closes."""
+
+    def __init__(self) -> None:
+        self.is_closing = False
+        self._count = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    def __enter__(self) -> None:
+        self._count += 1
+        self._idle.clear()
+
+    def __exit__(self, *_: object) -> None:
+        self._count -= 1
+        if not self._count:
+            self._idle.set()
+
+    async def finish(self, timeout_ms: int) -> None:
+        """Wait until nothing is handled any more."""
+        self.is_closing = True
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(timeout_ms / 1000):
+                await self._idle.wait()
+
+
+@dataclass(frozen=True, slots=True)
+class _Called:
+    """How the handler ended."""
+
+    done: bool
+    delay_level: int = 0
+
+
+async def call(handler: Handler, message: StoredMessage, *, timeout_ms: int, group: str) -> _Called:
+    """Call the application with one message under its first topic; what it raises says that it wants it again."""
+    log = get_logger(__name__, f"group={group} topic={message.topic}")
+    try:
+        async with asyncio.timeout(timeout_ms / 1000):
+            await handler(as_sent(message))
+    except RetryLater as wish:
+        return _Called(done=False, delay_level=wish.delay_level)
+    except Exception:
+        log.exception("%s was not handled", message.message_id)
+        return _Called(done=False)
+    return _Called(done=True)
+
+
+class Concurrent:
+    """A fixed number of workers handle the messages of all queues; what fails goes back to the broker."""
+
+    def __init__(
+        self,
+        handler: Handler,
+        tasks: Tasks,
+        offsets: OffsetStore,
+        send_back: SendBack,
+        *,
+        group: str,
+        config: PushConfig,
+    ) -> None:
+        self._handler = handler
+        self._tasks = tasks
+        self._offsets = offsets
+        self._send_back = send_back
+        self._group = group
+        self._config = config
+        self._in_hand = _InHand()
+        # Its bound is that of the buffers: what is queued here is in hand there.
+        self._work: asyncio.Queue[tuple[QueueBuffer, StoredMessage]] = asyncio.Queue()
+
+    def start(self) -> None:
+        """Start the workers."""
+        for number in range(self._config.concurrency):
+            self._tasks.start(f"worker {number}", self._worker())
+
+    def arrived(self, reader: QueueReader) -> None:
+        """Give all messages that wait to the workers."""
+        while not self._in_hand.is_closing and (message := reader.buffer.take()) is not None:
+            self._work.put_nowait((reader.buffer, message))
+
+    def added(self, reader: QueueReader) -> None:
+        """A new queue needs nothing of its own."""
+
+    async def finish(self, *, timeout_ms: int) -> None:
+        """Begin nothing new, and wait for what is being handled, for `timeout_ms` at most."""
+        await self._in_hand.finish(timeout_ms)
+
+    async def _worker(self) -> None:
+        while True:
+            buffer, message = await self._work.get()
+            if not buffer.dropped and not self._in_hand.is_closing:
+                with self._in_hand:
+                    await self._handle(buffer, message)
+
+    async def _handle(self, buffer: QueueBuffer, message: StoredMessage) -> None:
+        buffer.last_consume = now_ms()
+        called = await call(self._handler, message, timeout_ms=self._config.consume_timeout_ms, group=self._group)
+        if buffer.dropped:
+            return  # the message comes again where the queue is now
+        if called.done or self._config.broadcasting or await self._give_back(buffer, message, called):
+            self._done(buffer, message)
+        else:
+            self._tasks.start("handle again", self._handle_again(buffer, message))
+
+    async def _give_back(self, buffer: QueueBuffer, message: StoredMessage, called: _Called) -> bool:
+        return await self._send_back.send_back(message, buffer.queue.broker_name, delay_level=called.delay_level)
+
+    async def _handle_again(self, buffer: QueueBuffer, message: StoredMessage) -> None:
+        await asyncio.sleep(self._config.retry_local_ms / 1000)
+        self._work.put_nowait((buffer, replace(message, reconsume_times=message.reconsume_times + 1)))
+
+    def _done(self, buffer: QueueBuffer, message: StoredMessage) -> None:
+        offset = buffer.done(message)
+        if offset is not None and not buffer.dropped:
+            self._offsets.note(buffer.queue, offset)
+
+
+class Orderly:
+    """One message of a queue at a time, in queue order; one that fails is handled again before the next may come."""
+
+    def __init__(
+        self,
+        handler: Handler,
+        tasks: Tasks,
+        offsets: OffsetStore,
+        send_back: SendBack,
+        *,
+        group: str,
+        config: PushConfig,
+    ) -> None:
+        self._handler = handler
+        self._tasks = tasks
+        self._offsets = offsets
+        self._send_back = send_back
+        self._group = group
+        self._config = config
+        self._in_hand = _InHand()
+
+    def start(self) -> None:
+        """Nothing to start before there are queues."""
+
+    def arrived(self, reader: QueueReader) -> None:
+        """The lane of the queue waits for its reader itself."""
+
+    def added(self, reader: QueueReader) -> None:
+        """Start the lane of a queue."""
+        self._tasks.start(f"lane {reader.queue.broker_name}/{reader.queue.queue_id}", self._lane(reader))
+
+    async def finish(self, *, timeout_ms: int) -> None:
+        """Begin nothing new, and wait for what is being handled, for `timeout_ms` at most."""
+        await self._in_hand.finish(timeout_ms)
+
+    async def _lane(self, reader: QueueReader) -> None:
+        while not reader.is_dropped and not self._in_hand.is_closing:
+            reader.arrived.clear()
+            buffer = reader.buffer
+            message = buffer.take()
+            if message is None:
+                await reader.arrived.wait()
+            elif not reader.is_locked:
+                buffer.put_back(message)
+                await asyncio.sleep(_NO_LOCK_PAUSE_MS / 1000)
+            elif not await self._handle(buffer, message):
+                await asyncio.sleep(self._config.suspend_queue_ms / 1000)
+
+    async def _handle(self, buffer: QueueBuffer, message: StoredMessage) -> bool:
+        """Call the handler; return False when the same message has to be handled again."""
+        buffer.last_consume = now_ms()
+        with self._in_hand:
+            called = await call(self._handler, message, timeout_ms=self._config.consume_timeout_ms, group=self._group)
+            if called.done or await self._is_dead(message):
+                offset = buffer.done(message)
+                if offset is not None and not buffer.dropped:
+                    self._offsets.note(buffer.queue, offset, may_go_back=True)
+                return True
+        buffer.put_back(replace(message, reconsume_times=message.reconsume_times + 1))
+        return False
+
+    async def _is_dead(self, message: StoredMessage) -> bool:
+        """Make a dead letter of a message that failed as often as the group allows; return whether that is done."""
+        if not 0 <= self._config.max_reconsume_times <= message.reconsume_times:
+            return False
+        return await self._send_back.send_copy(message)

@@ -1,0 +1,116 @@
+"""Receipts of leased messages, and how a pop answer tells them (behaviour.md I.3; remoting-protocol.md 9.2).
+
+A receipt's text, eight words joined by spaces::
+
+    start offset | pop time | invisible time | revive queue | retry flag | broker name | queue id | queue offset
+
+The answer's header says the same for all messages at once. `startOffsetInfo` is ``flag queue start;…`` and
+`msgOffsetInfo` is ``flag queue offset,offset;…``, where the flag is 0 for the topic itself and 1 for its retry topic.
+A broker may also put the receipt into each message, as property POP_CK.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final, Self
+
+from broker_core.protocol import properties as names
+from broker_core.protocol.headers.pop import ChangeInvisibleTimeResponse, PopMessageResponse
+from broker_core.protocol.message import StoredMessage
+
+_RETRY_PREFIX: Final = "%RETRY%"
+_WORDS: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseReceipt:
+    """What it takes to end or to lengthen the lease of one message; any process may use it."""
+
+    group: str
+    broker_name: str
+    topic: str
+    """Where the leased message is: the topic that was read, or the group's retry topic of it."""
+    queue_id: int
+    queue_offset: int
+    extra_info: str
+    """The broker's own text of the receipt."""
+    pop_time: int
+    """When the lease began, ms of the broker's clock."""
+    invisible_ms: int
+
+    @property
+    def expires_at(self) -> int:
+        """When the lease ends, ms of the broker's clock."""
+        return self.pop_time + self.invisible_ms
+
+    def to_text(self) -> str:
+        """Return the receipt as text that `from_text` reads; it holds no secret and proves nothing."""
+        words = (self.group, self.broker_name, self.topic, self.queue_id, self.queue_offset, self.pop_time)
+        return "\n".join((*map(str, words), str(self.invisible_ms), self.extra_info))
+
+    @classmethod
+    def from_text(cls, text: str) -> Self:
+        """Return the receipt that `to_text` wrote; raise ValueError for any other text."""
+        group, broker_name, topic, queue_id, queue_offset, pop_time, invisible_ms, extra_info = text.split("\n")
+        return cls(
+            group, broker_name, topic, int(queue_id), int(queue_offset), extra_info, int(pop_time), int(invisible_ms)
+        )
+
+    def renewed(self, answer: ChangeInvisibleTimeResponse) -> LeaseReceipt:
+        """Return the receipt of the same message after its lease was changed."""
+        words = self.extra_info.split(" ")
+        words[1:4] = str(answer.pop_time), str(answer.invisible_time), str(answer.revive_qid)
+        return replace(self, extra_info=" ".join(words), pop_time=answer.pop_time, invisible_ms=answer.invisible_time)
+
+
+@dataclass(frozen=True, slots=True)
+class LeasedMessage:
+    """A message in lease, under the topic it was sent to."""
+
+    message: StoredMessage
+    receipt: LeaseReceipt
+    delivery_count: int
+    """1 for the first delivery."""
+
+
+class Receipts:
+    """Makes the receipts of one pop answer."""
+
+    def __init__(self, group: str, topic: str, broker_name: str, header: PopMessageResponse) -> None:
+        self._group = group
+        self._topic = topic
+        self._broker_name = broker_name
+        self._header = header
+        self._starts = _starts(header.start_offset_info)
+
+    def leased(self, message: StoredMessage) -> LeasedMessage:
+        """Return `message` with its receipt."""
+        text = message.properties.get(names.POP_CK) or self._text(message)
+        receipt = LeaseReceipt(
+            group=self._group,
+            broker_name=self._broker_name,
+            topic=message.topic,
+            queue_id=message.queue_id,
+            queue_offset=message.queue_offset,
+            extra_info=text,
+            pop_time=self._header.pop_time,
+            invisible_ms=self._header.invisible_time,
+        )
+        shown = message if message.topic == self._topic else replace(message, topic=self._topic)
+        return LeasedMessage(shown, receipt, message.reconsume_times + 1)
+
+    def _text(self, message: StoredMessage) -> str:
+        header = self._header
+        flag = "1" if message.topic.startswith(_RETRY_PREFIX) else "0"
+        start = self._starts.get((flag, message.queue_id), int(message.queue_offset))
+        words = (start, header.pop_time, header.invisible_time, header.revive_qid, flag)
+        return " ".join(map(str, (*words, self._broker_name, message.queue_id, message.queue_offset)))
+
+
+def _starts(info: str | None) -> dict[tuple[str, int], int]:
+    """Return (retry flag, queue id) → start offset of a pop answer's `startOffsetInfo`."""
+    starts = {}
+    for part in filter(None, (info or "").split(";")):
+        flag, queue_id, start = part.split(" ")
+        starts[flag, int(queue_id)] = int(start)
+    return starts

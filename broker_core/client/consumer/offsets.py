@@ -1,0 +1,142 @@
+"""How far a group has come: noted here, stored by the broker, or in a file for broadcasting (behaviour.md E.7, E.8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Protocol
+
+import orjson
+
+from broker_core.client.errors import NoRoute, refusal
+from broker_core.client.session import Session
+from broker_core.errors import GantryError
+from broker_core.logs import get_logger
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.headers.offsets import (
+    QueryConsumerOffsetRequest,
+    QueryConsumerOffsetResponse,
+    UpdateConsumerOffsetRequest,
+)
+
+
+class OffsetStore(Protocol):
+    """Where the committed offsets of one group are."""
+
+    async def stored(self, queue: MessageQueue) -> int | None:
+        """Return the stored offset, None when there is none; raise when that cannot be known."""
+
+    def find(self, queue: MessageQueue) -> int | None:
+        """Return the offset noted here."""
+
+    def note(self, queue: MessageQueue, offset: int, *, may_go_back: bool = False) -> None:
+        """Note how far `queue` is consumed; stored at the next `persist`."""
+
+    async def persist(self, queues: Iterable[MessageQueue]) -> None:
+        """Store what is noted of `queues`."""
+
+    async def give_up(self, queue: MessageQueue) -> None:
+        """Store what is noted of `queue` a last time and forget it."""
+
+
+class _Noted:
+    """Offsets by queue, in memory."""
+
+    def __init__(self) -> None:
+        self._offsets: dict[MessageQueue, int] = {}
+
+    def find(self, queue: MessageQueue) -> int | None:
+        """Return the offset noted here."""
+        return self._offsets.get(queue)
+
+    def note(self, queue: MessageQueue, offset: int, *, may_go_back: bool = False) -> None:
+        """Note how far `queue` is consumed; stored at the next `persist`."""
+        if may_go_back or offset > self._offsets.get(queue, -1):
+            self._offsets[queue] = offset
+
+
+class BrokerOffsets(_Noted):
+    """Offsets stored with the brokers of the queues: one group shares them."""
+
+    def __init__(self, session: Session, group: str) -> None:
+        super().__init__()
+        self._session = session
+        self._group = group
+        self._log = get_logger(__name__, f"group={group}")
+
+    async def stored(self, queue: MessageQueue) -> int | None:
+        """Ask the broker; None when it has no offset of the group, raises Unreachable or BrokerRefused."""
+        addr = await self._address(queue)
+        header = QueryConsumerOffsetRequest(self._group, queue.topic, queue.queue_id)
+        answer = await self._session.invoke(addr, header)
+        if answer.code == ResponseCode.QUERY_NOT_FOUND:
+            return None
+        if answer.code != ResponseCode.SUCCESS:
+            raise refusal(answer.code, answer.remark, addr, topic=queue.topic)
+        return answer.header(QueryConsumerOffsetResponse).offset
+
+    async def persist(self, queues: Iterable[MessageQueue]) -> None:
+        """Send what is noted, one-way as every client does; what cannot be sent is sent again next time."""
+        for queue in queues:
+            await self._persist_one(queue)
+
+    async def give_up(self, queue: MessageQueue) -> None:
+        """Store what is noted of `queue` a last time and forget it."""
+        await self._persist_one(queue)
+        self._offsets.pop(queue, None)
+
+    async def _persist_one(self, queue: MessageQueue) -> None:
+        offset = self._offsets.get(queue)
+        if offset is None:
+            return
+        header = UpdateConsumerOffsetRequest(self._group, queue.topic, queue.queue_id, offset)
+        try:
+            await self._session.one_way(await self._address(queue), header)
+        except GantryError as error:
+            self._log.warning("%s: offset %d not stored: %s", queue, offset, error)
+
+    async def _address(self, queue: MessageQueue) -> str:
+        routes = self._session.routes
+        addr = routes.readable(queue.broker_name)
+        if addr is None:
+            await routes.refresh(queue.topic)
+            addr = routes.readable(queue.broker_name)
+        if addr is None:
+            raise NoRoute(queue.topic, f"broker {queue.broker_name!r} is not in its route")
+        return addr
+
+
+class FileOffsets(_Noted):
+    """Offsets of one broadcasting consumer in a file of its own: every such consumer reads everything."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path = path
+        for text, offset in _read(path).items():
+            topic, broker_name, queue_id = text.rsplit("@", 2)
+            self._offsets[MessageQueue(topic, broker_name, int(queue_id))] = offset
+
+    async def stored(self, queue: MessageQueue) -> int | None:
+        """Return the offset that the file holds."""
+        return self._offsets.get(queue)
+
+    async def persist(self, queues: Iterable[MessageQueue]) -> None:
+        """Write all offsets beside the file and put them in its place, so that a crash leaves the old or the new."""
+        wanted = set(queues)
+        table = {f"{q.topic}@{q.broker_name}@{q.queue_id}": at for q, at in self._offsets.items() if q in wanted}
+        beside = self._path.with_suffix(".new")
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        beside.write_bytes(orjson.dumps(table, option=orjson.OPT_SORT_KEYS))
+        beside.replace(self._path)
+
+    async def give_up(self, queue: MessageQueue) -> None:
+        """Keep the offset: a broadcasting consumer comes back to its queues."""
+
+
+def _read(path: Path) -> dict[str, int]:
+    try:
+        table = orjson.loads(path.read_bytes())
+    except FileNotFoundError:
+        return {}
+    return {str(name): int(offset) for name, offset in table.items()}

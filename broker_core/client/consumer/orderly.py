@@ -1,0 +1,58 @@
+"""Locks of an orderly group: at any time one member handles a queue (behaviour.md E.6, C.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from broker_core.client.answers import ask_all
+from broker_core.client.session import Session
+from broker_core.errors import GantryError
+from broker_core.logs import get_logger
+from broker_core.protocol.bodies import coder
+from broker_core.protocol.bodies.locks import LockBatchRequestBody, LockBatchResponseBody, UnlockBatchRequestBody
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.headers.clients import LockBatchMqRequest, UnlockBatchMqRequest
+
+LOCK_LIFE_MS: Final = 30_000
+"""How long a lock is believed here; the broker keeps it for 60 s."""
+_TIMEOUT_MS: Final = 1_000
+
+
+class QueueLocks:
+    """Locks queues with the masters of their brokers, in the name of this client."""
+
+    def __init__(self, session: Session, group: str) -> None:
+        self._session = session
+        self._group = group
+        self._log = get_logger(__name__, f"group={group}")
+
+    async def lock(self, queues: Iterable[MessageQueue]) -> set[MessageQueue]:
+        """Take or renew locks; return the queues that are ours now. A broker that fails gives none."""
+        by_master = self._by_master(queues)
+        answers = await ask_all(by_master, lambda addr: self._lock_at(addr, by_master[addr]))
+        for addr, error in answers.failed.items():
+            self._log.warning("no lock from %s: %s", addr, error)
+        return {queue for locked in answers.found.values() for queue in locked}
+
+    async def unlock(self, queues: Iterable[MessageQueue]) -> None:
+        """Give locks back, so that the next owner need not wait for their end; nobody answers."""
+        for addr, of_broker in self._by_master(queues).items():
+            body = coder.encode(UnlockBatchRequestBody(self._group, self._session.client_id, of_broker))
+            try:
+                await self._session.one_way(addr, UnlockBatchMqRequest(), body)
+            except GantryError as error:
+                self._log.warning("locks of %s not given back: %s", addr, error)
+
+    async def _lock_at(self, addr: str, queues: list[MessageQueue]) -> list[MessageQueue]:
+        body = coder.encode(LockBatchRequestBody(self._group, self._session.client_id, queues))
+        answer = await self._session.call(addr, LockBatchMqRequest(), body, timeout_ms=_TIMEOUT_MS)
+        return coder.decode(LockBatchResponseBody, answer.body).lock_ok_mq_set
+
+    def _by_master(self, queues: Iterable[MessageQueue]) -> dict[str, list[MessageQueue]]:
+        by_master: dict[str, list[MessageQueue]] = {}
+        for queue in queues:
+            addr = self._session.routes.master(queue.broker_name)
+            if addr is not None:
+                by_master.setdefault(addr, []).append(queue)
+        return by_master

@@ -1,0 +1,239 @@
+"""Consumption by lease: receive, then acknowledge or lengthen each message (behaviour.md I)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from typing import Final
+
+from broker_core.client.consumer.leases import LeasedMessage, LeaseReceipt, Receipts
+from broker_core.client.consumer.subscriptions import EVERYTHING, TAG, subscription, wants
+from broker_core.client.errors import LeaseExpired, MalformedAnswer, NoRoute, Unreachable, refusal
+from broker_core.client.sending import now_ms
+from broker_core.client.session import Session
+from broker_core.errors import GantryError
+from broker_core.logs import get_logger
+from broker_core.protocol.bodies.heartbeat import SubscriptionData
+from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.command import Command
+from broker_core.protocol.errors import ProtocolError
+from broker_core.protocol.headers.pop import (
+    INIT_MODE_MIN,
+    AckMessageRequest,
+    ChangeInvisibleTimeRequest,
+    ChangeInvisibleTimeResponse,
+    PopMessageRequest,
+    PopMessageResponse,
+)
+from broker_core.protocol.record import decode_many
+
+__all__ = ["LeaseConsumer", "LeaseReceipt", "LeasedMessage", "Received"]
+
+MAX_MESSAGES: Final = 32
+_ANY_QUEUE: Final = -1
+# How long one request waits at a broker: with several brokers, the others have to be asked in between.
+_ONE_BROKER_WAIT_MS: Final = 15_000
+_MANY_BROKERS_WAIT_MS: Final = 500
+_ANSWER_SLACK_MS: Final = 5_000
+_GONE_PAUSE_MS: Final = 100
+_RELEASE_MS: Final = 10
+
+_NOTHING: Final = frozenset(
+    {
+        ResponseCode.PULL_NOT_FOUND,
+        ResponseCode.PULL_RETRY_IMMEDIATELY,
+        ResponseCode.POLLING_TIMEOUT,
+        ResponseCode.POLLING_FULL,
+    }
+)
+_LEASE_OVER: Final = frozenset({ResponseCode.NO_MESSAGE, ResponseCode.MESSAGE_ILLEGAL, ResponseCode.INVALID_PARAMETER})
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """What one receive brought; an empty one means that nothing came while it waited."""
+
+    messages: list[LeasedMessage] = field(default_factory=list)
+    waited_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """One receive call."""
+
+    topic: str
+    max_messages: int
+    lease_ms: int
+    subscription: SubscriptionData
+    attempt_id: str | None
+
+
+class LeaseConsumer:
+    """Reads for one group without owning queues: who receives is nobody's concern, each message has its own lease.
+
+    It sends no heartbeats: as a member it would be given queues that it never reads.
+    """
+
+    def __init__(self, session: Session, group: str) -> None:
+        self.group = group
+        self._session = session
+        self._turn = 0
+        self._log = get_logger(__name__, f"group={group}")
+
+    async def receive(
+        self,
+        topic: str,
+        *,
+        max_messages: int = MAX_MESSAGES,
+        wait_ms: int = 0,
+        lease_ms: int = 30_000,
+        tag_expression: str = EVERYTHING,
+        expression_type: str = TAG,
+        attempt_id: str | None = None,
+    ) -> Received:
+        """Lease up to `max_messages` (1 to 32) from whichever queues have some, waiting up to `wait_ms` for the first.
+
+        Raises TopicNotFound, NoRoute, GroupNotFound, NoPermission, SubscriptionRefused, NotSupported (a 4.9 broker),
+        or Unreachable when no broker of the topic answers. When the call is cancelled while a broker still holds its
+        request, messages that come after all are given back at once.
+        """
+        started = time.monotonic()
+        data = subscription(topic, tag_expression, kind=expression_type)
+        wanted = _Wanted(topic, min(max(max_messages, 1), MAX_MESSAGES), lease_ms, data, attempt_id)
+        while True:
+            brokers = await self._brokers(topic)
+            left_ms = max(0, wait_ms - _since(started))
+            if len(brokers) == 1:
+                messages = await self._pop(*brokers[0], wanted, wanted.max_messages, min(left_ms, _ONE_BROKER_WAIT_MS))
+            else:
+                messages = await self._sweep(brokers, wanted) or await self._wait_at_one(brokers, wanted, left_ms)
+            if messages or wait_ms <= _since(started):
+                return Received(messages, _since(started))
+
+    async def ack(self, receipt: LeaseReceipt) -> None:
+        """End a lease: the message is consumed. Raise LeaseExpired when the broker no longer knows the lease."""
+        header = AckMessageRequest(
+            receipt.group, receipt.topic, receipt.queue_id, receipt.extra_info, receipt.queue_offset
+        )
+        await self._settle(receipt, header)
+
+    async def extend(self, receipt: LeaseReceipt, lease_ms: int) -> LeaseReceipt:
+        """Make the lease end `lease_ms` from now and return its new receipt; the old one is void.
+
+        A short time gives the message back: it is delivered again when that time is over. Raises LeaseExpired.
+        """
+        header = ChangeInvisibleTimeRequest(
+            receipt.group, receipt.topic, receipt.queue_id, receipt.extra_info, receipt.queue_offset, lease_ms
+        )
+        answer = await self._settle(receipt, header)
+        return receipt.renewed(answer.header(ChangeInvisibleTimeResponse))
+
+    async def _sweep(self, brokers: list[tuple[str, str]], wanted: _Wanted) -> list[LeasedMessage]:
+        """Ask every broker without waiting, each time another one first, until there is enough."""
+        self._turn += 1
+        messages: list[LeasedMessage] = []
+        failure: Unreachable | None = None
+        failed = 0
+        for step in range(len(brokers)):
+            name, addr = brokers[(self._turn + step) % len(brokers)]
+            try:
+                messages += await self._pop(name, addr, wanted, wanted.max_messages - len(messages), 0)
+            except Unreachable as error:
+                failure, failed = error, failed + 1
+            if len(messages) >= wanted.max_messages:
+                break
+        if failure is not None and failed == len(brokers):
+            raise failure
+        return messages
+
+    async def _wait_at_one(self, brokers: list[tuple[str, str]], wanted: _Wanted, left_ms: int) -> list[LeasedMessage]:
+        """Wait at one broker, not for long: a message may come to another. One that is gone is not waited for."""
+        if left_ms <= 0:
+            return []
+        wait_ms = min(left_ms, _MANY_BROKERS_WAIT_MS)
+        try:
+            return await self._pop(*brokers[self._turn % len(brokers)], wanted, wanted.max_messages, wait_ms)
+        except Unreachable:
+            await asyncio.sleep(_GONE_PAUSE_MS / 1000)
+            return []
+
+    async def _pop(self, name: str, addr: str, wanted: _Wanted, count: int, wait_ms: int) -> list[LeasedMessage]:
+        """Pop from one broker. A cancelled caller leaves the request running: its messages are given back."""
+        asked = self._session.tasks.start_awaited(f"pop {wanted.topic}", self._ask(name, addr, wanted, count, wait_ms))
+        try:
+            return await asyncio.shield(asked)
+        except asyncio.CancelledError:
+            if not asked.cancelled():
+                self._session.tasks.start(f"give back {wanted.topic}", self._give_back(asked))
+            raise
+
+    async def _ask(self, name: str, addr: str, wanted: _Wanted, count: int, wait_ms: int) -> list[LeasedMessage]:
+        header = PopMessageRequest(
+            consumer_group=self.group,
+            topic=wanted.topic,
+            queue_id=_ANY_QUEUE,
+            max_msg_nums=count,
+            invisible_time=wanted.lease_ms,
+            poll_time=wait_ms,
+            born_time=now_ms(),
+            init_mode=INIT_MODE_MIN,
+            exp_type=wanted.subscription.expression_type,
+            exp=wanted.subscription.sub_string,
+            attempt_id=wanted.attempt_id,
+        )
+        answer = await self._session.invoke(addr, header, timeout_ms=wait_ms + _ANSWER_SLACK_MS)
+        if answer.code in _NOTHING:
+            return []
+        if answer.code != ResponseCode.SUCCESS:
+            raise refusal(answer.code, answer.remark, addr, topic=wanted.topic)
+        messages = self._leased(answer, name, addr, wanted)
+        return await self._wanted_only(messages, wanted)
+
+    def _leased(self, answer: Command, name: str, addr: str, wanted: _Wanted) -> list[LeasedMessage]:
+        try:
+            receipts = Receipts(self.group, wanted.topic, name, answer.header(PopMessageResponse))
+            return [receipts.leased(message) for message in decode_many(answer.body)]
+        except (ProtocolError, ValueError) as error:
+            raise MalformedAnswer(addr, f"a pop answer cannot be read: {error}") from error
+
+    async def _wanted_only(self, leased: list[LeasedMessage], wanted: _Wanted) -> list[LeasedMessage]:
+        """Acknowledge messages whose tag only has the same hash as a wanted one, and return the others."""
+        kept = [each for each in leased if wants(wanted.subscription, each.message)]
+        if len(kept) < len(leased):
+            for each in leased:
+                if not wants(wanted.subscription, each.message):
+                    await self.ack(each.receipt)
+        return kept
+
+    async def _give_back(self, asked: asyncio.Task[list[LeasedMessage]]) -> None:
+        for leased in await asked:
+            try:
+                await self.extend(leased.receipt, _RELEASE_MS)
+            except GantryError as error:
+                # Nothing is lost: the message comes again when its lease is over.
+                self._log.info("topic=%s: lease not given back: %s", leased.message.topic, error)
+
+    async def _settle(self, receipt: LeaseReceipt, header: AckMessageRequest | ChangeInvisibleTimeRequest) -> Command:
+        addr = await self._session.master_of(receipt.broker_name)
+        if addr is None:
+            raise NoRoute(receipt.topic, f"no master of broker {receipt.broker_name!r} is known")
+        answer = await self._session.invoke(addr, header)
+        if answer.code in _LEASE_OVER:
+            raise LeaseExpired(receipt.topic, receipt.queue_id, receipt.queue_offset, answer.remark or "")
+        if answer.code != ResponseCode.SUCCESS:
+            raise refusal(answer.code, answer.remark, addr, topic=receipt.topic)
+        return answer
+
+    async def _brokers(self, topic: str) -> list[tuple[str, str]]:
+        """Return name and address of the masters whose queues of the topic may be read."""
+        route = await self._session.routes.get(topic)
+        names = {queue.broker_name for queue in route.read_queues}
+        brokers = [(name, addr) for name, addr in sorted(route.masters.items()) if name in names]
+        if not brokers:
+            raise NoRoute(topic, "none of its queues may be read")
+        return brokers
+
+
+def _since(started: float) -> int:
+    return int((time.monotonic() - started) * 1000)

@@ -1,0 +1,162 @@
+"""Reading a queue by offset: one pull, and a consumer for those who keep their own offsets (behaviour.md E.9, E.14)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from broker_core.client.config import BROWSING_GROUP
+from broker_core.client.consumer.subscriptions import EVERYTHING, TAG, subscription, wants
+from broker_core.client.errors import MalformedAnswer, NoRoute, refusal
+from broker_core.client.session import Session
+from broker_core.protocol.bodies.heartbeat import SubscriptionData
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.codes import PULL_COMMIT_OFFSET, PULL_SUBSCRIPTION, PULL_SUSPEND, ResponseCode
+from broker_core.protocol.command import Command
+from broker_core.protocol.errors import ProtocolError
+from broker_core.protocol.headers.pull import PullMessageRequest, PullMessageResponse
+from broker_core.protocol.message import QueueOffset, StoredMessage
+from broker_core.protocol.record import decode_many
+
+# A broker looks for waiting pulls that are due every five seconds only (remoting-protocol.md 2.4).
+_SWEEP_MS: Final = 7_000
+
+
+class PullStatus(StrEnum):
+    """How a pull ended."""
+
+    FOUND = "FOUND"
+    NO_NEW = "NO_NEW"
+    """The offset is the end of the queue."""
+    NO_MATCHED = "NO_MATCHED"
+    """Messages were there, none was wanted: go on at `next_offset`."""
+    OFFSET_ILLEGAL = "OFFSET_ILLEGAL"
+    """The offset is before the first or behind the last message."""
+
+
+@dataclass(frozen=True, slots=True)
+class PullResult:
+    """What one pull brought, and where to go on."""
+
+    status: PullStatus
+    messages: list[StoredMessage]
+    next_offset: QueueOffset
+    min_offset: QueueOffset
+    max_offset: QueueOffset
+    suggested_broker_id: int = 0
+
+
+_STATUSES: Final[dict[int, PullStatus]] = {
+    ResponseCode.SUCCESS: PullStatus.FOUND,
+    ResponseCode.PULL_NOT_FOUND: PullStatus.NO_NEW,
+    ResponseCode.PULL_RETRY_IMMEDIATELY: PullStatus.NO_MATCHED,
+    ResponseCode.PULL_OFFSET_MOVED: PullStatus.OFFSET_ILLEGAL,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Pull:
+    """One pull as a consumer wants it."""
+
+    group: str
+    queue: MessageQueue
+    offset: int
+    subscription: SubscriptionData
+    max_messages: int = 32
+    wait_ms: int = 0
+    """How long the broker may hold the request until a message comes; 0 answers at once."""
+    timeout_ms: int = 10_000
+    commit_offset: int | None = None
+    """Consumed offset to store with the pull."""
+    post_subscription: bool = True
+    """Send the subscription along; else the broker takes the one of the last heartbeat."""
+    broker_id: int = 0
+
+    def header(self) -> PullMessageRequest:
+        """Return the request header."""
+        flags = (
+            (PULL_SUBSCRIPTION if self.post_subscription else 0)
+            | (PULL_SUSPEND if self.wait_ms > 0 else 0)
+            | (PULL_COMMIT_OFFSET if self.commit_offset is not None and self.broker_id == 0 else 0)
+        )
+        return PullMessageRequest(
+            consumer_group=self.group,
+            topic=self.queue.topic,
+            queue_id=self.queue.queue_id,
+            queue_offset=self.offset,
+            max_msg_nums=self.max_messages,
+            sys_flag=flags,
+            commit_offset=self.commit_offset or 0,
+            suspend_timeout_millis=self.wait_ms,
+            subscription=self.subscription.sub_string if self.post_subscription else None,
+            sub_version=self.subscription.sub_version,
+            expression_type=self.subscription.expression_type,
+        )
+
+
+async def pull(session: Session, wanted: Pull) -> PullResult:
+    """Pull once; raise NoRoute, TopicNotFound, SubscriptionRefused, NoPermission, BrokerRefused or Unreachable."""
+    queue = wanted.queue
+    addr = session.routes.readable(queue.broker_name, wanted.broker_id)
+    if addr is None:
+        await session.routes.refresh(queue.topic)
+        addr = session.routes.readable(queue.broker_name, wanted.broker_id)
+        if addr is None:
+            raise NoRoute(queue.topic, f"broker {queue.broker_name!r} is not in its route")
+    answer = await session.invoke(addr, wanted.header(), timeout_ms=wanted.timeout_ms)
+    status = _STATUSES.get(answer.code)
+    if status is None:
+        raise refusal(answer.code, answer.remark, addr, topic=queue.topic)
+    return _result(status, answer, wanted.subscription, addr)
+
+
+def _result(status: PullStatus, answer: Command, data: SubscriptionData, addr: str) -> PullResult:
+    try:
+        header = answer.header(PullMessageResponse)
+        messages = decode_many(answer.body) if status is PullStatus.FOUND else []
+    except ProtocolError as error:
+        raise MalformedAnswer(addr, str(error)) from error
+    return PullResult(
+        status,
+        [message for message in messages if wants(data, message)],
+        QueueOffset(header.next_begin_offset),
+        QueueOffset(header.min_offset),
+        QueueOffset(header.max_offset),
+        header.suggest_which_broker_id,
+    )
+
+
+class PullConsumer:
+    """Reads queues for one who keeps the offsets: nothing is committed, no other member is looked at."""
+
+    def __init__(self, session: Session, group: str = BROWSING_GROUP) -> None:
+        self.group = group
+        self._session = session
+
+    async def queues(self, topic: str) -> tuple[MessageQueue, ...]:
+        """Return the readable queues; raise TopicNotFound or Unreachable."""
+        return (await self._session.routes.get(topic)).read_queues
+
+    async def pull(
+        self,
+        queue: MessageQueue,
+        offset: int,
+        *,
+        max_messages: int = 32,
+        wait_ms: int = 0,
+        expression: str = EVERYTHING,
+        expression_type: str = TAG,
+        timeout_ms: int | None = None,
+    ) -> PullResult:
+        """Read from `offset` on, at most 32 messages or what the broker gives; raises like `pull`."""
+        wanted = Pull(
+            group=self.group,
+            queue=queue,
+            offset=offset,
+            subscription=subscription(queue.topic, expression, kind=expression_type),
+            max_messages=max_messages,
+            wait_ms=wait_ms,
+            timeout_ms=timeout_ms or (wait_ms + _SWEEP_MS if wait_ms else self._session.config.admin_timeout_ms),
+        )
+        return await pull(self._session, wanted)

@@ -1,0 +1,283 @@
+"""A consumer that is called with messages and shares the queues with the others of its group (behaviour.md E)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from broker_core.client.config import PushConfig
+from broker_core.client.consumer.handling import Concurrent, Handler, Handling, Orderly, RetryLater, call
+from broker_core.client.consumer.offsets import BrokerOffsets, FileOffsets, OffsetStore
+from broker_core.client.consumer.orderly import LOCK_LIFE_MS, QueueLocks
+from broker_core.client.consumer.reader import QueueReader
+from broker_core.client.consumer.running import running_info
+from broker_core.client.consumer.send_back import SendBack
+from broker_core.client.consumer.sharing import Sharing, start_offset
+from broker_core.client.consumer.subscriptions import EVERYTHING, TAG, subscription
+from broker_core.client.packing import RETRY_PREFIX
+from broker_core.client.sending import now_ms
+from broker_core.client.session import Session
+from broker_core.client.tasks import Tasks
+from broker_core.errors import GantryError
+from broker_core.logs import get_logger
+from broker_core.protocol.bodies.heartbeat import (
+    ConsumeFromWhere,
+    ConsumerData,
+    ConsumeType,
+    MessageModel,
+    SubscriptionData,
+)
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.bodies.running import ConsumeMessageDirectlyResult, ConsumeResult, ConsumerRunningInfo
+from broker_core.protocol.message import StoredMessage
+
+__all__ = ["Handler", "PushConsumer", "RetryLater"]
+
+_FROM_WHERE = {
+    "first": ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET,
+    "last": ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET,
+    "time": ConsumeFromWhere.CONSUME_FROM_TIMESTAMP,
+}
+
+
+class PushConsumer:
+    """One member of a consumer group. At least once: a message counts as consumed when the handler has returned."""
+
+    def __init__(
+        self,
+        session: Session,
+        group: str,
+        handler: Handler,
+        config: PushConfig | None = None,
+        *,
+        offsets_file: Path | None = None,
+    ) -> None:
+        """`offsets_file` keeps the offsets of a broadcasting consumer, and is needed for one."""
+        self._group = group
+        self.config = config or PushConfig()
+        self._session = session
+        self._handler = handler
+        self._log = get_logger(__name__, f"group={group}")
+        self._tasks = Tasks(f"group {group}")
+        self._offsets = _offsets(session, group, self.config, offsets_file)
+        self._locks = QueueLocks(session, group)
+        self._sharing = Sharing(session, group, self.config)
+        self._subscriptions: dict[str, SubscriptionData] = {}
+        self._readers: dict[MessageQueue, QueueReader] = {}
+        self._wake = asyncio.Event()
+        self._started_at = 0
+        self._handling = self._make_handling()
+
+    @property
+    def group(self) -> str:
+        """The consumer group."""
+        return self._group
+
+    @property
+    def assigned(self) -> tuple[MessageQueue, ...]:
+        """The queues that are read here now."""
+        return tuple(sorted(self._readers))
+
+    def subscribe(self, topic: str, expression: str = EVERYTHING, *, kind: str = TAG) -> None:
+        """Want messages of `topic` that match; takes effect at once on a running consumer."""
+        self._subscriptions[topic] = subscription(topic, expression, kind=kind, version=now_ms())
+        if self._started_at:
+            self._tasks.start("tell brokers", self._session.heartbeat())
+            self._wake.set()
+
+    async def start(self) -> Self:
+        """Join the group and begin to read; raise GroupTaken when this session has a consumer of the group."""
+        self._session.members.add_consumer(self)
+        if not self.config.broadcasting:
+            retry = RETRY_PREFIX + self._group
+            self._subscriptions[retry] = subscription(retry, version=now_ms())
+        self._started_at = now_ms()
+        for topic in self._subscriptions:
+            await self._find_route(topic)
+        await self._session.heartbeat()
+        self._handling.start()
+        self._tasks.start("rebalance", self._rebalance_forever())
+        self._tasks.every("persist offsets", self.config.persist_offsets_ms, self._persist)
+        if self.config.orderly and not self.config.broadcasting:
+            self._tasks.every("renew locks", self.config.lock_renewal_ms, self._renew_locks)
+        return self
+
+    async def close(self) -> None:
+        """Leave the group: finish what is being handled, store offsets, tell the brokers."""
+        if not self._started_at:
+            return
+        self._session.members.remove_consumer(self)
+        readers = list(self._readers.values())
+        await self._handling.finish(timeout_ms=self.config.shutdown_wait_ms)
+        for reader in readers:
+            reader.drop()
+        await self._tasks.close()
+        await self._persist()
+        if self.config.orderly and not self.config.broadcasting:
+            await self._locks.unlock(self._readers)
+        self._readers.clear()
+        self._started_at = 0
+        await self._session.leave(consumer_group=self._group)
+
+    async def __aenter__(self) -> Self:
+        return await self.start()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def rebalance(self) -> None:
+        """Look once who reads what, and change the queues that are read here accordingly."""
+        for reader in [reader for reader in self._readers.values() if reader.is_stuck]:
+            self._log.error("%s: not pulled for long, it is started anew", reader.queue)
+            await self._drop(reader.queue)
+        for topic in list(self._subscriptions):
+            held = [queue for queue in self._readers if queue.topic == topic]
+            try:
+                change = await self._sharing.look(topic, held)
+            except GantryError as error:
+                self._log.info("topic=%s: shares not known: %s", topic, error)
+                continue
+            for queue in change.dropped:
+                await self._drop(queue)
+            await self._add(change.added)
+            if change:
+                self._log.info("topic=%s: %d queues dropped, %d added", topic, len(change.dropped), len(change.added))
+
+    # ---- what the session asks of a member ---------------------------------------------------------------------------
+
+    def describe(self) -> ConsumerData:
+        """Return this consumer's part of the heartbeat."""
+        return ConsumerData(
+            group_name=self._group,
+            consume_type=ConsumeType.CONSUME_PASSIVELY,
+            message_model=MessageModel.BROADCASTING if self.config.broadcasting else MessageModel.CLUSTERING,
+            consume_from_where=_FROM_WHERE[self.config.start_from],
+            subscription_data_set=list(self._subscriptions.values()),
+        )
+
+    def members_changed(self) -> None:
+        """Look again at who reads what, soon."""
+        self._wake.set()
+
+    def reset_offsets(self, topic: str, offsets: Mapping[MessageQueue, int]) -> None:
+        """Go to these offsets in the queues that are read here."""
+        for queue, offset in offsets.items():
+            reader = self._readers.get(queue)
+            if queue.topic == topic and reader is not None:
+                # The old reader may wait at the broker for a long time yet: another one takes its place.
+                reader.drop()
+                self._start_reader(queue, offset)
+        self._tasks.start("store reset offsets", self._persist())
+
+    def positions(self, topic: str) -> dict[MessageQueue, int]:
+        """Return the committed offset of each queue that is read here."""
+        found = {queue: self._offsets.find(queue) for queue in self._readers if queue.topic == topic}
+        return {queue: offset for queue, offset in found.items() if offset is not None}
+
+    def running_info(self) -> ConsumerRunningInfo:
+        """Return what an operator may want to see of its inside."""
+        return running_info(
+            self.config,
+            self._session.config,
+            started_at=self._started_at,
+            subscriptions=list(self._subscriptions.values()),
+            readers=self._readers.values(),
+            committed=self._offsets.find,
+        )
+
+    async def consume_directly(self, message: StoredMessage) -> ConsumeMessageDirectlyResult:
+        """Handle one message now, outside of any queue."""
+        begin = now_ms()
+        called = await call(self._handler, message, timeout_ms=self.config.consume_timeout_ms, group=self._group)
+        return ConsumeMessageDirectlyResult(
+            consume_result=ConsumeResult.CR_SUCCESS if called.done else ConsumeResult.CR_LATER,
+            order=self.config.orderly,
+            spent_time_mills=now_ms() - begin,
+        )
+
+    # ---- queues come and go ------------------------------------------------------------------------------------------
+
+    async def _rebalance_forever(self) -> None:
+        while True:
+            self._wake.clear()
+            await self.rebalance()
+            try:
+                async with asyncio.timeout(self.config.rebalance_ms / 1000):
+                    await self._wake.wait()
+            except TimeoutError:
+                continue
+
+    async def _add(self, queues: tuple[MessageQueue, ...]) -> None:
+        must_lock = self.config.orderly and not self.config.broadcasting
+        locked = await self._locks.lock(queues) if must_lock and queues else set(queues)
+        for queue in queues:
+            if queue not in locked:
+                self._log.info("%s: another member has its lock", queue)
+                continue
+            try:
+                offset = await start_offset(self._session, self._offsets, queue, self.config)
+            except GantryError as error:
+                self._log.warning("%s: not read this round, no place to start: %s", queue, error)
+                continue
+            self._start_reader(queue, offset)
+
+    def _start_reader(self, queue: MessageQueue, offset: int) -> None:
+        reader = QueueReader(
+            self._session,
+            self._group,
+            queue,
+            offset,
+            config=self.config,
+            offsets=self._offsets,
+            subscription=self._subscriptions.__getitem__,
+            on_arrival=self._handling.arrived,
+        )
+        reader.locked_until = now_ms() + LOCK_LIFE_MS
+        # From the start on, so that brokers know a place of the group in empty queues too.
+        self._offsets.note(queue, offset, may_go_back=True)
+        self._readers[queue] = reader
+        name = f"read {queue.topic} {queue.broker_name}/{queue.queue_id}"
+        reader.reading = self._tasks.start(name, reader.run())
+        self._handling.added(reader)
+
+    async def _drop(self, queue: MessageQueue) -> None:
+        reader = self._readers.pop(queue)
+        reader.drop()
+        await self._offsets.give_up(queue)
+        if self.config.orderly and not self.config.broadcasting:
+            await self._locks.unlock([queue])
+
+    async def _renew_locks(self) -> None:
+        locked = await self._locks.lock(self._readers)
+        for queue, reader in self._readers.items():
+            if queue in locked:
+                reader.locked_until = now_ms() + LOCK_LIFE_MS
+
+    async def _persist(self) -> None:
+        await self._offsets.persist(list(self._readers))
+
+    async def _find_route(self, topic: str) -> None:
+        try:
+            await self._session.routes.get(topic)
+        except GantryError as error:
+            level = logging.DEBUG if topic.startswith(RETRY_PREFIX) else logging.WARNING
+            self._log.log(level, "topic=%s: no route yet: %s", topic, error)
+
+    def _make_handling(self) -> Handling:
+        send_back = SendBack(self._session, self._group, max_reconsume_times=self.config.max_reconsume_times)
+        kind = Orderly if self.config.orderly else Concurrent
+        return kind(self._handler, self._tasks, self._offsets, send_back, group=self._group, config=self.config)
+
+
+def _offsets(session: Session, group: str, config: PushConfig, offsets_file: Path | None) -> OffsetStore:
+    if not config.broadcasting:
+        return BrokerOffsets(session, group)
+    if offsets_file is None:
+        raise ValueError("a broadcasting consumer needs a file for its offsets")
+    return FileOffsets(offsets_file)

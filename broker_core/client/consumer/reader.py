@@ -1,0 +1,142 @@
+"""Pulls one queue into its buffer, for as long as the queue is ours (behaviour.md E.3)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from broker_core.client.config import PushConfig
+from broker_core.client.consumer.buffer import QueueBuffer
+from broker_core.client.consumer.offsets import OffsetStore
+from broker_core.client.consumer.pull import Pull, PullResult, PullStatus, pull
+from broker_core.client.errors import BrokerBusy, SubscriptionRefused
+from broker_core.client.sending import now_ms
+from broker_core.client.session import Session
+from broker_core.errors import GantryError
+from broker_core.logs import get_logger
+from broker_core.protocol.bodies.heartbeat import SubscriptionData
+from broker_core.protocol.bodies.queues import MessageQueue
+
+_STUCK_MS: Final = 120_000
+
+
+class QueueReader:
+    """One queue in a consumer's hands: where it is read next, and what is in hand of it."""
+
+    def __init__(
+        self,
+        session: Session,
+        group: str,
+        queue: MessageQueue,
+        offset: int,
+        *,
+        config: PushConfig,
+        offsets: OffsetStore,
+        subscription: Callable[[str], SubscriptionData],
+        on_arrival: Callable[[QueueReader], None],
+    ) -> None:
+        self.queue = queue
+        self.offset = offset
+        self.buffer = QueueBuffer(queue, config)
+        self.arrived = asyncio.Event()
+        self.locked_until = 0
+        self.is_dropped = False
+        self.reading: asyncio.Task[None] | None = None
+        """The task that pulls; it ends with `drop`."""
+        self._session = session
+        self._group = group
+        self._config = config
+        self._offsets = offsets
+        self._subscription = subscription
+        self._on_arrival = on_arrival
+        self._broker_id = 0
+        self._log = get_logger(
+            __name__, f"group={group} topic={queue.topic} queue={queue.broker_name}/{queue.queue_id}"
+        )
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether an orderly consumer may handle the queue now."""
+        return not self._config.orderly or self._config.broadcasting or now_ms() < self.locked_until
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether it has not pulled for so long that something must be wrong with it (behaviour.md E.4)."""
+        return 0 < self.buffer.last_pull < now_ms() - _STUCK_MS
+
+    def drop(self) -> None:
+        """Give the queue up: `run` ends, and nothing more of it is handled or committed."""
+        self.is_dropped = True
+        self.buffer.drop()
+        self.arrived.set()
+        if self.reading is not None:
+            self.reading.cancel()
+
+    async def run(self) -> None:
+        """Pull until the queue is given up."""
+        while not self.is_dropped:
+            pause_ms = await self._step()
+            if pause_ms:
+                await asyncio.sleep(pause_ms / 1000)
+
+    async def _step(self) -> int:
+        """Pull once; return how many ms to wait before the next pull."""
+        self.buffer.last_pull = now_ms()
+        if self.buffer.is_full or not self.is_locked:
+            return self._config.flow_control_delay_ms
+        try:
+            result = await pull(self._session, self._wanted())
+        except BrokerBusy:
+            return self._config.busy_delay_ms
+        except SubscriptionRefused as error:
+            # The broker has not heard of the group yet, or forgot it: it is told again.
+            self._log.debug("not pulled: %s", error)
+            await self._session.heartbeat()
+            return self._config.pull_error_delay_ms
+        except GantryError as error:
+            self._log.warning("not pulled: %s", error)
+            return self._config.pull_error_delay_ms
+        await self._take(result)
+        return 0
+
+    def _wanted(self) -> Pull:
+        committed = self._offsets.find(self.queue)
+        clustering = not self._config.broadcasting
+        return Pull(
+            group=self._group,
+            queue=self.queue,
+            offset=self.offset,
+            subscription=self._subscription(self.queue.topic),
+            max_messages=self._config.pull_batch,
+            wait_ms=self._config.pull_suspend_ms,
+            timeout_ms=self._config.pull_timeout_ms,
+            commit_offset=committed if clustering and committed else None,
+            post_subscription=False,
+            broker_id=self._broker_id,
+        )
+
+    async def _take(self, result: PullResult) -> None:
+        self._broker_id = result.suggested_broker_id
+        if result.status is PullStatus.OFFSET_ILLEGAL:
+            await self._go_to(result.next_offset)
+            return
+        self.offset = result.next_offset
+        if result.messages:
+            self.buffer.put(result.messages)
+            self.arrived.set()
+            self._on_arrival(self)
+        else:
+            passed = self.buffer.passed(self.offset)
+            if passed is not None:
+                self._offsets.note(self.queue, passed)
+
+    async def _go_to(self, offset: int) -> None:
+        """Start again at `offset`; what is in hand is given up, since its results would commit the old place."""
+        self._log.warning("going from offset %d to %d", self.offset, offset)
+        self.buffer.drop()
+        self.buffer = QueueBuffer(self.queue, self._config)
+        self.arrived.set()
+        self.offset = offset
+        self._offsets.note(self.queue, offset, may_go_back=True)
+        await self._offsets.persist([self.queue])

@@ -1,0 +1,76 @@
+"""One look at who reads what, and where a new queue is read from (behaviour.md E.7, E.10)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection
+
+from broker_core.client.config import PushConfig
+from broker_core.client.consumer.offsets import OffsetStore
+from broker_core.client.consumer.rebalance import Change, allot, change
+from broker_core.client.consumer.strategies import STRATEGIES, Strategy
+from broker_core.client.errors import NoRoute, TopicNotFound
+from broker_core.client.packing import RETRY_PREFIX
+from broker_core.client.routes import Route
+from broker_core.client.session import Session
+from broker_core.protocol.bodies import coder
+from broker_core.protocol.bodies.heartbeat import GetConsumerListByGroupResponseBody
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.headers.clients import GetConsumerListByGroupRequest
+from broker_core.protocol.headers.offsets import (
+    GetMaxOffsetRequest,
+    GetMaxOffsetResponse,
+    GetMinOffsetRequest,
+    GetMinOffsetResponse,
+    SearchOffsetRequest,
+    SearchOffsetResponse,
+)
+
+
+class Sharing:
+    """Knows this member's share of each topic."""
+
+    def __init__(self, session: Session, group: str, config: PushConfig) -> None:
+        self._session = session
+        self._group = group
+        self._config = config
+        self._strategy: Strategy = STRATEGIES[config.strategy]
+
+    async def look(self, topic: str, held: Collection[MessageQueue]) -> Change:
+        """Return what has to change of `held`; raise, and change nothing, when route or members are not known."""
+        try:
+            route = await self._session.routes.get(topic)
+        except TopicNotFound:
+            return change(held, [])
+        if self._config.broadcasting:
+            return change(held, route.read_queues)
+        members = await self._members(route)
+        return change(held, allot(self._session.client_id, route.read_queues, members, self._strategy))
+
+    async def _members(self, route: Route) -> list[str]:
+        masters = list(route.masters.values())
+        addresses = masters or [addr for addrs in route.brokers.values() for addr in addrs.values()]
+        if not addresses:
+            raise NoRoute(route.topic)
+        addr = random.choice(addresses)  # noqa: S311 - any will do
+        answer = await self._session.call(addr, GetConsumerListByGroupRequest(self._group))
+        return coder.decode(GetConsumerListByGroupResponseBody, answer.body).consumer_id_list
+
+
+async def start_offset(session: Session, offsets: OffsetStore, queue: MessageQueue, config: PushConfig) -> int:
+    """Return where to start: at the stored offset, else as configured; raise when the broker does not tell."""
+    stored = await offsets.stored(queue)
+    if stored is not None:
+        return stored
+    is_retry = queue.topic.startswith(RETRY_PREFIX)
+    addr = session.routes.readable(queue.broker_name)
+    if addr is None:
+        raise NoRoute(queue.topic, f"broker {queue.broker_name!r} is not in its route")
+    if config.start_from == "first" or is_retry:
+        answer = await session.call(addr, GetMinOffsetRequest(queue.topic, queue.queue_id))
+        return answer.header(GetMinOffsetResponse).offset
+    if config.start_from == "time":
+        answer = await session.call(addr, SearchOffsetRequest(queue.topic, queue.queue_id, config.start_timestamp))
+        return answer.header(SearchOffsetResponse).offset
+    answer = await session.call(addr, GetMaxOffsetRequest(queue.topic, queue.queue_id))
+    return answer.header(GetMaxOffsetResponse).offset

@@ -1,0 +1,199 @@
+"""What a user of the client can meet.
+
+::
+
+    ClientError
+    ├── ClientClosed             the session was closed, or never started
+    ├── GroupTaken               this session has a consumer of the group already
+    ├── NameIllegal              a name that brokers refuse
+    ├── TopicNotFound            no broker of the cluster has this topic
+    ├── NoRoute                  the topic is known, but none of its brokers can take this request
+    │   └── TopicReadOnly        … because none of its queues may be written
+    ├── MessageTooLarge          refused before it was sent
+    ├── MessageIllegal           a batch or message that no broker would take
+    ├── SendUncertain            sent, and no answer: stored or not, nobody can say
+    ├── LeaseExpired             the lease of a message is over or was replaced
+    ├── MalformedAnswer          an answer that does not hold what its code promises
+    ├── Unreachable              no connection, or it broke before the answer
+    │   └── TimedOut             … no answer in time
+    └── BrokerRefused            the broker answered with an error code
+        ├── BrokerBusy           try again a little later (2, 215)
+        ├── BrokerUnavailable    cannot store now: slave, disk full, shutting down (14)
+        ├── NoPermission         topic, group or broker does not allow it (16)
+        ├── GroupNotFound        the consumer group does not exist there (26)
+        ├── GroupOffline         no client of the group is connected there (206)
+        ├── SubscriptionRefused  expression or subscription not accepted (23, 24, 25, 27, 28)
+        └── NotSupported         the broker does not know this request (3)
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from broker_core.errors import GantryError
+from broker_core.protocol.codes import ResponseCode
+
+
+class ClientError(GantryError):
+    """The root of every error of the client."""
+
+
+class ClientClosed(ClientError):
+    """Raised when a session is used before it started or after it was closed."""
+
+
+class GroupTaken(ClientError):
+    """One client has each consumer group at most once: two members under one client id would share one queue set."""
+
+
+class NameIllegal(ClientError):
+    """Raised for a topic or group name that brokers refuse (remoting-protocol.md 7.4); nothing was sent."""
+
+
+class TopicNotFound(ClientError):
+    """No broker of the cluster has this topic."""
+
+    def __init__(self, topic: str) -> None:
+        super().__init__(f"topic {topic!r} does not exist")
+        self.topic = topic
+
+
+class NoRoute(ClientError):
+    """The topic is known, but none of its brokers can take this request now."""
+
+    def __init__(self, topic: str, reason: str = "no broker of it is reachable by its route") -> None:
+        super().__init__(f"topic {topic!r}: {reason}")
+        self.topic = topic
+
+
+class TopicReadOnly(NoRoute):
+    """None of the topic's queues may be written."""
+
+    def __init__(self, topic: str) -> None:
+        super().__init__(topic, "none of its queues may be written")
+
+
+class MessageTooLarge(ClientError):
+    """The body, or the whole batch, is larger than brokers accept; nothing was sent."""
+
+    def __init__(self, size: int, limit: int) -> None:
+        super().__init__(f"message of {size} bytes is larger than the limit of {limit} bytes")
+        self.size = size
+        self.limit = limit
+
+
+class MessageIllegal(ClientError):
+    """No broker would take this message or batch; the text says why. Nothing was sent."""
+
+
+class SendUncertain(ClientError):
+    """The message was sent and no answer came: it may be stored, it may not."""
+
+    def __init__(self, topic: str, addr: str, reason: str) -> None:
+        super().__init__(f"topic {topic!r}: sent to {addr}, state unknown: {reason}")
+        self.topic = topic
+        self.addr = addr
+
+
+class LeaseExpired(ClientError):
+    """The lease of a message is over or was replaced; the message may be delivered again."""
+
+    def __init__(self, topic: str, queue_id: int, queue_offset: int, reason: str = "") -> None:
+        super().__init__(f"lease of topic {topic!r} queue {queue_id} offset {queue_offset} is over {reason}".rstrip())
+        self.topic = topic
+        self.queue_id = queue_id
+        self.queue_offset = queue_offset
+
+
+class MalformedAnswer(ClientError):
+    """A peer's answer does not hold what its code promises."""
+
+    def __init__(self, addr: str, reason: str) -> None:
+        super().__init__(f"{addr}: {reason}")
+        self.addr = addr
+
+
+class Unreachable(ClientError):
+    """No connection to the peer, or it broke before the answer came."""
+
+    def __init__(self, addr: str, reason: str, *, was_sent: bool = False) -> None:
+        super().__init__(f"{addr}: {reason}")
+        self.addr = addr
+        self.was_sent = was_sent
+        """Whether the request may have reached the peer."""
+
+
+class TimedOut(Unreachable):
+    """The peer did not answer in time; what the request asked for may have happened."""
+
+    def __init__(self, addr: str, timeout_ms: int) -> None:
+        super().__init__(addr, f"no answer within {timeout_ms} ms", was_sent=True)
+        self.timeout_ms = timeout_ms
+
+
+class BrokerRefused(ClientError):
+    """A broker or name server answered with an error code (remoting-protocol.md 5)."""
+
+    def __init__(self, code: int, remark: str | None, addr: str) -> None:
+        super().__init__(f"{addr}: {_code_name(code)}: {remark or 'no remark'}")
+        self.code = code
+        self.remark = remark
+        self.addr = addr
+
+
+class BrokerBusy(BrokerRefused):
+    """The broker sheds load; the same request may succeed a little later."""
+
+
+class BrokerUnavailable(BrokerRefused):
+    """The broker cannot store now: it is a slave, its disk is full, or it is shutting down."""
+
+
+class NoPermission(BrokerRefused):
+    """The topic, the group or the broker does not allow this."""
+
+
+class GroupNotFound(BrokerRefused):
+    """The consumer group does not exist on this broker."""
+
+
+class GroupOffline(BrokerRefused):
+    """No client of the group is connected to this broker."""
+
+
+class SubscriptionRefused(BrokerRefused):
+    """The filter expression is wrong, or the group is not subscribed (yet) on this broker."""
+
+
+class NotSupported(BrokerRefused):
+    """The broker does not know this request code."""
+
+
+_BY_CODE: Final[dict[int, type[BrokerRefused]]] = {
+    ResponseCode.SYSTEM_BUSY: BrokerBusy,
+    ResponseCode.FLOW_CONTROL: BrokerBusy,
+    ResponseCode.SERVICE_NOT_AVAILABLE: BrokerUnavailable,
+    ResponseCode.NO_PERMISSION: NoPermission,
+    ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST: GroupNotFound,
+    ResponseCode.CONSUMER_NOT_ONLINE: GroupOffline,
+    ResponseCode.SUBSCRIPTION_PARSE_FAILED: SubscriptionRefused,
+    ResponseCode.SUBSCRIPTION_NOT_EXIST: SubscriptionRefused,
+    ResponseCode.SUBSCRIPTION_NOT_LATEST: SubscriptionRefused,
+    ResponseCode.FILTER_DATA_NOT_EXIST: SubscriptionRefused,
+    ResponseCode.FILTER_DATA_NOT_LATEST: SubscriptionRefused,
+    ResponseCode.REQUEST_CODE_NOT_SUPPORTED: NotSupported,
+}
+
+
+def refusal(code: int, remark: str | None, addr: str, *, topic: str | None = None) -> ClientError:
+    """Return the error that the answer `code` of the peer at `addr` stands for."""
+    if code == ResponseCode.TOPIC_NOT_EXIST and topic is not None:
+        return TopicNotFound(topic)
+    return _BY_CODE.get(code, BrokerRefused)(code, remark, addr)
+
+
+def _code_name(code: int) -> str:
+    try:
+        return f"{ResponseCode(code).name}({code})"
+    except ValueError:
+        return f"code {code}"

@@ -1,0 +1,83 @@
+"""The producer and consumer groups of one client, and what brokers hear of them (behaviour.md D.2)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Protocol
+
+from broker_core.client.errors import GroupTaken
+from broker_core.protocol.bodies.heartbeat import ConsumerData, HeartbeatData, ProducerData
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.bodies.running import ConsumeMessageDirectlyResult, ConsumerRunningInfo
+from broker_core.protocol.message import StoredMessage
+
+
+class Member(Protocol):
+    """A consumer as its session sees it: what brokers are told of it and may ask of it (behaviour.md E.13)."""
+
+    @property
+    def group(self) -> str:
+        """The consumer group."""
+
+    def describe(self) -> ConsumerData:
+        """Return its part of the heartbeat."""
+
+    def members_changed(self) -> None:
+        """Look again at who reads what, soon."""
+
+    def reset_offsets(self, topic: str, offsets: Mapping[MessageQueue, int]) -> None:
+        """Go to these offsets in the queues that are read here."""
+
+    def positions(self, topic: str) -> dict[MessageQueue, int]:
+        """Return the committed offset of each queue that is read here."""
+
+    def running_info(self) -> ConsumerRunningInfo:
+        """Return what an operator may want to see of its inside."""
+
+    async def consume_directly(self, message: StoredMessage) -> ConsumeMessageDirectlyResult:
+        """Handle one message now, outside of any queue."""
+
+
+class Members:
+    """The groups of one client."""
+
+    def __init__(self, client_id: str) -> None:
+        self._client_id = client_id
+        self._producers: Counter[str] = Counter()
+        self.consumers: dict[str, Member] = {}
+
+    def __bool__(self) -> bool:
+        """Whether there is anybody to be told of."""
+        return bool(self._producers or self.consumers)
+
+    def add_producer(self, group: str) -> None:
+        """Add one more producer of `group`."""
+        self._producers[group] += 1
+
+    def remove_producer(self, group: str) -> bool:
+        """Take one producer of `group` away; return whether it was the last."""
+        self._producers[group] -= 1
+        if self._producers[group] > 0:
+            return False
+        del self._producers[group]
+        return True
+
+    def add_consumer(self, member: Member) -> None:
+        """Add a consumer; raise GroupTaken when the group has one."""
+        if member.group in self.consumers:
+            raise GroupTaken(f"client {self._client_id} has a consumer of group {member.group!r} already")
+        self.consumers[member.group] = member
+
+    def remove_consumer(self, member: Member) -> None:
+        """Take a consumer away."""
+        if self.consumers.get(member.group) is member:
+            del self.consumers[member.group]
+
+    def heartbeat(self) -> HeartbeatData:
+        """Return what brokers are told."""
+        return HeartbeatData(
+            client_id=self._client_id,
+            producer_data_set=[ProducerData(group) for group in sorted(self._producers)],
+            consumer_data_set=[member.describe() for member in self.consumers.values()],
+        )

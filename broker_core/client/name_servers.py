@@ -1,0 +1,32 @@
+"""Which name server to ask: the one that answered last, the next one when it fails (behaviour.md A.8)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from broker_core.client.errors import ClientError, Unreachable
+from broker_core.protocol.command import Command
+
+Invoke = Callable[[str, object], Awaitable[Command]]
+"""Sends one request header to one address and returns whatever is answered; raises Unreachable."""
+
+
+class NameServers:
+    """The name servers of one cluster; every one of them knows everything, so one answer is enough."""
+
+    def __init__(self, addresses: Sequence[str], invoke: Invoke) -> None:
+        self.addresses = tuple(dict.fromkeys(addresses))
+        self._invoke = invoke
+        self._current = 0
+
+    async def ask(self, header: object) -> tuple[str, Command]:
+        """Return who answered and the answer, of any code; raise the last failure when none could be reached."""
+        failure: ClientError = Unreachable("name servers", "none is configured")
+        for _ in self.addresses:
+            address = self.addresses[self._current % len(self.addresses)]
+            try:
+                return address, await self._invoke(address, header)
+            except Unreachable as error:
+                failure = error
+                self._current += 1
+        raise failure

@@ -1,0 +1,114 @@
+"""From a message to what is sent of it: unique id, compression, property text, flags (behaviour.md D.7)."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from broker_core.client.config import ProducerConfig
+from broker_core.client.errors import MessageIllegal, MessageTooLarge
+from broker_core.protocol import properties as names
+from broker_core.protocol import sys_flag as flags
+from broker_core.protocol.batch import encode_batch
+from broker_core.protocol.errors import MalformedProperties
+from broker_core.protocol.message import Message
+from broker_core.protocol.message_id import UniqueIds
+from broker_core.protocol.properties import format_properties
+
+RETRY_PREFIX = "%RETRY%"
+
+
+@dataclass(slots=True)
+class Packed:
+    """One send body with its header values. It is packed once, so every attempt carries the same unique ids."""
+
+    topic: str
+    body: bytes
+    properties: str
+    message_ids: tuple[str, ...]
+    flag: int = 0
+    sys_flag: int = 0
+    born_timestamp: int = 0
+    reconsume_times: int = 0
+    max_reconsume_times: int | None = None
+    is_batch: bool = False
+
+
+class Packer:
+    """Packs the messages of one producer."""
+
+    def __init__(self, config: ProducerConfig, *, ip: str, loader: int) -> None:
+        self._config = config
+        self._ids = UniqueIds(ip=ip, pid=os.getpid(), loader=loader)
+
+    def pack(self, message: Message, *, now: int) -> Packed:
+        """Pack one message; raise MessageTooLarge or MessageIllegal."""
+        body = message.body
+        if len(body) > self._config.max_body_bytes:
+            raise MessageTooLarge(len(body), self._config.max_body_bytes)
+        properties, unique_id = self._identified(message, now)
+        sys_flag = message.sys_flag & ~(flags.COMPRESSED | flags.COMPRESSOR_MASK)
+        if len(body) >= self._config.compress_from_bytes:
+            body = zlib.compress(body, self._config.compress_level)
+            sys_flag |= flags.COMPRESSED | flags.COMPRESSOR_ZLIB
+        if properties.get(names.TRAN_MSG) == "true":
+            sys_flag |= flags.TRANSACTION_PREPARED
+        packed = Packed(message.topic, body, "", (unique_id,), message.flag, sys_flag, now)
+        if message.topic.startswith(RETRY_PREFIX):
+            _move_retry_counts(packed, properties)
+        packed.properties = _text(properties)
+        return packed
+
+    def pack_batch(self, topic: str, messages: Sequence[Message], *, now: int) -> Packed:
+        """Pack messages of one topic into one batch; raise MessageTooLarge or MessageIllegal (behaviour.md D.8)."""
+        _check_batch(topic, messages)
+        identified = [(message, *self._identified(message, now)) for message in messages]
+        try:
+            body = encode_batch(Message(topic, m.body, pairs, m.flag) for m, pairs, _ in identified)
+        except MalformedProperties as error:
+            raise MessageIllegal(str(error)) from error
+        if len(body) > self._config.max_body_bytes:
+            raise MessageTooLarge(len(body), self._config.max_body_bytes)
+        ids = tuple(unique_id for _, _, unique_id in identified)
+        # The text of the whole batch: brokers append it to every entry, so it says nothing the entries do not.
+        wait = "" if messages[0].waits_for_store else _text({names.WAIT: "false"})
+        return Packed(topic, body, wait, ids, born_timestamp=now, is_batch=True)
+
+    def _identified(self, message: Message, now: int) -> tuple[dict[str, str], str]:
+        properties = dict(message.properties)
+        unique_id = properties.get(names.UNIQ_KEY)
+        if unique_id is None:
+            unique_id = properties[names.UNIQ_KEY] = self._ids.make(now)
+        return properties, unique_id
+
+
+def _check_batch(topic: str, messages: Sequence[Message]) -> None:
+    if not messages:
+        raise MessageIllegal("a batch needs at least one message")
+    if topic.startswith(RETRY_PREFIX):
+        raise MessageIllegal("a retry topic takes no batch")
+    for message in messages:
+        if message.topic != topic:
+            raise MessageIllegal(f"a batch has one topic, not {topic!r} and {message.topic!r}")
+        if message.delay_level:
+            raise MessageIllegal("a batch cannot be delayed")
+        if message.properties.get(names.TRAN_MSG) == "true":
+            raise MessageIllegal("a batch cannot be transactional")
+        if message.waits_for_store != messages[0].waits_for_store:
+            raise MessageIllegal("all messages of a batch wait for the store, or none does")
+
+
+def _move_retry_counts(packed: Packed, properties: dict[str, str]) -> None:
+    """Move both retry counts from the properties to the header, as brokers expect them (remoting-protocol.md 2.2)."""
+    packed.reconsume_times = int(properties.pop(names.RECONSUME_TIME, "0"))
+    maximum = properties.pop(names.MAX_RECONSUME_TIMES, None)
+    packed.max_reconsume_times = None if maximum is None else int(maximum)
+
+
+def _text(properties: dict[str, str]) -> str:
+    try:
+        return format_properties(properties)
+    except MalformedProperties as error:
+        raise MessageIllegal(str(error)) from error

@@ -1,0 +1,168 @@
+"""Sending messages: try, and try elsewhere when that fails (behaviour.md D.5 to D.8)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Final, NoReturn, Self
+
+from broker_core.client.config import ProducerConfig, local_ip
+from broker_core.client.errors import BrokerBusy, BrokerRefused, ClientError, SendUncertain, TimedOut, Unreachable
+from broker_core.client.packing import Packed, Packer
+from broker_core.client.sending import RETRIED_CODES, Sending, SendResult, SendStatus, now_ms
+from broker_core.client.session import Session
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.message import Message
+
+_SAME_BROKER_DELAY_MS: Final = 200
+_MAX_IN_FLIGHT: Final = 256
+
+__all__ = ["Producer", "SendResult", "SendStatus"]
+
+
+class Producer:
+    """Sends messages. Safe to use from many tasks of the session's loop: all sends to a broker share one connection."""
+
+    def __init__(self, session: Session, group: str = "GANTRY_PRODUCER", config: ProducerConfig | None = None) -> None:
+        self.group = group
+        self.config = config or ProducerConfig()
+        self._sending = Sending(session, group, self.config)
+        self._packer = Packer(self.config, ip=local_ip(), loader=id(self) & 0xFFFFFFFF)
+        self._session = session
+        self._started = False
+
+    async def start(self) -> Self:
+        """Join the session's heartbeats, so that brokers know the producer group."""
+        if not self._started:
+            self._session.members.add_producer(self.group)
+            self._session.greet()
+            self._started = True
+        return self
+
+    async def close(self) -> None:
+        """Leave the brokers' tables."""
+        if self._started:
+            self._started = False
+            if self._session.members.remove_producer(self.group):
+                await self._session.leave(producer_group=self.group)
+
+    async def __aenter__(self) -> Self:
+        return await self.start()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def send(
+        self, message: Message, *, timeout_ms: int | None = None, queue: MessageQueue | None = None
+    ) -> SendResult:
+        """Send one message: with `queue` to that queue in one attempt, else with retries on other brokers.
+
+        `timeout_ms` is for all attempts together. Raises TopicNotFound, TopicReadOnly, NoRoute, MessageTooLarge,
+        MessageIllegal, BrokerRefused, Unreachable, or SendUncertain when the message may be stored all the same.
+        Attempts of one call share the unique id.
+        """
+        return await self._deliver(self._packer.pack(message, now=now_ms()), queue, timeout_ms)
+
+    async def send_batch(
+        self,
+        topic: str,
+        messages: Sequence[Message],
+        *,
+        timeout_ms: int | None = None,
+        queue: MessageQueue | None = None,
+    ) -> SendResult:
+        """Send all messages as one broker batch: stored together in one queue, or not at all. Raises like `send`."""
+        return await self._deliver(self._packer.pack_batch(topic, messages, now=now_ms()), queue, timeout_ms)
+
+    async def send_many(
+        self, messages: Iterable[Message], *, timeout_ms: int | None = None
+    ) -> list[SendResult | ClientError]:
+        """Send messages side by side, each on its own; return results and failures in the order given."""
+        places = asyncio.Semaphore(_MAX_IN_FLIGHT)
+
+        async def send(message: Message) -> SendResult | ClientError:
+            async with places:
+                try:
+                    return await self.send(message, timeout_ms=timeout_ms)
+                except ClientError as error:
+                    return error
+
+        return list(await asyncio.gather(*(send(message) for message in messages)))
+
+    async def send_one_way(self, message: Message, *, queue: MessageQueue | None = None) -> None:
+        """Send one message without an answer: only local errors are seen, and nobody says whether it is stored."""
+        packed = self._packer.pack(message, now=now_ms())
+        await self._sending.one_way(packed, queue or await self._sending.pick(packed.topic))
+
+    async def queues(self, topic: str) -> tuple[MessageQueue, ...]:
+        """Return the writable queues in the order that `queue_for_key` needs; raise TopicNotFound or Unreachable."""
+        return (await self._sending.get_picker(topic)).queues
+
+    async def _deliver(self, packed: Packed, queue: MessageQueue | None, timeout_ms: int | None) -> SendResult:
+        timeout = self.config.timeout_ms if timeout_ms is None else timeout_ms
+        if queue is None:
+            return await self._with_retries(packed, timeout)
+        await self._sending.get_picker(packed.topic)
+        return await self._sending.attempt(packed, queue, timeout_ms=timeout)
+
+    async def _with_retries(self, packed: Packed, timeout_ms: int) -> SendResult:
+        """Attempt 1 + retries times within one time limit; raise what the last attempt raised."""
+        deadline = time.monotonic() + timeout_ms / 1000
+        tried = _Tried()
+        for _ in range(1 + self.config.retries):
+            queue = await self._sending.pick(packed.topic, last_broker=tried.broker_name)
+            if queue.broker_name == tried.broker_name and not await tried.may_try_it_again():
+                break
+            left_ms = int((deadline - time.monotonic()) * 1000)
+            if left_ms <= 0:
+                break
+            tried.broker_name = queue.broker_name
+            try:
+                result = await self._sending.attempt(packed, queue, timeout_ms=left_ms)
+            except (BrokerRefused, Unreachable, SendUncertain) as error:
+                tried.failed(error)
+                continue
+            if result.status is SendStatus.SEND_OK or not self.config.retry_when_not_stored_ok:
+                return result
+            tried.result = result
+        return tried.end(packed.topic, timeout_ms)
+
+
+@dataclass(slots=True)
+class _Tried:
+    """What the attempts at one message came to so far."""
+
+    broker_name: str | None = None
+    result: SendResult | None = None
+    failure: ClientError | None = None
+    uncertain: SendUncertain | None = None
+
+    def failed(self, error: BrokerRefused | Unreachable | SendUncertain) -> None:
+        """Note a failure; raise it at once when no other broker would answer differently."""
+        if isinstance(error, SendUncertain):
+            self.uncertain = error
+        if isinstance(error, BrokerRefused) and error.code not in RETRIED_CODES:
+            self._raise(error)
+        self.failure = error
+
+    async def may_try_it_again(self) -> bool:
+        """Say whether the broker that just failed may do better a moment later: it may be restarting, or busy."""
+        if isinstance(self.failure, BrokerRefused) and not isinstance(self.failure, BrokerBusy):
+            return False
+        await asyncio.sleep(_SAME_BROKER_DELAY_MS / 1000)
+        return True
+
+    def end(self, topic: str, timeout_ms: int) -> SendResult:
+        """Return the last result that was stored, if less safe than wished; else raise."""
+        if self.result is not None:
+            return self.result
+        return self._raise(self.failure or TimedOut(f"topic {topic}", timeout_ms))
+
+    def _raise(self, error: ClientError) -> NoReturn:
+        # What was uncertain once stays so, whatever the later attempts said.
+        raise self.uncertain or error

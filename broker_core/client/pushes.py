@@ -1,0 +1,77 @@
+"""What brokers ask of a client (behaviour.md E.13; remoting-protocol.md 2.8)."""
+
+from __future__ import annotations
+
+from broker_core.client.members import Member, Members
+from broker_core.protocol.bodies import coder
+from broker_core.protocol.bodies.stats import GetConsumerStatusBody, ResetOffsetBody
+from broker_core.protocol.codes import RequestCode, ResponseCode
+from broker_core.protocol.command import Command
+from broker_core.protocol.headers.clients import (
+    ConsumeMessageDirectlyRequest,
+    GetConsumerRunningInfoRequest,
+    GetConsumerStatusFromClientRequest,
+    NotifyConsumerIdsChangedRequest,
+)
+from broker_core.protocol.headers.offsets import ResetConsumerClientOffsetRequest
+from broker_core.protocol.record import decode_one
+from broker_core.remoting.connection import Connection
+from broker_core.remoting.dispatch import Dispatch
+
+
+class Pushes:
+    """Hands each request of a broker to the consumer of the group that it names."""
+
+    def __init__(self, members: Members) -> None:
+        self._members = members
+
+    def register(self, dispatch: Dispatch) -> None:
+        """Make `dispatch` call this for every code that a client answers."""
+        dispatch.register(RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, self._members_changed)
+        dispatch.register(RequestCode.RESET_CONSUMER_CLIENT_OFFSET, self._reset_offsets)
+        dispatch.register(RequestCode.GET_CONSUMER_STATUS_FROM_CLIENT, self._positions)
+        dispatch.register(RequestCode.GET_CONSUMER_RUNNING_INFO, self._running_info)
+        dispatch.register(RequestCode.CONSUME_MESSAGE_DIRECTLY, self._consume_directly)
+
+    def _members_changed(self, request: Command, _: Connection) -> None:
+        member = self._find(request.header(NotifyConsumerIdsChangedRequest).consumer_group)
+        if member is not None:
+            member.members_changed()
+
+    def _reset_offsets(self, request: Command, _: Connection) -> None:
+        header = request.header(ResetConsumerClientOffsetRequest)
+        member = self._find(header.group)
+        if member is not None:
+            member.reset_offsets(header.topic, coder.decode(ResetOffsetBody, request.body).offset_table)
+
+    def _positions(self, request: Command, _: Connection) -> Command:
+        header = request.header(GetConsumerStatusFromClientRequest)
+        member = self._find(header.group)
+        table = member.positions(header.topic) if member is not None else {}
+        return Command.response(
+            ResponseCode.SUCCESS, body=coder.encode(GetConsumerStatusBody(message_queue_table=table))
+        )
+
+    def _running_info(self, request: Command, _: Connection) -> Command:
+        header = request.header(GetConsumerRunningInfoRequest)
+        member = self._find(header.consumer_group)
+        if member is None:
+            return _unknown(header.consumer_group)
+        return Command.response(ResponseCode.SUCCESS, body=coder.encode(member.running_info()))
+
+    async def _consume_directly(self, request: Command, _: Connection) -> Command:
+        header = request.header(ConsumeMessageDirectlyRequest)
+        member = self._find(header.consumer_group)
+        if member is None:
+            return _unknown(header.consumer_group)
+        result = await member.consume_directly(decode_one(request.body))
+        return Command.response(ResponseCode.SUCCESS, body=coder.encode(result))
+
+    def _find(self, group: str) -> Member | None:
+        return self._members.consumers.get(group)
+
+
+def _unknown(group: str) -> Command:
+    return Command.response(
+        ResponseCode.SYSTEM_ERROR, remark=f"The Consumer Group <{group}> not exist in this consumer"
+    )

@@ -1,0 +1,179 @@
+"""Where the queues of a topic are: the cache of routes and its refresh (behaviour.md D.3)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from broker_core.client.tasks import Tasks
+from broker_core.errors import GantryError
+from broker_core.logs import get_logger
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.bodies.routes import BrokerData, TopicRouteData
+from broker_core.protocol.codes import PERM_READ, PERM_WRITE
+
+MASTER_ID: Final = 0
+_FORGET_AFTER_REFRESHES: Final = 20
+
+_log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """The queues of one topic and the brokers that hold them, as a name server told."""
+
+    topic: str
+    data: TopicRouteData
+    brokers: Mapping[str, Mapping[int, str]]
+    """Broker name → broker id → ``host:port``; id 0 is the master."""
+    write_queues: tuple[MessageQueue, ...] = ()
+    """Where messages may be sent: queues with write permission whose broker has a master."""
+    read_queues: tuple[MessageQueue, ...] = ()
+
+    @classmethod
+    def of(cls, topic: str, data: TopicRouteData) -> Route:
+        """Return the route that `data` describes for `topic`."""
+        brokers = {broker.broker_name: dict(broker.broker_addrs) for broker in data.broker_datas}
+        write = _ordered_queues(topic, data.order_topic_conf) or _write_queues(topic, data, brokers)
+        return cls(topic, data, brokers, write, _read_queues(topic, data))
+
+    @property
+    def masters(self) -> dict[str, str]:
+        """Broker name → address of its master; brokers without one are left out."""
+        return {name: addrs[MASTER_ID] for name, addrs in self.brokers.items() if MASTER_ID in addrs}
+
+
+def _ordered_queues(topic: str, conf: str | None) -> tuple[MessageQueue, ...]:
+    """Return the fixed queues of an order topic: ``broker-a:8;broker-b:8``."""
+    queues: list[MessageQueue] = []
+    for part in filter(None, (conf or "").split(";")):
+        name, _, count = part.rpartition(":")
+        queues += (MessageQueue(topic, name, index) for index in range(int(count)))
+    return tuple(queues)
+
+
+def _write_queues(
+    topic: str, data: TopicRouteData, brokers: Mapping[str, Mapping[int, str]]
+) -> tuple[MessageQueue, ...]:
+    return tuple(
+        MessageQueue(topic, queue.broker_name, index)
+        for queue in sorted(data.queue_datas, key=lambda queue: queue.broker_name)
+        if queue.perm & PERM_WRITE and MASTER_ID in brokers.get(queue.broker_name, {})
+        for index in range(queue.write_queue_nums)
+    )
+
+
+def _read_queues(topic: str, data: TopicRouteData) -> tuple[MessageQueue, ...]:
+    return tuple(
+        MessageQueue(topic, queue.broker_name, index)
+        for queue in sorted(data.queue_datas, key=lambda queue: queue.broker_name)
+        if queue.perm & PERM_READ
+        for index in range(queue.read_queue_nums)
+    )
+
+
+Ask = Callable[[str], Awaitable[TopicRouteData]]
+"""Asks a name server for one topic; raises TopicNotFound, or another ClientError when nobody answered."""
+
+
+@dataclass(slots=True)
+class _Known:
+    route: Route
+    unused_refreshes: int = 0
+
+
+@dataclass(slots=True)
+class Routes:
+    """Routes by topic. A route once known stays until a better one comes: name servers may be away for a while."""
+
+    ask: Ask
+    tasks: Tasks
+    on_new_brokers: Callable[[], None] = lambda: None
+    _known: dict[str, _Known] = field(default_factory=dict)
+    _asking: dict[str, asyncio.Task[Route]] = field(default_factory=dict)
+    _brokers: dict[str, dict[int, str]] = field(default_factory=dict)
+
+    def find(self, topic: str) -> Route | None:
+        """Return the cached route."""
+        known = self._known.get(topic)
+        if known is None:
+            return None
+        known.unused_refreshes = 0
+        return known.route
+
+    async def get(self, topic: str) -> Route:
+        """Return the route, asking a name server when it is not cached; raise TopicNotFound."""
+        return self.find(topic) or await self.refresh(topic)
+
+    async def refresh(self, topic: str) -> Route:
+        """Ask a name server now. Callers that ask for the same topic at the same time share one question."""
+        asking = self._asking.get(topic)
+        if asking is None:
+            asking = self.tasks.start_awaited(f"route {topic}", self._fetch(topic))
+            self._asking[topic] = asking
+            asking.add_done_callback(lambda _: self._asking.pop(topic, None))
+        return await asyncio.shield(asking)
+
+    async def refresh_all(self) -> None:
+        """Ask again for every topic in use; what fails keeps its old route. Topics long out of use are forgotten."""
+        for topic, known in list(self._known.items()):
+            known.unused_refreshes += 1
+            if known.unused_refreshes > _FORGET_AFTER_REFRESHES:
+                del self._known[topic]
+                continue
+            try:
+                await self.refresh(topic)
+            except GantryError as error:
+                _log.warning("topic=%s: route not refreshed: %s", topic, error)
+
+    def install(self, topic: str, data: TopicRouteData) -> Route:
+        """Make `data` the route of `topic`."""
+        known = self._known.get(topic)
+        are_new = sum(self.learn(broker) for broker in data.broker_datas) > 0
+        if known is not None and known.route.data == data:
+            return known.route
+        route = Route.of(topic, data)
+        self._known[topic] = _Known(route)
+        if are_new:
+            self.on_new_brokers()
+        return route
+
+    def learn(self, broker: BrokerData) -> bool:
+        """Note where a broker is; return whether that is news."""
+        addrs = dict(broker.broker_addrs)
+        if self._brokers.get(broker.broker_name) == addrs:
+            return False
+        self._brokers[broker.broker_name] = addrs
+        return True
+
+    def forget(self, topic: str) -> None:
+        """Drop the cached route, after a broker said that it does not have the topic."""
+        self._known.pop(topic, None)
+
+    def master(self, broker_name: str) -> str | None:
+        """Return the address of the broker's master, from whichever route told of it last."""
+        return self._brokers.get(broker_name, {}).get(MASTER_ID)
+
+    def readable(self, broker_name: str, broker_id: int = MASTER_ID) -> str | None:
+        """Return the address to read from: the wanted id, else the slave after it, else any (behaviour.md E.9)."""
+        addrs = self._brokers.get(broker_name, {})
+        if broker_id in addrs:
+            return addrs[broker_id]
+        if broker_id != MASTER_ID and broker_id + 1 in addrs:
+            return addrs[broker_id + 1]
+        return next(iter(addrs.values()), None)
+
+    def addresses(self, *, masters_only: bool) -> list[str]:
+        """Return the addresses of all brokers that any cached route names."""
+        named = {name for known in self._known.values() for name in known.route.brokers}
+        return [
+            addr
+            for name in sorted(named)
+            for broker_id, addr in self._brokers.get(name, {}).items()
+            if broker_id == MASTER_ID or not masters_only
+        ]
+
+    async def _fetch(self, topic: str) -> Route:
+        return self.install(topic, await self.ask(topic))

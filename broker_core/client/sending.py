@@ -1,0 +1,207 @@
+"""One attempt to send: which queue, one request, and what its answer means (behaviour.md D.3 to D.7)."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
+
+from broker_core.client.config import DEFAULT_TOPIC_QUEUES, TEMPLATE_TOPIC, ProducerConfig
+from broker_core.client.errors import (
+    MalformedAnswer,
+    NoRoute,
+    SendUncertain,
+    TopicNotFound,
+    TopicReadOnly,
+    Unreachable,
+    refusal,
+)
+from broker_core.client.faults import SLOW_MS
+from broker_core.client.packing import Packed
+from broker_core.client.routes import Route
+from broker_core.client.selection import QueuePicker
+from broker_core.client.session import Session
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.bodies.routes import TopicRouteData
+from broker_core.protocol.codes import RequestCode, ResponseCode
+from broker_core.protocol.command import Command
+from broker_core.protocol.errors import HeaderError
+from broker_core.protocol.headers.send import SendMessageResponse, SendMessageV2Request
+from broker_core.protocol.message import QueueOffset
+
+
+class SendStatus(StrEnum):
+    """How far a message that a broker took has come."""
+
+    SEND_OK = "SEND_OK"
+    FLUSH_DISK_TIMEOUT = "FLUSH_DISK_TIMEOUT"
+    FLUSH_SLAVE_TIMEOUT = "FLUSH_SLAVE_TIMEOUT"
+    SLAVE_NOT_AVAILABLE = "SLAVE_NOT_AVAILABLE"
+
+
+@dataclass(frozen=True, slots=True)
+class SendResult:
+    """Where a message is. SEND_OK is as safe as the broker promises; all other statuses are stored, but less safe."""
+
+    status: SendStatus
+    message_id: str
+    """The unique id; of a batch, that of its first message."""
+    offset_id: str
+    queue: MessageQueue
+    queue_offset: QueueOffset
+    """Of a batch, that of its first message; the others follow without a gap."""
+    message_ids: tuple[str, ...] = ()
+
+
+_STATUSES: Final[dict[int, SendStatus]] = {
+    ResponseCode.SUCCESS: SendStatus.SEND_OK,
+    ResponseCode.FLUSH_DISK_TIMEOUT: SendStatus.FLUSH_DISK_TIMEOUT,
+    ResponseCode.FLUSH_SLAVE_TIMEOUT: SendStatus.FLUSH_SLAVE_TIMEOUT,
+    ResponseCode.SLAVE_NOT_AVAILABLE: SendStatus.SLAVE_NOT_AVAILABLE,
+}
+
+RETRIED_CODES: Final = frozenset(
+    {
+        ResponseCode.SYSTEM_ERROR,
+        ResponseCode.SYSTEM_BUSY,  # of 5.x
+        ResponseCode.SERVICE_NOT_AVAILABLE,
+        ResponseCode.NO_PERMISSION,
+        ResponseCode.NO_BUYER_ID,
+        ResponseCode.NOT_IN_CURRENT_UNIT,
+    }
+)
+"""Refusals that another broker may not share (behaviour.md D.5)."""
+
+
+class Sending:
+    """Chooses queues and makes single attempts for one producer group."""
+
+    def __init__(self, session: Session, group: str, config: ProducerConfig) -> None:
+        self.session = session
+        self._group = group
+        self._config = config
+        self._pickers: dict[str, tuple[Route, QueuePicker]] = {}
+
+    def find_picker(self, topic: str) -> QueuePicker | None:
+        """Return what chooses among the writable queues of `topic`; None when its route is not known yet."""
+        route = self.session.routes.find(topic)
+        if route is None:
+            self._pickers.pop(topic, None)
+            return None
+        return self._picker_of(route)
+
+    async def get_picker(self, topic: str) -> QueuePicker:
+        """Do the same, asking a name server for the route; raise TopicNotFound or Unreachable."""
+        return self.find_picker(topic) or self._picker_of(await self._find_route(topic))
+
+    async def pick(self, topic: str, *, last_broker: str | None = None) -> MessageQueue:
+        """Return the queue for the next attempt, if possible not of `last_broker`; raise TopicReadOnly for none."""
+        picker = self.find_picker(topic) or await self.get_picker(topic)
+        queue = picker.pick(self.session.faults, now=now_ms(), last_broker=last_broker)
+        if queue is None:
+            raise TopicReadOnly(topic)
+        return queue
+
+    async def attempt(self, packed: Packed, queue: MessageQueue, *, timeout_ms: int) -> SendResult:
+        """Send once; raise SendUncertain when the broker may have stored the message without telling."""
+        addr = self._master_of(queue)
+        code = RequestCode.SEND_BATCH_MESSAGE if packed.is_batch else None
+        started = time.monotonic()
+        try:
+            answer = await self.session.invoke(
+                addr, self._header(packed, queue), packed.body, timeout_ms=timeout_ms, code=code
+            )
+        except Unreachable as error:
+            self.session.faults.note_failure(queue.broker_name, now=now_ms())
+            if error.was_sent:
+                raise SendUncertain(packed.topic, addr, str(error)) from error
+            raise
+        self._note_latency(queue.broker_name, int((time.monotonic() - started) * 1000))
+        return self._result(packed, queue, answer, addr)
+
+    async def one_way(self, packed: Packed, queue: MessageQueue) -> None:
+        """Send once and expect no answer; raise NoRoute or Unreachable."""
+        code = RequestCode.SEND_BATCH_MESSAGE if packed.is_batch else None
+        await self.session.one_way(self._master_of(queue), self._header(packed, queue), packed.body, code=code)
+
+    def _note_latency(self, broker_name: str, latency_ms: int) -> None:
+        faults = self.session.faults
+        if faults or latency_ms >= SLOW_MS:
+            faults.note_latency(broker_name, latency_ms, now=now_ms())
+
+    def _result(self, packed: Packed, queue: MessageQueue, answer: Command, addr: str) -> SendResult:
+        status = _STATUSES.get(answer.code)
+        if status is None:
+            if answer.code == ResponseCode.TOPIC_NOT_EXIST:
+                self.session.routes.forget(packed.topic)
+            elif answer.code in RETRIED_CODES:
+                self.session.faults.note_failure(queue.broker_name, now=now_ms())
+            raise refusal(answer.code, answer.remark, addr, topic=packed.topic)
+        try:
+            stored = answer.header(SendMessageResponse)
+        except HeaderError as error:
+            raise MalformedAnswer(addr, str(error)) from error
+        if stored.queue_id != queue.queue_id:
+            queue = replace(queue, queue_id=stored.queue_id)
+        ids = packed.message_ids
+        return SendResult(status, ids[0], stored.msg_id, queue, QueueOffset(stored.queue_offset), ids)
+
+    def _header(self, packed: Packed, queue: MessageQueue) -> SendMessageV2Request:
+        return SendMessageV2Request(
+            producer_group=self._group,
+            topic=packed.topic,
+            # Without a template the broker cannot create the topic, should it be gone by now.
+            default_topic=TEMPLATE_TOPIC if self._config.create_topics else "",
+            default_topic_queue_nums=DEFAULT_TOPIC_QUEUES,
+            queue_id=queue.queue_id,
+            sys_flag=packed.sys_flag,
+            born_timestamp=packed.born_timestamp,
+            flag=packed.flag,
+            properties=packed.properties,
+            reconsume_times=packed.reconsume_times,
+            max_reconsume_times=packed.max_reconsume_times,
+            batch=packed.is_batch,
+        )
+
+    def _master_of(self, queue: MessageQueue) -> str:
+        addr = self.session.routes.master(queue.broker_name)
+        if addr is None:
+            raise NoRoute(queue.topic, f"no master of broker {queue.broker_name!r} is known")
+        return addr
+
+    def _picker_of(self, route: Route) -> QueuePicker:
+        known = self._pickers.get(route.topic)
+        if known is not None and known[0] is route:
+            return known[1]
+        picker = QueuePicker(route.write_queues)
+        self._pickers[route.topic] = route, picker
+        return picker
+
+    async def _find_route(self, topic: str) -> Route:
+        routes = self.session.routes
+        try:
+            return await routes.refresh(topic)
+        except TopicNotFound:
+            if not self._config.create_topics:
+                raise
+        template = await routes.get(TEMPLATE_TOPIC)
+        return routes.install(topic, in_image_of(template.data))
+
+
+def in_image_of(template: TopicRouteData) -> TopicRouteData:
+    """Return the route that a topic will have once a broker made it after the template topic (behaviour.md D.3)."""
+    queues = [
+        replace(
+            queue,
+            read_queue_nums=min(DEFAULT_TOPIC_QUEUES, queue.read_queue_nums),
+            write_queue_nums=min(DEFAULT_TOPIC_QUEUES, queue.read_queue_nums),
+        )
+        for queue in template.queue_datas
+    ]
+    return replace(template, queue_datas=queues)
+
+
+def now_ms() -> int:
+    """Return the wall clock in ms since 1970."""
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,177 @@
+"""What producers, consumers and administration of one cluster share: connections, routes, heartbeats."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Final, Self
+
+from broker_core.client.answers import ask_all
+from broker_core.client.config import ClientConfig
+from broker_core.client.errors import ClientClosed, TimedOut, Unreachable, refusal
+from broker_core.client.faults import Faults
+from broker_core.client.members import Members
+from broker_core.client.name_servers import NameServers
+from broker_core.client.pushes import Pushes
+from broker_core.client.routes import Routes
+from broker_core.client.tasks import Tasks
+from broker_core.logs import get_logger
+from broker_core.protocol.bodies import coder
+from broker_core.protocol.bodies.clusters import ClusterInfo
+from broker_core.protocol.bodies.routes import TopicRouteData
+from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.command import Command
+from broker_core.protocol.headers.clients import HeartBeatRequest, UnregisterClientRequest
+from broker_core.protocol.headers.routes import GetBrokerClusterInfoRequest, GetRouteInfoRequest
+from broker_core.remoting.client import RemotingClient
+from broker_core.remoting.connection import Connection
+from broker_core.remoting.dispatch import Dispatch
+from broker_core.remoting.errors import Overloaded, RemotingError, RemotingTimeout
+
+_LATE_IN_A_ROW: Final = 3
+_LEAVE_TIMEOUT_MS: Final = 1_000
+
+_log = get_logger(__name__)
+
+
+class Session:
+    """One client of one cluster: one connection per address, for all who use it.
+
+    A session belongs to the event loop it was started on.
+    """
+
+    def __init__(self, config: ClientConfig) -> None:
+        self.config = config
+        self.tasks = Tasks(f"client {config.client_id}")
+        self.members = Members(config.client_id)
+        self.faults = Faults()
+        dispatch = Dispatch()
+        Pushes(self.members).register(dispatch)
+        self._remoting = RemotingClient(on_request=dispatch, tls=config.tls)
+        self.name_servers = NameServers(config.name_servers, self.invoke)
+        self.routes = Routes(self._ask_route, self.tasks, on_new_brokers=self.greet)
+        self._running = False
+        self._late: dict[str, int] = {}
+
+    @property
+    def client_id(self) -> str:
+        """The name under which brokers know this client."""
+        return self.config.client_id
+
+    async def start(self) -> Self:
+        """Begin to refresh routes and to send heartbeats; nothing is asked yet, so this never waits."""
+        self._running = True
+        self.tasks.every("refresh routes", self.config.route_refresh_ms, self.routes.refresh_all)
+        self.tasks.every("heartbeat", self.config.heartbeat_ms, self.heartbeat)
+        return self
+
+    async def close(self) -> None:
+        """End background work and connections. Close producers and consumers before."""
+        self._running = False
+        await self.tasks.close()
+        await self._remoting.close()
+
+    async def __aenter__(self) -> Self:
+        return await self.start()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def invoke(
+        self, addr: str, header: object, body: bytes = b"", *, timeout_ms: int | None = None, code: int | None = None
+    ) -> Command:
+        """Send one request and return its answer, of any code; raise Unreachable or TimedOut."""
+        timeout = self.config.timeout_ms if timeout_ms is None else timeout_ms
+        connection = self._remoting.find_connection(addr) or await self._connect(addr, timeout)
+        try:
+            answer = await connection.invoke(Command.request(header, body, code=code), timeout)
+        except RemotingTimeout as error:
+            self._note_late(addr)
+            raise TimedOut(addr, timeout) from error
+        except RemotingError as error:
+            raise Unreachable(addr, str(error), was_sent=not isinstance(error, Overloaded)) from error
+        if self._late:
+            self._late.pop(addr, None)
+        return answer
+
+    async def call(
+        self,
+        addr: str,
+        header: object,
+        body: bytes = b"",
+        *,
+        timeout_ms: int | None = None,
+        topic: str | None = None,
+    ) -> Command:
+        """Send one request and return its successful answer; raise what a refusal stands for (client/errors.py)."""
+        answer = await self.invoke(addr, header, body, timeout_ms=timeout_ms)
+        if answer.code != ResponseCode.SUCCESS:
+            raise refusal(answer.code, answer.remark, addr, topic=topic)
+        return answer
+
+    async def one_way(self, addr: str, header: object, body: bytes = b"", *, code: int | None = None) -> None:
+        """Send one request that is not answered; raise Unreachable when it cannot be sent."""
+        connection = self._remoting.find_connection(addr) or await self._connect(addr, self.config.timeout_ms)
+        try:
+            connection.send(Command.request(header, body, one_way=True, code=code))
+        except RemotingError as error:
+            raise Unreachable(addr, str(error)) from error
+
+    async def master_of(self, broker_name: str) -> str | None:
+        """Return the address of a broker's master, asking a name server for the whole cluster when no route tells."""
+        addr = self.routes.master(broker_name)
+        if addr is None:
+            answer = await self.ask_name_server(GetBrokerClusterInfoRequest())
+            for broker in coder.decode(ClusterInfo, answer.body).broker_addr_table.values():
+                self.routes.learn(broker)
+            addr = self.routes.master(broker_name)
+        return addr
+
+    async def ask_name_server(self, header: object, *, topic: str | None = None) -> Command:
+        """Ask any name server and return its successful answer; raise like `call`."""
+        addr, answer = await self.name_servers.ask(header)
+        if answer.code != ResponseCode.SUCCESS:
+            raise refusal(answer.code, answer.remark, addr, topic=topic)
+        return answer
+
+    async def heartbeat(self) -> None:
+        """Tell brokers of this client's groups: every broker while it consumes, masters only while it just produces."""
+        if not self.members:
+            return
+        body = coder.encode(self.members.heartbeat())
+        addresses = self.routes.addresses(masters_only=not self.members.consumers)
+        answers = await ask_all(addresses, lambda addr: self.call(addr, HeartBeatRequest(), body))
+        for addr, error in answers.failed.items():
+            _log.warning("%s: heartbeat to %s failed: %s", self.client_id, addr, error)
+
+    async def leave(self, *, producer_group: str | None = None, consumer_group: str | None = None) -> None:
+        """Tell every known broker that this client is no longer in the group; who cannot be reached notices later."""
+        header = UnregisterClientRequest(self.client_id, producer_group, consumer_group)
+        addresses = self.routes.addresses(masters_only=False)
+        await ask_all(addresses, lambda addr: self.call(addr, header, timeout_ms=_LEAVE_TIMEOUT_MS))
+
+    async def _connect(self, addr: str, timeout_ms: int) -> Connection:
+        if not self._running:
+            raise ClientClosed("the session is not started, or closed")
+        try:
+            return await self._remoting.connection(addr, timeout_ms)
+        except RemotingError as error:
+            raise Unreachable(addr, str(error)) from error
+
+    def _note_late(self, addr: str) -> None:
+        """Close a connection on which nothing is answered any more: its peer may be gone without a word."""
+        self._late[addr] = self._late.get(addr, 0) + 1
+        connection = self._remoting.find_connection(addr)
+        if self._late[addr] >= _LATE_IN_A_ROW and connection is not None:
+            del self._late[addr]
+            connection.close(f"{_LATE_IN_A_ROW} calls in a row were not answered")
+
+    def greet(self) -> None:
+        """Send a heartbeat soon: new groups, and brokers not known before, should not have to wait for the timer."""
+        if self._running and self.members:
+            self.tasks.start("greet new brokers", self.heartbeat())
+
+    async def _ask_route(self, topic: str) -> TopicRouteData:
+        answer = await self.ask_name_server(GetRouteInfoRequest(topic=topic), topic=topic)
+        return coder.decode(TopicRouteData, answer.body)

@@ -1,0 +1,69 @@
+"""Receipts as brokers tell them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker_core.client.consumer.leases import LeaseReceipt, Receipts
+from broker_core.protocol.headers.pop import ChangeInvisibleTimeResponse, PopMessageResponse
+from tests.support.stored import stored
+
+ANSWER = PopMessageResponse(
+    pop_time=1_000,
+    invisible_time=30_000,
+    revive_qid=3,
+    rest_num=0,
+    start_offset_info="0 2 40;1 0 7",
+    msg_offset_info="0 2 40,42;1 0 7",
+)
+
+
+def test_the_receipt_says_where_the_pop_began() -> None:
+    leased = Receipts("billing", "orders", "broker-a", ANSWER).leased(stored(queue_id=2, queue_offset=42))
+
+    assert leased.receipt.extra_info == "40 1000 30000 3 0 broker-a 2 42"
+    assert leased.receipt.expires_at == 31_000
+    assert leased.delivery_count == 1
+
+
+def test_a_retried_message_is_shown_under_its_topic_and_settled_in_the_retry_topic() -> None:
+    message = stored(topic="%RETRY%billing_orders", queue_id=0, queue_offset=7, reconsume_times=2)
+
+    leased = Receipts("billing", "orders", "broker-a", ANSWER).leased(message)
+
+    assert leased.message.topic == "orders"
+    assert leased.receipt.topic == "%RETRY%billing_orders"
+    assert leased.receipt.extra_info == "7 1000 30000 3 1 broker-a 0 7"
+    assert leased.delivery_count == 3
+
+
+def test_a_receipt_in_the_message_counts_more() -> None:
+    message = stored(properties={"POP_CK": "1 2 3 4 0 b 5 6"})
+
+    assert Receipts("g", "orders", "broker-a", ANSWER).leased(message).receipt.extra_info == "1 2 3 4 0 b 5 6"
+
+
+def test_a_renewed_receipt_has_the_new_times() -> None:
+    receipt = Receipts("g", "orders", "broker-a", ANSWER).leased(stored(queue_id=2, queue_offset=42)).receipt
+
+    renewed = receipt.renewed(ChangeInvisibleTimeResponse(pop_time=5_000, invisible_time=60_000, revive_qid=1))
+
+    assert renewed.extra_info == "40 5000 60000 1 0 broker-a 2 42"
+    assert renewed.expires_at == 65_000
+
+
+_words = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\n"), min_size=1)
+_numbers = st.integers(0, 2**62)
+
+
+@given(st.builds(LeaseReceipt, _words, _words, _words, _numbers, _numbers, _words, _numbers, _numbers))
+def test_a_receipt_survives_being_text(receipt: LeaseReceipt) -> None:
+    assert LeaseReceipt.from_text(receipt.to_text()) == receipt
+
+
+@pytest.mark.parametrize("text", ["", "a\nb", "g\nb\nt\nx\n1\n1\n1\ne"])
+def test_other_text_is_no_receipt(text: str) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        LeaseReceipt.from_text(text)

@@ -1,0 +1,217 @@
+"""Consumption by lease, with the real broker."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+
+import pytest
+
+from broker_core.client.config import ClientConfig
+from broker_core.client.consumer.leases import LeasedMessage, LeaseReceipt
+from broker_core.client.consumer.pop import LeaseConsumer, Received
+from broker_core.client.errors import LeaseExpired, NoPermission, NotSupported, TopicNotFound, Unreachable
+from broker_core.client.session import Session
+from broker_core.protocol.codes import RequestCode, ResponseCode
+from broker_core.protocol.command import Command
+from broker_core.protocol.headers.pop import PopMessageRequest
+from tests.broker_core.client.conftest import Live
+from tests.support.scripted import refuse, scripted_cluster
+
+
+def bodies(received: Received) -> list[str]:
+    return sorted(leased.message.body.decode() for leased in received.messages)
+
+
+async def drain(consumer: LeaseConsumer, topic: str, count: int) -> list[LeasedMessage]:
+    """Receive until there are `count` messages."""
+    messages: list[LeasedMessage] = []
+    async with asyncio.timeout(30):
+        while len(messages) < count:
+            messages += (await consumer.receive(topic, wait_ms=1_000)).messages
+    return messages
+
+
+async def test_messages_of_all_queues_are_leased_once(live: Live) -> None:
+    topic = await live.topic(queues=4)
+    await live.send(topic, *map(str, range(10)))
+    consumer = LeaseConsumer(live.session, live.group())
+
+    messages = await drain(consumer, topic, 10)
+
+    assert sorted(leased.message.body.decode() for leased in messages) == sorted(map(str, range(10)))
+    assert {leased.delivery_count for leased in messages} == {1}
+    assert not (await consumer.receive(topic)).messages
+
+
+async def test_what_is_acknowledged_does_not_come_again(live: Live) -> None:
+    topic, group = await live.topic(), live.group()
+    await live.send(topic, "a", "b")
+    consumer = LeaseConsumer(live.session, group)
+
+    for leased in await drain(consumer, topic, 2):
+        await consumer.ack(leased.receipt)
+
+    assert not (await consumer.receive(topic, wait_ms=1_500, lease_ms=1_000)).messages
+    assert (await live.admin.groups.consume_stats(group, topic=topic)).lag == 0
+
+
+async def test_what_is_not_acknowledged_comes_again(live: Live) -> None:
+    topic = await live.topic()
+    await live.send(topic, "a")
+    consumer = LeaseConsumer(live.session, live.group())
+    first = await consumer.receive(topic, lease_ms=1_000)
+
+    again = await drain(consumer, topic, 1)
+
+    assert bodies(first) == ["a"]
+    assert again[0].message.body == b"a"
+    assert again[0].message.topic == topic
+    assert again[0].delivery_count == 2
+    await consumer.ack(again[0].receipt)
+
+
+async def test_a_lease_can_be_lengthened(live: Live) -> None:
+    topic = await live.topic()
+    await live.send(topic, "a")
+    consumer = LeaseConsumer(live.session, live.group())
+    (leased,) = (await consumer.receive(topic, lease_ms=1_000)).messages
+
+    renewed = await consumer.extend(leased.receipt, 30_000)
+
+    assert renewed.expires_at > leased.receipt.expires_at
+    assert not (await consumer.receive(topic, wait_ms=2_000)).messages
+    await consumer.ack(renewed)
+
+
+async def test_a_message_can_be_given_back(live: Live) -> None:
+    topic = await live.topic()
+    await live.send(topic, "a")
+    consumer = LeaseConsumer(live.session, live.group())
+    (leased,) = (await consumer.receive(topic, lease_ms=60_000)).messages
+
+    begin = time.monotonic()
+    await consumer.extend(leased.receipt, 10)
+    (again,) = await drain(consumer, topic, 1)
+
+    assert again.message.body == b"a"
+    assert time.monotonic() - begin < 15
+
+
+async def test_a_receipt_works_in_another_process(live: Live) -> None:
+    topic, group = await live.topic(), live.group()
+    await live.send(topic, "a")
+    (leased,) = (await LeaseConsumer(live.session, group).receive(topic)).messages
+    text = leased.receipt.to_text()
+
+    async with live.running.session() as other:
+        await LeaseConsumer(other, group).ack(LeaseReceipt.from_text(text))
+
+    assert (await live.admin.groups.consume_stats(group, topic=topic)).lag == 0
+
+
+async def test_a_replaced_receipt_is_void(live: Live) -> None:
+    topic = await live.topic()
+    await live.send(topic, "a")
+    consumer = LeaseConsumer(live.session, live.group())
+    (leased,) = (await consumer.receive(topic)).messages
+    renewed = await consumer.extend(leased.receipt, 30_000)
+
+    with pytest.raises(LeaseExpired):
+        await consumer.extend(leased.receipt, 30_000)
+
+    await consumer.ack(renewed)
+
+
+async def test_a_receive_waits_for_a_message(live: Live) -> None:
+    topic = await live.topic()
+    consumer = LeaseConsumer(live.session, live.group())
+    waiting = asyncio.ensure_future(consumer.receive(topic, wait_ms=20_000))
+    await asyncio.sleep(0.1)
+    begin = time.monotonic()
+
+    await live.send(topic, "a")
+
+    assert bodies(await waiting) == ["a"]
+    assert time.monotonic() - begin < 5
+
+
+async def test_an_empty_receive_waits_as_long_as_told(live: Live) -> None:
+    topic = await live.topic()
+
+    received = await LeaseConsumer(live.session, live.group()).receive(topic, wait_ms=300)
+
+    assert received.messages == []
+    assert 300 <= received.waited_ms < 3_000
+
+
+async def test_only_wanted_tags_are_leased(live: Live) -> None:
+    topic = await live.topic(queues=1)
+    await live.send(topic, "a", tag="AaAa")
+    await live.send(topic, "b", tag="BBBB")  # the same hash
+    await live.send(topic, "c", tag="other")
+
+    received = await LeaseConsumer(live.session, live.group()).receive(topic, tag_expression="AaAa", wait_ms=2_000)
+
+    assert bodies(received) == ["a"]
+
+
+async def test_a_cancelled_receive_leaves_its_messages_to_others(live: Live) -> None:
+    topic, group = await live.topic(), live.group()
+    consumer = LeaseConsumer(live.session, group)
+    waiting = asyncio.ensure_future(consumer.receive(topic, wait_ms=20_000, lease_ms=600_000))
+    await asyncio.sleep(0.2)
+
+    waiting.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await waiting
+    await live.send(topic, "a")
+
+    # Although the broker gave it to the request that nobody waits for, with a lease of ten minutes.
+    (leased,) = await drain(consumer, topic, 1)
+    assert leased.message.body == b"a"
+
+
+async def test_an_unknown_topic_is_named(live: Live) -> None:
+    with pytest.raises(TopicNotFound):
+        await LeaseConsumer(live.session, live.group()).receive("nowhere")
+
+
+async def test_a_broker_without_leases_says_so() -> None:
+    async with scripted_cluster("broker-a") as cluster:
+        cluster.add_topic("orders")
+        async with Session(ClientConfig([cluster.name_server.addr])) as session:
+            with pytest.raises(NotSupported):
+                await LeaseConsumer(session, "billing").receive("orders")
+
+
+async def test_every_broker_has_its_turn_and_one_that_is_gone_does_not_matter() -> None:
+    def nothing(_request: Command, _connection: object) -> Command:
+        return Command.response(ResponseCode.PULL_NOT_FOUND)
+
+    async with scripted_cluster("broker-a", "broker-b") as cluster:
+        cluster.add_topic("orders")
+        for peer in cluster.brokers.values():
+            peer.on(RequestCode.POP_MESSAGE, nothing)
+        async with Session(ClientConfig([cluster.name_server.addr])) as session:
+            consumer = LeaseConsumer(session, "billing")
+            await consumer.receive("orders", max_messages=99)
+            assert all(len(peer.asked(RequestCode.POP_MESSAGE)) == 1 for peer in cluster.brokers.values())
+            header = cluster["broker-a"].asked(RequestCode.POP_MESSAGE)[0].header(PopMessageRequest)
+            assert (header.queue_id, header.max_msg_nums, header.poll_time) == (-1, 32, 0)
+
+            await cluster["broker-a"].stop()
+            assert (await consumer.receive("orders")).messages == []
+            await cluster["broker-b"].stop()
+            with pytest.raises(Unreachable):
+                await consumer.receive("orders")
+
+
+async def test_a_refusal_is_raised() -> None:
+    async with scripted_cluster("broker-a") as cluster:
+        cluster.add_topic("orders")
+        cluster["broker-a"].on(RequestCode.POP_MESSAGE, refuse(ResponseCode.NO_PERMISSION, "closed"))
+        async with Session(ClientConfig([cluster.name_server.addr])) as session:
+            with pytest.raises(NoPermission, match="closed"):
+                await LeaseConsumer(session, "billing").receive("orders")

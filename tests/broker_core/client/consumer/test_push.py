@@ -1,0 +1,310 @@
+"""A group that shares queues, with the real broker."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from broker_core.client.config import PushConfig
+from broker_core.client.consumer.push import PushConsumer, RetryLater
+from broker_core.client.errors import GroupTaken
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.bodies.running import ConsumeResult
+from broker_core.protocol.message import StoredMessage
+from tests.broker_core.client.conftest import Live
+from tests.support.wait import eventually
+
+FIRST = PushConfig(start_from="first", persist_offsets_ms=50)
+
+
+class Collected:
+    """A handler that keeps what it gets."""
+
+    def __init__(self, then: Callable[[StoredMessage], Awaitable[object]] | None = None) -> None:
+        self.messages: list[StoredMessage] = []
+        self._then = then
+
+    async def __call__(self, message: StoredMessage) -> None:
+        self.messages.append(message)
+        if self._then is not None:
+            await self._then(message)
+
+    @property
+    def bodies(self) -> list[str]:
+        """The bodies as text, in the order they came."""
+        return [message.body.decode() for message in self.messages]
+
+
+async def test_all_messages_arrive_and_are_committed(live: Live) -> None:
+    topic, group = await live.topic(), live.group()
+    await live.send(topic, *map(str, range(50)))
+    handler = Collected()
+    consumer = PushConsumer(live.session, group, handler, FIRST)
+    consumer.subscribe(topic)
+
+    async with consumer:
+        await eventually(lambda: len(handler.messages) == 50)
+        await live.send(topic, "late")
+        await eventually(lambda: len(handler.messages) == 51)
+
+    assert sorted(handler.bodies) == sorted([*map(str, range(50)), "late"])
+    stats = await live.admin.groups.consume_stats(group)
+    assert stats.lag == 0
+    assert sum(queue.consumer_offset for queue in stats.queues.values()) == 51
+
+
+async def test_a_second_start_goes_on_where_the_first_ended(live: Live) -> None:
+    topic, group = await live.topic(), live.group()
+    await live.send(topic, "a", "b")
+    first, second = Collected(), Collected()
+
+    async def consume(handler: Collected, count: int) -> None:
+        consumer = PushConsumer(live.session, group, handler, FIRST)
+        consumer.subscribe(topic)
+        async with consumer:
+            await eventually(lambda: len(handler.messages) >= count)
+
+    await consume(first, 2)
+    await live.send(topic, "c")
+    await consume(second, 1)
+
+    assert sorted(first.bodies) == ["a", "b"]
+    assert second.bodies == ["c"]
+
+
+async def test_only_wanted_tags_arrive_and_the_others_are_no_lag(live: Live) -> None:
+    topic, group = await live.topic(), live.group()
+    await live.send(topic, "no", "no", "no", "no", tag="other")
+    await live.send(topic, "yes", tag="created")
+    handler = Collected()
+    consumer = PushConsumer(live.session, group, handler, FIRST)
+    consumer.subscribe(topic, "created || paid")
+
+    async with consumer:
+        await eventually(lambda: handler.bodies == ["yes"])
+
+        async def lag() -> bool:
+            stats = await live.admin.groups.consume_stats(group)
+            return bool(stats.queues) and stats.lag == 0
+
+        await eventually(lag)
+
+
+async def test_two_members_share_the_queues_and_take_over(live: Live) -> None:
+    topic, group = await live.topic(queues=4), live.group()
+    first_handler, second_handler = Collected(), Collected()
+    first = PushConsumer(live.session, group, first_handler, FIRST)
+    first.subscribe(topic)
+
+    def of_topic(consumer: PushConsumer) -> set[MessageQueue]:
+        return {queue for queue in consumer.assigned if queue.topic == topic}
+
+    async with first, live.running.session() as other:
+        await eventually(lambda: len(of_topic(first)) == 4)
+        second = PushConsumer(other, group, second_handler, FIRST)
+        second.subscribe(topic)
+        async with second:
+            await eventually(lambda: len(of_topic(first)) == len(of_topic(second)) == 2)
+            assert not of_topic(first) & of_topic(second)
+            await live.send(topic, *map(str, range(20)))
+            await eventually(lambda: len(first_handler.messages) + len(second_handler.messages) >= 20)
+            assert first_handler.messages
+            assert second_handler.messages
+            assert sorted(first_handler.bodies + second_handler.bodies) == sorted(map(str, range(20)))
+        await eventually(lambda: len(of_topic(first)) == 4)
+
+
+async def test_a_message_that_fails_comes_again_through_the_broker(live: Live) -> None:
+    topic, group = await live.topic(), live.group()
+
+    async def fail_once(message: StoredMessage) -> None:
+        if message.reconsume_times == 0:
+            raise RetryLater(delay_level=1)
+
+    handler = Collected(fail_once)
+    consumer = PushConsumer(live.session, group, handler, FIRST)
+    consumer.subscribe(topic)
+    await live.send(topic, "a")
+
+    async with consumer:
+        await eventually(lambda: len(handler.messages) == 2)
+
+    assert [(message.topic, message.reconsume_times) for message in handler.messages] == [(topic, 0), (topic, 1)]
+    assert handler.messages[0].unique_id == handler.messages[1].unique_id
+
+
+async def test_a_message_given_up_is_a_dead_letter(live: Live) -> None:
+    topic, group = await live.topic(), live.group()
+
+    async def fail(message: StoredMessage) -> None:
+        raise RetryLater(delay_level=-1)
+
+    consumer = PushConsumer(live.session, group, Collected(fail), FIRST)
+    consumer.subscribe(topic)
+    await live.send(topic, "poison")
+
+    async def is_there() -> bool:
+        dead = f"%DLQ%{group}"
+        if dead not in await live.admin.topics.names():
+            return False
+        return (await live.admin.topics.stats(dead)).messages == 1
+
+    async with consumer:
+        await eventually(is_there)
+
+
+async def test_an_orderly_group_keeps_the_order_through_failures(live: Live) -> None:
+    topic, group = await live.topic(queues=2), live.group()
+    results = await live.send(topic, *map(str, range(10)))
+    failures = Counter[str]()
+
+    async def fail_once(message: StoredMessage) -> None:
+        body = message.body.decode()
+        failures[body] += 1
+        if failures[body] == 1 and body in "37":
+            raise RetryLater
+
+    handler = Collected(fail_once)
+    config = PushConfig(start_from="first", orderly=True, suspend_queue_ms=10)
+    consumer = PushConsumer(live.session, group, handler, config)
+    consumer.subscribe(topic)
+
+    async with consumer:
+        await eventually(lambda: len(handler.messages) == 12)
+
+    for queue_id in (0, 1):
+        sent = [str(index) for index, result in enumerate(results) if result.queue.queue_id == queue_id]
+        got = [message.body.decode() for message in handler.messages if message.queue_id == queue_id]
+        assert list(dict.fromkeys(got)) == sent
+        assert [body for body in got if body in "37"] == sorted([body for body in sent if body in "37"] * 2)
+
+
+async def test_a_broadcasting_consumer_keeps_its_own_offsets(live: Live, tmp_path: Path) -> None:
+    topic, group = await live.topic(), live.group()
+    await live.send(topic, "a", "b")
+    config = PushConfig(start_from="first", broadcasting=True)
+
+    async def consume(file: str, count: int) -> list[str]:
+        handler = Collected()
+        consumer = PushConsumer(live.session, group, handler, config, offsets_file=tmp_path / file)
+        consumer.subscribe(topic)
+        async with consumer:
+            await eventually(lambda: len(handler.messages) >= count)
+        return sorted(handler.bodies)
+
+    assert await consume("one.json", 2) == ["a", "b"]
+    assert await consume("two.json", 2) == ["a", "b"]
+    await live.send(topic, "c")
+    assert await consume("one.json", 1) == ["c"]
+
+
+async def test_closing_waits_for_the_message_in_hand(live: Live) -> None:
+    topic, group = await live.topic(), live.group()
+    begun, go_on = asyncio.Event(), asyncio.Event()
+
+    async def slow(message: StoredMessage) -> None:
+        begun.set()
+        await go_on.wait()
+
+    handler = Collected(slow)
+    consumer = PushConsumer(live.session, group, handler, FIRST)
+    consumer.subscribe(topic)
+    await live.send(topic, "a")
+    await consumer.start()
+    await begun.wait()
+
+    closing = asyncio.ensure_future(consumer.close())
+    await asyncio.sleep(0)
+    assert not closing.done()
+    go_on.set()
+    await closing
+
+    assert (await live.admin.groups.consume_stats(group)).lag == 0
+
+
+async def test_a_message_not_finished_in_time_comes_again(live: Live) -> None:
+    topic, group = await live.topic(), live.group()
+    begun = asyncio.Event()
+
+    async def hang(message: StoredMessage) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    first = PushConsumer(live.session, group, hang, PushConfig(start_from="first", shutdown_wait_ms=10))
+    first.subscribe(topic)
+    await live.send(topic, "a")
+    async with first:
+        await begun.wait()
+
+    again = Collected()
+    second = PushConsumer(live.session, group, again, FIRST)
+    second.subscribe(topic)
+    async with second:
+        await eventually(lambda: again.bodies == ["a"])
+
+
+async def test_a_reset_sends_members_back(live: Live) -> None:
+    topic, group = await live.topic(), live.group()
+    await live.send(topic, "a", "b", "c")
+    handler = Collected()
+    consumer = PushConsumer(live.session, group, handler, FIRST)
+    consumer.subscribe(topic)
+
+    async with consumer:
+        await eventually(lambda: len(handler.messages) == 3)
+        await live.admin.offsets.reset(group, topic, 0)
+        await eventually(lambda: len(handler.messages) >= 6)
+
+    assert sorted(handler.bodies[3:6]) == ["a", "b", "c"]
+
+
+async def test_an_operator_sees_who_reads_what(live: Live) -> None:
+    topic, group = await live.topic(queues=2), live.group()
+    handler = Collected()
+    consumer = PushConsumer(live.session, group, handler, FIRST)
+    consumer.subscribe(topic, "created")
+    (result,) = await live.send(topic, "a", tag="other")
+
+    async with consumer:
+        await eventually(lambda: len(consumer.assigned) >= 2)
+        connections = await live.admin.groups.connections(group)
+        owners = await live.admin.groups.owners(group)
+        placed = await live.admin.messages.at(result.queue, result.queue_offset)
+        assert placed is not None
+        outcome = await live.admin.messages.deliver(placed, group, live.session.client_id)
+
+    assert list(connections.members) == [live.session.client_id]
+    assert connections.subscriptions[topic].tags_set == ["created"]
+    assert owners[result.queue] == live.session.client_id
+    assert outcome.consume_result is ConsumeResult.CR_SUCCESS
+    assert handler.bodies == ["a"]
+
+
+async def test_a_group_is_taken_once_per_session(live: Live) -> None:
+    group = live.group()
+    consumer = PushConsumer(live.session, group, Collected())
+
+    async with consumer:
+        with pytest.raises(GroupTaken):
+            await PushConsumer(live.session, group, Collected()).start()
+
+
+async def test_a_new_subscription_of_a_running_consumer_takes_effect(live: Live) -> None:
+    topic, later, group = await live.topic(), await live.topic(), live.group()
+    handler = Collected()
+    consumer = PushConsumer(live.session, group, handler, FIRST)
+    consumer.subscribe(topic)
+
+    async with consumer:
+        await live.send(later, "a")
+        consumer.subscribe(later)
+        await eventually(lambda: handler.bodies == ["a"])
+
+
+def test_broadcasting_needs_a_file() -> None:
+    with pytest.raises(ValueError, match="file"):
+        PushConsumer(None, "g", Collected(), PushConfig(broadcasting=True))  # type: ignore[arg-type]

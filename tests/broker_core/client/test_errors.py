@@ -1,0 +1,48 @@
+"""Refusals become errors that say what happened."""
+
+from __future__ import annotations
+
+import pytest
+
+from broker_core.client import errors
+from broker_core.client.errors import ClientError, refusal
+from broker_core.protocol.codes import ResponseCode
+
+ADDR = "10.0.0.5:10911"
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        (ResponseCode.SYSTEM_BUSY, errors.BrokerBusy),
+        (ResponseCode.FLOW_CONTROL, errors.BrokerBusy),
+        (ResponseCode.SERVICE_NOT_AVAILABLE, errors.BrokerUnavailable),
+        (ResponseCode.NO_PERMISSION, errors.NoPermission),
+        (ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, errors.GroupNotFound),
+        (ResponseCode.CONSUMER_NOT_ONLINE, errors.GroupOffline),
+        (ResponseCode.SUBSCRIPTION_NOT_LATEST, errors.SubscriptionRefused),
+        (ResponseCode.REQUEST_CODE_NOT_SUPPORTED, errors.NotSupported),
+        (ResponseCode.SYSTEM_ERROR, errors.BrokerRefused),
+        (9999, errors.BrokerRefused),
+    ],
+)
+def test_a_code_has_its_error(code: int, kind: type[ClientError]) -> None:
+    error = refusal(code, "because", ADDR)
+
+    assert type(error) is kind
+    assert isinstance(error, errors.BrokerRefused)
+    assert (error.code, error.remark, error.addr) == (code, "because", ADDR)
+    assert "because" in str(error)
+    assert ADDR in str(error)
+
+
+def test_an_unknown_topic_names_the_topic() -> None:
+    error = refusal(ResponseCode.TOPIC_NOT_EXIST, "no route", ADDR, topic="orders")
+
+    assert isinstance(error, errors.TopicNotFound)
+    assert error.topic == "orders"
+
+
+def test_a_time_out_may_have_reached_the_peer() -> None:
+    assert errors.TimedOut(ADDR, 300).was_sent
+    assert not errors.Unreachable(ADDR, "refused").was_sent

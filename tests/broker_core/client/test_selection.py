@@ -1,0 +1,82 @@
+"""Messages go round the queues, away from brokers in trouble."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker_core.client.faults import Faults
+from broker_core.client.selection import QueuePicker, queue_for_key
+from broker_core.protocol.bodies.queues import MessageQueue
+
+
+def queues(**counts: int) -> list[MessageQueue]:
+    return [MessageQueue("orders", broker, index) for broker, count in counts.items() for index in range(count)]
+
+
+def test_every_queue_has_its_turn() -> None:
+    picker = QueuePicker(queues(a=3, b=2), start=0)
+
+    picked = [picker.pick(Faults(), now=0) for _ in range(10)]
+
+    assert picked == queues(a=3, b=2) * 2
+
+
+def test_a_topic_without_queues_gives_none() -> None:
+    assert QueuePicker([]).pick(Faults(), now=0) is None
+
+
+def test_the_next_attempt_goes_to_another_broker() -> None:
+    picker = QueuePicker(queues(a=8, b=1), start=0)
+
+    for _ in range(5):
+        picked = picker.pick(Faults(), now=0, last_broker="a")
+        assert picked is not None
+        assert picked.broker_name == "b"
+
+
+def test_the_same_broker_is_better_than_none() -> None:
+    picker = QueuePicker(queues(a=2))
+
+    assert picker.pick(Faults(), now=0, last_broker="a") is not None
+
+
+def test_a_broker_that_pauses_gets_nothing_while_others_are_there() -> None:
+    faults = Faults()
+    faults.note_failure("a", now=0)
+    picker = QueuePicker(queues(a=4, b=4))
+
+    before = Counter(queue.broker_name for queue in (picker.pick(faults, now=1) for _ in range(20)) if queue)
+    after = Counter(queue.broker_name for queue in (picker.pick(faults, now=10_000) for _ in range(20)) if queue)
+
+    assert before == {"b": 20}
+    assert set(after) == {"a", "b"}
+
+
+def test_when_all_pause_the_other_broker_is_tried() -> None:
+    faults = Faults()
+    faults.note_failure("a", now=0)
+    faults.note_failure("b", now=0)
+    picker = QueuePicker(queues(a=4, b=1))
+
+    picked = picker.pick(faults, now=1, last_broker="a")
+
+    assert picked is not None
+    assert picked.broker_name == "b"
+
+
+@given(st.integers(1, 20), st.integers(0, 100))
+def test_any_start_is_fair(count: int, start: int) -> None:
+    picker = QueuePicker(queues(a=count), start=start)
+
+    picked = Counter(picker.pick(Faults(), now=0) for _ in range(3 * count))
+
+    assert set(picked.values()) == {3}
+
+
+@pytest.mark.parametrize(("key", "index"), [("TagA", 2598919 % 5), ("order_created_event", 2143158446 % 5), ("", 0)])
+def test_a_key_has_the_queue_that_java_takes(key: str, index: int) -> None:
+    assert queue_for_key(queues(a=5), key).queue_id == index
