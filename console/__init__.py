@@ -1,0 +1,1 @@
+"""The console's records: users, tokens, clusters, audit, lag and jobs, one room each."""

@@ -1,0 +1,1 @@
+"""Room: users, their roles and their tokens."""

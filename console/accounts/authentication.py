@@ -1,0 +1,37 @@
+"""How a DRF request tells who sends it: a bearer token, or the session of the console with CSRF protection."""
+
+from __future__ import annotations
+
+from rest_framework import authentication, exceptions
+from rest_framework.request import Request
+
+from console.accounts.models import Token, User
+from console.accounts.services import find_token
+
+
+class TokenAuthentication(authentication.BaseAuthentication):
+    """``Authorization: Bearer gty_…``; `request.auth` is then the Token."""
+
+    keyword = "bearer"
+
+    def authenticate(self, request: Request) -> tuple[User, Token] | None:
+        """Return user and token; None without such a header; raise AuthenticationFailed for a wrong token."""
+        scheme, _, text = request.headers.get("Authorization", "").partition(" ")
+        if scheme.lower() != self.keyword:
+            return None
+        token = find_token(text.strip())
+        if token is None:
+            raise exceptions.AuthenticationFailed("The token is unknown, revoked or expired.")
+        return token.user, token
+
+    def authenticate_header(self, request: Request) -> str:
+        """Return what a 401 says about how to come back."""
+        return 'Bearer realm="gantry"'
+
+
+class SessionAuthentication(authentication.SessionAuthentication):
+    """The console's session cookie; every change must carry ``X-CSRFToken``."""
+
+    def authenticate_header(self, request: Request) -> str:
+        """Return a scheme that browsers do not answer with a window of their own."""
+        return 'Session realm="gantry"'

@@ -1,0 +1,85 @@
+"""DRF permissions over the rights of role and token, and the actor that a request stands for in the audit."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Final
+
+from rest_framework.exceptions import PermissionDenied
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+
+from console.accounts.models import Token, User
+from console.accounts.rights import Verb, may
+from console.audit.record import Actor
+
+EVERYTHING: Final = "*"
+"""The resource of what touches all names at once: a scope with a pattern does not cover it, unless it is ``*``."""
+
+
+class SignedIn(BasePermission):
+    """Anyone who is known."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        """Return whether the request is of a known user."""
+        return isinstance(request.user, User)
+
+
+class SignedInInPerson(SignedIn):
+    """Anyone who is known by session; a token only when it may administer, for it could else widen itself."""
+
+    message = "This wants a session, or a token with the scope 'admin'."
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        """Return whether the request is of a session, or of a token that may administer."""
+        return super().has_permission(request, view) and (request.auth is None or allows(request, "admin", EVERYTHING))
+
+
+class Right(BasePermission):
+    """A verb, on the resource that the view names by `right_resource()`; a view that names none touches everything."""
+
+    verb: Verb = "admin"
+    verb_to_change: Verb | None = None
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        """Return whether role and token allow the verb of this method on the view's resource."""
+        verb = self.verb
+        if self.verb_to_change is not None and request.method not in ("GET", "HEAD", "OPTIONS"):
+            verb = self.verb_to_change
+        self.message = f"This needs the right {verb!r}."
+        name = getattr(view, "right_resource", None)
+        return allows(request, verb, name() if callable(name) else EVERYTHING)
+
+
+@cache
+def needs(verb: Verb, *, to_change: Verb | None = None) -> type[Right]:
+    """Return the permission that wants `verb`, and for anything but reading `to_change` if that is given."""
+    name = f"Needs{verb.title()}" + (f"Or{to_change.title()}" if to_change else "")
+    return type(name, (Right,), {"verb": verb, "verb_to_change": to_change, "__doc__": f"Wants {verb!r}."})
+
+
+def allows(request: Request, verb: Verb, resource: str = "") -> bool:
+    """Return whether the request's user and token allow `verb` on `resource`; empty: on anything at all."""
+    user = request.user
+    if not isinstance(user, User):
+        return False
+    scopes = request.auth.scopes if isinstance(request.auth, Token) else None
+    return may(user.role, scopes, verb, resource)
+
+
+def require(request: Request, verb: Verb, resource: str) -> None:
+    """Raise PermissionDenied unless the request's user and token allow `verb` on `resource`."""
+    if not allows(request, verb, resource):
+        raise PermissionDenied(f"This needs the right {verb!r} on {resource!r}.")
+
+
+def actor_of(request: Request) -> Actor:
+    """Return who the audit shall name for what this request changes."""
+    user = request.user
+    token = request.auth if isinstance(request.auth, Token) else None
+    return Actor(
+        name=user.get_username() or "anonymous",
+        user_id=user.pk,
+        token=None if token is None else token.name,
+        request_id=getattr(request, "request_id", ""),
+    )

@@ -1,0 +1,137 @@
+"""JSON shapes of users, tokens and the one who asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils import timezone
+from rest_framework import serializers
+
+from console.accounts.models import RoleChoice, Token, User
+from console.accounts.rights import VERBS, is_scope
+from console.fields import MomentField
+
+LANGUAGES = ["en", "zh"]
+
+
+class LoginSerializer(serializers.Serializer[Any]):
+    """Name and password."""
+
+    username = serializers.CharField(max_length=150)
+    password = serializers.CharField(max_length=1000, trim_whitespace=False, style={"input_type": "password"})
+
+
+class MeSerializer(serializers.Serializer[Any]):
+    """The one who asks, and what that one may do."""
+
+    id = serializers.IntegerField()
+    username = serializers.CharField()
+    role = serializers.ChoiceField(RoleChoice.choices)
+    rights = serializers.ListField(child=serializers.ChoiceField([(verb, verb) for verb in VERBS]))
+    language = serializers.ChoiceField(LANGUAGES, allow_null=True)
+    token_auth = serializers.BooleanField()
+
+
+class MeChangeSerializer(serializers.Serializer[Any]):
+    """What people may change about themselves."""
+
+    language = serializers.ChoiceField(LANGUAGES, allow_null=True)
+
+
+class PasswordSerializer(serializers.Serializer[Any]):
+    """The current password and the one to come."""
+
+    current = serializers.CharField(max_length=1000, trim_whitespace=False)
+    new = serializers.CharField(max_length=1000, trim_whitespace=False)
+
+
+class UserSerializer(serializers.ModelSerializer[User]):
+    """A user, as admins see one."""
+
+    id = serializers.IntegerField()
+    role = serializers.ChoiceField(RoleChoice.choices)
+    created_at = MomentField(source="date_joined")
+    last_login_at = MomentField(source="last_login", allow_null=True)
+
+    class Meta:
+        model = User
+        fields = ("id", "username", "role", "is_active", "created_at", "last_login_at")
+        read_only_fields = fields
+
+
+class UserCreateSerializer(serializers.Serializer[Any]):
+    """A user to add."""
+
+    username = serializers.RegexField(r"^[\w.@+-]+\Z", max_length=150)
+    password = serializers.CharField(max_length=1000, trim_whitespace=False)
+    role = serializers.ChoiceField(RoleChoice.choices)
+
+
+class UserChangeSerializer(serializers.Serializer[Any]):
+    """What to change about a user; absent means as it is."""
+
+    role = serializers.ChoiceField(RoleChoice.choices, required=False)
+    is_active = serializers.BooleanField(required=False)
+    password = serializers.CharField(max_length=1000, trim_whitespace=False, required=False)
+
+
+class TokenSerializer(serializers.ModelSerializer[Token]):
+    """A token, without the text that only its holder has."""
+
+    id = serializers.IntegerField()
+    user = serializers.CharField(source="user.username")
+    scopes = serializers.ListField(child=serializers.CharField())
+    prefix = serializers.CharField()
+    expires_at = MomentField(allow_null=True)
+    last_used_at = MomentField(allow_null=True)
+    created_at = MomentField()
+
+    class Meta:
+        model = Token
+        fields: tuple[str, ...] = (
+            "id", "name", "user", "scopes", "prefix", "expires_at", "last_used_at", "created_at"
+        )  # fmt: skip
+        read_only_fields: tuple[str, ...] = fields
+
+
+class NewTokenSerializer(TokenSerializer):
+    """A token that was just made, with its text: shown this once."""
+
+    token = serializers.CharField()
+
+    class Meta(TokenSerializer.Meta):
+        fields: tuple[str, ...] = (*TokenSerializer.Meta.fields, "token")
+        read_only_fields: tuple[str, ...] = fields
+
+
+class TokenCreateSerializer(serializers.Serializer[Any]):
+    """A token to make; without scopes it may what its user may."""
+
+    name = serializers.CharField(max_length=100)
+    scopes = serializers.ListField(
+        child=serializers.CharField(max_length=200), required=False, allow_empty=False, max_length=100
+    )
+    expires_at = MomentField(required=False, allow_null=True)
+
+    def validate_scopes(self, scopes: list[str]) -> list[str]:
+        """Refuse what is no scope, and what the role of the user does not allow."""
+        allowed = self.context["rights"]
+        for scope in scopes:
+            if not is_scope(scope):
+                raise serializers.ValidationError(f"{scope!r} is neither a verb nor verb:pattern")
+            if scope.partition(":")[0] not in allowed:
+                raise serializers.ValidationError(f"{scope!r} is beyond what you may do yourself")
+        return scopes
+
+    def validate_expires_at(self, expires_at: Any) -> Any:
+        """Refuse a moment that has passed."""
+        if expires_at is not None and expires_at <= timezone.now():
+            raise serializers.ValidationError("lies in the past")
+        return expires_at
+
+
+class TicketSerializer(serializers.Serializer[Any]):
+    """A ticket that opens one WebSocket within a minute."""
+
+    ticket = serializers.CharField()
+    expires_at = MomentField()

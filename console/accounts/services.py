@@ -1,0 +1,147 @@
+"""Changes to users and tokens, each written into the audit; and the look-up of a token's text."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.contrib.auth.password_validation import validate_password
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from broker_core.errors import GantryError
+from console.accounts import tokens
+from console.accounts.models import RoleChoice, Token, User
+from console.audit.record import Actor, record
+
+# How exact "last used" is: one write per token and minute, however many requests it carries.
+LAST_USED_STEP: Final = timedelta(minutes=1)
+
+
+class LastAdmin(GantryError):
+    """The change would leave nobody who may administer."""
+
+    def __init__(self, username: str) -> None:
+        super().__init__(f"{username!r} is the last active admin; make another one first")
+        self.username = username
+
+
+class WrongPassword(GantryError):
+    """The current password given is not the user's."""
+
+
+@transaction.atomic
+def add_user(by: Actor, *, username: str, password: str, role: str) -> User:
+    """Add a user; raise Django's ValidationError for a password that is too weak."""
+    user = User(username=username, role=role)
+    validate_password(password, user)
+    user.set_password(password)
+    user.save()
+    record(by, "user.create", f"users/{username}", after=_user_state(user))
+    return user
+
+
+@transaction.atomic
+def change_user(by: Actor, user: User, changes: Mapping[str, Any]) -> User:
+    """Change role, activity or password of a user; raise LastAdmin if nobody would be left."""
+    before = _user_state(user)
+    for name in ("role", "is_active"):
+        if name in changes:
+            setattr(user, name, changes[name])
+    if changes.get("password"):
+        validate_password(changes["password"], user)
+        user.set_password(changes["password"])
+    if before["role"] == RoleChoice.ADMIN and not (user.role == RoleChoice.ADMIN and user.is_active):
+        _refuse_without_admin(user)
+    user.save()
+    after = _user_state(user) | ({"password": "changed"} if changes.get("password") else {})
+    record(by, "user.update", f"users/{user.username}", before=before, after=after)
+    return user
+
+
+@transaction.atomic
+def remove_user(by: Actor, user: User) -> None:
+    """Remove the user and the user's tokens; raise LastAdmin if nobody would be left."""
+    before = _user_state(user)
+    _refuse_without_admin(user)
+    user.delete()
+    record(by, "user.delete", f"users/{user.username}", before=before)
+
+
+@transaction.atomic
+def change_password(by: Actor, user: User, *, current: str, new: str) -> None:
+    """Let a user change the own password; raise WrongPassword, or ValidationError for a weak one."""
+    if not user.check_password(current):
+        raise WrongPassword("the current password is not right")
+    validate_password(new, user)
+    user.set_password(new)
+    user.save(update_fields=["password"])
+    record(by, "user.password", f"users/{user.username}")
+
+
+def choose_language(user: User, language: str | None) -> None:
+    """Remember the language in which the user reads the console; None: the browser's."""
+    user.language = language or ""
+    user.save(update_fields=["language"])
+
+
+@transaction.atomic
+def add_token(
+    by: Actor, user: User, *, name: str, scopes: list[str], expires_at: datetime | None = None
+) -> tuple[Token, str]:
+    """Make a token for the user; return its row and its text, which is not kept anywhere."""
+    made = tokens.make()
+    token = Token.objects.create(
+        user=user, name=name, key=made.key, digest=made.digest, scopes=scopes, expires_at=expires_at
+    )
+    record(by, "token.create", f"users/{user.username}/tokens/{name}", after=_token_state(token))
+    return token, made.text
+
+
+@transaction.atomic
+def remove_token(by: Actor, token: Token) -> None:
+    """Revoke the token; what it opened closes within the time that look-ups are remembered."""
+    before = _token_state(token)
+    resource = f"users/{token.user.username}/tokens/{token.name}"
+    token.delete()
+    record(by, "token.delete", resource, before=before)
+
+
+def find_token(text: str) -> Token | None:
+    """Return the token with this text and its user if both are valid now, else None; note that it was used."""
+    key = tokens.find_key(text)
+    if key is None:
+        return None
+    now = timezone.now()
+    token = Token.objects.select_related("user").filter(key=key).first()
+    if token is None or not hmac.compare_digest(token.digest, tokens.digest(text)):
+        return None
+    if not token.user.is_active or (token.expires_at is not None and token.expires_at <= now):
+        return None
+    _note_use(token, now)
+    return token
+
+
+def _note_use(token: Token, now: datetime) -> None:
+    if token.last_used_at is not None and now - token.last_used_at < LAST_USED_STEP:
+        return
+    stale = Q(last_used_at=None) | Q(last_used_at__lt=now - LAST_USED_STEP)
+    Token.objects.filter(stale, pk=token.pk).update(last_used_at=now)
+
+
+def _refuse_without_admin(leaving: User) -> None:
+    others = User.objects.select_for_update().filter(role=RoleChoice.ADMIN, is_active=True).exclude(pk=leaving.pk)
+    if not others.exists():
+        raise LastAdmin(leaving.username)
+
+
+def _user_state(user: User) -> dict[str, Any]:
+    return {"username": user.username, "role": user.role, "is_active": user.is_active}
+
+
+def _token_state(token: Token) -> dict[str, Any]:
+    expires = None if token.expires_at is None else token.expires_at.isoformat()
+    return {"name": token.name, "prefix": token.prefix, "scopes": token.scopes, "expires_at": expires}

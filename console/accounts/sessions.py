@@ -1,0 +1,143 @@
+"""Coming in, going out, and what people may change about themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth import authenticate, login, logout, update_session_auth_hash
+from django.core.exceptions import ValidationError as DjangoValidationError
+from django.middleware.csrf import get_token
+from django.utils.decorators import method_decorator
+from django.views.decorators.csrf import ensure_csrf_cookie
+from drf_spectacular.utils import extend_schema
+from rest_framework import exceptions, permissions
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.throttling import BaseThrottle
+from rest_framework.views import APIView
+
+from console.accounts import login_limit, services
+from console.accounts.models import Token, User
+from console.accounts.permissions import SignedIn, SignedInInPerson, actor_of
+from console.accounts.rights import rights
+from console.accounts.serializers import LoginSerializer, MeChangeSerializer, MeSerializer, PasswordSerializer
+from console.audit.record import Actor, record
+
+TAGS = ["session"]
+
+
+class LoginView(APIView):
+    """Come in with name and password."""
+
+    authentication_classes = ()
+    permission_classes = (permissions.AllowAny,)
+
+    @extend_schema(operation_id="login", tags=TAGS, request=LoginSerializer, responses=MeSerializer, auth=[])
+    def post(self, request: Request) -> Response:
+        """Start a session: sets the session cookie and the cookie csrftoken."""
+        form = LoginSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        username, address = form.validated_data["username"], BaseThrottle().get_ident(request) or ""
+        wait = login_limit.retry_after(username, address)
+        if wait is not None:
+            raise exceptions.Throttled(wait, "Too many wrong passwords.")
+        by = Actor(name=username, request_id=getattr(request, "request_id", ""))
+        user = authenticate(request._request, username=username, password=form.validated_data["password"])
+        if not isinstance(user, User):
+            login_limit.note_failure(username, address)
+            record(by, "session.login", f"users/{username}", result="refused")
+            raise exceptions.AuthenticationFailed("Name or password is not right.")
+        login_limit.forget(username, address)
+        login(request._request, user)
+        get_token(request._request)
+        record(by, "session.login", f"users/{username}")
+        return Response(me(user, None))
+
+    def get_authenticate_header(self, request: Request) -> str:
+        """Return the scheme of a 401, so that it stays a 401."""
+        return 'Session realm="gantry"'
+
+
+class LogoutView(APIView):
+    """Go out."""
+
+    @extend_schema(operation_id="logout", tags=TAGS, request=None, responses={204: None})
+    def post(self, request: Request) -> Response:
+        """End the session."""
+        logout(request._request)
+        return Response(status=204)
+
+
+@method_decorator(ensure_csrf_cookie, name="dispatch")
+class MeView(APIView):
+    """The one who asks."""
+
+    permission_classes = (SignedIn,)
+
+    @extend_schema(operation_id="getMe", tags=TAGS, responses=MeSerializer)
+    def get(self, request: Request) -> Response:
+        """Say who asks and what that one may do; sets the cookie csrftoken."""
+        return Response(me_of(request))
+
+    @extend_schema(operation_id="updateMe", tags=TAGS, request=MeChangeSerializer, responses=MeSerializer)
+    def patch(self, request: Request) -> Response:
+        """Choose the language of the console."""
+        form = MeChangeSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        services.choose_language(_user(request), form.validated_data["language"])
+        return Response(me_of(request))
+
+
+class PasswordView(APIView):
+    """The password of the one who asks."""
+
+    permission_classes = (SignedInInPerson,)
+
+    @extend_schema(operation_id="changePassword", tags=TAGS, request=PasswordSerializer, responses={204: None})
+    def post(self, request: Request) -> Response:
+        """Change the own password; all other sessions end."""
+        form = PasswordSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        user = _user(request)
+        try:
+            services.change_password(actor_of(request), user, **form.validated_data)
+        except services.WrongPassword as error:
+            raise exceptions.ValidationError({"current": str(error)}) from error
+        except DjangoValidationError as error:
+            raise exceptions.ValidationError({"new": error.messages}) from error
+        update_session_auth_hash(request._request, user)
+        return Response(status=204)
+
+
+@method_decorator(ensure_csrf_cookie, name="dispatch")
+class CsrfView(APIView):
+    """The cookie that changes must be sent with."""
+
+    permission_classes = (permissions.AllowAny,)
+
+    @extend_schema(operation_id="getCsrf", tags=TAGS, responses={204: None}, auth=[])
+    def get(self, request: Request) -> Response:
+        """Set the cookie csrftoken."""
+        return Response(status=204)
+
+
+def me_of(request: Request) -> dict[str, Any]:
+    """Return the `Me` of a request."""
+    return me(_user(request), request.auth if isinstance(request.auth, Token) else None)
+
+
+def me(user: User, token: Token | None) -> dict[str, Any]:
+    """Return the `Me` of a user, narrowed by the token if there is one."""
+    return {
+        "id": user.pk,
+        "username": user.username,
+        "role": user.role,
+        "rights": rights(user.role, None if token is None else token.scopes),
+        "language": user.language or None,
+        "token_auth": token is not None,
+    }
+
+
+def _user(request: Request) -> User:
+    assert isinstance(request.user, User)
+    return request.user

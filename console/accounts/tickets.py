@@ -1,0 +1,44 @@
+"""WebSocket tickets: a minute long, good for one handshake, so that no token needs to stand in a URL."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from typing import Final
+
+import orjson
+import redis
+import redis.asyncio
+from django.conf import settings
+
+KEEP_SECONDS: Final = 60
+_KEY: Final = "gantry:ticket:"
+_MAX_LENGTH: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """Who asked for the ticket: a user, and the token if it was asked for by one."""
+
+    user_id: int
+    token_id: int | None
+
+
+def make(ticket: Ticket) -> str:
+    """Keep the ticket for a minute; return its text."""
+    text = secrets.token_urlsafe(32)
+    with redis.Redis.from_url(settings.GANTRY_REDIS_URL) as store:
+        store.set(_KEY + text, orjson.dumps([ticket.user_id, ticket.token_id]), ex=KEEP_SECONDS)
+    return text
+
+
+async def redeem(text: str) -> Ticket | None:
+    """Return what the ticket stands for and void it; None when it was used, is too old or never was."""
+    if not text or len(text) > _MAX_LENGTH:
+        return None
+    async with redis.asyncio.Redis.from_url(settings.GANTRY_REDIS_URL) as store:
+        kept = await store.getdel(_KEY + text)
+    if kept is None:
+        return None
+    user_id, token_id = orjson.loads(kept)
+    return Ticket(user_id, token_id)

@@ -1,0 +1,165 @@
+"""Users, tokens and WebSocket tickets."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from django.core.exceptions import ValidationError as DjangoValidationError
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import exceptions
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from console.accounts import services, tickets
+from console.accounts.models import Token, User
+from console.accounts.permissions import EVERYTHING, SignedInInPerson, actor_of, allows, needs
+from console.accounts.rights import rights
+from console.accounts.serializers import (
+    NewTokenSerializer,
+    TicketSerializer,
+    TokenCreateSerializer,
+    TokenSerializer,
+    UserChangeSerializer,
+    UserCreateSerializer,
+    UserSerializer,
+)
+from console.errors import AlreadyExists, Conflict
+from console.paging import PAGE_PARAMETERS, page_of, page_queryset
+
+UserPage = page_of(UserSerializer)
+TokenPage = page_of(TokenSerializer)
+
+
+class UsersView(APIView):
+    """All users."""
+
+    permission_classes = (needs("admin"),)
+
+    @extend_schema(operation_id="listUsers", tags=["access"], parameters=PAGE_PARAMETERS, responses=UserPage)
+    def get(self, request: Request) -> Response:
+        """List users, the newest first."""
+        page = page_queryset(request, User.objects.all())
+        return Response(UserPage({"items": page.items, "next_cursor": page.next_cursor, "total": None}).data)
+
+    @extend_schema(
+        operation_id="createUser", tags=["access"], request=UserCreateSerializer, responses={201: UserSerializer}
+    )
+    def post(self, request: Request) -> Response:
+        """Add a user."""
+        form = UserCreateSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        if User.objects.filter(username__iexact=form.validated_data["username"]).exists():
+            raise AlreadyExists(f"User {form.validated_data['username']!r} exists already.")
+        try:
+            user = services.add_user(actor_of(request), **form.validated_data)
+        except DjangoValidationError as error:
+            raise exceptions.ValidationError({"password": error.messages}) from error
+        return Response(UserSerializer(user).data, status=201)
+
+
+class UserView(APIView):
+    """One user."""
+
+    permission_classes = (needs("admin"),)
+
+    @extend_schema(operation_id="getUser", tags=["access"], responses=UserSerializer)
+    def get(self, request: Request, user_id: int) -> Response:
+        """Return a user."""
+        return Response(UserSerializer(get_object_or_404(User, pk=user_id)).data)
+
+    @extend_schema(operation_id="updateUser", tags=["access"], request=UserChangeSerializer, responses=UserSerializer)
+    def patch(self, request: Request, user_id: int) -> Response:
+        """Change role, activity or password of a user."""
+        user = get_object_or_404(User, pk=user_id)
+        form = UserChangeSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        try:
+            user = services.change_user(actor_of(request), user, form.validated_data)
+        except services.LastAdmin as error:
+            raise Conflict(str(error)) from error
+        except DjangoValidationError as error:
+            raise exceptions.ValidationError({"password": error.messages}) from error
+        return Response(UserSerializer(user).data)
+
+    @extend_schema(operation_id="deleteUser", tags=["access"], responses={204: None})
+    def delete(self, request: Request, user_id: int) -> Response:
+        """Remove a user and the user's tokens; what the user did stays in the audit."""
+        try:
+            services.remove_user(actor_of(request), get_object_or_404(User, pk=user_id))
+        except services.LastAdmin as error:
+            raise Conflict(str(error)) from error
+        return Response(status=204)
+
+
+class TokensView(APIView):
+    """The tokens of the one who asks."""
+
+    permission_classes = (SignedInInPerson,)
+
+    @extend_schema(
+        operation_id="listTokens",
+        tags=["access"],
+        parameters=[
+            *PAGE_PARAMETERS,
+            OpenApiParameter("all", bool, description="Those of all users; wants the right `admin`."),
+        ],
+        responses=TokenPage,
+    )
+    def get(self, request: Request) -> Response:
+        """List tokens, the newest first; their text is not kept anywhere."""
+        page = page_queryset(request, _visible(request, everybody=request.query_params.get("all") == "true"))
+        return Response(TokenPage({"items": page.items, "next_cursor": page.next_cursor, "total": None}).data)
+
+    @extend_schema(
+        operation_id="createToken", tags=["access"], request=TokenCreateSerializer, responses={201: NewTokenSerializer}
+    )
+    def post(self, request: Request) -> Response:
+        """Make a token; the answer is the only place where its text ever stands."""
+        user: Any = request.user
+        own = rights(user.role)
+        form = TokenCreateSerializer(data=request.data, context={"rights": own})
+        form.is_valid(raise_exception=True)
+        if user.tokens.filter(name=form.validated_data["name"]).exists():
+            raise AlreadyExists(f"You have a token named {form.validated_data['name']!r} already.")
+        wanted = {"scopes": own, **form.validated_data}
+        token, text = services.add_token(actor_of(request), user, **wanted)
+        return Response({**TokenSerializer(token).data, "token": text}, status=201)
+
+
+class TokenView(APIView):
+    """One token."""
+
+    permission_classes = (SignedInInPerson,)
+
+    @extend_schema(operation_id="deleteToken", tags=["access"], responses={204: None})
+    def delete(self, request: Request, token_id: int) -> Response:
+        """Revoke a token; it stops working within seconds."""
+        services.remove_token(actor_of(request), get_object_or_404(_visible(request, everybody=True), pk=token_id))
+        return Response(status=204)
+
+
+class TicketsView(APIView):
+    """Tickets for WebSockets."""
+
+    @extend_schema(operation_id="createWsTicket", tags=["session"], request=None, responses={201: TicketSerializer})
+    def post(self, request: Request) -> Response:
+        """Make a ticket: ``?ticket=…`` opens one WebSocket within a minute, with the rights of this request."""
+        user: Any = request.user
+        token_id = request.auth.pk if isinstance(request.auth, Token) else None
+        expires_at = timezone.now() + timedelta(seconds=tickets.KEEP_SECONDS)
+        text = tickets.make(tickets.Ticket(user.pk, token_id))
+        return Response(TicketSerializer({"ticket": text, "expires_at": expires_at}).data, status=201)
+
+
+def _visible(request: Request, *, everybody: bool) -> QuerySet[Token]:
+    """Return the tokens that the request may see: the own ones, for admins those of everybody if wanted."""
+    user: Any = request.user
+    rows = Token.objects.select_related("user")
+    if everybody and allows(request, "admin", EVERYTHING):
+        return rows
+    return rows.filter(user_id=user.pk)

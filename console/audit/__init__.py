@@ -1,0 +1,1 @@
+"""Room: the record of every change."""

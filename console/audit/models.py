@@ -1,0 +1,55 @@
+"""The record of changes: rows are added and read, never changed and never deleted."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from django.db import models
+
+
+class AppendOnly(TypeError):
+    """Raised when code tries to change or delete what the audit has written down."""
+
+
+class AuditQuerySet(models.QuerySet["AuditRecord"]):
+    """Rows of the audit: filter and read; changing them is refused."""
+
+    def update(self, **_: Any) -> NoReturn:
+        """Refuse."""
+        raise AppendOnly("audit records are never changed")
+
+    def delete(self) -> NoReturn:
+        """Refuse."""
+        raise AppendOnly("audit records are never deleted")
+
+
+class AuditRecord(models.Model):
+    """One change, or one attempt at it: who, what, to what, how it ended, and the state before and after."""
+
+    at = models.DateTimeField(db_index=True)
+    actor = models.CharField(max_length=150, db_index=True)
+    token = models.CharField(max_length=100, null=True)
+    action = models.CharField(max_length=64, db_index=True)
+    resource = models.CharField(max_length=400, db_index=True)
+    result = models.CharField(max_length=16)
+    request_id = models.CharField(max_length=64, blank=True)
+    before = models.JSONField(null=True)
+    after = models.JSONField(null=True)
+
+    objects = AuditQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"{self.at:%Y-%m-%dT%H:%M:%SZ} {self.actor} {self.action} {self.resource}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Write a new row; refuse to write over an old one."""
+        if not self._state.adding:
+            raise AppendOnly("audit records are never changed")
+        super().save(*args, **kwargs)
+
+    def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Refuse."""
+        raise AppendOnly("audit records are never deleted")

@@ -1,0 +1,27 @@
+"""JSON shape of an audit record."""
+
+from __future__ import annotations
+
+from rest_framework import serializers
+
+from console.audit.models import AuditRecord
+from console.fields import MomentField
+
+RESULTS = ["ok", "refused", "failed"]
+
+
+class AuditEntrySerializer(serializers.ModelSerializer[AuditRecord]):
+    """One change: who did what to what, and the state before and after."""
+
+    id = serializers.IntegerField()
+    at = MomentField()
+    token = serializers.CharField(allow_null=True)
+    result = serializers.ChoiceField(RESULTS)
+    request_id = serializers.CharField()
+    before = serializers.DictField(allow_null=True)
+    after = serializers.DictField(allow_null=True)
+
+    class Meta:
+        model = AuditRecord
+        fields = ("id", "at", "actor", "token", "action", "resource", "result", "request_id", "before", "after")
+        read_only_fields = fields

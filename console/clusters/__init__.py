@@ -1,0 +1,1 @@
+"""Room: the clusters that the console knows, and connections to them."""

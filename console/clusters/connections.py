@@ -1,0 +1,217 @@
+"""One started client per cluster and process, on the one loop of the process; and the door to it from threads.
+
+A connection belongs to the loop in which it was opened. So a process has one `Connections`: the gateway hands in the
+loop it serves on (`use`), and any other process gets a loop in a thread of its own at the first question. Code on the
+loop awaits `Connections`; code in threads (views, tasks, commands) calls `ask`.
+
+Knows no Django: the look-up of a cluster is handed in (`look_up_by`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from contextvars import Context
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
+
+from broker_core.client.admin import Admin
+from broker_core.client.blocking import CallTimedOut, LoopThread
+from broker_core.client.config import ClientConfig
+from broker_core.client.consumer.pop import LeaseConsumer
+from broker_core.client.producer import Producer
+from broker_core.client.session import Session
+from broker_core.errors import GantryError
+
+T = TypeVar("T")
+
+# How long the address of a cluster is believed before it is looked up again: a change in the console is felt soon.
+LOOK_UP_SECONDS: Final = 5.0
+# How long a thread waits for a cluster; the single steps inside have shorter limits of their own.
+ASK_SECONDS: Final = 10.0
+# The loop itself keeps the time; a thread waits this much longer only for a loop that is stuck.
+_GRACE_SECONDS: Final = 2.0
+# Groups come from callers: the longest unused consumer goes when there are more.
+MAX_LEASE_CONSUMERS: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterAddress:
+    """Where a cluster is reached: ``host:port`` of each of its name servers."""
+
+    name: str
+    name_servers: tuple[str, ...]
+
+
+FindCluster = Callable[[str], Awaitable[ClusterAddress | None]]
+
+
+class ClusterNotFound(GantryError):
+    """The console knows no cluster of this name."""
+
+    def __init__(self, cluster: str) -> None:
+        super().__init__(f"no cluster is named {cluster!r}")
+        self.cluster = cluster
+
+
+class ClusterSilent(GantryError):
+    """The cluster did not answer a question of the console in time; nothing is known about the outcome."""
+
+    def __init__(self, cluster: str, seconds: float) -> None:
+        super().__init__(f"cluster {cluster!r} did not answer within {seconds:g} s")
+        self.cluster = cluster
+        self.seconds = seconds
+
+
+@dataclass(slots=True)
+class _Open:
+    """What is open to one cluster."""
+
+    address: ClusterAddress
+    looked_up_at: float
+    session: Session
+    producer: Producer | None = None
+    lease_consumers: dict[str, LeaseConsumer] = field(default_factory=dict)
+
+
+class Connections:
+    """Started clients, opened at first use, kept until the cluster's address changes or `close`."""
+
+    def __init__(self, find_cluster: FindCluster) -> None:
+        self._find_cluster = find_cluster
+        self._open: dict[str, _Open] = {}
+        self._locks: dict[str, asyncio.Lock] = {}
+
+    async def session(self, cluster: str) -> Session:
+        """Return the started session; raise ClusterNotFound."""
+        return (await self._opened(cluster)).session
+
+    async def admin(self, cluster: str) -> Admin:
+        """Return the administration of the cluster; raise ClusterNotFound."""
+        return Admin(await self.session(cluster))
+
+    async def producer(self, cluster: str) -> Producer:
+        """Return the started producer; raise ClusterNotFound."""
+        found = await self._opened(cluster)
+        if found.producer is None:
+            async with self._lock(cluster):
+                if found.producer is None:
+                    producer = Producer(found.session)
+                    await producer.start()
+                    found.producer = producer
+        return found.producer
+
+    async def lease_consumer(self, cluster: str, group: str) -> LeaseConsumer:
+        """Return the consumer by lease of the group; raise ClusterNotFound."""
+        found = await self._opened(cluster)
+        consumer = found.lease_consumers.pop(group, None) or LeaseConsumer(found.session, group)
+        found.lease_consumers[group] = consumer
+        if len(found.lease_consumers) > MAX_LEASE_CONSUMERS:
+            del found.lease_consumers[next(iter(found.lease_consumers))]
+        return consumer
+
+    async def close(self) -> None:
+        """Close everything that is open."""
+        while self._open:
+            _, found = self._open.popitem()
+            await _close(found)
+
+    async def _opened(self, cluster: str) -> _Open:
+        found = self._open.get(cluster)
+        if found is not None and time.monotonic() - found.looked_up_at < LOOK_UP_SECONDS:
+            return found
+        async with self._lock(cluster):
+            return await self._refreshed(cluster)
+
+    async def _refreshed(self, cluster: str) -> _Open:
+        found = self._open.get(cluster)
+        now = time.monotonic()
+        if found is not None and now - found.looked_up_at < LOOK_UP_SECONDS:
+            return found
+        address = await self._find_cluster(cluster)
+        if found is not None and found.address == address:
+            found.looked_up_at = now
+            return found
+        if found is not None:
+            del self._open[cluster]
+            await _close(found)
+        if address is None:
+            self._locks.pop(cluster, None)
+            raise ClusterNotFound(cluster)
+        session = Session(ClientConfig(name_servers=address.name_servers))
+        await session.start()
+        opened = self._open[cluster] = _Open(address, now, session)
+        return opened
+
+    def _lock(self, cluster: str) -> asyncio.Lock:
+        return self._locks.setdefault(cluster, asyncio.Lock())
+
+
+async def _close(found: _Open) -> None:
+    if found.producer is not None:
+        await found.producer.close()
+    await found.session.close()
+
+
+class _Process:
+    """What this process holds: the look-up, the loop with the connections on it, and whose they are."""
+
+    def __init__(self) -> None:
+        self.guard = threading.Lock()
+        self.find_cluster: FindCluster | None = None
+        self.door: LoopThread | None = None
+        self.connections: Connections | None = None
+
+    def forget(self) -> None:
+        """Start over in a child of a fork: loop and connections are its parent's, and the lock may have been held."""
+        self.guard = threading.Lock()
+        self.door = self.connections = None
+
+
+_process = _Process()
+os.register_at_fork(after_in_child=_process.forget)
+
+
+def look_up_by(find_cluster: FindCluster) -> None:
+    """Say how clusters are found in this process (once, when its parts are put together)."""
+    _process.find_cluster = find_cluster
+
+
+def use(connections: Connections | None, loop: asyncio.AbstractEventLoop | None = None) -> None:
+    """Let threads ask through `connections`, which live on `loop`; with None, forget them."""
+    with _process.guard:
+        _process.connections = connections
+        _process.door = None if loop is None else LoopThread.on(loop)
+
+
+def ask(cluster: str, question: Callable[[Admin], Awaitable[T]], *, seconds: float = ASK_SECONDS) -> T:
+    """Run `question` with the cluster's administration on the loop of the process, and wait for its answer here.
+
+    To be called from a thread, never on the loop itself. Raises ClusterNotFound, ClusterSilent when `seconds` pass, and
+    whatever the question raises.
+    """
+    connections, door = _at_hand()
+
+    async def answer() -> T:
+        async with asyncio.timeout(seconds):
+            return await question(await connections.admin(cluster))
+
+    try:
+        # In a context of its own: in the caller's, the look-up of the cluster would be given to the caller's own thread,
+        # which waits here.
+        return Context().run(door.run, answer(), timeout_s=seconds + _GRACE_SECONDS)
+    except (TimeoutError, CallTimedOut):
+        raise ClusterSilent(cluster, seconds) from None
+
+
+def _at_hand() -> tuple[Connections, LoopThread]:
+    with _process.guard:
+        if _process.connections is None or _process.door is None:
+            if _process.find_cluster is None:
+                raise RuntimeError("nobody said how clusters are found: look_up_by() comes first")
+            _process.door = LoopThread("clusters")
+            _process.connections = Connections(_process.find_cluster)
+        return _process.connections, _process.door

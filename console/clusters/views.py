@@ -1,0 +1,120 @@
+"""The clusters that the console knows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.permissions import SAFE_METHODS
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from console.accounts.permissions import EVERYTHING, actor_of, needs
+from console.clusters import services
+from console.clusters.connections import ClusterNotFound
+from console.clusters.models import Cluster, ClusterKind
+from console.clusters.serializers import ClusterChangeSerializer, ClusterCreateSerializer, ClusterSerializer
+from console.errors import AlreadyExists, Conflict
+from console.lag import current
+from console.paging import PAGE_PARAMETERS, page_of, page_sequence
+
+ClusterPage = page_of(ClusterSerializer)
+
+
+class _ClusterRights(APIView):
+    """Whoever may read anything may know the clusters; changing them wants `admin`."""
+
+    permission_classes = (needs("read", to_change="admin"),)
+
+    def right_resource(self) -> str:
+        """Return nothing for reading, and everything for changing."""
+        return "" if self.request.method in SAFE_METHODS else EVERYTHING
+
+
+class ClustersView(_ClusterRights):
+    """All clusters."""
+
+    @extend_schema(operation_id="listClusters", tags=["clusters"], parameters=PAGE_PARAMETERS, responses=ClusterPage)
+    def get(self, request: Request) -> Response:
+        """List the clusters by name, the embedded one first."""
+        rows = sorted(Cluster.objects.all(), key=lambda row: (row.kind != ClusterKind.EMBEDDED, row.name))
+        page = page_sequence(request, rows, key=lambda row: row.name)
+        items = [_described(row) for row in page.items]
+        return Response(ClusterPage({"items": items, "next_cursor": page.next_cursor, "total": page.total}).data)
+
+    @extend_schema(
+        operation_id="createCluster",
+        tags=["clusters"],
+        request=ClusterCreateSerializer,
+        responses={201: ClusterSerializer},
+    )
+    def post(self, request: Request) -> Response:
+        """Add an Apache RocketMQ cluster by its name servers."""
+        form = ClusterCreateSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        if Cluster.objects.filter(name=form.validated_data["name"]).exists():
+            raise AlreadyExists(f"A cluster is named {form.validated_data['name']!r} already.")
+        return Response(_answer(services.add(actor_of(request), **form.validated_data)), status=201)
+
+
+class ClusterView(_ClusterRights):
+    """One cluster."""
+
+    @extend_schema(operation_id="getCluster", tags=["clusters"], responses=ClusterSerializer)
+    def get(self, request: Request, cluster: str) -> Response:
+        """Return a cluster."""
+        return Response(_answer(_row(cluster)))
+
+    @extend_schema(
+        operation_id="updateCluster", tags=["clusters"], request=ClusterChangeSerializer, responses=ClusterSerializer
+    )
+    def patch(self, request: Request, cluster: str) -> Response:
+        """Give a cluster other name servers."""
+        row = _changeable(cluster)
+        form = ClusterChangeSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        return Response(_answer(services.change(actor_of(request), row, **form.validated_data)))
+
+    @extend_schema(operation_id="deleteCluster", tags=["clusters"], responses={204: None})
+    def delete(self, request: Request, cluster: str) -> Response:
+        """Forget a cluster; nothing happens to the cluster itself."""
+        services.remove(actor_of(request), _changeable(cluster))
+        return Response(status=204)
+
+
+def _row(name: str) -> Cluster:
+    row = Cluster.objects.filter(name=name).first()
+    if row is None:
+        raise ClusterNotFound(name)
+    return row
+
+
+def _changeable(name: str) -> Cluster:
+    row = _row(name)
+    if row.kind == ClusterKind.EMBEDDED:
+        raise Conflict("The embedded cluster follows the settings of the process; it cannot be changed here.")
+    return row
+
+
+def _answer(row: Cluster) -> Any:
+    return ClusterSerializer(_described(row)).data
+
+
+def _described(row: Cluster) -> dict[str, Any]:
+    sampled = current.find_overview(row.name)
+    brokers: list[dict[str, Any]] = sampled["brokers"] if sampled else []
+    answering = [broker for broker in brokers if broker["reachable"]]
+    reason = None
+    if not answering:
+        reason = next((broker["reason"] for broker in brokers), None)
+        reason = reason or ("no broker is registered" if sampled else "no sample in the last seconds")
+    return {
+        "name": row.name,
+        "kind": row.kind,
+        "name_servers": list(services.address_of(row).name_servers),
+        "brokers": len(brokers) if sampled else None,
+        "version": next((broker["version"] for broker in answering), None),
+        "reachable": bool(answering),
+        "reason": reason,
+    }

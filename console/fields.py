@@ -1,0 +1,26 @@
+"""Serializer fields that all rooms share."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from console.live import rfc3339
+
+
+@extend_schema_field({"type": "string", "format": "date-time"})
+class MomentField(serializers.DateTimeField):
+    """A moment: RFC 3339 in UTC with milliseconds on the way out, any RFC 3339 on the way in."""
+
+    def to_representation(self, value: Any) -> Any:
+        """Return the text, or None for None."""
+        return None if value is None else moment(value)
+
+
+def moment(value: datetime) -> str:
+    """Return the moment as RFC 3339 in UTC with milliseconds."""
+    value = value.astimezone(UTC)
+    return rfc3339(int(value.timestamp()) * 1000 + value.microsecond // 1000)

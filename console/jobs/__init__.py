@@ -1,0 +1,1 @@
+"""Jobs: long work done by Spark programs, on demand or by schedule."""

@@ -1,0 +1,134 @@
+"""The records of long work: one row per job, one row per schedule.
+
+The job row *is* the queue: a message on the wire only says "look at this job", and the one worker whose
+``UPDATE … WHERE state = 'queued'`` changes a row owns the run until its lease ends (spark.md 6.2, 6.3).
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from typing import Final
+
+from django.conf import settings
+from django.db import models
+
+_ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's: no i, l, o, u
+_ID_LENGTH: Final = 16
+
+
+def new_id() -> str:
+    """Return 16 characters, 48 bits of time and 32 of chance: ids sort in the order in which they were made."""
+    number = (time.time_ns() // 1_000_000) << 32 | secrets.randbits(32)
+    return "".join(_ALPHABET[number >> shift & 31] for shift in range(5 * (_ID_LENGTH - 1), -1, -5))
+
+
+class JobType(models.TextChoices):
+    """What a job does; each has one Spark program."""
+
+    REPLAY = "replay"
+    RECONCILE = "reconcile"
+
+
+class JobState(models.TextChoices):
+    """Where a job stands; which may follow which is held by `services.TRANSITIONS`."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    PARTIAL = "partial"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class Overlap(models.TextChoices):
+    """What a schedule does when its time comes while an earlier run has not ended."""
+
+    SKIP = "skip"
+    QUEUE = "queue"
+    CANCEL_PREVIOUS = "cancel_previous"
+
+
+ACTIVE_STATES: Final = (JobState.QUEUED, JobState.RUNNING)
+
+
+class Schedule(models.Model):
+    """A job that starts by the clock: cron fields read in a time zone."""
+
+    id = models.CharField(primary_key=True, max_length=_ID_LENGTH, default=new_id, editable=False)
+    name = models.CharField(max_length=200, unique=True)
+    cron = models.CharField(max_length=200)
+    zone = models.CharField(max_length=64, default="UTC")
+    enabled = models.BooleanField(default=True)
+    job = models.JSONField()
+    overlap = models.CharField(max_length=16, choices=Overlap.choices, default=Overlap.SKIP)
+    next_run_at = models.DateTimeField(null=True, db_index=True)
+    last_run_at = models.DateTimeField(null=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Job(models.Model):
+    """One piece of long work, its run and its result. Its files lie in ``<data>/jobs/<id>/``."""
+
+    id = models.CharField(primary_key=True, max_length=_ID_LENGTH, default=new_id, editable=False)
+    type = models.CharField(max_length=16, choices=JobType.choices)
+    name = models.CharField(max_length=200)
+    cluster = models.CharField(max_length=200)
+    request = models.JSONField()
+    request_hash = models.CharField(max_length=64)
+    parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="children")
+    schedule = models.ForeignKey(Schedule, null=True, on_delete=models.SET_NULL, related_name="jobs")
+    scheduled_for = models.DateTimeField(null=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+
+    state = models.CharField(max_length=16, choices=JobState.choices, default=JobState.QUEUED)
+    state_reason = models.TextField(null=True)
+    wanted = models.CharField(max_length=16, null=True)
+    attempt = models.PositiveIntegerField(default=0)
+
+    run_id = models.UUIDField(null=True)
+    worker = models.CharField(max_length=200, default="")
+    host = models.CharField(max_length=200, default="")
+    pid = models.IntegerField(null=True)
+    pid_started = models.BigIntegerField(null=True)
+    lease_until = models.DateTimeField(null=True)
+
+    counters = models.JSONField(default=dict)
+    rate = models.FloatField(null=True)
+    eta_ms = models.BigIntegerField(null=True)
+    result = models.JSONField(null=True)
+    artefacts = models.JSONField(default=list)
+    exit_code = models.IntegerField(null=True)
+    spark_app_id = models.CharField(max_length=100, default="")
+    versions = models.JSONField(default=dict)
+
+    created_at = models.DateTimeField(auto_now_add=True)
+    queued_at = models.DateTimeField(null=True)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [
+            models.Index(fields=["state", "lease_until"], name="job_by_state_and_lease"),
+            models.Index(fields=["type", "-id"], name="job_by_type"),
+        ]
+        constraints = [
+            # Two beats that fire for the same minute make one job.
+            models.UniqueConstraint(fields=["schedule", "scheduled_for"], name="one_job_per_scheduled_time"),
+            # Runs of one schedule never overlap: the second to be claimed stays queued.
+            models.UniqueConstraint(
+                fields=["schedule"], condition=models.Q(state="running"), name="one_running_job_per_schedule"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.id}"

@@ -1,0 +1,45 @@
+"""What a program says of itself: one JSON line a second, each the whole state (spark.md 5.4)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+COUNTERS: Final = ("planned", "read", "matched", "written", "skipped", "failed", "bytes")
+
+
+class ProgressTail:
+    """Reads the lines that were added since it last looked; a half-written one waits for its end."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._position = 0
+        self._rest = b""
+
+    def newest(self) -> dict[str, Any] | None:
+        """Return the newest whole line, None when none was added."""
+        try:
+            with self._file.open("rb") as file:
+                file.seek(self._position)
+                added = file.read()
+        except FileNotFoundError:
+            return None
+        self._position += len(added)
+        *lines, self._rest = (self._rest + added).split(b"\n")
+        state: dict[str, Any] | None = orjson.loads(lines[-1]) if lines and lines[-1] else None
+        return state
+
+
+def counters_of(state: dict[str, Any]) -> dict[str, int]:
+    """Return the counters of a line."""
+    return {name: int(state.get(name) or 0) for name in COUNTERS}
+
+
+def eta_ms(state: dict[str, Any]) -> int | None:
+    """Return how long the rest takes at the present rate; None when that cannot be said."""
+    rate, planned, done = state.get("rate"), state.get("planned"), state.get("read")
+    if not rate or not planned or done is None or done >= planned:
+        return None
+    return int((planned - done) / rate * 1000)

@@ -1,0 +1,163 @@
+"""What a job is asked to do: the shapes of the API, checked against the cluster, and the file its program reads."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+
+import orjson
+from django.conf import settings
+from rest_framework import serializers
+
+from broker_core.client.errors import ClientError
+from console.clusters.connections import ClusterNotFound
+from console.clusters.models import Cluster, ClusterKind
+from console.clusters.operations import find_topic
+from console.clusters.services import address_of
+from console.fields import MomentField
+from console.jobs.models import Job, JobType
+
+MAX_KEYS: Final = 1000
+
+
+class RangeSerializer(serializers.Serializer[Any]):
+    """A topic, from a moment (with it) to a moment (without it)."""
+
+    topic = serializers.CharField(max_length=127)
+    to = MomentField(required=False, allow_null=True)
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """Return the fields; "from" is a word of Python, so it cannot be declared like the others."""
+        return {"from": MomentField(required=False, allow_null=True), **super().get_fields()}
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Refuse a range that holds nothing."""
+        begin, end = attrs.get("from"), attrs.get("to")
+        if begin and end and begin >= end:
+            raise serializers.ValidationError({"to": "must lie after from"})
+        return attrs
+
+
+class ReplaySourceSerializer(RangeSerializer):
+    """What is replayed."""
+
+    queues = serializers.ListField(
+        child=serializers.IntegerField(min_value=0), required=False, allow_null=True, max_length=1024
+    )
+    keys = serializers.ListField(
+        child=serializers.CharField(max_length=1000), required=False, allow_null=True, max_length=MAX_KEYS
+    )
+    tag = serializers.CharField(required=False, allow_null=True, max_length=1000)
+
+
+class ReplayTargetSerializer(serializers.Serializer[Any]):
+    """Where it is replayed to."""
+
+    topic = serializers.CharField(max_length=127)
+
+
+class LimitsSerializer(serializers.Serializer[Any]):
+    """How fast, and how much at most."""
+
+    messages_per_second = serializers.IntegerField(min_value=1, max_value=10_000_000, required=False, allow_null=True)
+    max_messages = serializers.IntegerField(min_value=1, required=False, allow_null=True)
+
+
+class JobRequestSerializer(serializers.Serializer[Any]):
+    """A job to start: `source`, `target` and `limits` for a replay; `left`, `right` and `by` for a reconciliation."""
+
+    type = serializers.ChoiceField(JobType.choices)
+    name = serializers.CharField(max_length=200, required=False, allow_blank=True)
+    cluster = serializers.CharField(max_length=64, default="local")
+    source = ReplaySourceSerializer(required=False)
+    target = ReplayTargetSerializer(required=False)
+    limits = LimitsSerializer(required=False)
+    left = RangeSerializer(required=False)
+    right = RangeSerializer(required=False)
+    by = serializers.ChoiceField(["key", "unique_id"], required=False)
+    compare = serializers.ChoiceField(["body"], required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Hold the parts against the type, and the topics against the cluster."""
+        needed = ("source", "target") if attrs["type"] == JobType.REPLAY else ("left", "right")
+        others = (
+            ("left", "right", "by", "compare") if attrs["type"] == JobType.REPLAY else ("source", "target", "limits")
+        )
+        missing = {name: "is needed for this type of job" for name in needed if name not in attrs}
+        foreign = {name: "does not belong to this type of job" for name in others if name in attrs}
+        if missing or foreign:
+            raise serializers.ValidationError({**missing, **foreign})
+        if attrs["type"] == JobType.REPLAY and attrs["source"]["topic"] == attrs["target"]["topic"]:
+            raise serializers.ValidationError({"target": {"topic": "must be another topic than the source"}})
+        _check_cluster(attrs["cluster"])
+        for part in needed:
+            _check_topic(attrs["cluster"], part, attrs[part]["topic"])
+        return attrs
+
+
+def _check_cluster(name: str) -> None:
+    cluster = Cluster.objects.filter(name=name).first()
+    if cluster is None:
+        raise ClusterNotFound(name)
+    if cluster.kind != ClusterKind.EMBEDDED:
+        raise serializers.ValidationError(
+            {"cluster": f"jobs read the store's files, which only the broker of this installation has; not {name!r}"}
+        )
+
+
+def _check_topic(cluster: str, part: str, topic: str) -> None:
+    try:
+        find_topic(cluster, topic)
+    except ClientError as error:
+        raise serializers.ValidationError({part: {"topic": str(error)}}) from error
+
+
+def plain(checked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a checked request as JSON's types, with moments as text and without what was not given."""
+    tree: dict[str, Any] = orjson.loads(orjson.dumps(checked, default=str))
+    return tree
+
+
+def name_of(request: Mapping[str, Any]) -> str:
+    """Return the name of a job that was given none."""
+    if request["type"] == JobType.REPLAY:
+        return f"Replay {request['source']['topic']} to {request['target']['topic']}"
+    return f"Reconcile {request['left']['topic']} with {request['right']['topic']}"
+
+
+def hash_of(request: Mapping[str, Any]) -> str:
+    """Return what two requests have in common that ask for the same."""
+    return hashlib.sha256(orjson.dumps(request, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def program_request(job: Job) -> dict[str, Any]:
+    """Return what the job's program reads: the request with times in ms, and where to find broker and store."""
+    request = job.request
+    cluster = Cluster.objects.get(name=job.cluster)
+    head = {
+        "job_id": job.id,
+        "type": job.type,
+        "cluster": job.cluster,
+        "name_servers": list(address_of(cluster).name_servers),
+        "store": str(settings.GANTRY_DATA_DIR / "broker"),
+        "spark_master": settings.GANTRY_SPARK_MASTER,
+        "cache": str(settings.GANTRY_DATA_DIR / "cache" / "spark"),
+        "by_user": job.created_by.get_username() if job.created_by else "system",
+    }
+    if job.type == JobType.REPLAY:
+        source = request["source"]
+        chosen = {"queues": source.get("queues"), "keys": source.get("keys"), "tag": source.get("tag")}
+        limits = {name: (request.get("limits") or {}).get(name) for name in ("messages_per_second", "max_messages")}
+        return {**head, "source": {**_range(source), **chosen}, "target": request["target"], "limits": limits}
+    sides = {"left": _range(request["left"]), "right": _range(request["right"])}
+    return {**head, **sides, "by": request.get("by") or "key", "compare": request.get("compare") or "body"}
+
+
+def _range(part: Mapping[str, Any]) -> dict[str, Any]:
+    return {"topic": part["topic"], "from": _ms(part.get("from")), "to": _ms(part.get("to"))}
+
+
+def _ms(moment: str | None) -> int | None:
+    return None if moment is None else int(datetime.fromisoformat(moment).timestamp() * 1000)

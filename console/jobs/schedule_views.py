@@ -1,0 +1,86 @@
+"""Schedules over HTTP."""
+
+from __future__ import annotations
+
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from console.accounts.permissions import actor_of, needs
+from console.jobs import services
+from console.jobs.events import document
+from console.jobs.models import Schedule
+from console.jobs.serializers import JobSerializer, ScheduleSerializer, ScheduleWriteSerializer
+from console.paging import PAGE_PARAMETERS, page_of, page_queryset
+
+SchedulePage = page_of(ScheduleSerializer)
+_TAGS = ["jobs"]
+
+
+class SchedulesView(APIView):
+    """All schedules."""
+
+    permission_classes = (needs("read", to_change="jobs"),)
+
+    @extend_schema(operation_id="listSchedules", tags=_TAGS, parameters=PAGE_PARAMETERS, responses=SchedulePage)
+    def get(self, request: Request) -> Response:
+        """List schedules, the newest first."""
+        page = page_queryset(request, Schedule.objects.all())
+        items = ScheduleSerializer(page.items, many=True).data
+        return Response({"items": items, "next_cursor": page.next_cursor, "total": page.total})
+
+    @extend_schema(
+        operation_id="createSchedule",
+        tags=_TAGS,
+        request=ScheduleWriteSerializer,
+        responses={201: ScheduleSerializer},
+    )
+    def post(self, request: Request) -> Response:
+        """Put a job on a schedule."""
+        form = ScheduleWriteSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        schedule = services.add_schedule(actor_of(request), form.validated_data)
+        return Response(ScheduleSerializer(schedule).data, status=201)
+
+
+class ScheduleView(APIView):
+    """One schedule."""
+
+    permission_classes = (needs("read", to_change="jobs"),)
+
+    @extend_schema(operation_id="getSchedule", tags=_TAGS, responses=ScheduleSerializer)
+    def get(self, request: Request, schedule_id: str) -> Response:
+        """Return a schedule."""
+        return Response(ScheduleSerializer(get_object_or_404(Schedule, pk=schedule_id)).data)
+
+    @extend_schema(
+        operation_id="updateSchedule", tags=_TAGS, request=ScheduleWriteSerializer, responses=ScheduleSerializer
+    )
+    def patch(self, request: Request, schedule_id: str) -> Response:
+        """Change a schedule, switch it on or off."""
+        schedule = get_object_or_404(Schedule, pk=schedule_id)
+        form = ScheduleWriteSerializer(schedule, data=request.data, partial=True)
+        form.is_valid(raise_exception=True)
+        return Response(
+            ScheduleSerializer(services.change_schedule(actor_of(request), schedule, form.validated_data)).data
+        )
+
+    @extend_schema(operation_id="deleteSchedule", tags=_TAGS, responses={204: None})
+    def delete(self, request: Request, schedule_id: str) -> Response:
+        """Remove a schedule; its jobs stay."""
+        services.remove_schedule(actor_of(request), get_object_or_404(Schedule, pk=schedule_id))
+        return Response(status=204)
+
+
+class RunNowView(APIView):
+    """Running a schedule's job at once."""
+
+    permission_classes = (needs("jobs"),)
+
+    @extend_schema(operation_id="runScheduleNow", tags=_TAGS, request=None, responses={202: JobSerializer})
+    def post(self, request: Request, schedule_id: str) -> Response:
+        """Start the schedule's job now, beside its times."""
+        job = services.run_now(actor_of(request), get_object_or_404(Schedule, pk=schedule_id))
+        return Response(document(job), status=202, headers={"Location": f"/api/v1/jobs/{job.id}"})

@@ -1,0 +1,143 @@
+"""JSON shapes of jobs and schedules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from console.fields import MomentField, moment
+from console.jobs import schedule as clock
+from console.jobs.cron import Cron, CronMalformed, ZoneUnknown, find_zone
+from console.jobs.models import JobState, JobType, Overlap, Schedule
+from console.jobs.requests import JobRequestSerializer, plain
+
+
+class CountersSerializer(serializers.Serializer[Any]):
+    """How far a job is."""
+
+    planned = serializers.IntegerField()
+    read = serializers.IntegerField()
+    matched = serializers.IntegerField()
+    written = serializers.IntegerField()
+    skipped = serializers.IntegerField()
+    failed = serializers.IntegerField()
+    bytes = serializers.IntegerField()
+
+
+class ArtefactSerializer(serializers.Serializer[Any]):
+    """A file that a job made."""
+
+    name = serializers.CharField()
+    kind = serializers.CharField()
+    bytes = serializers.IntegerField()
+
+
+class JobSerializer(serializers.Serializer[Any]):
+    """A job."""
+
+    id = serializers.CharField()
+    type = serializers.ChoiceField(JobType.choices)
+    name = serializers.CharField()
+    cluster = serializers.CharField()
+    state = serializers.ChoiceField(JobState.choices)
+    wanted = serializers.CharField(allow_null=True)
+    state_reason = serializers.CharField(allow_null=True)
+    request = serializers.DictField()
+    counters = CountersSerializer()
+    rate = serializers.FloatField(allow_null=True)
+    eta_ms = serializers.IntegerField(allow_null=True)
+    created_at = MomentField()
+    started_at = MomentField(allow_null=True)
+    finished_at = MomentField(allow_null=True)
+    created_by = serializers.CharField()
+    schedule_id = serializers.CharField(allow_null=True)
+    attempt = serializers.IntegerField()
+    result = serializers.DictField(allow_null=True)
+    artefacts = ArtefactSerializer(many=True)
+
+
+class JobLogSerializer(serializers.Serializer[Any]):
+    """A piece of a job's log, and where the next one begins."""
+
+    text = serializers.CharField()
+    next_offset = serializers.IntegerField()
+
+
+class JobReportSerializer(serializers.Serializer[Any]):
+    """What a job found: queues for a replay, tiles and samples for a reconciliation."""
+
+    queues = serializers.ListField(child=serializers.DictField(), required=False)
+    tiles = serializers.DictField(child=serializers.IntegerField(), required=False)
+    samples = serializers.ListField(child=serializers.DictField(), required=False)
+
+
+class ScheduleSerializer(serializers.ModelSerializer[Schedule]):
+    """A schedule, with its next times."""
+
+    job = serializers.DictField()
+    overlap = serializers.ChoiceField(Overlap.choices)
+    next_run_at = MomentField(allow_null=True)
+    last_run_at = MomentField(allow_null=True)
+    last_state = serializers.SerializerMethodField()
+    next_runs = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Schedule
+        fields = (
+            "id", "name", "cron", "zone", "enabled", "job", "overlap", "next_run_at", "last_run_at", "last_state",
+            "next_runs",
+        )  # fmt: skip
+        read_only_fields = fields
+
+    @extend_schema_field({"type": ["string", "null"], "enum": [*JobState.values, None]})
+    def get_last_state(self, schedule: Schedule) -> str | None:
+        """Return how its newest job stands."""
+        return schedule.jobs.order_by("-id").values_list("state", flat=True).first()
+
+    @extend_schema_field({"type": "array", "items": {"type": "string", "format": "date-time"}})
+    def get_next_runs(self, schedule: Schedule) -> list[str]:
+        """Return the next times."""
+        return [moment(each) for each in clock.next_runs(schedule, timezone.now())]
+
+
+class ScheduleWriteSerializer(serializers.Serializer[Any]):
+    """A schedule to make or to change."""
+
+    name = serializers.CharField(max_length=200)
+    cron = serializers.CharField(max_length=200)
+    zone = serializers.CharField(max_length=64, default="UTC")
+    enabled = serializers.BooleanField(default=True)
+    overlap = serializers.ChoiceField(Overlap.choices, default=Overlap.SKIP)
+    job = JobRequestSerializer()
+
+    def validate_zone(self, value: str) -> str:
+        """Refuse what is no time zone."""
+        try:
+            find_zone(value)
+        except ZoneUnknown as error:
+            raise serializers.ValidationError(str(error)) from error
+        return value
+
+    def validate_cron(self, value: str) -> str:
+        """Refuse what never fires."""
+        try:
+            Cron.parse(value).next_after(timezone.now(), find_zone("UTC"))
+        except CronMalformed as error:
+            raise serializers.ValidationError(str(error)) from error
+        return value
+
+    def validate_job(self, value: dict[str, Any]) -> dict[str, Any]:
+        """Return the request as it is kept."""
+        return plain(value)
+
+    def validate_name(self, value: str) -> str:
+        """Refuse a name that another schedule has."""
+        others = Schedule.objects.filter(name=value)
+        if self.instance is not None:
+            others = others.exclude(pk=self.instance.pk)
+        if others.exists():
+            raise serializers.ValidationError("another schedule has this name")
+        return value

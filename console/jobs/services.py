@@ -1,0 +1,206 @@
+"""Jobs and schedules come, change and go here: transitions are checked in one place, each change is in the audit."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from broker_core.errors import GantryError
+from console.audit.record import Actor, record
+from console.jobs import events
+from console.jobs.cron import Cron, find_zone
+from console.jobs.models import ACTIVE_STATES, Job, JobState, Schedule
+from console.jobs.requests import hash_of, name_of
+from console.jobs.tasks import hint
+
+LEASE: Final = timedelta(seconds=30)
+NO_COUNTERS: Final = dict.fromkeys(("planned", "read", "matched", "written", "skipped", "failed", "bytes"), 0)
+
+TRANSITIONS: Final[dict[str, frozenset[str]]] = {
+    JobState.QUEUED: frozenset({JobState.RUNNING, JobState.CANCELLED}),
+    JobState.RUNNING: frozenset({JobState.SUCCEEDED, JobState.PARTIAL, JobState.FAILED, JobState.CANCELLED}),
+}
+
+
+class JobInOtherState(GantryError):
+    """The job is in a state in which this cannot be done with it."""
+
+    def __init__(self, job: Job, wanted: str) -> None:
+        super().__init__(f"job {job.id} is {job.state}; it cannot be {wanted}")
+        self.job = job
+
+
+@transaction.atomic
+def create(
+    by: Actor,
+    request: Mapping[str, Any],
+    *,
+    schedule: Schedule | None = None,
+    scheduled_for: datetime | None = None,
+    parent: Job | None = None,
+) -> Job:
+    """Queue a job for a checked request; a worker is told when the transaction ends well."""
+    job = Job.objects.create(
+        type=request["type"],
+        name=request.get("name") or name_of(request),
+        cluster=request["cluster"],
+        request=dict(request),
+        request_hash=hash_of(request),
+        counters=dict(NO_COUNTERS),
+        schedule=schedule,
+        scheduled_for=scheduled_for,
+        parent=parent,
+        created_by_id=by.user_id or (schedule.created_by_id if schedule else None),
+        queued_at=timezone.now(),
+    )
+    record(by, f"{job.type}.start", f"jobs/{job.id}", after={"name": job.name, "request": dict(request)})
+    transaction.on_commit(lambda: _announce(job, with_hint=True))
+    return job
+
+
+def cancel(by: Actor, job: Job) -> Job:
+    """End a queued job at once, or ask the run of a running one to stop; what was written stays written."""
+    with transaction.atomic():
+        queued = Job.objects.filter(pk=job.pk, state=JobState.QUEUED)
+        running = Job.objects.filter(pk=job.pk, state=JobState.RUNNING)
+        if queued.update(state=JobState.CANCELLED, state_reason=f"by {by.name}", finished_at=timezone.now()):
+            pass
+        elif not running.update(wanted="cancelled"):
+            job.refresh_from_db()
+            raise JobInOtherState(job, "cancelled")
+        record(by, f"{job.type}.cancel", f"jobs/{job.id}")
+    job.refresh_from_db()
+    events.publish(job)
+    return job
+
+
+def retry(by: Actor, job: Job) -> Job:
+    """Queue a new job for the same request; raise JobInOtherState while the old one is at work."""
+    if job.state in ACTIVE_STATES:
+        raise JobInOtherState(job, "tried again")
+    return create(by, job.request, parent=job)
+
+
+def claim(job_id: str, *, worker: str, host: str) -> Job | None:
+    """Make the caller the one who runs the job.
+
+    None when it is not queued any more, or has to wait: for a place, or for the run of its schedule before it.
+    """
+    if Job.objects.filter(state=JobState.RUNNING).count() >= settings.GANTRY_JOBS_AT_ONCE:
+        return None
+    now = timezone.now()
+    try:
+        with transaction.atomic():
+            taken = Job.objects.filter(pk=job_id, state=JobState.QUEUED).update(
+                state=JobState.RUNNING,
+                run_id=uuid.uuid4(),
+                worker=worker,
+                host=host,
+                lease_until=now + LEASE,
+                started_at=now,
+            )
+    except IntegrityError:  # another run of its schedule is at work
+        return None
+    if not taken:
+        return None
+    job = Job.objects.select_related("created_by").get(pk=job_id)
+    Job.objects.filter(pk=job_id).update(attempt=job.attempt + 1)
+    job.attempt += 1
+    return job
+
+
+def own(job: Job) -> QuerySet[Job]:
+    """Return the row of a run as long as it is still that run's: the place for every write of a launcher."""
+    return Job.objects.filter(pk=job.pk, run_id=job.run_id, state=JobState.RUNNING)
+
+
+def finish(job: Job, state: str, reason: str | None, **fields: Any) -> bool:
+    """End a run; False when it was not the caller's any more."""
+    if state not in TRANSITIONS[JobState.RUNNING]:
+        raise ValueError(f"a running job cannot become {state}")
+    done = own(job).update(state=state, state_reason=reason, finished_at=timezone.now(), lease_until=None, **fields)
+    job.refresh_from_db()
+    events.publish(job)
+    # A place is free: whoever waited longest may have it.
+    for waiting in queued_jobs().values_list("pk", flat=True)[:1]:
+        hint(waiting)
+    return bool(done)
+
+
+@transaction.atomic
+def add_schedule(by: Actor, fields: Mapping[str, Any]) -> Schedule:
+    """Add a schedule; its first run is the first time after now."""
+    schedule = Schedule(**fields, created_by_id=by.user_id)
+    schedule.next_run_at = _next_run(schedule)
+    schedule.save()
+    record(by, "schedule.create", f"schedules/{schedule.id}", after=_schedule_state(schedule))
+    return schedule
+
+
+@transaction.atomic
+def change_schedule(by: Actor, schedule: Schedule, fields: Mapping[str, Any]) -> Schedule:
+    """Change a schedule; the next run is computed anew."""
+    before = _schedule_state(schedule)
+    for name, value in fields.items():
+        setattr(schedule, name, value)
+    schedule.next_run_at = _next_run(schedule)
+    schedule.save()
+    record(by, "schedule.update", f"schedules/{schedule.id}", before=before, after=_schedule_state(schedule))
+    return schedule
+
+
+@transaction.atomic
+def remove_schedule(by: Actor, schedule: Schedule) -> None:
+    """Remove a schedule; its jobs stay."""
+    record(by, "schedule.delete", f"schedules/{schedule.id}", before=_schedule_state(schedule))
+    schedule.delete()
+
+
+def run_now(by: Actor, schedule: Schedule) -> Job:
+    """Queue a run of the schedule at once, beside its times."""
+    return create(by, schedule.job, schedule=schedule)
+
+
+def queued_jobs() -> QuerySet[Job]:
+    """Return the jobs that wait for a worker, the oldest first."""
+    return Job.objects.filter(state=JobState.QUEUED).order_by("id")
+
+
+def silent_jobs(now: datetime) -> QuerySet[Job]:
+    """Return the jobs whose run has not spoken for a whole lease."""
+    return Job.objects.filter(Q(state=JobState.RUNNING), Q(lease_until__lt=now) | Q(lease_until=None))
+
+
+def folder_of(job: Job) -> Any:
+    """Return the folder of the job's files."""
+    return settings.GANTRY_DATA_DIR / "jobs" / job.id
+
+
+def _next_run(schedule: Schedule) -> datetime | None:
+    if not schedule.enabled:
+        return None
+    return Cron.parse(schedule.cron).next_after(timezone.now(), find_zone(schedule.zone))
+
+
+def _announce(job: Job, *, with_hint: bool) -> None:
+    events.publish(job)
+    if with_hint:
+        hint(job.id)
+
+
+def _schedule_state(schedule: Schedule) -> dict[str, Any]:
+    return {
+        "name": schedule.name,
+        "cron": schedule.cron,
+        "zone": schedule.zone,
+        "enabled": schedule.enabled,
+        "overlap": schedule.overlap,
+        "job": schedule.job,
+    }

@@ -1,0 +1,20 @@
+"""Paths under ``/api/v1/`` of jobs and schedules."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from console.jobs import schedule_views, views
+
+urlpatterns = [
+    path("jobs", views.JobsView.as_view()),
+    path("jobs/<str:job_id>:cancel", views.CancelView.as_view()),
+    path("jobs/<str:job_id>:retry", views.RetryView.as_view()),
+    path("jobs/<str:job_id>", views.JobView.as_view()),
+    path("jobs/<str:job_id>/log", views.LogView.as_view()),
+    path("jobs/<str:job_id>/report", views.ReportView.as_view()),
+    path("jobs/<str:job_id>/artefacts/<str:name>", views.ArtefactView.as_view()),
+    path("schedules", schedule_views.SchedulesView.as_view()),
+    path("schedules/<str:schedule_id>:run_now", schedule_views.RunNowView.as_view()),
+    path("schedules/<str:schedule_id>", schedule_views.ScheduleView.as_view()),
+]

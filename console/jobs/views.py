@@ -1,0 +1,174 @@
+"""Jobs and schedules over HTTP."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+from django.http import FileResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import exceptions, serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from console.accounts.permissions import actor_of, needs
+from console.errors import Conflict
+from console.jobs import services
+from console.jobs.events import document
+from console.jobs.models import Job, JobState, JobType
+from console.jobs.requests import JobRequestSerializer, plain
+from console.jobs.serializers import JobLogSerializer, JobReportSerializer, JobSerializer
+from console.paging import PAGE_PARAMETERS, page_of, page_queryset
+
+JobPage = page_of(JobSerializer)
+LOG_PIECE: Final = 64 * 1024
+_TAGS: Final = ["jobs"]
+_PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
+
+
+class JobsView(APIView):
+    """All jobs."""
+
+    permission_classes = (needs("read", to_change="jobs"),)
+
+    @extend_schema(
+        operation_id="listJobs",
+        tags=_TAGS,
+        parameters=[
+            *PAGE_PARAMETERS,
+            OpenApiParameter("type", str, enum=JobType.values),
+            OpenApiParameter("state", str, enum=JobState.values, many=True, explode=False),
+        ],
+        responses=JobPage,
+    )
+    def get(self, request: Request) -> Response:
+        """List jobs, the newest first."""
+        rows = Job.objects.select_related("created_by")
+        for name, allowed in (("type", JobType.values), ("state", JobState.values)):
+            wanted = [word for word in request.query_params.get(name, "").split(",") if word]
+            if any(word not in allowed for word in wanted):
+                raise serializers.ValidationError({name: f"must be of {', '.join(allowed)}"})
+            if wanted:
+                rows = rows.filter(**{f"{name}__in": wanted})
+        page = page_queryset(request, rows)
+        items = [document(job) for job in page.items]
+        return Response({"items": items, "next_cursor": page.next_cursor, "total": page.total})
+
+    @extend_schema(operation_id="startJob", tags=_TAGS, request=JobRequestSerializer, responses={202: JobSerializer})
+    def post(self, request: Request) -> Response:
+        """Start a replay or a reconciliation."""
+        form = JobRequestSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        job = services.create(actor_of(request), plain(form.validated_data))
+        return Response(document(job), status=202, headers={"Location": f"/api/v1/jobs/{job.id}"})
+
+
+class JobView(APIView):
+    """One job."""
+
+    permission_classes = (needs("read", to_change="jobs"),)
+
+    @extend_schema(operation_id="getJob", tags=_TAGS, responses=JobSerializer)
+    def get(self, request: Request, job_id: str) -> Response:
+        """Return a job."""
+        return Response(document(_job(job_id)))
+
+
+class CancelView(APIView):
+    """Ending a job."""
+
+    permission_classes = (needs("jobs"),)
+
+    @extend_schema(operation_id="cancelJob", tags=_TAGS, request=None, responses={202: JobSerializer})
+    def post(self, request: Request, job_id: str) -> Response:
+        """Cancel a job; what it has written stays."""
+        try:
+            return Response(document(services.cancel(actor_of(request), _job(job_id))), status=202)
+        except services.JobInOtherState as error:
+            raise Conflict(str(error)) from error
+
+
+class RetryView(APIView):
+    """Starting a job again."""
+
+    permission_classes = (needs("jobs"),)
+
+    @extend_schema(operation_id="retryJob", tags=_TAGS, request=None, responses={202: JobSerializer})
+    def post(self, request: Request, job_id: str) -> Response:
+        """Start a new job for the same request."""
+        try:
+            job = services.retry(actor_of(request), _job(job_id))
+        except services.JobInOtherState as error:
+            raise Conflict(str(error)) from error
+        return Response(document(job), status=202, headers={"Location": f"/api/v1/jobs/{job.id}"})
+
+
+class LogView(APIView):
+    """The log of a job."""
+
+    permission_classes = (needs("read"),)
+
+    @extend_schema(
+        operation_id="getJobLog",
+        tags=_TAGS,
+        parameters=[OpenApiParameter("offset", int, default=0, description="Bytes to leave out.")],
+        responses=JobLogSerializer,
+    )
+    def get(self, request: Request, job_id: str) -> Response:
+        """Return a piece of the log, at most 64 KiB, cut after a line."""
+        offset = request.query_params.get("offset", "0")
+        if not offset.isascii() or not offset.isdigit() or len(offset) > 15:
+            raise serializers.ValidationError({"offset": "must be a number of bytes"})
+        piece = _piece(services.folder_of(_job(job_id)) / "log", int(offset))
+        return Response({"text": piece.decode(errors="replace"), "next_offset": int(offset) + len(piece)})
+
+
+class ReportView(APIView):
+    """What a job found."""
+
+    permission_classes = (needs("read"),)
+
+    @extend_schema(operation_id="getJobReport", tags=_TAGS, responses=JobReportSerializer)
+    def get(self, request: Request, job_id: str) -> Response:
+        """Return the report of a job that has ended."""
+        job = _job(job_id)
+        if job.result is None:
+            raise exceptions.NotFound(f"Job {job.id} is {job.state} and has no report.")
+        return Response(job.result)
+
+
+class ArtefactView(APIView):
+    """A file that a job made."""
+
+    permission_classes = (needs("read"),)
+
+    @extend_schema(
+        operation_id="downloadArtefact", tags=_TAGS, responses={(200, "application/octet-stream"): OpenApiTypes.BINARY}
+    )
+    def get(self, request: Request, job_id: str, name: str) -> HttpResponseBase:
+        """Download a file of a job."""
+        job = _job(job_id)
+        known = {artefact["name"] for artefact in job.artefacts}
+        file: Path = services.folder_of(job) / name
+        if name not in known or not _PLAIN_NAME.fullmatch(name) or not file.is_file():
+            raise exceptions.NotFound(f"Job {job.id} made no file {name!r}.")
+        return FileResponse(file.open("rb"), as_attachment=True, filename=f"{job.id}-{name}")
+
+
+def _job(job_id: str) -> Job:
+    return get_object_or_404(Job.objects.select_related("created_by"), pk=job_id)
+
+
+def _piece(file: Path, offset: int) -> bytes:
+    try:
+        with file.open("rb") as opened:
+            opened.seek(offset)
+            piece = opened.read(LOG_PIECE)
+    except FileNotFoundError:
+        return b""
+    return piece[: piece.rfind(b"\n") + 1] or (piece if len(piece) == LOG_PIECE else b"")

@@ -1,0 +1,1 @@
+"""Room: lag and throughput, sampled once a second."""

@@ -1,0 +1,112 @@
+"""The state of a cluster now: as the sampler published it last, or asked afresh where it has not yet spoken."""
+
+from __future__ import annotations
+
+import time
+from functools import cache
+from typing import Any, Final
+
+import redis
+from django.conf import settings
+
+from broker_core.client.admin import Admin
+from broker_core.client.errors import GroupNotFound
+from broker_core.protocol.codes import ResponseCode
+from console import live
+from console.clusters import connections
+from console.lag import history
+from console.lag.reading import Reader
+from console.lag.state import WORST_GROUPS, ClusterState, StateBuilder, summary
+
+# The sampler speaks once a second; when it has been silent for longer, it is better to ask.
+_FRESH_MS: Final = 5_000
+
+
+def store() -> redis.Redis:
+    """Return this process's connections to Redis for code in threads."""
+    return _store_at(settings.GANTRY_REDIS_URL)
+
+
+@cache
+def _store_at(url: str) -> redis.Redis:
+    return redis.Redis.from_url(url, socket_timeout=5, socket_connect_timeout=2)
+
+
+def overview(cluster: str) -> dict[str, Any]:
+    """Return the key figures; raise ClusterNotFound."""
+    return find_overview(cluster) or _asked(cluster).overview
+
+
+def groups(cluster: str) -> list[dict[str, Any]]:
+    """Return every consumer group in one line each; raise ClusterNotFound."""
+    sampled = _sampled(live.groups(cluster))
+    return sampled["items"] if sampled else [summary(group) for group in _asked(cluster).groups.values()]
+
+
+def group(cluster: str, name: str) -> dict[str, Any]:
+    """Return one group, queue by queue; raise ClusterNotFound or GroupNotFound."""
+    sampled: dict[str, Any] | None = _sampled(live.group(cluster, name))
+    if sampled:
+        return sampled
+    asked = _asked(cluster).groups.get(name)
+    if asked is None:
+        raise GroupNotFound(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, f"no consumer group is named {name!r}", cluster)
+    return asked
+
+
+def topics(cluster: str) -> dict[str, dict[str, Any]]:
+    """Return the figures of every topic by name; raise ClusterNotFound."""
+    sampled = _sampled(live.topics(cluster))
+    return {topic["name"]: topic for topic in sampled["items"]} if sampled else _asked(cluster).topics
+
+
+def find_overview(cluster: str) -> dict[str, Any] | None:
+    """Return the key figures as sampled last, None when there are none; asks no broker."""
+    sampled: dict[str, Any] | None = _sampled(live.overview(cluster))
+    return sampled
+
+
+def overview_history(cluster: str, wanted: str) -> dict[str, Any]:
+    """Return how the key figures went over one of `history.RANGES`, with the lag of the worst groups."""
+    range_ = history.RANGES[wanted]
+    end = history.end_of(range_, _now_ms())
+    series = history.read(store(), history.overview_key(cluster), history.OVERVIEW_COLUMNS, range_, end=end)
+    worst = sorted(groups(cluster), key=lambda each: each["lag"] or 0, reverse=True)[:WORST_GROUPS]
+    lags = {each["name"]: _group_series(cluster, each["name"], range_, end)["lag"] for each in worst}
+    return {**_span(range_, end), "series": series, "group_lag": lags}
+
+
+def group_history(cluster: str, name: str, wanted: str) -> dict[str, Any]:
+    """Return how the lag of a group went over one of `history.RANGES`."""
+    range_ = history.RANGES[wanted]
+    end = history.end_of(range_, _now_ms())
+    return {**_span(range_, end), "series": _group_series(cluster, name, range_, end)}
+
+
+def _group_series(cluster: str, name: str, range_: history.Range, end: int) -> dict[str, list[Any]]:
+    return history.read(store(), history.group_key(cluster, name), history.GROUP_COLUMNS, range_, end=end)
+
+
+def _span(range_: history.Range, end: int) -> dict[str, Any]:
+    return {"step_ms": range_.step_ms, "from": live.rfc3339(end - range_.span_ms), "to": live.rfc3339(end)}
+
+
+def _sampled(subject: str) -> Any:
+    try:
+        event = live.last_state_sync(subject, store=store())
+    except redis.RedisError:  # without it there are no samples, but the brokers can still be asked
+        return None
+    if event is None or event["at"] < live.rfc3339(_now_ms() - _FRESH_MS):
+        return None
+    return event["data"]
+
+
+def _asked(cluster: str) -> ClusterState:
+    async def question(admin: Admin) -> ClusterState:
+        return StateBuilder().step(await Reader(admin).step(_now_ms()))
+
+    return connections.ask(cluster, question)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,146 @@
+"""Samples every cluster once a second: asks, keeps, publishes. One instance works, others wait to take over."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import time
+from typing import Any, Final
+
+import redis.asyncio
+from django.conf import settings
+
+from console import live
+from console.clusters.connections import Connections
+from console.clusters.models import Cluster
+from console.clusters.services import find_address
+from console.lag import history
+from console.lag.reading import Reader
+from console.lag.state import ClusterState, StateBuilder, summary
+
+BEAT_KEY: Final = "gantry:sampler:beat"
+LEADER_KEY: Final = "gantry:sampler:leader"
+STEP_SECONDS: Final = 1.0
+_BEAT_TTL_SECONDS: Final = 60
+# An instance that lost Redis for longer than this is replaced; it notices before it speaks again.
+_LEADER_TTL_MS: Final = 10_000
+_CLUSTERS_EVERY_SECONDS: Final = 5.0
+# A cluster that answers nothing must not hold its own step up for ever.
+_STEP_TIMEOUT_SECONDS: Final = 10.0
+
+_log = logging.getLogger(__name__)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+class ClusterSampler:
+    """One cluster: its reader, its memory, its history."""
+
+    def __init__(self, name: str, connections: Connections, store: redis.asyncio.Redis) -> None:
+        self._name = name
+        self._connections = connections
+        self._store = store
+        self._reader: Reader | None = None
+        self._session: object = None
+        self._builder = StateBuilder()
+        self._keeper = history.Keeper()
+
+    async def step(self, now: int) -> None:
+        """Take one sample at `now` (ms), keep and publish it."""
+        session = await self._connections.session(self._name)
+        if self._reader is None or session is not self._session:
+            self._reader, self._session = Reader(await self._connections.admin(self._name)), session
+        state = self._builder.step(await self._reader.step(now))
+        await self._keeper.keep(self._store, now, self._points(state))
+        await live.publish_many(self._events(state), store=self._store)
+
+    def _points(self, state: ClusterState) -> dict[str, list[float | None]]:
+        points: dict[str, list[float | None]] = {
+            history.overview_key(self._name): [state.overview[column] for column in history.OVERVIEW_COLUMNS]
+        }
+        for name, group in state.groups.items():
+            points[history.group_key(self._name, name)] = [group[column] for column in history.GROUP_COLUMNS]
+        return points
+
+    def _events(self, state: ClusterState) -> dict[str, Any]:
+        at = state.overview["at"]
+        events: dict[str, Any] = {
+            live.overview(self._name): state.overview,
+            live.groups(self._name): {"at": at, "items": [summary(group) for group in state.groups.values()]},
+            live.topics(self._name): {"at": at, "items": list(state.topics.values())},
+        }
+        for name, group in state.groups.items():
+            events[live.group(self._name, name)] = group
+        return events
+
+
+class Sampler:
+    """All clusters of the console, each on its own rhythm, so that a silent one delays no other."""
+
+    def __init__(self) -> None:
+        self._store = redis.asyncio.Redis.from_url(settings.GANTRY_REDIS_URL)
+        self._connections = Connections(find_address)
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._token = secrets.token_hex(8)
+
+    async def run(self) -> None:
+        """Work until cancelled."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._beat(), name="sampler beat")
+                group.create_task(self._follow_clusters(group), name="sampler clusters")
+        finally:
+            await self._connections.close()
+            await self._store.aclose()
+
+    async def _beat(self) -> None:
+        while True:
+            try:
+                await self._store.set(BEAT_KEY, _now_ms(), ex=_BEAT_TTL_SECONDS)
+            except redis.RedisError as error:
+                _log.warning("redis: no heartbeat (%s)", error)
+            await asyncio.sleep(STEP_SECONDS)
+
+    async def _follow_clusters(self, group: asyncio.TaskGroup) -> None:
+        while True:
+            if await self._leads():
+                names = {name async for name in Cluster.objects.values_list("name", flat=True)}
+                for name in names - self._tasks.keys():
+                    self._tasks[name] = group.create_task(self._follow(name), name=f"sampler {name}")
+                for name in self._tasks.keys() - names:
+                    self._tasks.pop(name).cancel()
+            else:
+                while self._tasks:
+                    self._tasks.popitem()[1].cancel()
+            await asyncio.sleep(_CLUSTERS_EVERY_SECONDS)
+
+    async def _leads(self) -> bool:
+        try:
+            if await self._store.set(LEADER_KEY, self._token, nx=True, px=_LEADER_TTL_MS):
+                return True
+            if await self._store.get(LEADER_KEY) != self._token.encode():
+                return False
+            await self._store.pexpire(LEADER_KEY, _LEADER_TTL_MS)
+        except redis.RedisError as error:
+            _log.warning("redis: not leading (%s)", error)
+            return False
+        return True
+
+    async def _follow(self, name: str) -> None:
+        sampler = ClusterSampler(name, self._connections, self._store)
+        clock = asyncio.get_running_loop().time
+        failed_before = False
+        while True:
+            started = clock()
+            try:
+                async with asyncio.timeout(_STEP_TIMEOUT_SECONDS):
+                    await sampler.step(_now_ms())
+                failed_before = False
+            except Exception as error:  # noqa: BLE001 - the top of a task
+                if not failed_before:
+                    _log.exception("cluster=%s: no sample (%s)", name, error)
+                failed_before = True
+            await asyncio.sleep(max(0.05, STEP_SECONDS - (clock() - started)))

@@ -1,0 +1,154 @@
+"""Live events: subjects, the shape of an event, and publishing.
+
+An event carries the whole current state of its subject and a number that grows by one, so a reader that missed some is
+whole again with the next one. The last event of each subject is kept in Redis for those who join late::
+
+    {"type": "state", "subject": "groups:local", "seq": 8, "at": "2026-05-01T08:00:00.123Z", "data": {…}}
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any, Final, Literal, TypedDict
+
+import orjson
+import redis
+import redis.asyncio
+from asgiref.sync import async_to_sync
+from channels.layers import get_channel_layer  # type: ignore[import-untyped]
+from django.conf import settings
+
+KEEP_SECONDS: Final = 60
+_SEQ_KEEP_SECONDS: Final = 7 * 24 * 3600
+_STATE_KEY: Final = "gantry:live:"
+_SEQ_KEY: Final = "gantry:live-seq:"
+
+
+class Event(TypedDict):
+    """What travels through the channel layer, and as it is to the browser."""
+
+    type: Literal["state"]
+    subject: str
+    seq: int
+    at: str
+    data: Any
+
+
+def overview(cluster: str) -> str:
+    """Subject: the key figures of a cluster, once a second."""
+    return f"overview:{cluster}"
+
+
+def groups(cluster: str) -> str:
+    """Subject: the summary of every consumer group of a cluster, once a second."""
+    return f"groups:{cluster}"
+
+
+def group(cluster: str, name: str) -> str:
+    """Subject: one consumer group, queue by queue, once a second."""
+    return f"group:{cluster}:{name}"
+
+
+def topics(cluster: str) -> str:
+    """Subject: the rates of every topic of a cluster, once a second."""
+    return f"topics:{cluster}"
+
+
+def job(job_id: str) -> str:
+    """Subject: one job, whenever it changes."""
+    return f"job:{job_id}"
+
+
+JOBS: Final = "jobs"
+
+
+@lru_cache(maxsize=4096)
+def channel_group(subject: str) -> str:
+    """Return the name of the subject's group in the channel layer, which allows only short plain names."""
+    return "live." + hashlib.sha256(subject.encode()).hexdigest()[:40]
+
+
+def rfc3339(moment_ms: int) -> str:
+    """Return the moment (ms since the epoch) as RFC 3339 in UTC with milliseconds."""
+    moment = datetime.fromtimestamp(moment_ms // 1000, UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment_ms % 1000:03d}Z"
+
+
+async def publish(subject: str, data: Any) -> None:
+    """Publish the whole state `data` of the subject; it must be made of JSON's types."""
+    await publish_many({subject: data})
+
+
+def publish_sync(subject: str, data: Any) -> None:
+    """Publish from code without a loop (views, services, tasks)."""
+    async_to_sync(_publish_once)(subject, data)
+
+
+async def publish_many(states: Mapping[str, Any], *, store: redis.asyncio.Redis | None = None) -> None:
+    """Publish the states of many subjects in two round trips to Redis, and one more for each that somebody watches.
+
+    `store` is a connection that the caller keeps open; without it one is opened for this call.
+    """
+    if not states:
+        return
+    if store is None:
+        async with redis.asyncio.Redis.from_url(settings.GANTRY_REDIS_URL) as own:
+            await publish_many(states, store=own)
+        return
+    events = await _number(states, store)
+    watched = await _keep(events, store)
+    layer = get_channel_layer()
+    assert layer is not None
+    for event in events:
+        if event["subject"] in watched:
+            await layer.group_send(channel_group(event["subject"]), dict(event))
+
+
+async def last_state(subject: str, *, store: redis.asyncio.Redis) -> Event | None:
+    """Return the last event of the subject, or None when there was none for a minute."""
+    kept = await store.get(_STATE_KEY + subject)
+    return None if kept is None else orjson.loads(kept)
+
+
+def last_state_sync(subject: str, *, store: redis.Redis) -> Event | None:
+    """Return the last event of the subject, or None when there was none for a minute."""
+    kept = store.get(_STATE_KEY + subject)
+    return None if kept is None else orjson.loads(kept)
+
+
+async def _publish_once(subject: str, data: Any) -> None:
+    await publish(subject, data)
+    # This loop ends with the call; connections of the layer that belong to it must not outlive it.
+    layer = get_channel_layer()
+    if layer is not None and hasattr(layer, "close_pools"):
+        await layer.close_pools()
+
+
+async def _number(states: Mapping[str, Any], store: redis.asyncio.Redis) -> list[Event]:
+    pipe = store.pipeline(transaction=False)
+    for subject in states:
+        pipe.incr(_SEQ_KEY + subject)
+    numbers: list[int] = await pipe.execute()
+    at = rfc3339(time.time_ns() // 1_000_000)
+    return [
+        Event(type="state", subject=subject, seq=seq, at=at, data=data)
+        for (subject, data), seq in zip(states.items(), numbers, strict=True)
+    ]
+
+
+async def _keep(events: Iterable[Event], store: redis.asyncio.Redis) -> set[str]:
+    """Keep the events for late joiners; return the subjects that somebody watches."""
+    pipe = store.pipeline(transaction=False)
+    subjects = []
+    prefix = settings.CHANNEL_LAYERS["default"]["CONFIG"].get("prefix", "asgi")
+    for event in events:
+        subjects.append(event["subject"])
+        pipe.set(_STATE_KEY + event["subject"], orjson.dumps(event), ex=KEEP_SECONDS)
+        pipe.expire(_SEQ_KEY + event["subject"], _SEQ_KEEP_SECONDS)
+        pipe.exists(f"{prefix}:group:{channel_group(event['subject'])}")
+    answers: list[int] = await pipe.execute()
+    return {subject for subject, watchers in zip(subjects, answers[2::3], strict=True) if watchers}

@@ -1,0 +1,1 @@
+"""Commands: ``sampler``, ``bootstrap``, ``create_token``."""

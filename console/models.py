@@ -1,0 +1,10 @@
+"""Gathers the rooms' models where Django looks for them."""
+
+from __future__ import annotations
+
+from console.accounts.models import Token, User
+from console.audit.models import AuditRecord
+from console.clusters.models import Cluster
+from console.jobs.models import Job, Schedule
+
+__all__ = ["AuditRecord", "Cluster", "Job", "Schedule", "Token", "User"]

@@ -1,0 +1,138 @@
+"""One way of paging: ``limit`` and an opaque ``cursor`` bound to its filter; never page numbers over moving data.
+
+A cursor says where the page begins (the last key of the page before) and for which question; asked with another
+question, or with text that is no cursor, it is refused.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Generic, TypeVar
+
+import orjson
+from django.db.models import Model, QuerySet
+from django.utils.crypto import salted_hmac
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework import serializers
+from rest_framework.exceptions import APIException, ValidationError
+from rest_framework.request import Request
+
+T = TypeVar("T")
+M = TypeVar("M", bound=Model)
+
+DEFAULT_LIMIT: Final = 50
+MAX_LIMIT: Final = 500
+
+LIMIT: Final = OpenApiParameter(
+    "limit", {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT}, description="Page size."
+)
+CURSOR: Final = OpenApiParameter("cursor", str, description="Where the page begins: `next_cursor` of the page before.")
+PAGE_PARAMETERS: Final = [LIMIT, CURSOR]
+_pages: dict[str, type[serializers.Serializer[Any]]] = {}
+
+
+class CursorGone(APIException):
+    """The cursor belongs to another question, or to none."""
+
+    status_code = 410
+    default_detail = "The cursor does not belong to this question; begin again without one."
+    default_code = "cursor_gone"
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """One page of answers."""
+
+    items: list[T]
+    next_cursor: str | None
+    total: int | None = None
+
+
+def page_of(item: type[serializers.BaseSerializer[Any]]) -> type[serializers.Serializer[Any]]:
+    """Return the serializer of a page of `item`, named ``<Item>Page``."""
+    # One class for one item, or the document would name two things alike.
+    page = _pages.get(item.__name__)
+    if page is None:
+        page = _pages[item.__name__] = _make_page(item)
+    return page
+
+
+def _make_page(item: type[serializers.BaseSerializer[Any]]) -> type[serializers.Serializer[Any]]:
+    fields = {
+        "items": item(many=True),
+        "next_cursor": serializers.CharField(allow_null=True),
+        "total": serializers.IntegerField(allow_null=True),
+        "__doc__": f"A page of {item.__name__.removesuffix('Serializer')}.",
+    }
+    return type(item.__name__.removesuffix("Serializer") + "PageSerializer", (serializers.Serializer,), fields)
+
+
+def limit_of(request: Request) -> int:
+    """Return the page size that is asked for; raise ValidationError outside 1 to 500."""
+    text = request.query_params.get("limit", str(DEFAULT_LIMIT))
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) <= MAX_LIMIT:
+        raise ValidationError({"limit": f"must be a number from 1 to {MAX_LIMIT}"})
+    return int(text)
+
+
+def cursor_of(request: Request) -> Any:
+    """Return where the page begins, None for the first one; raise CursorGone for a cursor of another question."""
+    text = request.query_params.get("cursor")
+    if not text:
+        return None
+    try:
+        kept = orjson.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+    except (binascii.Error, orjson.JSONDecodeError, ValueError):
+        raise CursorGone from None
+    if not isinstance(kept, list) or len(kept) != 2 or kept[0] != _seal(request, kept[1]):
+        raise CursorGone
+    return kept[1]
+
+
+def make_cursor(request: Request, after: Any) -> str:
+    """Return the cursor for the page that begins after the key `after` (JSON), for the question of this request."""
+    return base64.urlsafe_b64encode(orjson.dumps([_seal(request, after), after])).rstrip(b"=").decode()
+
+
+def page_sequence(request: Request, rows: Sequence[T], *, key: Callable[[T], str]) -> Page[T]:
+    """Return the page out of all `rows`, sorted already; it goes on after the row whose unique `key` the cursor holds.
+
+    When that row has gone meanwhile, the page begins where the row stood.
+    """
+    limit = limit_of(request)
+    start = _start(cursor_of(request), rows, key)
+    items = list(rows[start : start + limit])
+    more = start + limit < len(rows)
+    after = [key(items[-1]), start + limit] if more and items else None
+    return Page(items, None if after is None else make_cursor(request, after), total=len(rows))
+
+
+def page_queryset(request: Request, rows: QuerySet[M]) -> Page[M]:
+    """Return the page out of a queryset, newest (highest primary key) first."""
+    limit = limit_of(request)
+    after = cursor_of(request)
+    rows = rows.order_by("-pk")
+    if after is not None:
+        rows = rows.filter(pk__lt=after)
+    items = list(rows[: limit + 1])
+    more = len(items) > limit
+    items = items[:limit]
+    return Page(items, make_cursor(request, items[-1].pk) if more else None)
+
+
+def _start(after: Any, rows: Sequence[T], key: Callable[[T], str]) -> int:
+    if after is None:
+        return 0
+    if not isinstance(after, list) or len(after) != 2 or not isinstance(after[1], int):
+        raise CursorGone
+    last, position = after
+    return next((index + 1 for index, row in enumerate(rows) if key(row) == last), position)
+
+
+def _seal(request: Request, after: Any) -> str:
+    """Return what binds `after` to the question of this request, so that no other value can be put into a cursor."""
+    asked = sorted((name, value) for name, value in request.query_params.items() if name not in ("cursor", "limit"))
+    return salted_hmac("console.paging", repr((request.path, asked, after))).hexdigest()[:20]

@@ -1,0 +1,27 @@
+"""Paths under ``/api/v1/`` of the console's own records."""
+
+from __future__ import annotations
+
+from django.urls import include, path
+
+from console.accounts import sessions
+from console.accounts import views as accounts
+from console.audit import views as audit
+from console.clusters import views as clusters
+
+urlpatterns = [
+    path("login", sessions.LoginView.as_view()),
+    path("logout", sessions.LogoutView.as_view()),
+    path("csrf", sessions.CsrfView.as_view()),
+    path("me", sessions.MeView.as_view()),
+    path("me/password", sessions.PasswordView.as_view()),
+    path("users", accounts.UsersView.as_view()),
+    path("users/<int:user_id>", accounts.UserView.as_view()),
+    path("tokens", accounts.TokensView.as_view()),
+    path("tokens/<int:token_id>", accounts.TokenView.as_view()),
+    path("ws-tickets", accounts.TicketsView.as_view()),
+    path("clusters", clusters.ClustersView.as_view()),
+    path("clusters/<str:cluster>", clusters.ClusterView.as_view()),
+    path("", include("console.jobs.urls")),
+    path("audit", audit.AuditView.as_view()),
+]
