@@ -1,0 +1,90 @@
+import type { QueryClient } from "@tanstack/react-query"
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+  retainSearchParams,
+} from "@tanstack/react-router"
+import type { UrlState } from "@/hooks/use-url-state"
+import { meQuery } from "@/hooks/use-rights"
+import { asProblem } from "@/lib/problem"
+import { NotFound } from "./routes/not-found"
+import { RouteFailed } from "./routes/route-failed"
+import { parseSearch, stringifySearch } from "./search"
+import { Shell } from "./shell/shell"
+
+interface Context {
+  cache: QueryClient
+}
+
+const root = createRootRouteWithContext<Context>()({
+  component: Outlet,
+  validateSearch: (search: Record<string, unknown>) => search as UrlState,
+  search: { middlewares: [retainSearchParams(["cluster", "zone"])] },
+  notFoundComponent: NotFound,
+})
+
+const login = createRoute({
+  getParentRoute: () => root,
+  path: "/login",
+  component: lazyRouteComponent(() => import("./routes/login"), "LoginRoute"),
+})
+
+/** Everything behind the sign-in. */
+const inside = createRoute({
+  getParentRoute: () => root,
+  id: "inside",
+  component: Shell,
+  errorComponent: RouteFailed,
+  beforeLoad: async ({ context, location }) => {
+    try {
+      await context.cache.ensureQueryData(meQuery)
+    } catch (error) {
+      if (asProblem(error).status !== 401 && asProblem(error).status !== 403) throw error
+      throw redirect({ to: "/login", search: { next: location.href } })
+    }
+  },
+})
+
+const parent = { getParentRoute: () => inside }
+
+const pages = [
+  createRoute({ ...parent, path: "/", component: lazyRouteComponent(() => import("./routes/overview"), "OverviewRoute") }),
+  createRoute({ ...parent, path: "/topics", component: lazyRouteComponent(() => import("./routes/topics"), "TopicsRoute") }),
+  createRoute({ ...parent, path: "/topics/$topic", component: lazyRouteComponent(() => import("./routes/topic"), "TopicRoute") }),
+  createRoute({ ...parent, path: "/groups", component: lazyRouteComponent(() => import("./routes/groups"), "GroupsRoute") }),
+  createRoute({ ...parent, path: "/groups/$group", component: lazyRouteComponent(() => import("./routes/group"), "GroupRoute") }),
+  createRoute({ ...parent, path: "/messages", component: lazyRouteComponent(() => import("./routes/messages"), "MessagesRoute") }),
+  createRoute({ ...parent, path: "/jobs", component: lazyRouteComponent(() => import("./routes/jobs"), "JobsRoute") }),
+  createRoute({ ...parent, path: "/jobs/new/replay", component: lazyRouteComponent(() => import("./routes/new-replay"), "NewReplayRoute") }),
+  createRoute({ ...parent, path: "/jobs/new/reconcile", component: lazyRouteComponent(() => import("./routes/new-reconcile"), "NewReconcileRoute") }),
+  createRoute({ ...parent, path: "/jobs/$job", component: lazyRouteComponent(() => import("./routes/job"), "JobRoute") }),
+  createRoute({ ...parent, path: "/schedules", component: lazyRouteComponent(() => import("./routes/schedules"), "SchedulesRoute") }),
+  createRoute({ ...parent, path: "/broker", component: lazyRouteComponent(() => import("./routes/broker"), "BrokerRoute") }),
+  createRoute({ ...parent, path: "/audit", component: lazyRouteComponent(() => import("./routes/audit"), "AuditRoute") }),
+  createRoute({ ...parent, path: "/access", component: lazyRouteComponent(() => import("./routes/access"), "AccessRoute") }),
+  createRoute({ ...parent, path: "/settings", component: lazyRouteComponent(() => import("./routes/settings"), "SettingsRoute") }),
+] as const
+
+const tree = root.addChildren([login, inside.addChildren(pages)])
+
+export const buildRouter = (cache: QueryClient) =>
+  createRouter({
+    routeTree: tree,
+    context: { cache },
+    parseSearch,
+    stringifySearch,
+    defaultPreload: "intent",
+    defaultErrorComponent: RouteFailed,
+    scrollRestoration: true,
+    scrollToTopSelectors: ["#content"],
+  })
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: ReturnType<typeof buildRouter>
+  }
+}

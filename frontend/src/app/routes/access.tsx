@@ -1,0 +1,3 @@
+import { AccessPage } from "@/features/accounts/components/access-page"
+
+export const AccessRoute = () => <AccessPage />

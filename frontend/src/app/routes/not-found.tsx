@@ -1,0 +1,17 @@
+import { Button } from "@mantine/core"
+import { Link } from "@tanstack/react-router"
+import { useTranslation } from "react-i18next"
+import { Empty } from "@/components/states/empty"
+
+export function NotFound() {
+  const { t } = useTranslation()
+  return (
+    <Empty
+      title={t("notFound.title")}
+      next={t("notFound.next")}
+      actions={
+        <Button renderRoot={(props: object) => <Link to="/" {...props} />}>{t("notFound.home")}</Button>
+      }
+    />
+  )
+}

@@ -1,0 +1,3 @@
+import { SettingsPage } from "@/features/accounts/components/settings-page"
+
+export const SettingsRoute = () => <SettingsPage />

@@ -1,0 +1,55 @@
+import { Menu } from "@mantine/core"
+import { IconPlugConnectedX, IconSelector } from "@tabler/icons-react"
+import { useTranslation } from "react-i18next"
+import { useClusters } from "@/features/clusters/api/get-clusters"
+import { LOCAL_CLUSTER, useCluster } from "@/hooks/use-cluster"
+import { useUrlState } from "@/hooks/use-url-state"
+import type { Cluster } from "@/lib/api-types"
+import classes from "./shell.module.css"
+
+/** Which cluster the console looks at; part of the address. */
+export function ClusterMenu() {
+  const current = useCluster()
+  const { data: clusters = [] } = useClusters()
+  const [, change] = useUrlState()
+  const describe = useDescription()
+  const known = clusters.find(({ name }) => name === current)
+  return (
+    <Menu position="bottom-start" width={230}>
+      <Menu.Target>
+        <button type="button" className={classes.cluster} title={current}>
+          <span>
+            <b>{current}</b>
+            <small>{known ? describe(known) : "\u00a0"}</small>
+          </span>
+          <b className={classes.initial} aria-hidden>
+            {current.slice(0, 1).toUpperCase()}
+          </b>
+          <IconSelector size={15} stroke={1.6} aria-hidden />
+        </button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {clusters.map((cluster) => (
+          <Menu.Item
+            key={cluster.name}
+            onClick={() => change({ cluster: cluster.name === LOCAL_CLUSTER ? undefined : cluster.name }, { push: true })}
+            rightSection={cluster.reachable ? undefined : <IconPlugConnectedX size={15} color="var(--warn)" />}
+          >
+            {cluster.name}
+            <div className="micro">{describe(cluster)}</div>
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+function useDescription() {
+  const { t } = useTranslation()
+  return ({ kind, brokers, version, reachable, reason }: Cluster): string => {
+    if (!reachable) return reason ?? t("cluster.silent")
+    if (kind === "embedded") return t("cluster.embedded")
+    const name = version ? `RocketMQ ${version}` : "RocketMQ"
+    return brokers === null ? name : `${t("cluster.brokers", { count: brokers })} · ${name}`
+  }
+}

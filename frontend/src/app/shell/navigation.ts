@@ -1,0 +1,55 @@
+import {
+  type Icon,
+  IconCalendarTime,
+  IconKey,
+  IconLayoutDashboard,
+  IconListCheck,
+  IconMessage2Search,
+  IconPlayerTrackNext,
+  IconServer2,
+  IconSettings,
+  IconStack2,
+  IconUsersGroup,
+} from "@tabler/icons-react"
+import type { Right } from "@/hooks/use-rights"
+
+export interface NavEntry {
+  id: "overview" | "topics" | "groups" | "messages" | "jobs" | "schedules" | "broker" | "access" | "audit" | "settings"
+  to: "/" | "/topics" | "/groups" | "/messages" | "/jobs" | "/schedules" | "/broker" | "/access" | "/audit" | "/settings"
+  icon: Icon
+  right: Right | null
+}
+
+export interface NavGroup {
+  id: "observe" | "data" | "work" | "run"
+  entries: NavEntry[]
+}
+
+/** The side bar shows only what exists. */
+export const navigation: NavGroup[] = [
+  { id: "observe", entries: [{ id: "overview", to: "/", icon: IconLayoutDashboard, right: null }] },
+  {
+    id: "data",
+    entries: [
+      { id: "topics", to: "/topics", icon: IconStack2, right: null },
+      { id: "groups", to: "/groups", icon: IconUsersGroup, right: null },
+      { id: "messages", to: "/messages", icon: IconMessage2Search, right: null },
+    ],
+  },
+  {
+    id: "work",
+    entries: [
+      { id: "jobs", to: "/jobs", icon: IconPlayerTrackNext, right: null },
+      { id: "schedules", to: "/schedules", icon: IconCalendarTime, right: null },
+    ],
+  },
+  {
+    id: "run",
+    entries: [
+      { id: "broker", to: "/broker", icon: IconServer2, right: null },
+      { id: "access", to: "/access", icon: IconKey, right: null },
+      { id: "audit", to: "/audit", icon: IconListCheck, right: "admin" },
+      { id: "settings", to: "/settings", icon: IconSettings, right: null },
+    ],
+  },
+]

@@ -1,0 +1,62 @@
+import { useQueryClient } from "@tanstack/react-query"
+import { Outlet, useLocation, useNavigate } from "@tanstack/react-router"
+import { useEffect, useRef, useState } from "react"
+import { useKeys } from "@/hooks/use-keys"
+import { meQuery } from "@/hooks/use-rights"
+import { signedOut } from "@/lib/api-client"
+import { useStore } from "@/lib/store"
+import { KeysModal } from "./keys-modal"
+import { Palette } from "./palette"
+import classes from "./shell.module.css"
+import { Sidebar } from "./sidebar"
+import { Topbar } from "./topbar"
+
+/** What surrounds every page: side bar, top bar, palette and keys. */
+export function Shell() {
+  const [menuAt, setMenuAt] = useState<string | null>(null)
+  const [hasKeys, setKeys] = useState(false)
+  const { pathname } = useLocation()
+  useLeaveWhenSignedOut()
+  useJumps(() => setKeys(true))
+  return (
+    <div className={classes.shell} data-menu={menuAt === pathname || undefined}>
+      <Sidebar onKeys={() => setKeys(true)} />
+      <div className={classes.veil} onClick={() => setMenuAt(null)} aria-hidden />
+      <Topbar onMenu={() => setMenuAt(pathname)} />
+      <main className={classes.content} id="content">
+        <Outlet />
+      </main>
+      <Palette />
+      <KeysModal isOpen={hasKeys} onClose={() => setKeys(false)} />
+    </div>
+  )
+}
+
+function useJumps(showKeys: () => void) {
+  const navigate = useNavigate()
+  const cache = useQueryClient()
+  useKeys({
+    "g o": () => void navigate({ to: "/" }),
+    "g t": () => void navigate({ to: "/topics" }),
+    "g g": () => void navigate({ to: "/groups" }),
+    "g m": () => void navigate({ to: "/messages" }),
+    "g j": () => void navigate({ to: "/jobs" }),
+    r: () => void cache.invalidateQueries(),
+    "?": showKeys,
+  })
+}
+
+/** A session that ended elsewhere leads to the sign-in page and back. */
+function useLeaveWhenSignedOut() {
+  const count = useStore(signedOut)
+  const first = useRef(count)
+  const navigate = useNavigate()
+  const cache = useQueryClient()
+  const { href } = useLocation()
+  useEffect(() => {
+    if (count === first.current) return
+    first.current = count
+    cache.removeQueries({ queryKey: meQuery.queryKey })
+    void navigate({ to: "/login", search: { next: href } })
+  }, [count, href, navigate, cache])
+}

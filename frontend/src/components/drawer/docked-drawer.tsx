@@ -1,0 +1,73 @@
+import { ActionIcon, Tooltip } from "@mantine/core"
+import { IconChevronDown, IconChevronUp, IconX } from "@tabler/icons-react"
+import type { ReactNode } from "react"
+import { useTranslation } from "react-i18next"
+import { useKeys } from "@/hooks/use-keys"
+import classes from "./drawer.module.css"
+
+interface DockedPageProps {
+  drawer: ReactNode
+  children: ReactNode
+}
+
+/** A page that narrows beside a drawer instead of going under it. */
+export function DockedPage({ drawer, children }: DockedPageProps) {
+  return (
+    <div className={classes.host}>
+      <div className={classes.main}>{children}</div>
+      {drawer}
+    </div>
+  )
+}
+
+interface DockedDrawerProps {
+  label: string
+  position?: string | undefined
+  onPrevious?: (() => void) | undefined
+  onNext?: (() => void) | undefined
+  onClose: () => void
+  actions?: ReactNode
+  children: ReactNode
+}
+
+/** From under the top bar to the bottom edge; Esc closes it, the arrows walk through the rows. */
+export function DockedDrawer({ label, position, onPrevious, onNext, onClose, actions, children }: DockedDrawerProps) {
+  const { t } = useTranslation()
+  useKeys({
+    Escape: onClose,
+    ArrowUp: () => onPrevious?.(),
+    ArrowDown: () => onNext?.(),
+  })
+  return (
+    <aside className={classes.drawer} aria-label={label}>
+      <div className={classes.bar}>
+        <div style={{ display: "flex", alignItems: "center", gap: 8 }}>
+          {position && <span className="micro">{position}</span>}
+          <Step label={t("drawer.previous")} icon={IconChevronUp} onClick={onPrevious} />
+          <Step label={t("drawer.next")} icon={IconChevronDown} onClick={onNext} />
+        </div>
+        <div style={{ display: "flex", alignItems: "center", gap: 4 }}>{actions}</div>
+        <Tooltip label={t("actions.close")}>
+          <ActionIcon aria-label={t("actions.close")} onClick={onClose}>
+            <IconX size={17} stroke={1.6} />
+          </ActionIcon>
+        </Tooltip>
+      </div>
+      <div className={classes.body}>{children}</div>
+    </aside>
+  )
+}
+
+interface StepProps {
+  label: string
+  icon: typeof IconX
+  onClick?: (() => void) | undefined
+}
+
+function Step({ label, icon: StepIcon, onClick }: StepProps) {
+  return (
+    <ActionIcon aria-label={label} disabled={!onClick} onClick={onClick}>
+      <StepIcon size={17} stroke={1.6} />
+    </ActionIcon>
+  )
+}

@@ -1,0 +1,54 @@
+import { Button, Group, Modal, Stack, TextInput } from "@mantine/core"
+import { type ReactNode, useState } from "react"
+import { useTranslation } from "react-i18next"
+
+interface ConfirmDangerProps {
+  isOpen: boolean
+  onClose: () => void
+  title: string
+  /** What one types before the button becomes live; nothing to type when it can be undone. */
+  name?: string
+  action: string
+  isBusy?: boolean
+  onConfirm: () => void
+  children: ReactNode
+}
+
+/** The only kind of modal: says what will be lost, and asks for its name. */
+export function ConfirmDanger(props: ConfirmDangerProps) {
+  const { isOpen, onClose, title, name, action, isBusy = false, onConfirm, children } = props
+  const { t } = useTranslation()
+  const [typed, setTyped] = useState("")
+  const isReady = name === undefined || typed === name
+  return (
+    <Modal opened={isOpen} onClose={onClose} title={title}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (isReady) onConfirm()
+        }}
+      >
+        <Stack gap={12}>
+          {children}
+          {name !== undefined && (
+            <TextInput
+              label={t("danger.typeName", { name })}
+              value={typed}
+              onChange={(event) => setTyped(event.currentTarget.value)}
+              autoComplete="off"
+              data-autofocus
+            />
+          )}
+          <Group gap={8} justify="flex-end">
+            <Button variant="subtle" onClick={onClose}>
+              {t("actions.keep")}
+            </Button>
+            <Button type="submit" data-danger disabled={!isReady} loading={isBusy} title={isReady ? "" : t("danger.nameMissing")}>
+              {action}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}

@@ -1,0 +1,41 @@
+import { notifications } from "@mantine/notifications"
+import { IconCircleCheckFilled, IconCircleDashed, IconCircleX } from "@tabler/icons-react"
+import i18next from "i18next"
+import { asProblem } from "@/lib/problem"
+
+const bare = { icon: { background: "transparent" } }
+
+/** One fact and one consequence. */
+export function toastDone(title: string, message?: string): void {
+  notifications.show({
+    title,
+    message,
+    icon: <IconCircleCheckFilled size={17} color="var(--ok)" />,
+    styles: bare,
+    autoClose: 5_000,
+  })
+}
+
+/** Errors stay until they are closed and carry the request id. */
+export function toastFailed(title: string, error: unknown): void {
+  const problem = asProblem(error)
+  const request = problem.requestId ? ` ${i18next.t("states.requestId", { id: problem.requestId })}` : ""
+  notifications.show({
+    title,
+    message: `${problem.message}${request}`,
+    icon: <IconCircleX size={17} stroke={1.6} color="var(--crit)" />,
+    styles: bare,
+    autoClose: false,
+  })
+}
+
+/** It is not known how it ended: its own kind, not an error. */
+export function toastUnknown(title: string, message: string): void {
+  notifications.show({
+    title,
+    message,
+    icon: <IconCircleDashed size={17} stroke={1.6} color="var(--ink-2)" />,
+    styles: bare,
+    autoClose: false,
+  })
+}

@@ -1,0 +1,9 @@
+/** What can be watched on the live channel. */
+export const subjects = {
+  overview: (cluster: string) => `overview:${cluster}`,
+  topics: (cluster: string) => `topics:${cluster}`,
+  groups: (cluster: string) => `groups:${cluster}`,
+  group: (cluster: string, group: string) => `group:${cluster}:${group}`,
+  jobs: "jobs",
+  job: (id: string) => `job:${id}`,
+} as const

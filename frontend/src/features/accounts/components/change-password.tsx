@@ -1,0 +1,60 @@
+import { Button, PasswordInput, Stack } from "@mantine/core"
+import { useState } from "react"
+import { useTranslation } from "react-i18next"
+import { Panel } from "@/components/layout/panel"
+import { toastDone, toastFailed } from "@/components/toast/toast"
+import { asProblem } from "@/lib/problem"
+import { useChangePassword } from "../api/users"
+
+const SHORTEST = 8
+
+export function ChangePassword() {
+  const { t } = useTranslation()
+  const change = useChangePassword()
+  const [current, setCurrent] = useState("")
+  const [next, setNext] = useState("")
+  const refused = change.error ? asProblem(change.error).fields : {}
+  const submit = () =>
+    change.mutate(
+      { current, new: next },
+      {
+        onSuccess: () => {
+          setCurrent("")
+          setNext("")
+          toastDone(t("settings.passwordChanged"))
+        },
+        onError: (error) => toastFailed(t("settings.passwordNotChanged"), error),
+      },
+    )
+  return (
+    <Panel title={t("settings.password")}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          submit()
+        }}
+      >
+        <Stack gap={12} p={14}>
+          <PasswordInput
+            label={t("settings.currentPassword")}
+            value={current}
+            error={refused.current}
+            autoComplete="current-password"
+            onChange={(event) => setCurrent(event.currentTarget.value)}
+          />
+          <PasswordInput
+            label={t("settings.newPassword")}
+            description={t("settings.passwordRule")}
+            value={next}
+            error={refused.new}
+            autoComplete="new-password"
+            onChange={(event) => setNext(event.currentTarget.value)}
+          />
+          <Button type="submit" disabled={current === "" || next.length < SHORTEST} loading={change.isPending} w="max-content">
+            {t("settings.changePassword")}
+          </Button>
+        </Stack>
+      </form>
+    </Panel>
+  )
+}

@@ -1,0 +1,94 @@
+import { Button, Select } from "@mantine/core"
+import { useMemo, useState } from "react"
+import { useTranslation } from "react-i18next"
+import { columnsFor } from "@/components/data-table/columns"
+import { DataTable } from "@/components/data-table/data-table"
+import { ConfirmDanger } from "@/components/forms/confirm-danger"
+import { QueryPanel } from "@/components/states/query-panel"
+import { toastDone, toastFailed } from "@/components/toast/toast"
+import { Time } from "@/components/values/time"
+import { useMay, useMe } from "@/hooks/use-rights"
+import type { User } from "@/lib/api-types"
+import { ROLES, useChangeRole, useDeleteUser, useUsers } from "../api/users"
+
+const column = columnsFor<User>()
+
+export function UsersTable() {
+  const { t } = useTranslation()
+  const users = useUsers(useMay("admin"))
+  const columns = useMemo(
+    () => [
+      column("name", t("access.user"), { isName: true }, ({ username }) => username),
+      column("role", t("access.role"), {}, (user) => <Role user={user} />),
+      column("words", t("access.mayDo"), { isSecondary: true, minWidth: 640 }, ({ role }) => {
+        const known = ROLES.find((name) => name === role)
+        return known ? t(`access.roleWords.${known}`) : ""
+      }),
+      column("last", t("access.lastLogin"), { align: "end", isSecondary: true, minWidth: 560 }, (user) => <Time at={user.last_login_at} />),
+      column("delete", "", { align: "end" }, (user) => <DeleteUser user={user} />),
+    ],
+    [t],
+  )
+  return (
+    <QueryPanel query={users} title={t("access.users")} what={t("access.usersFailed")}>
+      {(items) => <DataTable natural label={t("access.users")} columns={columns} rows={items} rowId={({ id }) => String(id)} />}
+    </QueryPanel>
+  )
+}
+
+function Role({ user }: { user: User }) {
+  const { t } = useTranslation()
+  const me = useMe()
+  const change = useChangeRole()
+  return (
+    <Select
+      size="xs"
+      w={130}
+      aria-label={t("access.role")}
+      data={ROLES.map((value) => ({ value, label: t(`access.roles.${value}`) }))}
+      value={user.role}
+      disabled={user.id === me?.id}
+      onChange={(role) =>
+        role &&
+        change.mutate(
+          { id: user.id, role: role as User["role"] },
+          {
+            onSuccess: () => toastDone(t("access.roleChanged", { name: user.username })),
+            onError: (error) => toastFailed(t("access.roleNotChanged", { name: user.username }), error),
+          },
+        )
+      }
+    />
+  )
+}
+
+function DeleteUser({ user: { id, username } }: { user: User }) {
+  const { t } = useTranslation()
+  const me = useMe()
+  const remove = useDeleteUser()
+  const [isAsking, setAsking] = useState(false)
+  if (me?.id === id) return <span className="micro">{t("access.you")}</span>
+  return (
+    <>
+      <Button size="xs" variant="subtle" onClick={() => setAsking(true)}>
+        {t("actions.delete")}
+      </Button>
+      <ConfirmDanger
+        isOpen={isAsking}
+        onClose={() => setAsking(false)}
+        title={t("access.deleteTitle", { name: username })}
+        name={username}
+        action={t("access.deleteUser")}
+        isBusy={remove.isPending}
+        onConfirm={() =>
+          remove.mutate(id, {
+            onSuccess: () => toastDone(t("access.userDeleted", { name: username })),
+            onError: (error) => toastFailed(t("access.userNotDeleted", { name: username }), error),
+          })
+        }
+      >
+        <p>{t("access.deleteWords")}</p>
+      </ConfirmDanger>
+    </>
+  )
+}

@@ -1,0 +1,34 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
+import { paths } from "@/config/paths"
+import { api } from "@/lib/api-client"
+import type { AuditEntry, Page } from "@/lib/api-types"
+
+export interface AuditFilter {
+  actor?: string | undefined
+  action?: string | undefined
+  resource?: string | undefined
+}
+
+const getAudit = (filter: AuditFilter, cursor: string | null, limit: number, signal: AbortSignal) =>
+  api.get<Page<AuditEntry>>(paths.audit, { ...filter, cursor, limit }, signal)
+
+export const useAudit = (filter: AuditFilter) =>
+  useInfiniteQuery({
+    queryKey: ["audit", filter],
+    queryFn: ({ pageParam, signal }) => getAudit(filter, pageParam, 50, signal),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ next_cursor }) => next_cursor,
+  })
+
+const RECENT = 40
+const SHOWN = 4
+
+export const useRecentChanges = (isAllowed: boolean) =>
+  useQuery({
+    queryKey: ["audit", "recent"],
+    queryFn: ({ signal }) => getAudit({}, null, RECENT, signal),
+    // Signing in changes nothing.
+    select: ({ items }) => items.filter(({ action }) => !action.startsWith("session.")).slice(0, SHOWN),
+    refetchInterval: 30_000,
+    enabled: isAllowed,
+  })

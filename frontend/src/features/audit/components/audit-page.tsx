@@ -1,0 +1,87 @@
+import { useMemo } from "react"
+import { useTranslation } from "react-i18next"
+import { CurlButton } from "@/components/code/curl-button"
+import { columnsFor } from "@/components/data-table/columns"
+import { DataTable } from "@/components/data-table/data-table"
+import { DensityButton, FilterInput, FilterRight, FilterRow } from "@/components/data-table/table-tools"
+import { DockedPage } from "@/components/drawer/docked-drawer"
+import { Page } from "@/components/layout/page"
+import { Empty } from "@/components/states/empty"
+import { QueryPanel } from "@/components/states/query-panel"
+import { Ident } from "@/components/values/ident"
+import { NotApplicable } from "@/components/values/num"
+import { Time } from "@/components/values/time"
+import { paths } from "@/config/paths"
+import { useUrlState } from "@/hooks/use-url-state"
+import type { AuditEntry } from "@/lib/api-types"
+import { useAudit } from "../api/get-audit"
+import { AuditDrawer } from "./audit-drawer"
+import { AuditResult } from "./audit-result"
+
+const column = columnsFor<AuditEntry>()
+
+export function AuditPage() {
+  const { t } = useTranslation()
+  const [state, change] = useUrlState()
+  const filter = { actor: state.actor, action: state.action, resource: state.resource }
+  const audit = useAudit(filter)
+  const rows = audit.data?.pages.flatMap(({ items }) => items)
+  const index = rows?.findIndex(({ id }) => String(id) === state.open) ?? -1
+  const open = (entry: AuditEntry | undefined) => change({ open: entry && String(entry.id) })
+  const columns = useMemo(
+    () => [
+      column("at", t("audit.at"), { align: "end", width: 150 }, ({ at }) => <Time at={at} withMs />),
+      column("actor", t("audit.actor"), { isStrong: true }, ({ actor }) => actor),
+      column("token", t("audit.token"), { isSecondary: true, minWidth: 820 }, ({ token }) => token ?? <NotApplicable />),
+      column("action", t("audit.action"), {}, ({ action }) => action),
+      column("resource", t("audit.resource"), { isName: true }, ({ resource }) => resource),
+      column("result", t("audit.result"), { minWidth: 520 }, ({ result }) => <AuditResult result={result} />),
+      column("request", t("audit.request"), { minWidth: 900 }, ({ request_id }) => <Ident id={request_id} />),
+    ],
+    [t],
+  )
+  const entry = rows?.[index]
+  return (
+    <DockedPage
+      drawer={
+        entry && (
+          <AuditDrawer
+            entry={entry}
+            onClose={() => change({ open: undefined })}
+            onPrevious={rows[index - 1] && (() => open(rows[index - 1]))}
+            onNext={rows[index + 1] && (() => open(rows[index + 1]))}
+          />
+        )
+      }
+    >
+      <Page fill title={t("nav.audit")} facts={t("audit.facts")} actions={<CurlButton request={{ path: paths.audit, query: filter }} />}>
+        <FilterRow>
+          <FilterInput value={filter.resource ?? ""} onChange={(resource) => change({ resource })} placeholder={t("audit.byResource")} />
+          <FilterInput value={filter.actor ?? ""} onChange={(actor) => change({ actor })} placeholder={t("audit.byActor")} />
+          <FilterRight>
+            <DensityButton />
+          </FilterRight>
+        </FilterRow>
+        <QueryPanel
+          grow
+          query={{ ...audit, data: rows, refetch: audit.refetch as never }}
+          what={t("audit.failed")}
+          isEmpty={(items) => items.length === 0}
+          empty={<Empty title={t("audit.none")} next={t("audit.noneNext")} />}
+        >
+          {(items) => (
+            <DataTable
+              label={t("nav.audit")}
+              columns={columns}
+              rows={items}
+              rowId={({ id }) => String(id)}
+              selectedId={state.open}
+              onRow={open}
+              onEnd={audit.hasNextPage && !audit.isFetchingNextPage ? () => void audit.fetchNextPage() : undefined}
+            />
+          )}
+        </QueryPanel>
+      </Page>
+    </DockedPage>
+  )
+}

@@ -1,0 +1,16 @@
+import { useTranslation } from "react-i18next"
+import type { AuditEntry } from "@/lib/api-types"
+
+const KNOWN = ["create", "update", "delete", "cancel", "retry", "run", "run_now", "password", "login", "logout"] as const
+
+/** "admin created topic orders": the record as a sentence; what has no word of its own is said as it is recorded. */
+export function useSentence() {
+  const { t } = useTranslation()
+  return ({ actor, action, resource, result }: AuditEntry): string => {
+    const verb = KNOWN.find((name) => action.endsWith(`.${name}`))
+    const noun = action.split(".")[0] ?? ""
+    const what = `${noun} ${resource.split("/").at(-1) ?? resource}`
+    const sentence = verb ? t(`audit.verbs.${verb}`, { actor, what }) : t("audit.did", { actor, action, resource })
+    return result === "ok" ? sentence : t("audit.attempt", { sentence, result })
+  }
+}

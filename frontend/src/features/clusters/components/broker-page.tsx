@@ -1,0 +1,112 @@
+import { useMemo } from "react"
+import { useTranslation } from "react-i18next"
+import { Badge } from "@/components/badges/badge"
+import { CurlButton } from "@/components/code/curl-button"
+import { columnsFor } from "@/components/data-table/columns"
+import { DataTable } from "@/components/data-table/data-table"
+import { Page } from "@/components/layout/page"
+import { TitleBlock } from "@/components/layout/title-block"
+import { ProgressRail } from "@/components/rail/rail"
+import { Empty } from "@/components/states/empty"
+import { QueryPanel } from "@/components/states/query-panel"
+import { NotApplicable, Num, Unknown } from "@/components/values/num"
+import { Duration } from "@/components/values/time"
+import { paths } from "@/config/paths"
+import { useFormat } from "@/hooks/use-format"
+import type { Broker, Overview } from "@/lib/api-types"
+import { bytes, percentNumber, rate } from "@/lib/format"
+import { IconCircleCheck, IconPlugConnectedX } from "@tabler/icons-react"
+import { useOverview } from "../api/get-overview"
+import { ClusterFacts } from "./cluster-facts"
+
+const STALE_MS = 15_000
+
+export function BrokerPage({ cluster }: { cluster: string }) {
+  const { t } = useTranslation()
+  const overview = useOverview(cluster)
+  const known = overview.data
+  return (
+    <Page
+      title={t("nav.broker")}
+      facts={known && t("overview.answering", { n: known.brokers_answering, count: known.brokers.length })}
+      actions={<CurlButton request={{ path: paths.overview(cluster) }} />}
+    >
+      {known && <Figures overview={known} />}
+      <QueryPanel
+        query={overview}
+        title={t("broker.brokers")}
+        note={t("broker.note")}
+        what={t("overview.failed")}
+        staleAfterMs={STALE_MS}
+        isEmpty={({ brokers }) => brokers.length === 0}
+        empty={<Empty title={t("broker.none")} next={t("broker.noneNext")} />}
+      >
+        {({ brokers }) => <Brokers brokers={brokers} />}
+      </QueryPanel>
+      <ClusterFacts cluster={cluster} />
+    </Page>
+  )
+}
+
+function Figures({ overview }: { overview: Overview }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const stored = overview.brokers.map(({ commit_log_bytes: size }) => size)
+  const total = stored.every((size) => size !== null) ? stored.reduce((sum, size) => sum + size, 0) : null
+  const { disk_used_ratio: disk, disk_days_to_full: days, uptime_ms: uptime } = overview
+  return (
+    <TitleBlock
+      figures={[
+        { label: t("broker.log"), value: total === null ? <Unknown /> : bytes(total), fact: t("broker.logWords") },
+        {
+          label: t("overview.disk"),
+          value: disk === null ? <Unknown /> : percentNumber(disk),
+          unit: disk === null ? undefined : "%",
+          fact: days === null ? t("overview.noForecast") : t("overview.fullIn", { count: Math.round(days) }),
+          tone: disk !== null && disk > 0.85 ? "crit" : undefined,
+        },
+        { label: t("overview.in"), value: overview.in_rate === null ? <Unknown /> : rate(overview.in_rate), unit: "/s" },
+        { label: t("overview.out"), value: overview.out_rate === null ? <Unknown /> : rate(overview.out_rate), unit: "/s" },
+        { label: t("overview.up"), value: uptime === null ? <Unknown /> : format.duration(uptime) },
+      ]}
+    />
+  )
+}
+
+const column = columnsFor<Broker>()
+
+function Brokers({ brokers }: { brokers: Broker[] }) {
+  const { t } = useTranslation()
+  const columns = useMemo(
+    () => [
+      column("name", t("broker.name"), { isName: true }, (broker) => broker.name),
+      column("role", t("broker.role"), { isSecondary: true, minWidth: 560 }, (broker) => (broker.broker_id === 0 ? t("broker.leader") : t("broker.follower", { n: broker.broker_id }))),
+      column("state", t("broker.state"), {}, (broker) => <State broker={broker} />),
+      column("address", t("broker.address"), { isSecondary: true, minWidth: 480 }, (broker) => <span className="mono">{broker.address}</span>),
+      column("version", t("broker.version"), { isSecondary: true, minWidth: 760 }, (broker) => broker.version ?? <NotApplicable />),
+      column("in", t("topics.in"), { align: "end", minWidth: 640 }, (broker) => <Num value={broker.in_rate} write={rate} reason={broker.reason} />),
+      column("out", t("groups.out"), { align: "end", minWidth: 640 }, (broker) => <Num value={broker.out_rate} write={rate} reason={broker.reason} />),
+      column("log", t("broker.log"), { align: "end" }, (broker) => <Num value={broker.commit_log_bytes} write={bytes} reason={broker.reason} />),
+      column("disk", t("overview.disk"), { width: 150, minWidth: 860 }, (broker) => <ProgressRail ratio={broker.disk_used_ratio} />),
+      column("ratio", "%", { align: "end" }, (broker) => <Num value={broker.disk_used_ratio} write={percentNumber} reason={broker.reason} />),
+      column("up", t("overview.up"), { align: "end", isSecondary: true, minWidth: 980 }, (broker) => <Duration ms={broker.uptime_ms} />),
+    ],
+    [t],
+  )
+  return <DataTable natural label={t("broker.brokers")} columns={columns} rows={brokers} rowId={({ address, broker_id }) => `${address} ${broker_id}`} />
+}
+
+function State({ broker }: { broker: Broker }) {
+  const { t } = useTranslation()
+  if (broker.reachable)
+    return (
+      <Badge tone="quiet" icon={IconCircleCheck}>
+        {t("broker.answers")}
+      </Badge>
+    )
+  return (
+    <Badge tone="crit" icon={IconPlugConnectedX}>
+      {broker.reason ?? t("cluster.silent")}
+    </Badge>
+  )
+}

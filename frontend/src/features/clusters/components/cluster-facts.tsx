@@ -1,0 +1,23 @@
+import { useTranslation } from "react-i18next"
+import { Definitions, Panel } from "@/components/layout/panel"
+import { Unknown } from "@/components/values/num"
+import { useClusters } from "../api/get-clusters"
+
+/** What is known of the cluster as a whole. */
+export function ClusterFacts({ cluster }: { cluster: string }) {
+  const { t } = useTranslation()
+  const known = useClusters().data?.find(({ name }) => name === cluster)
+  if (!known) return null
+  return (
+    <Panel title={t("broker.cluster")} note={known.name}>
+      <Definitions
+        items={[
+          [t("broker.kind"), t(`broker.kinds.${known.kind}`)],
+          [t("machine.nameServer"), <span className="mono">{known.name_servers.join(", ")}</span>],
+          [t("broker.version"), known.version ?? <Unknown reason={known.reason} />],
+          [t("broker.state"), known.reachable ? t("broker.answers") : (known.reason ?? t("cluster.silent"))],
+        ]}
+      />
+    </Panel>
+  )
+}

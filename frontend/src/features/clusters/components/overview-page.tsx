@@ -1,0 +1,81 @@
+import { ActionIcon, Tooltip } from "@mantine/core"
+import { IconRefresh } from "@tabler/icons-react"
+import { useIsFetching, useQueryClient } from "@tanstack/react-query"
+import type { ReactNode } from "react"
+import { useTranslation } from "react-i18next"
+import { CurlButton } from "@/components/code/curl-button"
+import { RangePicker } from "@/components/forms/range-picker"
+import { Columns, Page } from "@/components/layout/page"
+import { QueryBody } from "@/components/states/query-panel"
+import { SkeletonBlock } from "@/components/states/skeleton-rows"
+import { Panel } from "@/components/layout/panel"
+import { paths } from "@/config/paths"
+import { useFormat } from "@/hooks/use-format"
+import { useNow } from "@/hooks/use-now"
+import { useUrlState } from "@/hooks/use-url-state"
+import { rangeOf } from "@/lib/ranges"
+import { useOverview } from "../api/get-overview"
+import { OverviewChart } from "./overview-chart"
+import { OverviewFigures } from "./overview-figures"
+import { WorstGroups } from "./worst-groups"
+
+interface OverviewPageProps {
+  cluster: string
+  /** Panels of other features, under the groups. */
+  side: ReactNode
+}
+
+/** How the cluster is, at one glance. */
+export function OverviewPage({ cluster, side }: OverviewPageProps) {
+  const { t } = useTranslation()
+  const [state] = useUrlState()
+  const range = rangeOf(state.range, "1h")
+  const overview = useOverview(cluster)
+  return (
+    <Page
+      title={t("nav.overview")}
+      facts={<DataAge updatedAt={overview.dataUpdatedAt} />}
+      actions={
+        <>
+          <RangePicker value={range} fallback="1h" />
+          <CurlButton request={{ path: paths.overview(cluster) }} />
+          <RefreshButton />
+        </>
+      }
+    >
+      <QueryBody query={overview} what={t("overview.failed")} skeleton={<Panel><SkeletonBlock height={79} /></Panel>}>
+        {(data) => <OverviewFigures overview={data} />}
+      </QueryBody>
+      <Columns
+        main={<OverviewChart cluster={cluster} range={range} overview={overview.data} />}
+        side={
+          <>
+            {overview.data && <WorstGroups cluster={cluster} overview={overview.data} />}
+            {side}
+          </>
+        }
+      />
+    </Page>
+  )
+}
+
+function DataAge({ updatedAt }: { updatedAt: number }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const now = useNow()
+  if (updatedAt === 0) return null
+  return <>{t("states.dataOld", { age: format.duration(Math.max(1_000, now - updatedAt)) })}</>
+}
+
+function RefreshButton() {
+  const { t } = useTranslation()
+  const cache = useQueryClient()
+  const isFetching = useIsFetching() > 0
+  return (
+    <Tooltip label={t("actions.refresh")}>
+      <ActionIcon aria-label={t("actions.refresh")} onClick={() => void cache.invalidateQueries()} data-busy={isFetching || undefined}>
+        <IconRefresh size={16} stroke={1.6} />
+      </ActionIcon>
+    </Tooltip>
+  )
+}

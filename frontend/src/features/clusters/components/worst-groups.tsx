@@ -1,0 +1,57 @@
+import { Link } from "@tanstack/react-router"
+import { useTranslation } from "react-i18next"
+import { Sparkline } from "@/components/charts/sparkline"
+import { Panel } from "@/components/layout/panel"
+import { Empty } from "@/components/states/empty"
+import { Unknown } from "@/components/values/num"
+import { useFormat } from "@/hooks/use-format"
+import type { GroupSummary, Overview } from "@/lib/api-types"
+import { count, signed } from "@/lib/format"
+import { lagGrowth } from "@/lib/lag"
+import { useOverviewHistory } from "../api/get-overview-history"
+import classes from "./clusters.module.css"
+
+/** The groups one should look at first, with how their lag moved in the last 15 minutes. */
+export function WorstGroups({ cluster, overview }: { cluster: string; overview: Overview }) {
+  const { t } = useTranslation()
+  const history = useOverviewHistory(cluster, "15m").data
+  const groups = overview.worst_groups
+  return (
+    <Panel
+      title={t("overview.worst")}
+      actions={<Link to="/groups">{overview.groups === null ? t("overview.all") : t("overview.allN", { n: count(overview.groups) })}</Link>}
+    >
+      <div>
+        {groups.map((group) => (
+          <Row key={group.name} group={group} values={history?.group_lag[group.name] ?? []} />
+        ))}
+      </div>
+      {groups.length === 0 && <Empty small title={t("overview.noWorst")} next={t("overview.noWorstNext")} />}
+    </Panel>
+  )
+}
+
+function Row({ group, values }: { group: GroupSummary; values: readonly (number | null)[] }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const isGrowing = group.state === "growing"
+  const growth = lagGrowth(group)
+  return (
+    <Link to="/groups/$group" params={{ group: group.name }} className={classes.row}>
+      <span className={classes.name}>{group.name}</span>
+      <span className={classes.number}>{group.lag === null ? <Unknown reason={group.unknown_reason} width={43} /> : count(group.lag)}</span>
+      {group.lag === null ? (
+        <small className={classes.whole}>{t("groups.unknownBecause", { reason: group.unknown_reason ?? t("states.unknown") })}</small>
+      ) : (
+        <>
+          <small>{group.topics.join(", ")}</small>
+          <Sparkline values={values} tone={isGrowing ? "growing" : "normal"} base={100} />
+          <small data-end data-warm={isGrowing || undefined}>
+            {growth === null || Math.round(growth) === 0 ? "" : `${signed(growth)}/s`}
+          </small>
+          <small data-end>{group.time_lag_ms === null ? "" : format.duration(group.time_lag_ms)}</small>
+        </>
+      )}
+    </Link>
+  )
+}

@@ -1,0 +1,29 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { paths } from "@/config/paths"
+import { api } from "@/lib/api-client"
+import type { Group, GroupChange, GroupInput } from "@/lib/api-types"
+import { groupKeys } from "./keys"
+
+export function useCreateGroup(cluster: string) {
+  const cache = useQueryClient()
+  return useMutation({
+    mutationFn: (input: GroupInput) => api.post<Group>(paths.groups(cluster), input),
+    onSuccess: () => cache.invalidateQueries({ queryKey: groupKeys.all(cluster) }),
+  })
+}
+
+export function useUpdateGroup(cluster: string, group: string) {
+  const cache = useQueryClient()
+  return useMutation({
+    mutationFn: (change: GroupChange) => api.patch<Group>(paths.group(cluster, group), change),
+    onSuccess: (known) => cache.setQueryData(groupKeys.one(cluster, group), known),
+  })
+}
+
+export function useDeleteGroup(cluster: string, group: string) {
+  const cache = useQueryClient()
+  return useMutation({
+    mutationFn: () => api.delete(paths.group(cluster, group)),
+    onSuccess: () => cache.invalidateQueries({ queryKey: groupKeys.lists(cluster) }),
+  })
+}

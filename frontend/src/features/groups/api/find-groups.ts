@@ -1,0 +1,16 @@
+import { useQuery } from "@tanstack/react-query"
+import { paths } from "@/config/paths"
+import { api } from "@/lib/api-client"
+import type { GroupSummary, Page } from "@/lib/api-types"
+
+const findGroups = (cluster: string, search: string, signal: AbortSignal) =>
+  api.get<Page<GroupSummary>>(paths.groups(cluster), { search, limit: 6 }, signal)
+
+/** A few groups whose name contains the words; nothing for no words. */
+export const useFoundGroups = (cluster: string, search: string) =>
+  useQuery({
+    queryKey: ["groups", cluster, "found", search],
+    queryFn: ({ signal }) => findGroups(cluster, search, signal),
+    enabled: search.length > 0,
+    select: ({ items }) => items,
+  })

@@ -1,0 +1,43 @@
+import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query"
+import { useCallback, useState } from "react"
+import { paths } from "@/config/paths"
+import { subjects } from "@/config/subjects"
+import { useLiveEvents } from "@/hooks/use-live"
+import { api } from "@/lib/api-client"
+import type { GroupSummary, Page } from "@/lib/api-types"
+import { groupKeys } from "./keys"
+
+export interface GroupsFilter {
+  search?: string | undefined
+  sort: string
+}
+
+const PAGE_SIZE = 100
+const REFRESH_MS = 10_000
+
+const getGroups = (cluster: string, filter: GroupsFilter, cursor: string | null, signal: AbortSignal) =>
+  api.get<Page<GroupSummary>>(paths.groups(cluster), { ...filter, cursor, limit: PAGE_SIZE }, signal)
+
+/** Groups page by page; their order is read again now and then, their numbers move by the live channel. */
+export const useGroups = (cluster: string, filter: GroupsFilter) =>
+  useInfiniteQuery({
+    queryKey: groupKeys.list(cluster, filter),
+    queryFn: ({ pageParam, signal }) => getGroups(cluster, filter, pageParam, signal),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ next_cursor }) => next_cursor,
+    placeholderData: keepPreviousData,
+    refetchInterval: REFRESH_MS,
+  })
+
+/** The newest summary of each group, from the live channel; empty until the first event. */
+export function useGroupStates(cluster: string): ReadonlyMap<string, GroupSummary> {
+  const [states, setStates] = useState<ReadonlyMap<string, GroupSummary>>(new Map())
+  const take = useCallback(({ data }: { data: unknown }) => setStates(byName(data)), [])
+  useLiveEvents(subjects.groups(cluster), take)
+  return states
+}
+
+function byName(data: unknown): ReadonlyMap<string, GroupSummary> {
+  const items = (data as { items?: GroupSummary[] }).items ?? []
+  return new Map(items.map((item) => [item.name, item]))
+}

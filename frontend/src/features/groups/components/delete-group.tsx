@@ -1,0 +1,38 @@
+import { useNavigate } from "@tanstack/react-router"
+import { useTranslation } from "react-i18next"
+import { ConfirmDanger } from "@/components/forms/confirm-danger"
+import { toastDone, toastFailed } from "@/components/toast/toast"
+import { useDeleteGroup } from "../api/change-group"
+
+interface DeleteGroupProps {
+  cluster: string
+  group: string
+  onClose: () => void
+}
+
+export function DeleteGroup({ cluster, group, onClose }: DeleteGroupProps) {
+  const { t } = useTranslation()
+  const navigate = useNavigate()
+  const remove = useDeleteGroup(cluster, group)
+  const confirm = () =>
+    remove.mutate(undefined, {
+      onSuccess: () => {
+        toastDone(t("groups.deleted", { group }))
+        void navigate({ to: "/groups" })
+      },
+      onError: (error) => toastFailed(t("groups.notDeleted", { group }), error),
+    })
+  return (
+    <ConfirmDanger
+      isOpen
+      onClose={onClose}
+      title={t("groups.deleteTitle", { group })}
+      name={group}
+      action={t("groups.deleteNamed", { group })}
+      isBusy={remove.isPending}
+      onConfirm={confirm}
+    >
+      <p>{t("groups.deleteWords")}</p>
+    </ConfirmDanger>
+  )
+}

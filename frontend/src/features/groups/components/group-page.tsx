@@ -1,0 +1,95 @@
+import { ActionIcon, Menu } from "@mantine/core"
+import { IconDots } from "@tabler/icons-react"
+import { type ReactNode, useState } from "react"
+import { useTranslation } from "react-i18next"
+import { GroupState } from "@/components/badges/group-state"
+import { CurlButton } from "@/components/code/curl-button"
+import { NeedsRight } from "@/components/forms/lock"
+import { Page } from "@/components/layout/page"
+import { currentTab, TabBar, type TabItem } from "@/components/layout/tab-bar"
+import { Panel } from "@/components/layout/panel"
+import { QueryBody } from "@/components/states/query-panel"
+import { SkeletonBlock } from "@/components/states/skeleton-rows"
+import { paths } from "@/config/paths"
+import { usePhone } from "@/hooks/use-media"
+import { useUrlState } from "@/hooks/use-url-state"
+import type { Group } from "@/lib/api-types"
+import { useGroup } from "../api/get-group"
+import { DeleteGroup } from "./delete-group"
+import { GroupClients } from "./group-clients"
+import { GroupConfig } from "./group-config"
+import { GroupFigures } from "./group-figures"
+import { GroupSubscriptions } from "./group-subscriptions"
+
+interface GroupPageProps {
+  cluster: string
+  group: string
+  /** The lag of the group, by the feature that draws it. */
+  lag: (group: Group) => ReactNode
+}
+
+export function GroupPage({ cluster, group, lag }: GroupPageProps) {
+  const { t } = useTranslation()
+  const [state] = useUrlState()
+  const query = useGroup(cluster, group)
+  const known = query.data
+  const tabs: TabItem[] = [
+    { id: "lag", label: t("groups.tabs.lag") },
+    { id: "clients", label: t("groups.tabs.clients"), count: known?.clients === null ? undefined : known && String(known.clients) },
+    { id: "subscriptions", label: t("groups.tabs.subscriptions"), count: known && String(known.topics.length) },
+    { id: "config", label: t("groups.tabs.config") },
+  ]
+  const tab = currentTab(tabs, state.tab)
+  return (
+    <Page
+      title={group}
+      badge={known && <GroupState state={known.state} />}
+      facts={known && <Facts group={known} />}
+      actions={<GroupActions cluster={cluster} group={group} />}
+    >
+      <QueryBody query={query} what={t("groups.oneFailed", { group })} skeleton={<Panel><SkeletonBlock height={79} /></Panel>}>
+        {(data) => <GroupFigures group={data} />}
+      </QueryBody>
+      <TabBar tabs={tabs} />
+      {tab === "lag" && known && lag(known)}
+      {tab === "clients" && <GroupClients cluster={cluster} group={group} />}
+      {tab === "subscriptions" && <GroupSubscriptions cluster={cluster} group={group} />}
+      {tab === "config" && known && <GroupConfig cluster={cluster} group={known} />}
+    </Page>
+  )
+}
+
+function Facts({ group }: { group: Group }) {
+  const { t } = useTranslation()
+  const facts = [
+    group.mode && t(`groups.modes.${group.mode}`),
+    group.topics.length > 0 && t("groups.consumes", { topics: group.topics.join(", ") }),
+  ]
+  return <>{facts.filter(Boolean).join(" · ")}</>
+}
+
+function GroupActions({ cluster, group }: { cluster: string; group: string }) {
+  const { t } = useTranslation()
+  const isPhone = usePhone()
+  const [isDeleting, setDeleting] = useState(false)
+  return (
+    <>
+      {!isPhone && <CurlButton request={{ path: paths.group(cluster, group) }} />}
+      <Menu>
+        <Menu.Target>
+          <ActionIcon aria-label={t("actions.more")}>
+            <IconDots size={17} stroke={1.6} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <NeedsRight right="manage">
+            <Menu.Item color="var(--crit)" onClick={() => setDeleting(true)}>
+              {t("groups.delete")}
+            </Menu.Item>
+          </NeedsRight>
+        </Menu.Dropdown>
+      </Menu>
+      {isDeleting && <DeleteGroup cluster={cluster} group={group} onClose={() => setDeleting(false)} />}
+    </>
+  )
+}

@@ -1,0 +1,93 @@
+import { Button } from "@mantine/core"
+import { IconPlus } from "@tabler/icons-react"
+import { useTranslation } from "react-i18next"
+import { CurlButton } from "@/components/code/curl-button"
+import { ColumnsButton, DensityButton, FilterInput, FilterRight, FilterRow } from "@/components/data-table/table-tools"
+import { DockedPage } from "@/components/drawer/docked-drawer"
+import { NeedsRight } from "@/components/forms/lock"
+import { Page } from "@/components/layout/page"
+import { Empty } from "@/components/states/empty"
+import { QueryPanel } from "@/components/states/query-panel"
+import { SkeletonRows } from "@/components/states/skeleton-rows"
+import { paths } from "@/config/paths"
+import { useUrlState } from "@/hooks/use-url-state"
+import { count } from "@/lib/format"
+import { useGroups } from "../api/get-groups"
+import { CreateGroup } from "./create-group"
+import { groupColumns } from "./group-columns"
+import { GroupsTable } from "./groups-table"
+
+const DEFAULT_SORT = "-lag"
+
+export function GroupsPage({ cluster }: { cluster: string }) {
+  const { t } = useTranslation()
+  const [state, change] = useUrlState()
+  const filter = { search: state.search, sort: state.sort ?? DEFAULT_SORT }
+  const groups = useGroups(cluster, filter)
+  const rows = groups.data?.pages.flatMap(({ items }) => items)
+  const total = groups.data?.pages[0]?.total ?? null
+  const create = () => change({ new: "group" })
+  return (
+    <DockedPage drawer={state.new === "group" && <CreateGroup cluster={cluster} onClose={() => change({ new: undefined })} />}>
+      <Page
+        fill
+        title={t("nav.groups")}
+        facts={rows && t("groups.facts", { n: count(rows.length), total: count(total ?? rows.length) })}
+        actions={
+          <>
+            <CurlButton request={{ path: paths.groups(cluster), query: filter }} />
+            <NeedsRight right="manage">
+              <Button variant="filled" leftSection={<IconPlus size={15} stroke={1.8} />} onClick={create}>
+                {t("groups.create")}
+              </Button>
+            </NeedsRight>
+          </>
+        }
+      >
+        <FilterRow>
+          <FilterInput value={filter.search ?? ""} onChange={(search) => change({ search })} placeholder={t("groups.filter")} />
+          <FilterRight>
+            <DensityButton />
+            <ColumnsButton table="groups" columns={groupColumns(t, 1)} />
+          </FilterRight>
+        </FilterRow>
+        <QueryPanel
+          grow
+          query={{ ...groups, data: rows, refetch: groups.refetch as never }}
+          what={t("groups.failed")}
+          skeleton={<SkeletonRows rows={12} />}
+          isEmpty={(items) => items.length === 0}
+          empty={<NoGroups isFiltered={filter.search !== undefined} onCreate={create} />}
+        >
+          {(items) => (
+            <GroupsTable
+              cluster={cluster}
+              rows={items}
+              sort={filter.sort}
+              onSort={(sort) => change({ sort: sort === DEFAULT_SORT ? undefined : sort })}
+              onEnd={groups.hasNextPage && !groups.isFetchingNextPage ? () => void groups.fetchNextPage() : undefined}
+            />
+          )}
+        </QueryPanel>
+      </Page>
+    </DockedPage>
+  )
+}
+
+function NoGroups({ isFiltered, onCreate }: { isFiltered: boolean; onCreate: () => void }) {
+  const { t } = useTranslation()
+  if (isFiltered) return <Empty title={t("groups.noMatch")} next={t("groups.noMatchNext")} />
+  return (
+    <Empty
+      title={t("groups.none")}
+      next={t("groups.noneNext")}
+      actions={
+        <NeedsRight right="manage">
+          <Button variant="filled" leftSection={<IconPlus size={15} stroke={1.8} />} onClick={onCreate}>
+            {t("groups.createOne")}
+          </Button>
+        </NeedsRight>
+      }
+    />
+  )
+}

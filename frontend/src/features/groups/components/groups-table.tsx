@@ -1,0 +1,42 @@
+import { useNavigate } from "@tanstack/react-router"
+import { useMemo } from "react"
+import { useTranslation } from "react-i18next"
+import { DataTable } from "@/components/data-table/data-table"
+import { useHiddenColumns } from "@/components/data-table/table-tools"
+import type { GroupSummary } from "@/lib/api-types"
+import { useGroupStates } from "../api/get-groups"
+import { groupColumns } from "./group-columns"
+
+interface GroupsTableProps {
+  cluster: string
+  rows: GroupSummary[]
+  sort?: string
+  onSort?: (sort: string) => void
+  onEnd?: (() => void) | undefined
+  natural?: boolean
+}
+
+/** Groups with their newest numbers; the rails share the largest lag as their scale. */
+export function GroupsTable({ cluster, rows, sort, onSort, onEnd, natural = false }: GroupsTableProps) {
+  const { t } = useTranslation()
+  const navigate = useNavigate()
+  const states = useGroupStates(cluster)
+  const hidden = useHiddenColumns("groups")
+  const shown = useMemo(() => rows.map((row) => ({ ...row, ...states.get(row.name) })), [rows, states])
+  const scale = Math.max(1, ...shown.map(({ lag }) => lag ?? 0))
+  const columns = useMemo(() => groupColumns(t, scale), [t, scale])
+  return (
+    <DataTable
+      label={t("nav.groups")}
+      columns={columns}
+      rows={shown}
+      rowId={({ name }) => name}
+      sort={sort}
+      {...(onSort && { onSort })}
+      hidden={hidden}
+      natural={natural}
+      onRow={({ name }) => void navigate({ to: "/groups/$group", params: { group: name } })}
+      onEnd={onEnd}
+    />
+  )
+}

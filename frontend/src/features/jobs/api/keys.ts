@@ -1,0 +1,8 @@
+export const jobKeys = {
+  all: ["jobs"] as const,
+  lists: ["jobs", "list"] as const,
+  list: (filter: object) => ["jobs", "list", filter] as const,
+  one: (id: string) => ["jobs", "one", id] as const,
+  log: (id: string) => ["jobs", "log", id] as const,
+  report: (id: string) => ["jobs", "report", id] as const,
+}

@@ -1,0 +1,89 @@
+import { useTranslation } from "react-i18next"
+import { Panel } from "@/components/layout/panel"
+import { type KeyFigure, TitleBlock } from "@/components/layout/title-block"
+import { ProgressRail } from "@/components/rail/rail"
+import { useFormat } from "@/hooks/use-format"
+import { useNow } from "@/hooks/use-now"
+import type { Job } from "@/lib/api-types"
+import { bytes, count, percent, rate } from "@/lib/format"
+import { doneOf, isActive, plannedOf, progressOf, tookMs } from "../progress"
+import classes from "./jobs.module.css"
+
+/** How far it is, when it ends, and what was counted. */
+export function JobHero({ job }: { job: Job }) {
+  const { t } = useTranslation()
+  const ratio = progressOf(job)
+  const done = doneOf(job)
+  const planned = plannedOf(job)
+  return (
+    <Panel>
+      <div className={classes.hero}>
+        <strong>{ratio === null ? "—" : percent(ratio)}</strong>
+        <span>
+          {planned === null
+            ? t(`jobs.doneOnly.${job.type}`, { count: done, n: count(done) })
+            : t(`jobs.doneOf.${job.type}`, { n: count(done), total: count(planned) })}
+        </span>
+        <span>
+          <End job={job} />
+        </span>
+      </div>
+      <div className={classes.whole}>
+        <ProgressRail tall ratio={ratio ?? 0} />
+      </div>
+      <TitleBlock inside figures={useCounters(job)} />
+    </Panel>
+  )
+}
+
+const HOUR_MS = 3_600_000
+
+function End({ job }: { job: Job }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const now = useNow()
+  if (job.finished_at) return <>{t("jobs.ended", { time: format.when(job.finished_at) })}</>
+  if (job.state === "queued") return <>{t("jobs.waits")}</>
+  if (job.eta_ms === null) return <>{t("jobs.noEstimate")}</>
+  // Seconds would promise too much over an hour.
+  const left = job.eta_ms > HOUR_MS ? Math.round(job.eta_ms / 60_000) * 60_000 : job.eta_ms
+  return (
+    <>
+      {t("jobs.endsAbout")} <b>{format.clock(now + left)}</b>
+      {t("jobs.toGo", { time: format.duration(left) })}
+    </>
+  )
+}
+
+function useCounters(job: Job): KeyFigure[] {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const now = useNow()
+  const { counters } = job
+  const took = tookMs(job, now)
+  const speed = job.rate !== null && isActive(job) ? `${rate(job.rate)}/s` : ""
+  const failed: KeyFigure = {
+    label: t("jobs.counters.failed"),
+    value: count(counters.failed),
+    fact: counters.failed ? t("jobs.seeReport") : "",
+    tone: counters.failed ? "warn" : undefined,
+  }
+  return [
+    { label: t("jobs.counters.planned"), value: counters.planned === 0 && isActive(job) ? "—" : count(counters.planned) },
+    { label: t("jobs.counters.read"), value: count(counters.read), fact: job.type === "reconcile" ? speed : "" },
+    { label: t("jobs.counters.matched"), value: count(counters.matched) },
+    ...(job.type === "replay"
+      ? [
+          { label: t("jobs.counters.written"), value: count(counters.written), fact: speed },
+          { label: t("jobs.counters.skipped"), value: count(counters.skipped) },
+        ]
+      : []),
+    failed,
+    { label: t("jobs.counters.bytes"), value: bytes(counters.bytes) },
+    {
+      label: isActive(job) ? t("jobs.runningFor") : t("jobs.ranFor"),
+      value: took === null ? "—" : format.duration(took),
+      fact: job.attempt > 1 ? t("jobs.attempt", { n: job.attempt }) : "",
+    },
+  ]
+}

@@ -1,0 +1,63 @@
+import type { ReactNode } from "react"
+import { Link } from "@tanstack/react-router"
+import { useTranslation } from "react-i18next"
+import { CodeBlock } from "@/components/code/code-block"
+import { Definitions, Panel } from "@/components/layout/panel"
+import { useFormat } from "@/hooks/use-format"
+import type { Job, JobRequest } from "@/lib/api-types"
+import { count } from "@/lib/format"
+import type { ReconcileRequest, ReplayRequest } from "../request"
+
+/** What the job was asked to do. */
+export function JobPlan({ job }: { job: Job }) {
+  const { t } = useTranslation()
+  const replay = useReplayItems(job.request as Partial<ReplayRequest>)
+  const reconcile = useReconcileItems(job.request as Partial<ReconcileRequest>)
+  return (
+    <Panel title={t("jobs.plan")} note={job.schedule_id && <Link to="/schedules">{t("jobs.fromSchedule")}</Link>}>
+      <Definitions items={job.type === "replay" ? replay : reconcile} />
+      <CodeBlock plain wrap language="json" text={JSON.stringify(job.request, null, 2)} label={t("request.title")} />
+    </Panel>
+  )
+}
+
+type Items = [string, ReactNode][]
+
+function useRange() {
+  const { t } = useTranslation()
+  const format = useFormat()
+  return (range: JobRequest["left"]): ReactNode => (
+    <>
+      <Link to="/topics/$topic" params={{ topic: range?.topic ?? "" }}>
+        <b>{range?.topic}</b>
+      </Link>
+      {", "}
+      {range?.from ? format.when(range.from) : t("messages.oldest")} – {range?.to ? format.when(range.to) : t("time.now")}
+    </>
+  )
+}
+
+function useReplayItems({ source, target, limits }: Partial<ReplayRequest>): Items {
+  const { t } = useTranslation()
+  const range = useRange()
+  const items: Items = [
+    [t("jobs.reads"), range(source)],
+    [t("jobs.writes"), <b>{target?.topic}</b>],
+  ]
+  if (source?.queues?.length) items.push([t("jobs.queues"), source.queues.join(", ")])
+  if (source?.keys?.length) items.push([t("jobs.keys"), <span className="mono">{source.keys.join(" ")}</span>])
+  if (source?.tag) items.push([t("jobs.tag"), source.tag])
+  if (limits?.messages_per_second) items.push([t("jobs.rate"), t("jobs.atMost", { n: count(limits.messages_per_second) })])
+  if (limits?.max_messages) items.push([t("jobs.most"), count(limits.max_messages)])
+  return items
+}
+
+function useReconcileItems({ left, right, by }: Partial<ReconcileRequest>): Items {
+  const { t } = useTranslation()
+  const range = useRange()
+  return [
+    [t("jobs.left"), range(left)],
+    [t("jobs.right"), range(right)],
+    [t("jobs.joinBy"), t(`jobs.by_.${by ?? "key"}`)],
+  ]
+}

@@ -1,0 +1,86 @@
+import { Link, useNavigate } from "@tanstack/react-router"
+import { useMemo } from "react"
+import { useTranslation } from "react-i18next"
+import { JobState } from "@/components/badges/job-state"
+import { columnsFor } from "@/components/data-table/columns"
+import { DataTable } from "@/components/data-table/data-table"
+import { ProgressRail } from "@/components/rail/rail"
+import { Empty } from "@/components/states/empty"
+import { QueryPanel } from "@/components/states/query-panel"
+import { NotApplicable } from "@/components/values/num"
+import { Duration, Time } from "@/components/values/time"
+import { useNow } from "@/hooks/use-now"
+import type { Job } from "@/lib/api-types"
+import { compact, rate } from "@/lib/format"
+import type { useJobs } from "../api/get-jobs"
+import { doneOf, isActive, plannedOf, progressOf, tookMs } from "../progress"
+import { NewJob } from "./jobs-page"
+
+const column = columnsFor<Job>()
+
+export function JobsTable({ query, isFiltered }: { query: ReturnType<typeof useJobs>; isFiltered: boolean }) {
+  const { t } = useTranslation()
+  const navigate = useNavigate()
+  const rows = query.data?.pages.flatMap(({ items }) => items)
+  const columns = useMemo(
+    () => [
+      column("name", t("jobs.name"), { isName: true }, ({ id, name }) => (
+        <Link to="/jobs/$job" params={{ job: id }}>
+          {name}
+        </Link>
+      )),
+      column("type", t("jobs.type"), { isSecondary: true, minWidth: 620 }, ({ type }) => t(`jobs.types.${type}`)),
+      column("state", t("jobs.state"), {}, ({ state }) => <JobState state={state} />),
+      column("rail", t("jobs.progress"), { width: 180, minWidth: 760 }, (job) =>
+        job.state === "queued" ? <NotApplicable /> : <ProgressRail ratio={progressOf(job) ?? 0} />,
+      ),
+      column("done", t("jobs.done"), { align: "end", minWidth: 520 }, (job) => <Done job={job} />),
+      column("rate", t("jobs.rate"), { align: "end", isSecondary: true, minWidth: 900 }, (job) =>
+        job.rate === null || !isActive(job) ? <NotApplicable /> : `${rate(job.rate)}/s`,
+      ),
+      column("started", t("jobs.started"), { align: "end", isSecondary: true, minWidth: 680 }, (job) => (
+        <Time at={job.started_at ?? job.created_at} />
+      )),
+      column("took", t("jobs.took"), { align: "end", isSecondary: true, minWidth: 980 }, (job) => <Took job={job} />),
+      column("by", t("jobs.by"), { isSecondary: true, minWidth: 840 }, ({ created_by }) => created_by),
+    ],
+    [t],
+  )
+  return (
+    <QueryPanel
+      grow
+      query={{ ...query, data: rows, refetch: query.refetch as never }}
+      what={t("jobs.failed")}
+      isEmpty={(items) => items.length === 0}
+      empty={
+        isFiltered ? (
+          <Empty title={t("jobs.noMatch")} />
+        ) : (
+          <Empty title={t("jobs.none")} next={t("jobs.noneNext")} actions={<NewJob />} />
+        )
+      }
+    >
+      {(items) => (
+        <DataTable
+          label={t("nav.jobs")}
+          columns={columns}
+          rows={items}
+          rowId={({ id }) => id}
+          onRow={({ id }) => void navigate({ to: "/jobs/$job", params: { job: id } })}
+          onEnd={query.hasNextPage && !query.isFetchingNextPage ? () => void query.fetchNextPage() : undefined}
+        />
+      )}
+    </QueryPanel>
+  )
+}
+
+function Took({ job }: { job: Job }) {
+  const now = useNow()
+  return <Duration ms={tookMs(job, now)} />
+}
+
+function Done({ job }: { job: Job }) {
+  const planned = plannedOf(job)
+  if (job.state === "queued") return <NotApplicable />
+  return <>{planned === null ? compact(doneOf(job)) : `${compact(doneOf(job))} / ${compact(planned)}`}</>
+}

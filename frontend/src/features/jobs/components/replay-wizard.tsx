@@ -1,0 +1,128 @@
+import { useTranslation } from "react-i18next"
+import { Callout } from "@/components/layout/panel"
+import { useCluster } from "@/hooks/use-cluster"
+import { useFormat } from "@/hooks/use-format"
+import { useUrlState } from "@/hooks/use-url-state"
+import type { GroupSummary, Topic } from "@/lib/api-types"
+import { count } from "@/lib/format"
+import { replayOf, type ReplayRequest } from "../request"
+import { LimitFields, SourceFields, TopicSelect } from "./request-fields"
+import { StartDecision } from "./start-decision"
+import { NameField, Wizard } from "./wizard"
+
+interface ReplayWizardProps {
+  topics: string[]
+  /** What is known of the chosen topics, by the feature that knows them. */
+  source: Topic | undefined
+  target: Topic | undefined
+  seenBy: GroupSummary[]
+}
+
+export function ReplayWizard({ topics, source, target, seenBy }: ReplayWizardProps) {
+  const { t } = useTranslation()
+  const [state, change] = useUrlState()
+  const request = replayOf(state, useCluster())
+  const name = t("jobs.replayName", { source: request.source.topic, target: request.target.topic })
+  const range = useRangeWords(request)
+  const limits = useLimitWords(request)
+  return (
+    <Wizard
+      title={state.topic ? t("jobs.replayOf", { topic: state.topic }) : t("jobs.newReplay")}
+      request={request}
+      steps={[
+        {
+          id: "source",
+          label: t("jobs.steps.source"),
+          choice: state.topic && `${state.topic}, ${range}`,
+          isReady: Boolean(state.topic),
+          fields: <SourceFields state={state} topics={topics} onChange={change} />,
+        },
+        {
+          id: "target",
+          label: t("jobs.steps.target"),
+          choice: state.target,
+          isReady: Boolean(state.target) && state.target !== state.topic,
+          fields: (
+            <>
+              <TopicSelect label={t("jobs.targetTopic")} description={t("jobs.targetWords")} value={state.target} topics={topics} onChange={(next) => change({ target: next })} />
+              {state.target && state.target === state.topic && <Callout tone="crit">{t("jobs.sameTopic")}</Callout>}
+            </>
+          ),
+        },
+        { id: "limits", label: t("jobs.steps.limits"), choice: limits, isReady: true, fields: <LimitFields state={state} onChange={change} /> },
+        {
+          id: "start",
+          label: t("jobs.steps.start"),
+          isReady: true,
+          fields: (
+            <>
+              <NameField placeholder={name} />
+              {source && target && source.read_queues !== target.write_queues && (
+                <Callout>
+                  <b>{t("jobs.orderChanges")}</b>{" "}
+                  {t("jobs.orderWords", { source: source.name, target: target.name, from: source.read_queues, to: target.write_queues })}
+                </Callout>
+              )}
+              <p className="dense">{t("jobs.provenance")}</p>
+            </>
+          ),
+        },
+      ]}
+      decision={<Decision request={request.name ? request : { ...request, name }} source={source} seenBy={seenBy} range={range} limits={limits} />}
+    />
+  )
+}
+
+interface DecisionProps {
+  request: ReplayRequest
+  source: Topic | undefined
+  seenBy: GroupSummary[]
+  range: string
+  limits: string
+}
+
+function Decision({ request, source, seenBy, range, limits }: DecisionProps) {
+  const { t } = useTranslation()
+  const most = mostOf(request, source)
+  const isExact = !request.source.from && !request.source.to && !request.source.keys && !request.source.tag && !request.source.queues
+  const amount = most === null ? null : count(most)
+  return (
+    <StartDecision
+      request={request}
+      hero={amount ?? "—"}
+      heroWords={amount === null ? t("jobs.amountUnknown") : isExact ? t("jobs.willBeWritten") : t("jobs.atMostWritten")}
+      facts={[
+        [t("jobs.reads"), `${request.source.topic}, ${range}`],
+        [t("jobs.writes"), request.target.topic],
+        [t("jobs.steps.limits"), limits],
+        [t("jobs.ifItStops"), t("jobs.resumes")],
+      ]}
+      seenBy={seenBy}
+      action={amount === null || !isExact ? t("jobs.replayRange") : t("jobs.replayN", { count: most ?? 0, n: amount })}
+    />
+  )
+}
+
+/** The most a replay could write: what the topic holds, cut by the limit. */
+function mostOf({ limits }: ReplayRequest, source: Topic | undefined): number | null {
+  const held = source?.messages ?? null
+  const limit = limits?.max_messages ?? null
+  if (held === null) return limit
+  return limit === null ? held : Math.min(held, limit)
+}
+
+function useRangeWords({ source }: ReplayRequest): string {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const from = source.from ? format.when(source.from) : t("messages.oldest")
+  return `${from} – ${source.to ? format.when(source.to) : t("time.now")}`
+}
+
+function useLimitWords({ limits }: ReplayRequest): string {
+  const { t } = useTranslation()
+  const parts = [
+    limits?.messages_per_second ? t("jobs.atMost", { n: count(limits.messages_per_second) }) : "",
+    limits?.max_messages ? t("jobs.atMostN", { n: count(limits.max_messages) }) : "",
+  ].filter(Boolean)
+  return parts.length > 0 ? parts.join(t("list.comma")) : t("jobs.noLimit")
+}

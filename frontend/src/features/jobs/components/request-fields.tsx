@@ -1,0 +1,110 @@
+import { Group, NumberInput, SegmentedControl, Select, TextInput } from "@mantine/core"
+import { useTranslation } from "react-i18next"
+import { Field } from "@/components/forms/field"
+import { WallClockInput } from "@/components/forms/wall-clock-input"
+import type { UrlState } from "@/hooks/use-url-state"
+
+export interface FieldsProps {
+  state: UrlState
+  topics: string[]
+  onChange: (patch: UrlState) => void
+}
+
+interface TopicSelectProps {
+  label: string
+  description?: string
+  value: string | undefined
+  topics: string[]
+  onChange: (topic: string | undefined) => void
+}
+
+export const TopicSelect = ({ label, description, value, topics, onChange }: TopicSelectProps) => (
+  <Select
+    searchable
+    label={label}
+    description={description}
+    data={value && !topics.includes(value) ? [value, ...topics] : topics}
+    value={value ?? null}
+    onChange={(topic) => onChange(topic ?? undefined)}
+    maw={360}
+  />
+)
+
+export function SourceFields({ state, topics, onChange }: FieldsProps) {
+  const { t } = useTranslation()
+  return (
+    <>
+      <TopicSelect label={t("jobs.sourceTopic")} value={state.topic} topics={topics} onChange={(topic) => onChange({ topic })} />
+      <RangeFields state={state} onChange={onChange} />
+      <TextInput
+        label={t("jobs.keys")}
+        description={t("jobs.keysWords")}
+        value={state.keys ?? ""}
+        onChange={(event) => onChange({ keys: event.currentTarget.value })}
+        maw={520}
+      />
+      <Group gap={12} align="flex-start">
+        <TextInput
+          label={t("jobs.tag")}
+          description={t("jobs.tagWords")}
+          value={state.tag ?? ""}
+          onChange={(event) => onChange({ tag: event.currentTarget.value })}
+          w={180}
+        />
+        <TextInput
+          label={t("jobs.queues")}
+          description={t("jobs.queuesWords")}
+          value={state.queues ?? ""}
+          onChange={(event) => onChange({ queues: event.currentTarget.value })}
+          w={180}
+        />
+      </Group>
+    </>
+  )
+}
+
+export function RangeFields({ state, onChange }: Omit<FieldsProps, "topics">) {
+  const { t } = useTranslation()
+  return (
+    <Group gap={12} align="flex-start">
+      <WallClockInput label={t("messages.from")} description={t("jobs.fromWords")} value={state.from} onChange={(from) => onChange({ from })} />
+      <WallClockInput label={t("messages.to")} description={t("jobs.toWords")} value={state.to} onChange={(to) => onChange({ to })} />
+    </Group>
+  )
+}
+
+export function LimitFields({ state, onChange }: Omit<FieldsProps, "topics">) {
+  const { t } = useTranslation()
+  const number = (name: "rate" | "max", label: string, description: string) => (
+    <NumberInput
+      label={label}
+      description={description}
+      value={state[name] ?? ""}
+      min={1}
+      allowDecimal={false}
+      thousandSeparator=","
+      onChange={(value) => onChange({ [name]: value === "" ? undefined : String(value) })}
+      w={240}
+    />
+  )
+  return (
+    <Group gap={12} align="flex-start">
+      {number("rate", t("jobs.perSecond"), t("jobs.perSecondWords"))}
+      {number("max", t("jobs.most"), t("jobs.mostWords"))}
+    </Group>
+  )
+}
+
+export function ByField({ state, onChange }: Omit<FieldsProps, "topics">) {
+  const { t } = useTranslation()
+  return (
+    <Field label={t("jobs.joinBy")} description={t("jobs.joinByWords")}>
+      <SegmentedControl
+        mt={4}
+        value={state.by ?? "key"}
+        onChange={(by) => onChange({ by: by === "key" ? undefined : by })}
+        data={(["key", "unique_id"] as const).map((value) => ({ value, label: t(`jobs.by_.${value}`) }))}
+      />
+    </Field>
+  )
+}

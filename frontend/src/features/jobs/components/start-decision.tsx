@@ -1,0 +1,95 @@
+import { Button, Checkbox } from "@mantine/core"
+import { IconPlayerPlay } from "@tabler/icons-react"
+import { useNavigate } from "@tanstack/react-router"
+import { type ReactNode, useState } from "react"
+import { useTranslation } from "react-i18next"
+import { GroupState } from "@/components/badges/group-state"
+import { NeedsRight } from "@/components/forms/lock"
+import { Definitions, Panel } from "@/components/layout/panel"
+import { toastDone, toastFailed } from "@/components/toast/toast"
+import type { GroupSummary, JobRequest } from "@/lib/api-types"
+import { useCreateJob } from "../api/change-job"
+import { isWhole } from "../request"
+import classes from "./jobs.module.css"
+
+interface StartDecisionProps {
+  request: JobRequest
+  /** One number, as large as it matters, and what it counts. */
+  hero: ReactNode
+  heroWords: string
+  facts: [string, ReactNode][]
+  /** Groups that will see what is written. */
+  seenBy?: GroupSummary[]
+  action: string
+}
+
+/** One number, the facts, who else is affected, a tick for each thing one should know, then the button. */
+export function StartDecision({ request, hero, heroWords, facts, seenBy = [], action }: StartDecisionProps) {
+  const { t } = useTranslation()
+  const navigate = useNavigate()
+  const create = useCreateJob()
+  const [known, setKnown] = useState<ReadonlySet<string>>(new Set())
+  const liveGroups = seenBy.filter(({ clients }) => (clients ?? 0) > 0)
+  const isAllKnown = liveGroups.every(({ name }) => known.has(name))
+  const start = () =>
+    create.mutate(request, {
+      onSuccess: (job) => {
+        toastDone(t("jobs.startedToast", { name: job.name }))
+        void navigate({ to: "/jobs/$job", params: { job: job.id }, search: {} })
+      },
+      onError: (error) => toastFailed(t("jobs.notStarted"), error),
+    })
+  return (
+    <Panel>
+      <div className={classes.big}>
+        <strong>{hero}</strong> <span>{heroWords}</span>
+      </div>
+      <Definitions items={facts} />
+      {request.type === "replay" && (
+        <div className={classes.seen}>
+          <h4>{t("jobs.seenBy")}</h4>
+          <ul>
+            {seenBy.map(({ name, state }) => (
+              <li key={name}>
+                {name}
+                <GroupState state={state} />
+              </li>
+            ))}
+            {seenBy.length === 0 && <li className="micro">{t("jobs.seenByNone")}</li>}
+          </ul>
+          {liveGroups.map(({ name }) => (
+            <Checkbox
+              key={name}
+              mt={8}
+              label={t("jobs.groupIsLive", { group: name })}
+              checked={known.has(name)}
+              onChange={(event) => setKnown(toggled(known, name, event.currentTarget.checked))}
+            />
+          ))}
+        </div>
+      )}
+      <div className={classes.decide}>
+        <NeedsRight right="jobs">
+          <Button
+            variant="filled"
+            size="md"
+            leftSection={<IconPlayerPlay size={15} stroke={1.8} />}
+            disabled={!isWhole(request) || !isAllKnown}
+            title={isAllKnown ? "" : t("jobs.tickFirst")}
+            loading={create.isPending}
+            onClick={start}
+          >
+            {action}
+          </Button>
+        </NeedsRight>
+      </div>
+    </Panel>
+  )
+}
+
+function toggled(known: ReadonlySet<string>, name: string, isOn: boolean): ReadonlySet<string> {
+  const next = new Set(known)
+  if (isOn) next.add(name)
+  else next.delete(name)
+  return next
+}

@@ -1,0 +1,94 @@
+import { Button, Group, Stack, TextInput } from "@mantine/core"
+import { useNavigate } from "@tanstack/react-router"
+import type { ReactNode } from "react"
+import { useTranslation } from "react-i18next"
+import { CurlButton } from "@/components/code/curl-button"
+import { CodeBlock } from "@/components/code/code-block"
+import { Columns, Page } from "@/components/layout/page"
+import { Panel } from "@/components/layout/panel"
+import { type Step, StepsRail } from "@/components/rail/steps-rail"
+import { paths } from "@/config/paths"
+import { useUrlState } from "@/hooks/use-url-state"
+import type { JobRequest } from "@/lib/api-types"
+import { isWhole } from "../request"
+
+interface WizardProps {
+  title: string
+  steps: (Step & { isReady: boolean; fields: ReactNode })[]
+  request: JobRequest
+  /** What is decided at the last step. */
+  decision: ReactNode
+}
+
+/** Steps along a rail: left what will be touched, right the decision; the request is shown below it. */
+export function Wizard({ title, steps, request, decision }: WizardProps) {
+  const { t } = useTranslation()
+  const navigate = useNavigate()
+  const [state, change] = useUrlState()
+  const current = steps.find(({ id }) => id === state.step) ?? steps[0]
+  if (!current) return null
+  const index = steps.indexOf(current)
+  const next = steps[index + 1]
+  const isLast = next === undefined
+  return (
+    <Page
+      title={title}
+      facts={t("jobs.nothingWritten")}
+      actions={
+        <>
+          <Button
+            variant="subtle"
+            disabled={!isWhole(request)}
+            onClick={() => void navigate({ to: "/schedules", search: { ...state, step: undefined, new: request.type } })}
+          >
+            {t("jobs.saveAsSchedule")}
+          </Button>
+          <Button onClick={() => void navigate({ to: "/jobs" })}>{t("jobs.discard")}</Button>
+        </>
+      }
+    >
+      <StepsRail steps={steps} current={current.id} onStep={(step) => change({ step })} />
+      <Columns
+        sideWidth={378}
+        main={
+          <Panel title={current.label}>
+            <Stack gap={14} p={14}>
+              {current.fields}
+              {!isLast && (
+                <Group gap={8} mt={4}>
+                  <Button variant="filled" size="md" disabled={!current.isReady} onClick={() => change({ step: next.id }, { push: true })}>
+                    {t("jobs.next", { step: next.label })}
+                  </Button>
+                  {!current.isReady && <span className="micro">{t("jobs.notReady")}</span>}
+                </Group>
+              )}
+            </Stack>
+          </Panel>
+        }
+        side={
+          <>
+            {isLast && decision}
+            <Panel title={t("request.title")} actions={<CurlButton label="curl" request={{ method: "POST", path: paths.jobs, body: request }} />}>
+              <CodeBlock plain wrap language="json" text={`POST ${paths.jobs}\n${JSON.stringify(request, null, 2)}`} />
+            </Panel>
+          </>
+        }
+      />
+    </Page>
+  )
+}
+
+export function NameField({ placeholder }: { placeholder: string }) {
+  const { t } = useTranslation()
+  const [state, change] = useUrlState()
+  return (
+    <TextInput
+      label={t("jobs.name")}
+      description={t("jobs.nameWords")}
+      placeholder={placeholder}
+      value={state.name ?? ""}
+      onChange={(event) => change({ name: event.currentTarget.value })}
+      maw={360}
+    />
+  )
+}

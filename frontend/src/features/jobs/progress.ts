@@ -1,0 +1,26 @@
+import type { Job } from "@/lib/api-types"
+
+export const isActive = ({ state }: Job): boolean => state === "queued" || state === "running"
+
+/** What counts as done: written for a replay, read for a reconciliation. */
+export const doneOf = ({ type, counters }: Job): number => (type === "replay" ? counters.written : counters.read)
+
+/** How much it will be; null while it is not counted yet. */
+export const plannedOf = ({ counters }: Job): number | null => counters.planned || null
+
+/** How far a job is, between 0 and 1; null while that is not known. */
+export function progressOf(job: Job): number | null {
+  const { state, type, counters } = job
+  if (state === "succeeded") return 1
+  if (state === "queued") return 0
+  const planned = plannedOf(job)
+  if (planned === null) return null
+  const passed = type === "replay" ? counters.skipped + counters.failed : 0
+  return Math.min(1, (doneOf(job) + passed) / planned)
+}
+
+/** How long it ran, or has been running. */
+export function tookMs({ started_at: started, finished_at: finished }: Job, now: number): number | null {
+  if (!started) return null
+  return Math.max(0, (finished ? Date.parse(finished) : now) - Date.parse(started))
+}

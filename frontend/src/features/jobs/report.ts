@@ -1,0 +1,54 @@
+/** The report of a job, as its program wrote it; every part may be absent. */
+export interface Report {
+  tiles?: Partial<Record<Tile, number>>
+  samples?: Sample[]
+  queues?: QueueReport[]
+}
+
+export const TILES = [
+  "matched",
+  "missing_right",
+  "missing_left",
+  "different",
+  "duplicate_right",
+  "duplicate_left",
+  "duplicate",
+  "keyless_left",
+  "keyless_right",
+] as const
+export type Tile = (typeof TILES)[number]
+
+export interface Place {
+  queue_id: number
+  queue_offset: number
+}
+
+export interface Sample {
+  class: Tile
+  key: string
+  left: Place | null
+  right: Place | null
+  fields?: string[]
+}
+
+export interface QueueReport {
+  broker: string
+  queue_id: number
+  from: number
+  to: number
+  read?: number
+  written?: number
+}
+
+/** The colour that a tile, a chart and the table share; matched has none. */
+export const TILE_COLORS: Partial<Record<Tile, string>> = {
+  missing_right: "var(--series-1)",
+  different: "var(--series-2)",
+  missing_left: "var(--series-3)",
+  duplicate_right: "var(--series-4)",
+  duplicate_left: "var(--series-5)",
+}
+
+/** How many messages differ in any way. */
+export const differencesOf = ({ tiles = {} }: Report): number =>
+  TILES.filter((tile) => tile !== "matched").reduce((sum, tile) => sum + (tiles[tile] ?? 0), 0)

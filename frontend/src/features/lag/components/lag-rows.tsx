@@ -1,0 +1,37 @@
+import { LagRail } from "@/components/rail/rail"
+import { NotApplicable, Num } from "@/components/values/num"
+import { Duration } from "@/components/values/time"
+import type { GroupQueue } from "@/lib/api-types"
+import { queueId } from "../trends"
+import classes from "./lag.module.css"
+
+interface LagRowsProps {
+  queues: readonly GroupQueue[]
+  scale: number
+  growing: ReadonlySet<string>
+}
+
+/** For a phone: two lines a queue over a rail of full width, the worst first. */
+export function LagRows({ queues, scale, growing }: LagRowsProps) {
+  const sorted = [...queues].sort((a, b) => (b.lag ?? -1) - (a.lag ?? -1))
+  return (
+    <div>
+      {sorted.map((queue) => {
+        const isGrowing = growing.has(queueId(queue))
+        return (
+          <div key={queueId(queue)} className={classes.row}>
+            <b>q{queue.queue_id}</b>
+            <small className="truncate">{queue.lag === null ? queue.unknown_reason : (queue.client ?? "")}</small>
+            <b className={isGrowing ? classes.growing : undefined}>
+              <Num value={queue.lag} reason={queue.unknown_reason} width={44} />
+            </b>
+            <span>{queue.lag === null ? <NotApplicable /> : <Duration ms={queue.time_lag_ms} />}</span>
+            <div className={classes.rail}>
+              <LagRail lag={queue.lag} scale={scale} tone={isGrowing ? "growing" : "normal"} />
+            </div>
+          </div>
+        )
+      })}
+    </div>
+  )
+}

@@ -1,0 +1,87 @@
+import { useMemo } from "react"
+import { useTranslation } from "react-i18next"
+import { columnsFor } from "@/components/data-table/columns"
+import { DataTable } from "@/components/data-table/data-table"
+import { Panel } from "@/components/layout/panel"
+import { LagRail } from "@/components/rail/rail"
+import { Empty } from "@/components/states/empty"
+import { NotApplicable, Num } from "@/components/values/num"
+import { Duration } from "@/components/values/time"
+import { usePhone } from "@/hooks/use-media"
+import type { Group, GroupQueue } from "@/lib/api-types"
+import { count } from "@/lib/format"
+import { queueId } from "../trends"
+import { useGrowingQueues } from "../use-growing-queues"
+import classes from "./lag.module.css"
+import { LagRows } from "./lag-rows"
+
+const column = columnsFor<GroupQueue>()
+
+/** Queue by queue where the group stands; the rails share one scale, which the title states. */
+export function LagTable({ group }: { group: Group }) {
+  const { t } = useTranslation()
+  const isPhone = usePhone()
+  const growing = useGrowingQueues(group)
+  const scale = Math.max(1, ...group.queues.map(({ lag }) => lag ?? 0))
+  const topics = new Set(group.queues.map(({ topic }) => topic))
+  return (
+    <Panel
+      title={t("lag.queues")}
+      note={isPhone ? t("lag.worstFirst", { n: group.queues.length, topics: [...topics].join(", ") }) : t("lag.scale", { topics: [...topics].join(", "), n: count(scale) })}
+    >
+      {group.queues.length === 0 && <Empty title={t("lag.none")} next={t("lag.noneNext")} />}
+      {group.queues.length > 0 &&
+        (isPhone ? (
+          <LagRows queues={group.queues} scale={scale} growing={growing} />
+        ) : (
+          <QueuesTable queues={group.queues} scale={scale} growing={growing} hasTopics={topics.size > 1} />
+        ))}
+    </Panel>
+  )
+}
+
+interface QueuesTableProps {
+  queues: GroupQueue[]
+  scale: number
+  growing: ReadonlySet<string>
+  hasTopics: boolean
+}
+
+function QueuesTable({ queues, scale, growing, hasTopics }: QueuesTableProps) {
+  const { t } = useTranslation()
+  const columns = useMemo(() => {
+    const isGrowing = (queue: GroupQueue) => growing.has(queueId(queue))
+    return [
+      ...(hasTopics ? [column("topic", t("lag.topic"), { isName: true }, (queue) => queue.topic)] : []),
+      column("queue", t("lag.queue"), { align: "end", isStrong: true, width: 56 }, (queue) => queue.queue_id),
+      column("client", t("lag.client"), { isSecondary: true }, (queue) => <Client id={queue.client} />),
+      column("broker_offset", t("lag.brokerOffset"), { align: "end", isSecondary: true, minWidth: 560 }, (queue) => (
+        <Num value={queue.broker_offset} reason={queue.unknown_reason} width={54} />
+      )),
+      column("group_offset", t("lag.groupOffset"), { align: "end", minWidth: 480 }, (queue) => (
+        <Num value={queue.group_offset} reason={queue.unknown_reason} width={54} />
+      )),
+      column("lag", t("lag.lag"), { align: "end", isStrong: true }, (queue) => (
+        <span className={isGrowing(queue) ? classes.growing : undefined}>
+          <Num value={queue.lag} reason={queue.unknown_reason} width={38} />
+        </span>
+      )),
+      column("rail", t("lag.rail"), { width: 150, minWidth: 620 }, (queue) => (
+        <LagRail lag={queue.lag} scale={scale} tone={isGrowing(queue) ? "growing" : "normal"} />
+      )),
+      column("time_lag", t("lag.timeLag"), { align: "end" }, (queue) =>
+        queue.lag === null ? <span className="micro">{queue.unknown_reason}</span> : <Duration ms={queue.time_lag_ms} />,
+      ),
+    ]
+  }, [t, scale, growing, hasTopics])
+  return <DataTable natural label={t("lag.queues")} columns={columns} rows={queues} rowId={queueId} />
+}
+
+function Client({ id }: { id: string | null }) {
+  if (id === null) return <NotApplicable />
+  return (
+    <span className={classes.client} title={id}>
+      {id}
+    </span>
+  )
+}

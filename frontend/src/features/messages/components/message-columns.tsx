@@ -1,0 +1,35 @@
+import type { TFunction } from "i18next"
+import { Tag } from "@/components/badges/badge"
+import { columnsFor } from "@/components/data-table/columns"
+import { Ident } from "@/components/values/ident"
+import { Num } from "@/components/values/num"
+import { Time } from "@/components/values/time"
+import type { MessageSummary } from "@/lib/api-types"
+import { bytes, queueAndOffset } from "@/lib/format"
+import classes from "./messages.module.css"
+
+const column = columnsFor<MessageSummary>()
+const MANY_RETRIES = 10
+
+/** Beside a drawer the list keeps what tells messages apart; keys and size go first. */
+export const messageColumns = (t: TFunction, withTopic: boolean) => [
+  column("stored", t("messages.stored"), { align: "end", width: 158 }, ({ stored_at }) => <Time at={stored_at} withMs />),
+  ...(withTopic ? [column("topic", t("messages.topic"), { isName: true, minWidth: 560 }, ({ topic }) => topic)] : []),
+  column("queue", t("messages.queueOffset"), { align: "end", isSecondary: true, minWidth: 420 }, (message) =>
+    queueAndOffset(message.queue_id, message.queue_offset),
+  ),
+  column("id", t("messages.id"), {}, ({ message_id }) => <Ident id={message_id} />),
+  column("keys", t("messages.keys"), { isSecondary: true, minWidth: 760 }, ({ keys }) => (
+    <span className="mono" title={keys.join("\n")}>
+      {keys.slice(0, 2).join(" ")}
+      {keys.length > 2 && ` +${keys.length - 2}`}
+    </span>
+  )),
+  column("tag", t("messages.tag"), { minWidth: 480 }, ({ tag }) => tag && <Tag>{tag}</Tag>),
+  column("size", t("messages.size"), { align: "end", isSecondary: true, minWidth: 860 }, ({ size_bytes }) => bytes(size_bytes)),
+  column("retries", t("messages.retries"), { align: "end", minWidth: 620 }, ({ reconsume_times: times }) => (
+    <span className={classes.retries} data-many={times >= MANY_RETRIES || undefined}>
+      <Num value={times} />
+    </span>
+  )),
+]

@@ -1,0 +1,27 @@
+import { useTranslation } from "react-i18next"
+import type { Message } from "@/lib/api-types"
+import { SectionHead } from "./message-view"
+import classes from "./messages.module.css"
+
+export function MessageProperties({ message }: { message: Message }) {
+  const { t } = useTranslation()
+  const entries = Object.entries(message.properties)
+  return (
+    <>
+      <SectionHead name={t("messages.sections.properties")} fact={String(entries.length)} />
+      {entries.length === 0 && <p className="micro">{t("messages.noProperties")}</p>}
+      {entries.length > 0 && (
+        <table className={classes.properties}>
+          <tbody>
+            {entries.map(([name, value]) => (
+              <tr key={name}>
+                <td>{name}</td>
+                <td>{value}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,104 @@
+import { Button, Group } from "@mantine/core"
+import { Trans, useTranslation } from "react-i18next"
+import { Panel } from "@/components/layout/panel"
+import { Empty } from "@/components/states/empty"
+import { Failed } from "@/components/states/failed"
+import { SkeletonRows } from "@/components/states/skeleton-rows"
+import { useFormat } from "@/hooks/use-format"
+import type { UrlState } from "@/hooks/use-url-state"
+import type { MessageSummary } from "@/lib/api-types"
+import { count } from "@/lib/format"
+import { asProblem } from "@/lib/problem"
+import { boundsOf, modeOf } from "../search-state"
+import type { FoundMessages } from "../use-found-messages"
+import classes from "./messages.module.css"
+import { MessagesTable } from "./messages-table"
+import { VerdictBar } from "./verdict-bar"
+
+interface MessageResultsProps {
+  cluster: string
+  state: UrlState
+  now: number
+  found: FoundMessages
+  open: string | undefined
+  onShow: (message: MessageSummary) => void
+  onChange: (patch: UrlState) => void
+}
+
+export function MessageResults({ state, now, found, open, onShow, onChange }: MessageResultsProps) {
+  const { answer, rows, queuePage } = found
+  return (
+    <>
+      {found.isAsked && <Summary state={state} now={now} />}
+      {answer && <VerdictBar answer={answer} matches={rows?.length ?? 0} />}
+      <Panel grow>
+        <Results found={found} state={state} open={open} onShow={onShow} />
+      </Panel>
+      {queuePage && <QueuePager page={queuePage} state={state} onChange={onChange} />}
+    </>
+  )
+}
+
+/** What was asked, in words. */
+function Summary({ state, now }: { state: UrlState; now: number }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const { from, to } = boundsOf(state, now)
+  const mode = modeOf(state)
+  if (mode === "id" || mode === "offset") return null
+  const values = {
+    key: state.key ?? "",
+    topic: state.topic ?? "",
+    from: from ? format.when(from) : t("messages.oldest"),
+    to: to ? format.when(to) : t("time.now"),
+  }
+  return (
+    <p className={classes.summary}>
+      {mode === "key" ? <Trans i18nKey="messages.keySummary" values={values} components={{ b: <b /> }} /> : t("messages.timeSummary", values)}
+    </p>
+  )
+}
+
+function Results({ found, state, open, onShow }: Pick<MessageResultsProps, "found" | "state" | "open" | "onShow">) {
+  const { t } = useTranslation()
+  const { rows, error, isAsked, more } = found
+  if (rows === undefined) {
+    if (error) return <NotFoundOrFailed error={error} retry={found.retry} />
+    if (isAsked) return <SkeletonRows rows={8} />
+    return <Empty title={t(`messages.start.${modeOf(state)}`)} next={t("messages.startNext")} />
+  }
+  if (rows.length === 0) return <Empty title={t("messages.none")} next={t("messages.noneNext")} />
+  return (
+    <>
+      <MessagesTable rows={rows} selectedId={open} onRow={onShow} onEnd={more} />
+      <p className="micro" style={{ padding: "10px 14px" }}>
+        {more ? t("states.loadingMore") : t("messages.end")}
+      </p>
+    </>
+  )
+}
+
+function NotFoundOrFailed({ error, retry }: { error: unknown; retry: () => void }) {
+  const { t } = useTranslation()
+  if (asProblem(error).status === 404) return <Empty title={t("messages.notThere")} next={asProblem(error).message} />
+  return <Failed what={t("messages.failed")} error={error} retry={retry} />
+}
+
+const PAGE = 32
+
+function QueuePager({ page, state, onChange }: { page: NonNullable<FoundMessages["queuePage"]>; state: UrlState; onChange: (patch: UrlState) => void }) {
+  const { t } = useTranslation()
+  const offset = Number(state.offset)
+  const go = (next: number) => onChange({ offset: String(next), open: undefined })
+  return (
+    <Group gap={8}>
+      <Button size="xs" disabled={offset <= page.min_offset} onClick={() => go(Math.max(page.min_offset, offset - PAGE))}>
+        {t("messages.older")}
+      </Button>
+      <Button size="xs" disabled={page.next_offset >= page.max_offset} onClick={() => go(page.next_offset)}>
+        {t("messages.newer")}
+      </Button>
+      <span className="micro">{t("messages.bounds", { min: count(page.min_offset), max: count(page.max_offset) })}</span>
+    </Group>
+  )
+}

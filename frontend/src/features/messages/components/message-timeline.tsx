@@ -1,0 +1,47 @@
+import { useTranslation } from "react-i18next"
+import { useFormat } from "@/hooks/use-format"
+import type { Message } from "@/lib/api-types"
+import { count } from "@/lib/format"
+import { SectionHead } from "./message-view"
+import classes from "./messages.module.css"
+
+interface Moment {
+  at: string
+  what: string
+  small: string
+  isOurs?: boolean
+}
+
+/** When it was sent and when it was stored, with the time between. */
+export function MessageTimeline({ message }: { message: Message }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const start = Date.parse(message.born_at)
+  const moments: Moment[] = [
+    { at: message.born_at, what: t("messages.sentBy", { host: message.born_host }), small: t("messages.bornClock") },
+    {
+      at: message.stored_at,
+      what: t("messages.storedIn", { topic: message.topic, queue: message.queue_id, offset: count(message.queue_offset) }),
+      small: t("messages.logOffset", { broker: message.broker, host: message.store_host, n: count(message.log_offset) }),
+      isOurs: true,
+    },
+  ]
+  return (
+    <>
+      <SectionHead name={t("messages.sections.timeline")} />
+      <ol className={classes.timeline}>
+        {moments.map(({ at, what, small, isOurs }) => (
+          <li key={what}>
+            <span>{format.clock(at, true)}</span>
+            <span>{`${Date.parse(at) > start ? "+" : ""}${count(Date.parse(at) - start)} ms`}</span>
+            <span className={classes.mark} data-ours={isOurs} />
+            <span>
+              {what}
+              <small>{small}</small>
+            </span>
+          </li>
+        ))}
+      </ol>
+    </>
+  )
+}

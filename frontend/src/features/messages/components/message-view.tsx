@@ -1,0 +1,89 @@
+import { type ReactNode, useState } from "react"
+import { useTranslation } from "react-i18next"
+import { Tag } from "@/components/badges/badge"
+import { CopyButton } from "@/components/code/copy-button"
+import { Time } from "@/components/values/time"
+import type { Message } from "@/lib/api-types"
+import { count } from "@/lib/format"
+import { MessageBody } from "./message-body"
+import { MessageDeliveries } from "./message-deliveries"
+import { MessageProperties } from "./message-properties"
+import { MessageTimeline } from "./message-timeline"
+import classes from "./messages.module.css"
+
+const SECTIONS = ["body", "properties", "delivery", "timeline"] as const
+type SectionName = (typeof SECTIONS)[number]
+const placeOf = (name: SectionName) => `message-${name}`
+
+/** One page with four sections; the tabs only scroll to them. */
+export function MessageView({ cluster, message }: { cluster: string; message: Message }) {
+  const { t } = useTranslation()
+  const [current, setCurrent] = useState<SectionName>("body")
+  const go = (name: SectionName) => {
+    setCurrent(name)
+    document.getElementById(placeOf(name))?.scrollIntoView({ block: "start" })
+  }
+  return (
+    <>
+      <MessageHead message={message} />
+      <nav className={classes.spy}>
+        {SECTIONS.map((name) => (
+          <a
+            key={name}
+            href={`#${placeOf(name)}`}
+            aria-current={name === current}
+            onClick={(event) => {
+              event.preventDefault()
+              go(name)
+            }}
+          >
+            {t(`messages.sections.${name}`)}
+            {name === "properties" && <small className="micro">{Object.keys(message.properties).length}</small>}
+          </a>
+        ))}
+      </nav>
+      <section id={placeOf("body")} className={classes.section}>
+        <MessageBody message={message} />
+      </section>
+      <section id={placeOf("properties")} className={classes.section}>
+        <MessageProperties message={message} />
+      </section>
+      <section id={placeOf("delivery")} className={classes.section}>
+        <MessageDeliveries cluster={cluster} message={message} />
+      </section>
+      <section id={placeOf("timeline")} className={classes.section}>
+        <MessageTimeline message={message} />
+      </section>
+    </>
+  )
+}
+
+function MessageHead({ message }: { message: Message }) {
+  const { t } = useTranslation()
+  return (
+    <div className={classes.head}>
+      <h2 className={classes.id}>
+        {message.message_id}
+        <CopyButton text={message.message_id} size={22} label={t("messages.copyId")} />
+      </h2>
+      <div className={classes.facts}>
+        <b>{message.topic}</b>
+        <span>{t("messages.atQueue", { n: message.queue_id })}</span>
+        <span>{t("messages.atOffset", { n: count(message.queue_offset) })}</span>
+        {message.tag && <Tag>{message.tag}</Tag>}
+        <Time at={message.stored_at} withMs />
+      </div>
+    </div>
+  )
+}
+
+/** The head of a section: name, fact in small, control at the right. */
+export function SectionHead({ name, fact, children }: { name: string; fact?: string; children?: ReactNode }) {
+  return (
+    <div className={classes.sectionHead}>
+      <h3>{name}</h3>
+      <span className="micro">{fact}</span>
+      {children && <div>{children}</div>}
+    </div>
+  )
+}

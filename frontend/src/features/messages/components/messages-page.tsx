@@ -1,0 +1,65 @@
+import { SegmentedControl } from "@mantine/core"
+import { useState } from "react"
+import { useTranslation } from "react-i18next"
+import { DockedPage } from "@/components/drawer/docked-drawer"
+import { Page } from "@/components/layout/page"
+import { useUrlState } from "@/hooks/use-url-state"
+import type { MessageSummary } from "@/lib/api-types"
+import { MODES, modeOf } from "../search-state"
+import { useFoundMessages } from "../use-found-messages"
+import { MessageDrawer } from "./message-drawer"
+import { MessageResults } from "./message-results"
+import { SearchBar } from "./search-bar"
+
+/** Finds messages by key, id, time, or place in a queue; all of it is in the address. */
+export function MessagesPage({ cluster, topics }: { cluster: string; topics: string[] }) {
+  const { t } = useTranslation()
+  const [state, change] = useUrlState()
+  const [now, setNow] = useState(() => Date.now())
+  const mode = modeOf(state)
+  const found = useFoundMessages(cluster, state, now)
+  const open = mode === "id" ? state.id : state.open
+  const openTopic = found.rows?.find(({ message_id }) => message_id === open)?.topic ?? state.topic
+  const show = (message: MessageSummary | undefined) => change({ open: message?.message_id })
+  return (
+    <DockedPage
+      drawer={
+        open !== undefined && (
+          <MessageDrawer
+            cluster={cluster}
+            address={{ id: open, topic: openTopic }}
+            rows={found.rows ?? []}
+            onShow={show}
+            onClose={() => change(mode === "id" ? { id: undefined } : { open: undefined })}
+          />
+        )
+      }
+    >
+      <Page
+        fill
+        title={t("nav.messages")}
+        badge={
+          <SegmentedControl
+            aria-label={t("messages.mode")}
+            value={mode}
+            onChange={(next) => change({ mode: next === "key" ? undefined : next, open: undefined })}
+            data={MODES.map((name) => ({ value: name, label: t(`messages.modes.${name}`) }))}
+          />
+        }
+      >
+        <SearchBar
+          key={mode}
+          mode={mode}
+          state={state}
+          topics={topics}
+          isBusy={found.isBusy}
+          onSearch={(patch) => {
+            setNow(Date.now())
+            change(patch, { push: true })
+          }}
+        />
+        <MessageResults cluster={cluster} state={state} now={now} found={found} open={open} onShow={show} onChange={change} />
+      </Page>
+    </DockedPage>
+  )
+}

@@ -1,0 +1,122 @@
+import { Button, Select } from "@mantine/core"
+import { IconClock, IconHash, IconKey, IconSearch, IconStack2 } from "@tabler/icons-react"
+import { useEffect, useRef, useState } from "react"
+import { useTranslation } from "react-i18next"
+import { useKeys } from "@/hooks/use-keys"
+import type { UrlState } from "@/hooks/use-url-state"
+import { isCount, type Mode, type Span, SPANS, spanOf } from "../search-state"
+import { CustomRange } from "./custom-range"
+import classes from "./messages.module.css"
+
+interface SearchBarProps {
+  mode: Mode
+  state: UrlState
+  topics: string[]
+  isBusy: boolean
+  onSearch: (patch: UrlState) => void
+}
+
+const ICONS = { key: IconKey, id: IconHash, time: IconClock, offset: IconStack2 } as const
+
+/** One bar for all modes: what is looked for, in which topic, over which time. */
+export function SearchBar({ mode, state, topics, isBusy, onSearch }: SearchBarProps) {
+  const { t } = useTranslation()
+  const [draft, setDraft] = useState<UrlState>(state)
+  const [span, setSpan] = useState<Span>(spanOf(state))
+  const set = (patch: UrlState) => setDraft((known) => ({ ...known, ...patch }))
+  const Icon = ICONS[mode]
+  const isReady = readiness(mode, draft)
+  const hasSpan = mode === "key" || mode === "time"
+  const submit = () => {
+    const range = span === "custom" ? { from: draft.from, to: draft.to, span: undefined } : { from: undefined, to: undefined, span }
+    onSearch({
+      topic: draft.topic,
+      key: mode === "key" ? draft.key?.trim() : undefined,
+      id: mode === "id" ? draft.id?.trim() : undefined,
+      queue: mode === "offset" || mode === "time" ? draft.queue : undefined,
+      offset: mode === "offset" ? draft.offset : undefined,
+      open: undefined,
+      ...(hasSpan && range),
+    })
+  }
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (isReady) submit()
+      }}
+    >
+      <div className={classes.bar}>
+        <Icon size={16} stroke={1.6} aria-hidden />
+        <ModeInputs mode={mode} draft={draft} onChange={set} />
+        <div className={classes.part}>
+          <Select
+            searchable
+            clearable={mode === "id"}
+            aria-label={t("messages.topic")}
+            placeholder={mode === "id" ? t("messages.anyTopic") : t("messages.chooseTopic")}
+            data={draft.topic && !topics.includes(draft.topic) ? [draft.topic, ...topics] : topics}
+            value={draft.topic ?? null}
+            onChange={(topic) => set({ topic: topic ?? undefined })}
+            w={190}
+          />
+        </div>
+        {hasSpan && (
+          <div className={classes.part}>
+            <Select
+              aria-label={t("messages.span")}
+              data={SPANS.map((name) => ({ value: name, label: t(`messages.spans.${name}`) }))}
+              value={span}
+              onChange={(next) => setSpan(next as Span)}
+              w={128}
+            />
+          </div>
+        )}
+        <Button type="submit" variant="filled" className={classes.button ?? ""} leftSection={<IconSearch size={15} stroke={1.8} />} disabled={!isReady} loading={isBusy}>
+          {t("messages.search")}
+        </Button>
+      </div>
+      {hasSpan && span === "custom" && <CustomRange from={draft.from} to={draft.to} onChange={set} />}
+    </form>
+  )
+}
+
+function readiness(mode: Mode, draft: UrlState): boolean {
+  if (mode === "id") return Boolean(draft.id?.trim())
+  if (!draft.topic) return false
+  if (mode === "key") return Boolean(draft.key?.trim())
+  if (mode === "offset") return isCount(draft.queue) && isCount(draft.offset)
+  return true
+}
+
+interface ModeInputsProps {
+  mode: Mode
+  draft: UrlState
+  onChange: (patch: UrlState) => void
+}
+
+function ModeInputs({ mode, draft, onChange }: ModeInputsProps) {
+  const { t } = useTranslation()
+  const first = useRef<HTMLInputElement>(null)
+  useKeys({ "/": () => first.current?.focus() })
+  useEffect(() => {
+    if (window.matchMedia("(min-width: 900px)").matches) first.current?.focus()
+  }, [mode])
+  const input = (field: "key" | "id" | "queue" | "offset", label: string, isFirst: boolean) => (
+    <input
+      key={field}
+      ref={isFirst ? first : undefined}
+      className={classes.text}
+      aria-label={label}
+      placeholder={label}
+      value={draft[field] ?? ""}
+      inputMode={field === "queue" || field === "offset" ? "numeric" : "text"}
+      spellCheck={false}
+      onChange={(event) => onChange({ [field]: event.currentTarget.value })}
+    />
+  )
+  if (mode === "key") return input("key", t("messages.keyWords"), true)
+  if (mode === "id") return input("id", t("messages.idWords"), true)
+  if (mode === "time") return input("queue", t("messages.anyQueue"), true)
+  return [input("queue", t("messages.queue"), true), input("offset", t("messages.offset"), false)]
+}

@@ -1,0 +1,47 @@
+import { useNavigate } from "@tanstack/react-router"
+import { useTranslation } from "react-i18next"
+import { Link } from "@tanstack/react-router"
+import { CodeBlock } from "@/components/code/code-block"
+import { Empty } from "@/components/states/empty"
+import { QueryPanel } from "@/components/states/query-panel"
+import { paths } from "@/config/paths"
+import { curlOf } from "@/lib/curl"
+import { useBrowseByTime } from "../api/browse-messages"
+import { MessagesTable } from "./messages-table"
+
+const NEWEST = 30
+
+/** The newest messages of a topic; a row opens it in the search. */
+export function TopicMessages({ cluster, topic }: { cluster: string; topic: string }) {
+  const { t } = useTranslation()
+  const navigate = useNavigate()
+  const newest = useBrowseByTime(cluster, { topic }, NEWEST)
+  const rows = newest.data?.pages[0]?.items
+  const send = { method: "POST", path: paths.topicMessages(cluster, topic), headers: { "MQ-Key": "first-1" }, body: "hello, harbour" } as const
+  return (
+    <QueryPanel
+      query={{ ...newest, data: rows, refetch: newest.refetch as never }}
+      title={t("messages.newest")}
+      note={rows && t("messages.newestNote", { count: rows.length })}
+      actions={
+        <Link to="/messages" search={{ mode: "time", topic }}>
+          {t("messages.browse")}
+        </Link>
+      }
+      what={t("messages.failed")}
+      isEmpty={(items) => items.length === 0}
+      empty={
+        <Empty title={t("messages.noneIn", { topic })} next={t("messages.noneInNext")} actions={<CodeBlock language="curl" text={curlOf(send)} />} />
+      }
+    >
+      {(items) => (
+        <MessagesTable
+          natural
+          withTopic={false}
+          rows={items}
+          onRow={({ message_id }) => void navigate({ to: "/messages", search: { mode: "time", topic, span: "all", open: message_id } })}
+        />
+      )}
+    </QueryPanel>
+  )
+}

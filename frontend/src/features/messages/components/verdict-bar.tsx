@@ -1,0 +1,86 @@
+import { IconCircleCheckFilled, IconCircleHalf2, IconCircleMinus, IconCircleX } from "@tabler/icons-react"
+import { useTranslation } from "react-i18next"
+import { Badge, type Tone } from "@/components/badges/badge"
+import { useFormat } from "@/hooks/use-format"
+import { useNow } from "@/hooks/use-now"
+import type { MessageSearch } from "@/lib/api-types"
+import { count } from "@/lib/format"
+import classes from "./messages.module.css"
+
+const ICONS = {
+  match: { icon: IconCircleCheckFilled, color: "var(--ok)" },
+  no_match: { icon: IconCircleMinus, color: "var(--ink-2)" },
+  partial: { icon: IconCircleHalf2, color: "var(--warn)" },
+  failed: { icon: IconCircleX, color: "var(--crit)" },
+} as const
+
+interface VerdictBarProps {
+  answer: MessageSearch
+  /** How many matches all pages hold so far. */
+  matches: number
+}
+
+/** What the search found, and how much it read to be sure. No match is a complete answer too. */
+export function VerdictBar({ answer, matches }: VerdictBarProps) {
+  const { t } = useTranslation()
+  const { verdict, complete, searched } = answer
+  const { icon: Icon, color } = ICONS[verdict]
+  const kind = verdict === "failed" ? "failed" : complete ? "complete" : "partial"
+  const tones = { failed: "crit", complete: "ok", partial: "warn" } as const satisfies Record<string, Tone>
+  return (
+    <div className={classes.verdict} role="status">
+      <div className={classes.verdictHead}>
+        <Icon size={16} stroke={1.6} color={color} aria-hidden />
+        <b>{t(`verdict.${verdict}`, { count: matches, n: count(matches) })}</b>
+        <Badge tone={tones[kind]}>{t(`verdict.${kind}`)}</Badge>
+        <span className={classes.words}>{useWords(answer)}</span>
+        <span className="micro">{`${count(searched.elapsed_ms)} ms`}</span>
+      </div>
+      <Coverage answer={answer} />
+    </div>
+  )
+}
+
+function useWords({ verdict, complete, searched }: MessageSearch): string {
+  const { t } = useTranslation()
+  const { index_files: files, entries_visited: entries, collisions_dropped: collisions, expired_messages: expired } = searched
+  if (files === null) return t("verdict.notTold")
+  if (verdict === "no_match" && complete) return t("verdict.notThere", { count: files, n: count(files) })
+  const words = [t("verdict.files", { count: files, n: count(files) })]
+  if (entries !== null) words.push(t("verdict.entries", { count: entries, n: count(entries) }))
+  if (collisions) words.push(t("verdict.collisions", { count: collisions, n: count(collisions) }))
+  if (expired) words.push(t("verdict.expired", { count: expired, n: count(expired) }))
+  return words.join(t("list.comma"))
+}
+
+const MOST_BLOCKS = 40
+
+/** One block for each index file, the oldest left: skipped by time, left over, or searched. */
+function Coverage({ answer }: { answer: MessageSearch }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const now = useNow(60_000)
+  const { searched, complete, verdict } = answer
+  const { index_files: files, index_files_skipped_by_time: skipped } = searched
+  if (files === null || files + (skipped ?? 0) === 0) return null
+  const kinds = [
+    ...new Array<string>(Math.min(skipped ?? 0, MOST_BLOCKS)).fill("skipped"),
+    ...(complete || verdict === "failed" ? [] : ["left"]),
+    ...new Array<string>(Math.min(files, MOST_BLOCKS)).fill("searched"),
+    ...(verdict === "failed" ? ["failed"] : []),
+  ]
+  const isUntilNow = Math.abs(now - Date.parse(searched.to)) < 120_000
+  return (
+    <>
+      <div className={classes.blocks} aria-hidden>
+        {kinds.map((kind, index) => (
+          <span key={index} data-kind={kind} />
+        ))}
+      </div>
+      <div className={classes.ends}>
+        <span>{skipped ? t("verdict.skipped", { count: skipped, n: count(skipped), time: format.when(searched.from) }) : format.when(searched.from)}</span>
+        <span>{isUntilNow ? t("time.now") : format.when(searched.to)}</span>
+      </div>
+    </>
+  )
+}

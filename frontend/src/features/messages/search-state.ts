@@ -1,0 +1,44 @@
+import type { UrlState } from "@/hooks/use-url-state"
+import type { OffsetBrowse, TimeBrowse } from "./api/browse-messages"
+import type { KeySearch } from "./api/search-messages"
+
+export const MODES = ["key", "id", "time", "offset"] as const
+export type Mode = (typeof MODES)[number]
+
+export const SPANS = ["1h", "24h", "3d", "7d", "all", "custom"] as const
+export type Span = (typeof SPANS)[number]
+
+const HOUR_MS = 3_600_000
+const SPAN_MS: Partial<Record<Span, number>> = { "1h": HOUR_MS, "24h": 24 * HOUR_MS, "3d": 72 * HOUR_MS, "7d": 168 * HOUR_MS }
+
+export const modeOf = (state: UrlState): Mode => MODES.find((mode) => mode === state.mode) ?? "key"
+
+export function spanOf(state: UrlState): Span {
+  if (state.from ?? state.to) return "custom"
+  return SPANS.find((span) => span === state.span) ?? "3d"
+}
+
+/** From and to of the address as RFC 3339; a span is counted back from `now`. */
+export function boundsOf(state: UrlState, now: number): { from?: string; to?: string } {
+  const span = spanOf(state)
+  if (span === "custom") return { ...(state.from && { from: state.from }), ...(state.to && { to: state.to }) }
+  const ms = SPAN_MS[span]
+  return ms === undefined ? {} : { from: new Date(now - ms).toISOString() }
+}
+
+export function keySearchOf(state: UrlState, now: number): KeySearch | null {
+  if (modeOf(state) !== "key" || !state.key || !state.topic) return null
+  return { topic: state.topic, key: state.key, ...boundsOf(state, now) }
+}
+
+export function timeBrowseOf(state: UrlState, now: number): TimeBrowse | null {
+  if (modeOf(state) !== "time" || !state.topic) return null
+  return { topic: state.topic, ...(state.queue && { queue: state.queue }), ...boundsOf(state, now) }
+}
+
+export function offsetBrowseOf(state: UrlState): OffsetBrowse | null {
+  if (modeOf(state) !== "offset" || !state.topic || !isCount(state.queue) || !isCount(state.offset)) return null
+  return { topic: state.topic, queue: Number(state.queue), offset: Number(state.offset) }
+}
+
+export const isCount = (text: string | undefined): text is string => text !== undefined && /^\d{1,15}$/.test(text)

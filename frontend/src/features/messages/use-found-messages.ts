@@ -1,0 +1,48 @@
+import type { UrlState } from "@/hooks/use-url-state"
+import type { MessageSearch, MessageSummary, QueuePage } from "@/lib/api-types"
+import { useBrowseByOffset, useBrowseByTime } from "./api/browse-messages"
+import { useMessage } from "./api/get-message"
+import { useMessageSearch } from "./api/search-messages"
+import { keySearchOf, modeOf, offsetBrowseOf, timeBrowseOf } from "./search-state"
+
+export interface FoundMessages {
+  /** Absent until something was looked for and found or not found. */
+  rows: MessageSummary[] | undefined
+  /** The last page's verdict, in key mode. */
+  answer: MessageSearch | undefined
+  queuePage: QueuePage | undefined
+  error: unknown
+  isAsked: boolean
+  isBusy: boolean
+  more: (() => void) | undefined
+  retry: () => void
+}
+
+/** The rows of whatever the address asks for. */
+export function useFoundMessages(cluster: string, state: UrlState, now: number): FoundMessages {
+  const mode = modeOf(state)
+  const search = useMessageSearch(cluster, keySearchOf(state, now))
+  const time = useBrowseByTime(cluster, timeBrowseOf(state, now))
+  const offset = useBrowseByOffset(cluster, offsetBrowseOf(state))
+  const one = useMessage(cluster, mode === "id" && state.id ? { id: state.id, topic: state.topic } : null)
+  const query = { key: search, time, offset, id: one }[mode]
+  const paged = mode === "key" ? search : time
+  return {
+    rows: rowsOf(),
+    answer: mode === "key" ? search.data?.pages.at(-1) : undefined,
+    queuePage: mode === "offset" ? offset.data : undefined,
+    error: query.error,
+    isAsked: query.fetchStatus !== "idle" || query.data !== undefined || query.error !== null,
+    isBusy: query.isFetching,
+    more:
+      (mode === "key" || mode === "time") && paged.hasNextPage && !paged.isFetchingNextPage ? () => void paged.fetchNextPage() : undefined,
+    retry: () => void query.refetch(),
+  }
+
+  function rowsOf(): MessageSummary[] | undefined {
+    if (mode === "key") return search.data?.pages.flatMap(({ items }) => items)
+    if (mode === "time") return time.data?.pages.flatMap(({ items }) => items)
+    if (mode === "offset") return offset.data?.items
+    return one.data && [one.data]
+  }
+}

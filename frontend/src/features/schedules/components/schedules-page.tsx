@@ -1,0 +1,50 @@
+import { Button } from "@mantine/core"
+import { IconPlus } from "@tabler/icons-react"
+import { type ReactNode } from "react"
+import { useTranslation } from "react-i18next"
+import { CurlButton } from "@/components/code/curl-button"
+import { DockedPage } from "@/components/drawer/docked-drawer"
+import { NeedsRight } from "@/components/forms/lock"
+import { Page } from "@/components/layout/page"
+import { Empty } from "@/components/states/empty"
+import { QueryPanel } from "@/components/states/query-panel"
+import { paths } from "@/config/paths"
+import { useUrlState } from "@/hooks/use-url-state"
+import { useSchedules } from "../api/schedules"
+import { SchedulesTable } from "./schedules-table"
+
+export function SchedulesPage({ form }: { form: ReactNode }) {
+  const { t } = useTranslation()
+  const [state, change] = useUrlState()
+  const schedules = useSchedules()
+  const create = (
+    <NeedsRight right="jobs">
+      <Button variant="filled" leftSection={<IconPlus size={15} stroke={1.8} />} onClick={() => change({ new: "replay" })}>
+        {t("schedules.create")}
+      </Button>
+    </NeedsRight>
+  )
+  return (
+    <DockedPage drawer={state.new !== undefined && form}>
+      <Page
+        title={t("nav.schedules")}
+        facts={schedules.data && t("schedules.facts", { count: schedules.data.length })}
+        actions={
+          <>
+            <CurlButton request={{ path: paths.schedules }} />
+            {create}
+          </>
+        }
+      >
+        <QueryPanel
+          query={schedules}
+          what={t("schedules.failed")}
+          isEmpty={(items) => items.length === 0}
+          empty={<Empty title={t("schedules.none")} next={t("schedules.noneNext")} actions={create} />}
+        >
+          {(items) => <SchedulesTable schedules={items} />}
+        </QueryPanel>
+      </Page>
+    </DockedPage>
+  )
+}

@@ -1,0 +1,31 @@
+import { useQuery } from "@tanstack/react-query"
+import { paths } from "@/config/paths"
+import { api } from "@/lib/api-client"
+import type { Page, TopicSummary } from "@/lib/api-types"
+
+const findTopics = (cluster: string, search: string, limit: number, signal: AbortSignal) =>
+  api.get<Page<TopicSummary>>(paths.topics(cluster), { search, limit }, signal)
+
+/** A few topics whose name contains the words; nothing for no words. */
+export const useFoundTopics = (cluster: string, search: string) =>
+  useQuery({
+    queryKey: ["topics", cluster, "found", search],
+    queryFn: ({ signal }) => findTopics(cluster, search, 6, signal),
+    enabled: search.length > 0,
+    select: ({ items }) => items,
+  })
+
+/** Topic names for a choice field. */
+export const useTopicNames = (cluster: string) =>
+  useQuery({
+    queryKey: ["topics", cluster, "names"],
+    queryFn: ({ signal }) => findTopics(cluster, "", 500, signal),
+    select: ({ items }) => items.map(({ name }) => name),
+    staleTime: 10_000,
+  })
+
+/** The first topics of the cluster, to see whether there are any. */
+export const fewTopicsQuery = (cluster: string) => ({
+  queryKey: ["topics", cluster, "few"],
+  queryFn: ({ signal }: { signal: AbortSignal }) => findTopics(cluster, "", 2, signal),
+})

@@ -1,0 +1,53 @@
+import { useNavigate } from "@tanstack/react-router"
+import { useTranslation } from "react-i18next"
+import { ConfirmDanger } from "@/components/forms/confirm-danger"
+import { Failed } from "@/components/states/failed"
+import { toastDone, toastFailed } from "@/components/toast/toast"
+import { count } from "@/lib/format"
+import { useDeleteTopic, useTopicDeletion } from "../api/change-topic"
+
+interface DeleteTopicProps {
+  cluster: string
+  topic: string
+  onClose: () => void
+}
+
+/** First asks what would be lost, then for the name. */
+export function DeleteTopic({ cluster, topic, onClose }: DeleteTopicProps) {
+  const { t } = useTranslation()
+  const navigate = useNavigate()
+  const impact = useTopicDeletion(cluster, topic, true)
+  const remove = useDeleteTopic(cluster, topic)
+  const confirm = () =>
+    remove.mutate(undefined, {
+      onSuccess: () => {
+        toastDone(t("topics.deleted", { topic }))
+        void navigate({ to: "/topics" })
+      },
+      onError: (error) => toastFailed(t("topics.notDeleted", { topic }), error),
+    })
+  return (
+    <ConfirmDanger
+      isOpen
+      onClose={onClose}
+      title={t("topics.deleteTitle", { topic })}
+      name={topic}
+      action={t("topics.deleteNamed", { topic })}
+      isBusy={remove.isPending}
+      onConfirm={confirm}
+    >
+      {impact.error && <Failed what={t("topics.impactFailed")} error={impact.error} retry={() => void impact.refetch()} />}
+      {impact.data && (
+        <>
+          <p>{t("topics.losesMessages", { count: impact.data.messages, n: count(impact.data.messages) })}</p>
+          <p>
+            {impact.data.groups.length === 0
+              ? t("topics.losesNoGroup")
+              : t("topics.losesGroups", { count: impact.data.groups.length, groups: impact.data.groups.join(", ") })}
+          </p>
+        </>
+      )}
+      <p>{t("topics.deleteFinal")}</p>
+    </ConfirmDanger>
+  )
+}

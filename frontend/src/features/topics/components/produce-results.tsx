@@ -1,0 +1,48 @@
+import { IconCircleCheck, IconCircleDashed, IconCircleX } from "@tabler/icons-react"
+import { Link } from "@tanstack/react-router"
+import { useTranslation } from "react-i18next"
+import { Badge } from "@/components/badges/badge"
+import { Panel } from "@/components/layout/panel"
+import { Empty } from "@/components/states/empty"
+import { queueAndOffset, shortId } from "@/lib/format"
+import type { ProduceResult } from "@/lib/api-types"
+import classes from "./topics.module.css"
+
+export type SentMessage = ProduceResult & { id: number; elapsedMs: number }
+
+/** What came of each message; an unknown end is said to be unknown. */
+export function ProduceResults({ topic, sent }: { topic: string; sent: SentMessage[] }) {
+  const { t } = useTranslation()
+  return (
+    <Panel title={t("produce.results")} note={sent.length > 0 ? sent.length : undefined}>
+      {sent.length === 0 && <Empty small title={t("produce.noResult")} next={t("produce.noResultNext")} />}
+      {sent.map((result) => (
+        <div key={result.id} className={classes.sent}>
+          <Outcome result={result} />
+          {result.message_id ? (
+            <Link to="/messages" search={{ mode: "id", topic, id: result.message_id }} className="mono" title={result.message_id}>
+              {shortId(result.message_id)}
+            </Link>
+          ) : (
+            <span className="dense">{result.problem?.detail ?? result.problem?.title ?? ""}</span>
+          )}
+          <span className="dense">
+            {result.queue_id !== undefined && result.offset !== undefined ? queueAndOffset(result.queue_id, result.offset) : ""}
+          </span>
+          <small className="micro">{`${result.elapsedMs} ms`}</small>
+        </div>
+      ))}
+    </Panel>
+  )
+}
+
+function Outcome({ result }: { result: ProduceResult }) {
+  const { t } = useTranslation()
+  const looks = {
+    stored: { tone: "ok", icon: IconCircleCheck },
+    stored_not_flushed: { tone: "warn", icon: IconCircleCheck },
+    unknown: { tone: "grey", icon: IconCircleDashed },
+    failed: { tone: "crit", icon: IconCircleX },
+  } as const
+  return <Badge {...looks[result.status]}>{t(`produce.outcomes.${result.status}`)}</Badge>
+}

@@ -1,0 +1,65 @@
+import { Button, Group, Stack } from "@mantine/core"
+import { useState } from "react"
+import { useTranslation } from "react-i18next"
+import { CodeBlock } from "@/components/code/code-block"
+import { NeedsRight } from "@/components/forms/lock"
+import { Columns } from "@/components/layout/page"
+import { Callout, Panel } from "@/components/layout/panel"
+import { toastDone, toastFailed } from "@/components/toast/toast"
+import { paths } from "@/config/paths"
+import type { Topic, TopicChange } from "@/lib/api-types"
+import { curlOf } from "@/lib/curl"
+import { useUpdateTopic } from "../api/change-topic"
+import { PermissionField, QueueNumber } from "./create-topic"
+
+const FIELDS = ["read_queues", "write_queues", "permission"] as const
+
+/** Shows the request it is about to send; what did not change is not sent. */
+export function TopicConfig({ cluster, topic }: { cluster: string; topic: Topic }) {
+  const { t } = useTranslation()
+  const update = useUpdateTopic(cluster, topic.name)
+  const [edited, setEdited] = useState<TopicChange>({})
+  const wanted = { ...topic, ...edited }
+  const change = Object.fromEntries(FIELDS.filter((field) => wanted[field] !== topic[field]).map((field) => [field, wanted[field]]))
+  const isChanged = Object.keys(change).length > 0
+  const save = () =>
+    update.mutate(change as TopicChange, {
+      onSuccess: () => {
+        setEdited({})
+        toastDone(t("topics.changed", { topic: topic.name }))
+      },
+      onError: (error) => toastFailed(t("topics.notChanged", { topic: topic.name }), error),
+    })
+  return (
+    <Columns
+      main={
+        <Panel title={t("topics.tabs.config")}>
+          <Stack gap={14} p={14}>
+            <QueueNumber label={t("topics.readQueues")} value={wanted.read_queues} onChange={(read_queues) => setEdited({ ...edited, read_queues })} />
+            <QueueNumber label={t("topics.writeQueues")} value={wanted.write_queues} onChange={(write_queues) => setEdited({ ...edited, write_queues })} />
+            <PermissionField value={wanted.permission} onChange={(permission) => setEdited({ ...edited, permission })} />
+            {wanted.read_queues < topic.read_queues && <Callout>{t("topics.fewerQueues")}</Callout>}
+            <Group gap={8}>
+              <NeedsRight right="manage">
+                <Button variant="filled" disabled={!isChanged} loading={update.isPending} onClick={save}>
+                  {t("topics.saveFields", { count: Object.keys(change).length })}
+                </Button>
+              </NeedsRight>
+              {isChanged && (
+                <Button variant="subtle" onClick={() => setEdited({})}>
+                  {t("actions.cancel")}
+                </Button>
+              )}
+            </Group>
+          </Stack>
+        </Panel>
+      }
+      side={
+        <Panel title={t("request.title")}>
+          <CodeBlock plain language="curl" text={curlOf({ method: "PATCH", path: paths.topic(cluster, topic.name), body: change })} />
+        </Panel>
+      }
+      sideWidth={440}
+    />
+  )
+}

@@ -1,0 +1,113 @@
+import { ActionIcon, Button, Menu } from "@mantine/core"
+import { IconDots, IconMessage2Search, IconPlayerTrackNext, IconSend } from "@tabler/icons-react"
+import { useNavigate } from "@tanstack/react-router"
+import { type ReactNode, useState } from "react"
+import { useTranslation } from "react-i18next"
+import { CurlButton } from "@/components/code/curl-button"
+import { NeedsRight } from "@/components/forms/lock"
+import { Page } from "@/components/layout/page"
+import { currentTab, TabBar, type TabItem } from "@/components/layout/tab-bar"
+import { Panel } from "@/components/layout/panel"
+import { QueryBody } from "@/components/states/query-panel"
+import { SkeletonBlock } from "@/components/states/skeleton-rows"
+import { paths } from "@/config/paths"
+import { useUrlState } from "@/hooks/use-url-state"
+import { useTopic } from "../api/get-topic"
+import { DeleteTopic } from "./delete-topic"
+import { ProduceForm } from "./produce-form"
+import { TopicConfig } from "./topic-config"
+import { TopicFigures } from "./topic-figures"
+import { TopicProducers } from "./topic-producers"
+import { TopicQueues } from "./topic-queues"
+
+interface TopicPageProps {
+  cluster: string
+  topic: string
+  /** Panels of other features. */
+  messages: ReactNode
+  groups: ReactNode
+}
+
+export function TopicPage({ cluster, topic, messages, groups }: TopicPageProps) {
+  const { t } = useTranslation()
+  const [state, change] = useUrlState()
+  const query = useTopic(cluster, topic)
+  const known = query.data
+  const tabs: TabItem[] = [
+    { id: "messages", label: t("topics.tabs.messages") },
+    { id: "queues", label: t("topics.tabs.queues"), count: known && String(known.read_queues) },
+    { id: "groups", label: t("topics.tabs.groups"), count: known?.groups === null ? undefined : known && String(known.groups) },
+    { id: "producers", label: t("topics.tabs.producers") },
+    { id: "produce", label: t("topics.tabs.produce") },
+    { id: "config", label: t("topics.tabs.config") },
+  ]
+  const tab = currentTab(tabs, state.tab)
+  return (
+    <Page
+      title={topic}
+      facts={known && t("topics.oneFacts", { kind: t(`topics.kinds.${known.kind}`), brokers: known.brokers.join(", ") })}
+      actions={<TopicActions cluster={cluster} topic={topic} onProduce={() => change({ tab: "produce" })} />}
+    >
+      <QueryBody query={query} what={t("topics.oneFailed", { topic })} skeleton={<Panel><SkeletonBlock height={79} /></Panel>}>
+        {(data) => <TopicFigures topic={data} />}
+      </QueryBody>
+      <TabBar tabs={tabs} />
+      {tab === "messages" && messages}
+      {tab === "queues" && <TopicQueues cluster={cluster} topic={topic} />}
+      {tab === "groups" && groups}
+      {tab === "producers" && <TopicProducers cluster={cluster} topic={topic} />}
+      {tab === "produce" && <ProduceForm cluster={cluster} topic={topic} />}
+      {tab === "config" && known && <TopicConfig key={known.name} cluster={cluster} topic={known} />}
+    </Page>
+  )
+}
+
+interface TopicActionsProps {
+  cluster: string
+  topic: string
+  onProduce: () => void
+}
+
+function TopicActions({ cluster, topic, onProduce }: TopicActionsProps) {
+  const { t } = useTranslation()
+  const navigate = useNavigate()
+  const [isDeleting, setDeleting] = useState(false)
+  return (
+    <>
+      <CurlButton request={{ path: paths.topic(cluster, topic) }} />
+      <NeedsRight right="produce">
+        <Button leftSection={<IconSend size={15} stroke={1.6} />} onClick={onProduce}>
+          {t("topics.produce")}
+        </Button>
+      </NeedsRight>
+      <Menu>
+        <Menu.Target>
+          <ActionIcon aria-label={t("actions.more")}>
+            <IconDots size={17} stroke={1.6} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item
+            leftSection={<IconMessage2Search size={15} stroke={1.6} />}
+            onClick={() => void navigate({ to: "/messages", search: { topic } })}
+          >
+            {t("topics.search")}
+          </Menu.Item>
+          <Menu.Item
+            leftSection={<IconPlayerTrackNext size={15} stroke={1.6} />}
+            onClick={() => void navigate({ to: "/jobs/new/replay", search: { topic } })}
+          >
+            {t("topics.replay")}
+          </Menu.Item>
+          <Menu.Divider />
+          <NeedsRight right="manage">
+            <Menu.Item color="var(--crit)" onClick={() => setDeleting(true)}>
+              {t("topics.delete")}
+            </Menu.Item>
+          </NeedsRight>
+        </Menu.Dropdown>
+      </Menu>
+      {isDeleting && <DeleteTopic cluster={cluster} topic={topic} onClose={() => setDeleting(false)} />}
+    </>
+  )
+}

@@ -1,0 +1,44 @@
+import { useMemo } from "react"
+import { useTranslation } from "react-i18next"
+import { columnsFor } from "@/components/data-table/columns"
+import { DataTable } from "@/components/data-table/data-table"
+import { Empty } from "@/components/states/empty"
+import { QueryPanel } from "@/components/states/query-panel"
+import type { TopicProducer } from "@/lib/api-types"
+import { useTopicProducers } from "../api/get-topic"
+
+const column = columnsFor<TopicProducer>()
+
+export function TopicProducers({ cluster, topic }: { cluster: string; topic: string }) {
+  const { t } = useTranslation()
+  const producers = useTopicProducers(cluster, topic)
+  const columns = useMemo(
+    () => [
+      column("client", t("topics.client"), { isName: true }, (producer) => producer.client_id),
+      column("group", t("topics.producerGroup"), { isSecondary: true }, (producer) => producer.group),
+      column("address", t("topics.address"), { isSecondary: true }, (producer) => producer.address),
+      column("language", t("topics.language"), { isSecondary: true, minWidth: 560 }, (producer) => producer.language),
+      column("version", t("topics.version"), { isSecondary: true, minWidth: 640 }, (producer) => producer.version),
+    ],
+    [t],
+  )
+  return (
+    <QueryPanel
+      query={producers}
+      title={t("topics.tabs.producers")}
+      what={t("topics.producersFailed")}
+      isEmpty={(items) => items.length === 0}
+      empty={<Empty title={t("topics.noProducer")} next={t("topics.noProducerNext")} />}
+    >
+      {(items) => (
+        <DataTable
+          natural
+          label={t("topics.tabs.producers")}
+          columns={columns}
+          rows={items}
+          rowId={({ client_id, group }) => `${client_id} ${group}`}
+        />
+      )}
+    </QueryPanel>
+  )
+}

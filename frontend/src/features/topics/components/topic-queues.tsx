@@ -1,0 +1,55 @@
+import { Link } from "@tanstack/react-router"
+import { useMemo } from "react"
+import { useTranslation } from "react-i18next"
+import { columnsFor } from "@/components/data-table/columns"
+import { DataTable } from "@/components/data-table/data-table"
+import { LagRail } from "@/components/rail/rail"
+import { Empty } from "@/components/states/empty"
+import { QueryPanel } from "@/components/states/query-panel"
+import { Num } from "@/components/values/num"
+import { Time } from "@/components/values/time"
+import type { TopicQueue } from "@/lib/api-types"
+import { count } from "@/lib/format"
+import { useTopicQueues } from "../api/get-topic"
+
+const column = columnsFor<TopicQueue>()
+
+/** Queue by queue: from its oldest to its newest message; the bars share one scale, so skew shows. */
+export function TopicQueues({ cluster, topic }: { cluster: string; topic: string }) {
+  const { t } = useTranslation()
+  const queues = useTopicQueues(cluster, topic)
+  const longest = Math.max(1, ...(queues.data ?? []).map(({ count: messages }) => messages))
+  const columns = useMemo(
+    () => [
+      column("queue", t("topics.queue"), { align: "end", isStrong: true, width: 60 }, (queue) => queue.queue_id),
+      column("broker", t("topics.broker"), { isSecondary: true, minWidth: 620 }, (queue) => queue.broker),
+      column("min", t("topics.minOffset"), { align: "end", isSecondary: true, minWidth: 480 }, (queue) => <Num value={queue.min_offset} />),
+      column("max", t("topics.maxOffset"), { align: "end" }, (queue) => <Num value={queue.max_offset} />),
+      column("count", t("topics.messages"), { align: "end", isStrong: true }, (queue) => <Num value={queue.count} />),
+      column("rail", t("topics.share"), { width: 180, minWidth: 560 }, (queue) => <LagRail lag={queue.count} scale={longest} />),
+      column("last", t("topics.lastWrite"), { align: "end", isSecondary: true, minWidth: 700 }, (queue) => (
+        <Time at={queue.last_stored_at} withMs />
+      )),
+      column("open", "", { align: "end" }, ({ queue_id, min_offset }) => (
+        <Link to="/messages" search={{ mode: "offset", topic, queue: String(queue_id), offset: String(min_offset) }}>
+          {t("topics.read")}
+        </Link>
+      )),
+    ],
+    [t, topic, longest],
+  )
+  return (
+    <QueryPanel
+      query={queues}
+      title={t("topics.tabs.queues")}
+      note={t("topics.scale", { n: count(longest) })}
+      what={t("topics.queuesFailed")}
+      isEmpty={(items) => items.length === 0}
+      empty={<Empty title={t("topics.noQueue")} />}
+    >
+      {(items) => (
+        <DataTable natural label={t("topics.tabs.queues")} columns={columns} rows={items} rowId={({ broker, queue_id }) => `${broker} ${queue_id}`} />
+      )}
+    </QueryPanel>
+  )
+}

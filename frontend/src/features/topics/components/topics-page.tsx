@@ -1,0 +1,55 @@
+import { Button } from "@mantine/core"
+import { IconPlus } from "@tabler/icons-react"
+import { useTranslation } from "react-i18next"
+import { CurlButton } from "@/components/code/curl-button"
+import { DockedPage } from "@/components/drawer/docked-drawer"
+import { NeedsRight } from "@/components/forms/lock"
+import { Page } from "@/components/layout/page"
+import { paths } from "@/config/paths"
+import { useUrlState } from "@/hooks/use-url-state"
+import { count } from "@/lib/format"
+import { useTopics } from "../api/get-topics"
+import { CreateTopic } from "./create-topic"
+import { TopicFilters } from "./topic-filters"
+import { TopicsTable } from "./topics-table"
+
+const DEFAULT_SORT = "-max_lag"
+
+export function TopicsPage({ cluster }: { cluster: string }) {
+  const { t } = useTranslation()
+  const [state, change] = useUrlState()
+  const filter = { search: state.search, kind: state.kind ?? "normal", sort: state.sort ?? DEFAULT_SORT }
+  const topics = useTopics(cluster, filter)
+  const rows = topics.data?.pages.flatMap(({ items }) => items)
+  const total = topics.data?.pages[0]?.total ?? null
+  const isCreating = state.new === "topic"
+  return (
+    <DockedPage drawer={isCreating && <CreateTopic cluster={cluster} onClose={() => change({ new: undefined })} />}>
+      <Page
+        fill
+        title={t("nav.topics")}
+        facts={rows && t("topics.facts", { n: count(rows.length), total: count(total ?? rows.length) })}
+        actions={
+          <>
+            <CurlButton request={{ path: paths.topics(cluster), query: filter }} />
+            <NeedsRight right="manage">
+              <Button variant="filled" leftSection={<IconPlus size={15} stroke={1.8} />} onClick={() => change({ new: "topic" })}>
+                {t("topics.create")}
+              </Button>
+            </NeedsRight>
+          </>
+        }
+      >
+        <TopicFilters kind={filter.kind} search={filter.search ?? ""} />
+        <TopicsTable
+          cluster={cluster}
+          query={topics}
+          rows={rows}
+          sort={filter.sort}
+          onSort={(sort) => change({ sort: sort === DEFAULT_SORT ? undefined : sort })}
+          onCreate={() => change({ new: "topic" })}
+        />
+      </Page>
+    </DockedPage>
+  )
+}

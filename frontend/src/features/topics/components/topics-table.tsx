@@ -1,0 +1,91 @@
+import { Button } from "@mantine/core"
+import { useNavigate } from "@tanstack/react-router"
+import { useMemo } from "react"
+import { useTranslation } from "react-i18next"
+import { DataTable } from "@/components/data-table/data-table"
+import { useHiddenColumns } from "@/components/data-table/table-tools"
+import { NeedsRight } from "@/components/forms/lock"
+import { Empty } from "@/components/states/empty"
+import { QueryPanel } from "@/components/states/query-panel"
+import { SkeletonRows } from "@/components/states/skeleton-rows"
+import { useUrlState } from "@/hooks/use-url-state"
+import type { TopicSummary } from "@/lib/api-types"
+import { pinnedTopics } from "@/lib/preferences"
+import { useStore } from "@/lib/store"
+import { type useTopics, useTopicRates } from "../api/get-topics"
+import { topicColumns } from "./topic-columns"
+
+interface TopicsTableProps {
+  cluster: string
+  query: ReturnType<typeof useTopics>
+  rows: TopicSummary[] | undefined
+  sort: string
+  onSort: (sort: string) => void
+  onCreate: () => void
+}
+
+export function TopicsTable({ cluster, query, rows, sort, onSort, onCreate }: TopicsTableProps) {
+  const { t } = useTranslation()
+  const navigate = useNavigate()
+  const columns = useMemo(() => topicColumns(t), [t])
+  const hidden = useHiddenColumns("topics")
+  const { shown, pinnedCount } = useShownRows(cluster, rows)
+  return (
+    <QueryPanel
+      grow
+      query={{ ...query, data: rows, refetch: query.refetch as never }}
+      what={t("topics.failed")}
+      skeleton={<SkeletonRows rows={12} />}
+      isEmpty={(items) => items.length === 0}
+      empty={<NoTopics onCreate={onCreate} />}
+    >
+      {() => (
+        <DataTable
+          label={t("nav.topics")}
+          columns={columns}
+          rows={shown}
+          rowId={({ name }) => name}
+          sort={sort}
+          onSort={onSort}
+          hidden={hidden}
+          pinnedCount={pinnedCount}
+          onRow={({ name }) => void navigate({ to: "/topics/$topic", params: { topic: name } })}
+          onEnd={query.hasNextPage && !query.isFetchingNextPage ? () => void query.fetchNextPage() : undefined}
+        />
+      )}
+    </QueryPanel>
+  )
+}
+
+const NONE: TopicSummary[] = []
+
+/** Pinned rows first, all with their newest numbers. */
+function useShownRows(cluster: string, rows: TopicSummary[] = NONE) {
+  const rates = useTopicRates(cluster)
+  const pins = useStore(pinnedTopics)
+  return useMemo(() => {
+    const moved = rows.map((row) => ({ ...row, ...rates.get(row.name) }))
+    const pinned = moved.filter(({ name }) => pins.includes(name))
+    const others = moved.filter(({ name }) => !pins.includes(name))
+    return { shown: [...pinned, ...others], pinnedCount: pinned.length }
+  }, [rows, rates, pins])
+}
+
+function NoTopics({ onCreate }: { onCreate: () => void }) {
+  const { t } = useTranslation()
+  const [state] = useUrlState()
+  if (state.search ?? state.kind) return <Empty title={t("topics.noMatch")} next={t("topics.noMatchNext")} />
+  return (
+    <Empty
+      title={t("topics.none")}
+      next={t("topics.noneNext")}
+      actions={
+        <NeedsRight right="manage">
+          <Button variant="filled" onClick={onCreate}>
+            {t("topics.create")}
+          </Button>
+        </NeedsRight>
+      }
+    />
+  )
+}

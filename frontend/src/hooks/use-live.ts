@@ -1,0 +1,41 @@
+import { type QueryKey, useQueryClient } from "@tanstack/react-query"
+import { useEffect, useRef, useState } from "react"
+import { live, type LiveEvent } from "@/lib/live"
+
+const FLOWING_MS = 5_000
+export const POLL_MS = 5_000
+
+/** Watch a subject; true while its events arrive. */
+export function useLiveEvents(subject: string | null, take: (event: LiveEvent) => void): boolean {
+  const taker = useRef(take)
+  useEffect(() => {
+    taker.current = take
+  })
+  const [isFlowing, setFlowing] = useState(false)
+  useEffect(() => {
+    if (subject === null) return
+    let last = 0
+    const stop = live.subscribe(subject, (event) => {
+      last = Date.now()
+      setFlowing(true)
+      taker.current(event)
+    })
+    const timer = window.setInterval(() => setFlowing(Date.now() - last < FLOWING_MS), 1_000)
+    return () => {
+      stop()
+      window.clearInterval(timer)
+      setFlowing(false)
+    }
+  }, [subject])
+  return isFlowing
+}
+
+/**
+ * Write the states of a subject into the query cache under `key`. The answer is the refetch interval of that query:
+ * none while events arrive, polling when they do not.
+ */
+export function useLiveQuery(subject: string, key: QueryKey, pollMs = POLL_MS): number | false {
+  const cache = useQueryClient()
+  const isFlowing = useLiveEvents(subject, ({ data }) => cache.setQueryData(key, data))
+  return isFlowing ? false : pollMs
+}

@@ -1,0 +1,90 @@
+import { Problem, type ProblemBody } from "@/lib/problem"
+import { createStore } from "@/lib/store"
+
+export type Query = Record<string, string | number | boolean | null | undefined>
+
+interface RequestOptions {
+  query?: Query
+  body?: unknown
+  headers?: Record<string, string>
+  signal?: AbortSignal
+}
+
+/** Whether the last request reached the gateway, and when it last did not. */
+export const reachable = createStore<{ ok: boolean; since: number }>({ ok: true, since: Date.now() })
+
+/** Called when an answer says that nobody is signed in. */
+export const signedOut = createStore(0)
+
+export function withQuery(path: string, query: Query = {}): string {
+  const params = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== null && value !== "") params.set(name, String(value))
+  }
+  const text = params.toString()
+  return text ? `${path}?${text}` : path
+}
+
+async function request<T>(method: string, path: string, options: RequestOptions = {}): Promise<T> {
+  const response = await send(method, path, options)
+  if (!response.ok) throw await problemOf(response)
+  if (response.status === 204 || response.headers.get("Content-Length") === "0") return undefined as T
+  const text = await response.text()
+  return (text === "" ? undefined : JSON.parse(text)) as T
+}
+
+async function send(method: string, path: string, { query, body, headers, signal }: RequestOptions) {
+  const init: RequestInit = {
+    method,
+    credentials: "same-origin",
+    headers: { Accept: "application/json", ...contentHeaders(method, body), ...headers },
+  }
+  if (signal) init.signal = signal
+  if (body !== undefined) init.body = typeof body === "string" ? body : JSON.stringify(body)
+  try {
+    const response = await fetch(withQuery(path, query), init)
+    noteReachable(response.status !== 502 && response.status !== 504)
+    return response
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "AbortError") throw error
+    noteReachable(false)
+    throw new Problem(0, { title: "The gateway does not answer", code: "GATEWAY_UNREACHABLE", retryable: true })
+  }
+}
+
+function contentHeaders(method: string, body: unknown): Record<string, string> {
+  const found: Record<string, string> = {}
+  if (method !== "GET") found["X-CSRFToken"] = cookie("csrftoken")
+  if (body !== undefined && typeof body !== "string") found["Content-Type"] = "application/json"
+  return found
+}
+
+function cookie(name: string): string {
+  const pair = document.cookie.split("; ").find((entry) => entry.startsWith(`${name}=`))
+  return pair ? decodeURIComponent(pair.slice(name.length + 1)) : ""
+}
+
+async function problemOf(response: Response): Promise<Problem> {
+  const requestId = response.headers.get("X-Request-Id")
+  if (response.status === 401) signedOut.set(signedOut.get() + 1)
+  const text = await response.text().catch(() => "")
+  try {
+    return new Problem(response.status, JSON.parse(text) as ProblemBody, requestId)
+  } catch {
+    return new Problem(response.status, { title: response.statusText || `HTTP ${response.status}` }, requestId)
+  }
+}
+
+function noteReachable(ok: boolean): void {
+  if (reachable.get().ok !== ok) reachable.set({ ok, since: Date.now() })
+}
+
+export const api = {
+  get: <T>(path: string, query?: Query, signal?: AbortSignal) =>
+    request<T>("GET", path, { ...(query && { query }), ...(signal && { signal }) }),
+  post: <T>(path: string, body?: unknown, options: Omit<RequestOptions, "body"> = {}) =>
+    request<T>("POST", path, { ...options, ...(body !== undefined && { body }) }),
+  patch: <T>(path: string, body: unknown, options: Omit<RequestOptions, "body"> = {}) =>
+    request<T>("PATCH", path, { ...options, body }),
+  delete: <T>(path: string, query?: Query) => request<T>("DELETE", path, query ? { query } : {}),
+}

@@ -1,0 +1,57 @@
+import type { components } from "@/lib/api-schema.gen"
+
+type Schemas = components["schemas"]
+
+/** One page of a list: cursors instead of page numbers, because the data moves. */
+export interface Page<T> {
+  items: T[]
+  next_cursor: string | null
+  total: number | null
+}
+
+export interface Items<T> {
+  items: T[]
+}
+
+export type Me = Schemas["Me"]
+export type Cluster = Schemas["Cluster"]
+export type Broker = Schemas["Broker"]
+export type Overview = Schemas["Overview"]
+export type OverviewHistory = Schemas["OverviewHistory"]
+export type TopicSummary = Schemas["TopicSummary"]
+export type Topic = Schemas["Topic"]
+export type TopicQueue = Schemas["TopicQueue"]
+export type TopicProducer = Schemas["TopicProducer"]
+export type TopicImpact = Schemas["TopicImpact"]
+export type GroupSummary = Schemas["GroupSummary"]
+export type GroupQueue = Schemas["GroupQueue"]
+export type Group = Schemas["Group"]
+export type GroupHistory = Schemas["LagHistory"]
+export type GroupClient = Schemas["GroupClient"]
+export type GroupSubscription = Schemas["GroupSubscription"]
+export type MessageSummary = Schemas["MessageSummary"]
+export type Message = Schemas["MessageDetail"]
+export type MessageDelivery = Schemas["Delivery"]
+export type MessageSearch = Schemas["Search"]
+export type BrowseAnswer = Schemas["Browse"]
+export type QueuePage = Schemas["QueuePage"]
+export type ProduceMessage = Schemas["ProduceMessage"]
+export type ProduceResult = Schemas["ProduceResult"]
+export type Produced = Schemas["Produced"]
+export type Job = Schemas["Job"]
+export type JobLog = Schemas["JobLog"]
+export type JobReport = Schemas["JobReport"]
+export type JobRequest = Schemas["JobRequestRequest"]
+export type Schedule = Schemas["Schedule"]
+export type ScheduleInput = Schemas["ScheduleWriteRequest"]
+export type Token = Schemas["Token"]
+export type NewToken = Schemas["NewToken"]
+export type TokenInput = Schemas["TokenCreateRequest"]
+export type User = Schemas["User"]
+export type UserInput = Schemas["UserCreateRequest"]
+export type AuditEntry = Schemas["AuditRecord"]
+export type TopicInput = Schemas["TopicCreateRequest"]
+export type TopicChange = Schemas["PatchedTopicChangeRequest"]
+export type GroupInput = Schemas["GroupCreateRequest"]
+export type GroupChange = Schemas["PatchedGroupChangeRequest"]
+export type Range = "15m" | "1h" | "6h" | "24h" | "7d"

@@ -1,0 +1,45 @@
+/** The body of an error answer (RFC 9457) as the gateway writes it. */
+export interface ProblemBody {
+  title?: string
+  detail?: string
+  status?: number
+  code?: string
+  request_id?: string
+  retryable?: boolean
+  errors?: { pointer?: string; code?: string; detail?: string }[]
+}
+
+/** Raised when the API refuses, or (status 0) when it could not be reached. */
+export class Problem extends Error {
+  readonly status: number
+  readonly code: string
+  readonly requestId: string | null
+  readonly retryable: boolean
+  readonly title: string
+  readonly fields: Readonly<Record<string, string>>
+
+  constructor(status: number, body: ProblemBody, requestId: string | null = null) {
+    super(body.detail ?? body.title ?? `HTTP ${status}`)
+    this.name = "Problem"
+    this.status = status
+    this.title = body.title ?? this.message
+    this.code = body.code ?? (status === 0 ? "UNREACHABLE" : `HTTP_${status}`)
+    this.requestId = body.request_id ?? requestId
+    this.retryable = body.retryable ?? (status === 0 || status >= 500)
+    this.fields = fieldErrors(body)
+  }
+}
+
+function fieldErrors(body: ProblemBody): Record<string, string> {
+  const found: Record<string, string> = {}
+  for (const { pointer, detail } of body.errors ?? []) {
+    if (pointer && detail) found[pointer.replace(/^#?\/?/, "").replaceAll("/", ".")] ??= detail
+  }
+  return found
+}
+
+/** Whatever was thrown, as a problem that can be shown. */
+export function asProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error
+  return new Problem(0, { title: error instanceof Error ? error.message : String(error) })
+}

@@ -1,0 +1,52 @@
+import { useSyncExternalStore } from "react"
+
+/** A value outside React that components can watch. */
+export interface Store<T> {
+  get: () => T
+  set: (next: T) => void
+  subscribe: (listener: () => void) => () => void
+}
+
+export function createStore<T>(initial: T): Store<T> {
+  let value = initial
+  const listeners = new Set<() => void>()
+  return {
+    get: () => value,
+    set: (next) => {
+      if (Object.is(next, value)) return
+      value = next
+      for (const listener of listeners) listener()
+    },
+    subscribe: (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+}
+
+/** A store that is kept in the browser under `key`; what cannot be read is the fallback. */
+export function createStoredStore<T>(key: string, fallback: T): Store<T> {
+  const store = createStore<T>(read(key, fallback))
+  return {
+    ...store,
+    set: (next) => {
+      store.set(next)
+      try {
+        localStorage.setItem(key, JSON.stringify(next))
+      } catch {
+        // A browser that forbids storage forgets the choice with the tab.
+      }
+    },
+  }
+}
+
+function read<T>(key: string, fallback: T): T {
+  try {
+    const kept = localStorage.getItem(key)
+    return kept === null ? fallback : (JSON.parse(kept) as T)
+  } catch {
+    return fallback
+  }
+}
+
+export const useStore = <T>(store: Store<T>): T => useSyncExternalStore(store.subscribe, store.get)

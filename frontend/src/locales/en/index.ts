@@ -1,0 +1,10 @@
+import { common } from "./common"
+import { groups } from "./groups"
+import { jobs } from "./jobs"
+import { messages } from "./messages"
+import { overview } from "./overview"
+import { run } from "./run"
+import { shell } from "./shell"
+import { topics } from "./topics"
+
+export const en = { ...common, ...shell, ...overview, ...topics, ...groups, ...messages, ...jobs, ...run }

@@ -1,0 +1,12 @@
+import type { en } from "../en"
+import type { Shape } from "../shape"
+import { common } from "./common"
+import { groups } from "./groups"
+import { jobs } from "./jobs"
+import { messages } from "./messages"
+import { overview } from "./overview"
+import { run } from "./run"
+import { shell } from "./shell"
+import { topics } from "./topics"
+
+export const zh: Shape<typeof en> = { ...common, ...shell, ...overview, ...topics, ...groups, ...messages, ...jobs, ...run }

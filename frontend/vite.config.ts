@@ -1,0 +1,29 @@
+import { fileURLToPath } from "node:url"
+import react from "@vitejs/plugin-react"
+import { defineConfig } from "vitest/config"
+
+const gateway = process.env.GANTRY_HTTP ?? "http://127.0.0.1:8000"
+const proxy = {
+  "/api": { target: gateway },
+  "/docs": { target: gateway },
+  "/healthz": { target: gateway },
+  "/ws": { target: gateway, ws: true },
+}
+
+export default defineConfig({
+  plugins: [react()],
+  resolve: { alias: { "@": fileURLToPath(new URL("./src", import.meta.url)) } },
+  server: { port: 5173, proxy },
+  preview: { port: 4173, proxy },
+  build: {
+    target: "es2022",
+    assetsInlineLimit: 2048,
+    chunkSizeWarningLimit: 700,
+  },
+  test: {
+    environment: "jsdom",
+    setupFiles: ["src/testing/setup.ts"],
+    css: false,
+    restoreMocks: true,
+  },
+})
