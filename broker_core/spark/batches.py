@@ -1,0 +1,256 @@
+"""Records as Arrow batches with the columns of `schema` (spark.md 2.1).
+
+Each column is one function of a batch; what several columns need (property pairs, keys) is made once per batch and only
+if one of them is wanted.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from broker_core.protocol.compression import decompress
+from broker_core.protocol.errors import ProtocolError
+from broker_core.protocol.host import decode_host
+from broker_core.protocol.message_id import format_offset_id
+from broker_core.spark.text import (
+    SPACE,
+    Pairs,
+    Pieces,
+    cut,
+    cut_pairs,
+    find_values,
+    gather,
+    gather_pieces,
+    map_of,
+    run_of,
+)
+from broker_core.store.columns import Bytes, Ints, Records, Span
+
+_COMPRESSED: Final = 0x1
+_TIME: Final = pa.timestamp("us", tz="UTC")
+_HEX: Final = np.array([f"{byte:02X}".encode() for byte in range(256)], "S2").view(np.uint16)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What is known of the records of a batch without reading them."""
+
+    topic: str | None
+    """None: read it from each record."""
+    broker: str
+    decompress: bool = True
+
+
+class Batch:
+    """Sound records on their way to columns; `errors` names the rows that turned out to be damaged inside."""
+
+    def __init__(self, records: Records, origin: Origin) -> None:
+        """Take records whose `find_damage` found nothing."""
+        self.records, self.origin = records, origin
+        self.errors: dict[int, str] = {}
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def column(self, name: str) -> Any:
+        """Return the Arrow array of a column of `schema.COLUMNS`, `_error` excepted."""
+        return _COLUMNS[name](self)
+
+    @cached_property
+    def properties_text(self) -> Any:
+        """The text of the properties as stored, binary."""
+        return gather(self.records.data, self.records.properties, pa.binary())
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """The pairs of the properties, all valid UTF-8."""
+        data, offsets = run_of(self.properties_text)
+        if (data & 0x80).any() and not _is_utf8(self.properties_text):
+            data, offsets = run_of(self._repaired_properties())
+        return cut_pairs(data, offsets)
+
+    def _repaired_properties(self) -> Any:
+        texts = []
+        for row, text in enumerate(self.properties_text.to_pylist()):
+            repaired = text.decode(errors="replace").encode()
+            if repaired != text:
+                self.errors.setdefault(row, "the properties are not UTF-8")
+            texts.append(repaired)
+        return pa.array(texts, pa.binary())
+
+    @cached_property
+    def keys_run(self) -> tuple[Bytes, Pieces]:
+        """The words of KEYS, and the bytes they are in."""
+        span, _ = find_values(self.pairs, b"KEYS")
+        data, offsets = run_of(gather(self.pairs.data, span, pa.binary()))
+        words = cut(data, offsets, SPACE)
+        return data, words.keep(words.end > words.start)
+
+    @cached_property
+    def unique_id(self) -> Any:
+        """The producer's id, null without one."""
+        return self.property(b"UNIQ_KEY")
+
+    @cached_property
+    def tag(self) -> Any:
+        """The tag, null without one."""
+        return self.property(b"TAGS")
+
+    @cached_property
+    def keys(self) -> Any:
+        """The words of KEYS as a list."""
+        data, words = self.keys_run
+        return pa.ListArray.from_arrays(pa.array(words.first.astype(np.int32)), gather_pieces(data, words, pa.string()))
+
+    def property(self, name: bytes) -> Any:
+        """Return the values of a property with a name of at most 8 bytes, null where a row has none."""
+        span, found = find_values(self.pairs, name)
+        return gather(self.pairs.data, span, pa.string(), present=None if found.all() else found)
+
+    @cached_property
+    def offset_id(self) -> Any:
+        """The id that names broker address and log offset, upper-case hex."""
+        hosts, offsets = self.records.store_host, self.records.column("log_offset")
+        if (hosts.length == 8).all():
+            return _offset_ids(self.records, hosts, offsets)
+        raw = _raw(self.records.data, hosts)
+        return pa.array([format_offset_id(host, int(at)) for host, at in zip(raw, offsets, strict=True)], pa.string())
+
+
+def _first_key(batch: Batch) -> Any:
+    data, words = batch.keys_run
+    has_one = np.diff(words.first) > 0
+    rows = np.flatnonzero(has_one)
+    firsts = words.first[rows]
+    start, end = np.zeros(len(batch), np.int64), np.zeros(len(batch), np.int64)
+    start[rows], end[rows] = words.start[firsts], words.end[firsts]
+    before = np.maximum.accumulate(end)
+    start[~has_one] = before[~has_one]
+    return gather(data, Span(start, np.where(has_one, end - start, 0)), pa.string(), present=has_one)
+
+
+def _body(batch: Batch) -> Any:
+    records = batch.records
+    stored = gather(records.data, records.body, pa.binary())
+    packed = (records.column("sys_flag") & _COMPRESSED) != 0
+    if not batch.origin.decompress or not packed.any():
+        return stored
+    unpacked = [_unpack(batch, row, stored[row].as_py()) for row in np.flatnonzero(packed).tolist()]
+    return pc.replace_with_mask(stored, pa.array(packed), pa.array(unpacked, pa.binary()))
+
+
+def _unpack(batch: Batch, row: int, body: bytes) -> bytes | None:
+    try:
+        return decompress(body, int(batch.records.column("sys_flag")[row]))
+    except ProtocolError as error:
+        batch.errors.setdefault(row, str(error))
+        return None
+
+
+def _crc_ok(batch: Batch) -> Any:
+    data, body = memoryview(batch.records.data), batch.records.body  # type: ignore[arg-type]
+    places = zip(body.start.tolist(), (body.start + body.length).tolist(), strict=True)
+    computed = np.fromiter((zlib.crc32(data[begin:end]) & 0x7FFFFFFF for begin, end in places), np.int64, len(batch))
+    return pa.array((computed == batch.records.column("body_crc")) | (body.length == 0))
+
+
+def _constant(text: str, batch: Batch) -> Any:
+    return pa.repeat(pa.scalar(text, pa.string()), len(batch))
+
+
+def _topic(batch: Batch) -> Any:
+    if batch.origin.topic is not None:
+        return _constant(batch.origin.topic, batch)
+    return gather(batch.records.data, batch.records.topic, pa.string())
+
+
+def _message_id(batch: Batch) -> Any:
+    if not batch.unique_id.null_count:
+        return batch.unique_id
+    return pc.coalesce(batch.unique_id, batch.offset_id)
+
+
+def _number(name: str) -> Callable[[Batch], Any]:
+    return lambda batch: pa.array(batch.records.column(name))
+
+
+def _time(name: str) -> Callable[[Batch], Any]:
+    def column(batch: Batch) -> Any:
+        microseconds = batch.records.column(name) * 1000
+        return pa.Array.from_buffers(_TIME, len(batch), [None, pa.py_buffer(microseconds)])
+
+    return column
+
+
+def _host(part: Callable[[Records], Span]) -> Callable[[Batch], Any]:
+    def column(batch: Batch) -> Any:
+        span = part(batch.records)
+        if (span.length == 8).all():
+            raw = _matrix(batch.records.data, span.start, 8).view(np.int64).ravel()
+            hosts, which = np.unique(raw, return_inverse=True)
+            texts = [decode_host(host.tobytes()) for host in hosts]
+            return pa.array(texts, pa.string()).take(pa.array(which.astype(np.int32)))
+        return pa.array([decode_host(host) for host in _raw(batch.records.data, span)], pa.string())
+
+    return column
+
+
+def _offset_ids(records: Records, hosts: Span, offsets: Ints) -> Any:
+    raw = np.hstack((_matrix(records.data, hosts.start, 8), offsets.astype(">i8").view(np.uint8).reshape(-1, 8)))
+    text = _HEX[raw].ravel()
+    places = np.arange(0, 32 * (len(records) + 1), 32, dtype=np.int32)
+    return pa.Array.from_buffers(pa.string(), len(records), [None, pa.py_buffer(places), pa.py_buffer(text)])
+
+
+def _matrix(data: Bytes, places: Ints, width: int) -> Bytes:
+    view: np.ndarray[Any, Any] = np.ndarray((len(data) - width + 1,), f"V{width}", buffer=data, strides=(1,))
+    return view[places].view(np.uint8).reshape(-1, width)
+
+
+def _raw(data: Bytes, span: Span) -> list[bytes]:
+    return [data[at : at + length].tobytes() for at, length in zip(span.start, span.length, strict=True)]
+
+
+def _is_utf8(array: Any) -> bool:
+    try:
+        array.cast(pa.string())
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+_COLUMNS: Final[dict[str, Callable[[Batch], Any]]] = {
+    "topic": _topic,
+    "broker": lambda batch: _constant(batch.origin.broker, batch),
+    "queue_id": _number("queue_id"),
+    "queue_offset": _number("queue_offset"),
+    "log_offset": _number("log_offset"),
+    "message_id": _message_id,
+    "unique_id": lambda batch: batch.unique_id,
+    "key": _first_key,
+    "keys": lambda batch: batch.keys,
+    "tag": lambda batch: batch.tag,
+    "body": _body,
+    "properties": lambda batch: map_of(batch.pairs),
+    "born_timestamp": _time("born_timestamp"),
+    "store_timestamp": _time("store_timestamp"),
+    "born_host": _host(lambda records: records.born_host),
+    "store_host": _host(lambda records: records.store_host),
+    "flag": _number("flag"),
+    "sys_flag": _number("sys_flag"),
+    "reconsume_times": _number("reconsume_times"),
+    "body_size": lambda batch: pa.array(batch.records.body.length.astype(np.int32)),
+    "record_size": _number("total_size"),
+    "prepared_offset": _number("prepared_offset"),
+    "offset_id": lambda batch: batch.offset_id,
+    "properties_text": lambda batch: batch.properties_text,
+    "crc_ok": _crc_ok,
+}

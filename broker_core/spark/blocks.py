@@ -1,0 +1,116 @@
+"""Ranges of queues as blocks of records that lie in one segment, in queue order (spark.md 2.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from broker_core.protocol.string_hash import tags_code
+from broker_core.spark.errors import DataLoss
+from broker_core.spark.options import SourceOptions
+from broker_core.spark.partitions import FilePartition
+from broker_core.spark.stores import open_store_with, populate
+from broker_core.store.columns import UNIT, Ints, Mask, Records
+from broker_core.store.reader import StoreReader
+
+# Decoding slows down where a batch no longer fits the caches; large bodies make fewer rows (spark.md 1.7).
+_MOST_ROWS: Final = 8192
+_MOST_BYTES: Final = 8 << 20
+_WIDEST_SPAN: Final = 1 << 30
+_SCHEDULE_TOPIC: Final = "SCHEDULE_TOPIC_XXXX"
+# Below this a unit's tag field is the address of an extension, not a hash (store-format.md 3.1).
+_EXTENSION: Final = -(1 << 31)
+# What stands in front of the first message of a queue that does not begin with offset 0 (store-format.md 3.2).
+_PREFILL_SIZE: Final = 0x7FFFFFFF
+
+Units = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some records of one queue, each with what is known of its place and of its damage."""
+
+    records: Records
+    damage: NDArray[np.int8]
+    queue_offsets: Ints
+    log_offsets: Ints
+
+
+def read_blocks(partition: FilePartition, options: SourceOptions) -> Iterator[Block]:
+    """Yield the blocks of a range; units whose tag hash is not wanted are left out before the log is touched.
+
+    Raises DataLoss when messages of the range are gone, or passes over them if the options say so.
+    """
+    topic, queue_id = partition.topic, partition.queue_id
+    store = open_store_with(Path(partition.store), topic, queue_id, partition.end)
+    has_begin, has_end = store.range(topic, queue_id)
+    if options.fail_on_data_loss and (partition.begin < has_begin or partition.end > has_end):
+        raise _loss(partition, f"the queue has {has_begin} to {has_end}")
+    at = max(partition.begin, has_begin)
+    for part in store.units(topic, queue_id, at, partition.end):
+        units = np.frombuffer(part, UNIT)
+        queue_offsets = np.arange(at, at + len(units))
+        at += len(units)
+        chosen = _chosen(units, partition, options)
+        yield from _blocks(store, units[chosen], queue_offsets[chosen], partition, options)
+
+
+def _loss(partition: FilePartition, reason: str) -> DataLoss:
+    return DataLoss(
+        f"{partition.broker} topic={partition.topic} queue={partition.queue_id}: messages of the range "
+        f"{partition.begin} to {partition.end} are gone: {reason}; failOnDataLoss=false reads what is left"
+    )
+
+
+def _chosen(units: Units, partition: FilePartition, options: SourceOptions) -> Mask:
+    sizes = units["size"].astype(np.int32)
+    chosen: Mask = (sizes > 0) & (sizes != _PREFILL_SIZE)
+    if options.tags is None or partition.topic == _SCHEDULE_TOPIC:
+        return chosen
+    codes = units["tags_code"].astype(np.int64)
+    hashes = np.array([tags_code(tag) for tag in options.tags], np.int32)
+    wanted: Mask = chosen & (np.isin(codes.astype(np.int32), hashes) | (codes < _EXTENSION))
+    return wanted
+
+
+def _blocks(
+    store: StoreReader, units: Units, queue_offsets: Ints, partition: FilePartition, options: SourceOptions
+) -> Iterator[Block]:
+    log_offsets, sizes = units["log_offset"].astype(np.int64), units["size"].astype(np.int64)
+    for part in _parts(log_offsets, sizes, store.segment_size):
+        first = int(log_offsets[part.start])
+        start = first - first % store.segment_size
+        view = store.view_segment(start)
+        if view is None:
+            if options.fail_on_data_loss:
+                raise _loss(partition, f"no segment holds log offset {first}")
+            continue
+        positions = log_offsets[part] - start
+        span = int(positions[-1] + sizes[part][-1] - positions[0])
+        if 2 * int(sizes[part].sum()) > span:
+            populate(view, int(positions[0]), int(positions[0]) + span)
+        records = Records(np.frombuffer(view, np.uint8), positions)
+        damage = records.find_damage(sizes[part], log_offsets[part], queue_offsets[part])
+        yield Block(records, damage, queue_offsets[part], log_offsets[part])
+
+
+def _parts(log_offsets: Ints, sizes: Ints, segment_size: int) -> Iterator[slice]:
+    """Yield slices of at most 8192 rows and 8 MiB that lie in one segment and ascend."""
+    segments = log_offsets // segment_size
+    breaks = (np.flatnonzero((np.diff(segments) != 0) | (np.diff(log_offsets) <= 0)) + 1).tolist()
+    for begin, end in pairwise([0, *breaks, len(log_offsets)]):
+        sums = np.cumsum(sizes[begin:end])
+        at = begin
+        while at < end:
+            read = int(sums[at - begin - 1]) if at > begin else 0
+            by_bytes = begin + int(np.searchsorted(sums, read + _MOST_BYTES, side="right"))
+            by_span = at + int(np.searchsorted(log_offsets[at:end], log_offsets[at] + _WIDEST_SPAN))
+            stop = max(at + 1, min(at + _MOST_ROWS, by_bytes, by_span, end))
+            yield slice(at, stop)
+            at = stop

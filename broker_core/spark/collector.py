@@ -1,0 +1,165 @@
+"""Live rows, limits, cancel and confirmations between the driver and its running tasks (spark.md 4.4 to 4.6).
+
+Spark shows no rows of a running task, so each task keeps one TCP connection to the driver and sends a line of JSON
+before every batch and after every chunk; the driver answers with what the task may do::
+
+    task → driver   {"token": …, "lane": 0}
+    task → driver   {"want": 128, "marks": {"chunk": 3, "read": 2048, …}}     totals of the running chunk
+    driver → task   {"grant": 128, "wait_s": 0.0, "stop": false}
+    task → driver   {"done": {"chunk": 3, …}}                                 the checkpoint line of a finished chunk
+    driver → task   {"stop": false}                                           … which is on disk by now
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import socket
+import socketserver
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+Marks = dict[str, Any]
+"""The totals of one chunk, as a checkpoint line holds them."""
+
+_TIMEOUT_S: Final = 30.0
+_BURST_S: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where the driver listens; travels to the tasks."""
+
+    host: str
+    port: int
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What a task may do next: send `count` messages after `wait_s` seconds, or stop."""
+
+    count: int
+    wait_s: float
+    stop: bool
+
+
+class Budget:
+    """Shares a rate and a total between tasks; thread-safe, time passed in (seconds, monotonic)."""
+
+    def __init__(self, *, per_second: float | None = None, total: int | None = None) -> None:
+        """Without a rate nothing waits, without a total nothing ends."""
+        self._per_second, self._left = per_second, total
+        self._free_at: float | None = None
+        self._lock = threading.Lock()
+
+    def take(self, want: int, now: float) -> tuple[int, float]:
+        """Return how many of `want` may be sent, and after how many seconds."""
+        with self._lock:
+            count = want if self._left is None else min(want, self._left)
+            if self._left is not None:
+                self._left -= count
+            if not self._per_second or not count:
+                return count, 0.0
+            # What was not used is kept for one second, so a pause does not become a flood.
+            free_at = max(now - _BURST_S, now if self._free_at is None else self._free_at)
+            self._free_at = free_at + count / self._per_second
+            return count, max(0.0, free_at - now)
+
+    def give_back(self, count: int) -> None:
+        """Take back what was granted and not sent."""
+        with self._lock:
+            if self._left is not None:
+                self._left += count
+
+
+@dataclass(slots=True)
+class Collector:
+    """The driver's side; `on_done` writes a finished chunk down before its task goes on."""
+
+    budget: Budget
+    on_done: Callable[[Marks], None]
+    host: str = "127.0.0.1"
+    stop: bool = False
+    """Set to make every task end after the batch it is sending."""
+    running: dict[int, Marks] = field(default_factory=dict)
+    """By lane the totals of the chunk that is being worked on."""
+    _token: str = field(default_factory=lambda: secrets.token_hex(16))
+    _server: socketserver.ThreadingTCPServer | None = None
+
+    def start(self) -> Address:
+        """Listen on a free port; return what the tasks need to know."""
+        collector = self
+
+        class Handler(socketserver.StreamRequestHandler):
+            def handle(self) -> None:
+                collector._serve(self)
+
+        self._server = socketserver.ThreadingTCPServer((self.host, 0), Handler)
+        self._server.daemon_threads = True
+        threading.Thread(target=self._server.serve_forever, name="collector", daemon=True).start()
+        return Address(self.host, self._server.server_address[1], self._token)
+
+    def close(self) -> None:
+        """Stop listening."""
+        if self._server:
+            self._server.shutdown()
+            self._server.server_close()
+
+    def _serve(self, connection: socketserver.StreamRequestHandler) -> None:
+        hello = json.loads(connection.rfile.readline() or b"{}")
+        if not secrets.compare_digest(str(hello.get("token", "")), self._token):
+            return
+        for line in connection.rfile:
+            answer = self._answer(int(hello["lane"]), json.loads(line))
+            connection.wfile.write(json.dumps(answer).encode() + b"\n")
+
+    def _answer(self, lane: int, asked: Mapping[str, Any]) -> dict[str, Any]:
+        if "done" in asked:
+            self.running.pop(lane, None)
+            self.on_done(asked["done"])
+            return {"stop": self.stop}
+        self.running[lane] = asked["marks"]
+        self.budget.give_back(asked["give_back"])
+        if self.stop:
+            return {"grant": 0, "wait_s": 0.0, "stop": True}
+        count, wait_s = self.budget.take(asked["want"], time.monotonic())
+        return {"grant": count, "wait_s": wait_s, "stop": asked["want"] > 0 and not count}
+
+
+class Reporter:
+    """A task's side of the line; one per lane."""
+
+    def __init__(self, address: Address, lane: int) -> None:
+        """Connect to the driver."""
+        self._socket = socket.create_connection((address.host, address.port), timeout=_TIMEOUT_S)
+        self._lines = self._socket.makefile("rwb")
+        self._send({"token": address.token, "lane": lane})
+
+    def ask(self, want: int, marks: Marks, *, give_back: int = 0) -> Grant:
+        """Tell how far the chunk is and ask for leave to send `want` messages."""
+        answer = self._ask({"want": want, "marks": marks, "give_back": give_back})
+        return Grant(answer["grant"], answer["wait_s"], answer["stop"])
+
+    def done(self, marks: Marks) -> bool:
+        """Have a finished chunk written down; return whether to stop."""
+        return bool(self._ask({"done": marks})["stop"])
+
+    def close(self) -> None:
+        """End the line."""
+        self._lines.close()
+        self._socket.close()
+
+    def _ask(self, message: Mapping[str, Any]) -> Any:
+        self._send(message)
+        line = self._lines.readline()
+        if not line:
+            raise ConnectionError("the driver of this job is gone")
+        return json.loads(line)
+
+    def _send(self, message: Mapping[str, Any]) -> None:
+        self._lines.write(json.dumps(message).encode() + b"\n")
+        self._lines.flush()

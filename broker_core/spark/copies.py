@@ -1,0 +1,79 @@
+"""A copy of a message: which properties stay, which tell where it came from (spark.md 4.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from broker_core.protocol.message import Message
+from broker_core.protocol.properties import PAIR_END, parse_properties
+
+COLUMNS: Final = ("queue_offset", "message_id", "flag", "body", "properties_text")
+"""What must be read of a message to copy it."""
+
+JOB: Final = "GANTRY_JOB"
+SOURCE: Final = "GANTRY_SRC"
+SOURCE_ID: Final = "GANTRY_SRC_ID"
+COPIED_AT: Final = "GANTRY_AT"
+COPIED_BY: Final = "GANTRY_BY"
+
+_NOT_COPIED: Final = frozenset(
+    {
+        "CLUSTER", "WAIT", "TRAN_MSG", "PGROUP", "DELAY", "REAL_TOPIC", "REAL_QID", "RETRY_TOPIC", "ORIGIN_MESSAGE_ID",
+        "RECONSUME_TIME", "TRAN_PREPARED_QUEUE_OFFSET", "CHECK_IMMUNITY_TIME_IN_SECONDS", "MAX_OFFSET", "MIN_OFFSET",
+        "TRACE_ON", "__CRC32#", "UNIQ_KEY", "1ST_POP_TIME", "POP_CK",
+    }
+)  # fmt: skip
+_NOT_COPIED_PREFIX: Final = "TRANSACTION_"
+
+
+@dataclass(frozen=True, slots=True)
+class Copier:
+    """Makes copies for one lane of a job."""
+
+    job_id: str
+    by: str
+    source: str
+    """``cluster/broker/topic/queue`` of the lane."""
+    topic: str
+
+    def copies(self, rows: Any, now: datetime | None = None) -> Iterator[tuple[int, Message]]:
+        """Yield the source queue offset and the copy of each row of an Arrow batch with `COLUMNS`."""
+        at = (now or datetime.now(UTC)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        for offset, message_id, flag, body, text in zip(
+            *(rows.column(name).to_pylist() for name in COLUMNS), strict=True
+        ):
+            properties = kept_properties(text.decode(errors="replace"))
+            properties |= {
+                JOB: self.job_id,
+                SOURCE: f"{self.source}/{offset}",
+                SOURCE_ID: message_id,
+                COPIED_AT: at,
+                COPIED_BY: self.by,
+            }
+            yield offset, Message(self.topic, body, properties, flag)
+
+    def source_offset(self, properties: Mapping[str, str]) -> int | None:
+        """Return the source queue offset if these are the properties of a copy by this job from this lane."""
+        source, _, offset = properties.get(SOURCE, "").rpartition("/")
+        if properties.get(JOB) != self.job_id or source != self.source:
+            return None
+        return int(offset)
+
+
+def kept_properties(text: str) -> dict[str, str]:
+    """Return the properties that a copy keeps of its original."""
+    return {
+        name: value
+        for name, value in parse_properties(text).items()
+        if name not in _NOT_COPIED and not name.startswith(_NOT_COPIED_PREFIX)
+    }
+
+
+def size_in_batch(message: Message) -> int:
+    """Return about how many bytes a message takes in a batch, at least as many as it does."""
+    pairs = sum(len(name) + len(value) + 2 * len(PAIR_END) for name, value in message.properties.items())
+    # A character has at most four bytes in UTF-8; properties are mostly ASCII, so count twice.
+    return len(message.body) + 2 * pairs + 32

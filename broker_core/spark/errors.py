@@ -1,0 +1,69 @@
+"""What can go wrong between a topic and Spark.
+
+GantryError
+ └─ SparkError
+     ├─ JavaNotFound
+     ├─ BadOption ── UnknownOption
+     ├─ BadRequest
+     ├─ DataLoss
+     ├─ DamagedRecord
+     ├─ StoreUnreadable
+     └─ Unreachable
+
+Planner and worker processes send exceptions as text, so every message names the thing, the value and what to do.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+from broker_core.errors import GantryError
+
+
+class SparkError(GantryError):
+    """The root of what this package raises."""
+
+
+class JavaNotFound(SparkError):
+    """No Java that can run Spark was found; the message lists every place and why it was passed over."""
+
+
+class BadOption(SparkError):
+    """An option of ``format("rocketmq")`` has a value that cannot be understood."""
+
+    def __init__(self, name: str, value: object, wanted: str) -> None:
+        super().__init__(f"option {name}={value!r}: {wanted}")
+        self.name, self.value, self.wanted = name, value, wanted
+
+
+class UnknownOption(BadOption):
+    """An option, column or queue was named that does not exist; names the nearest one that does."""
+
+    def __init__(self, name: str, known: Iterable[str], *, what: str = "option") -> None:
+        names = list(known)
+        near = difflib.get_close_matches(name.lower(), [each.lower() for each in names], n=1, cutoff=0.5)
+        spelled = next((each for each in names if near and each.lower() == near[0]), None)
+        hint = f"did you mean {spelled!r}?" if spelled else f"known: {', '.join(sorted(names))}"
+        SparkError.__init__(self, f"unknown {what} {name!r}; {hint}")
+        self.name, self.nearest = name, spelled
+
+
+class BadRequest(SparkError):
+    """A job's request cannot be carried out as it stands; trying again would not help."""
+
+
+class DataLoss(SparkError):
+    """Messages of the wanted range are no longer there; ``failOnDataLoss=false`` reads what is left."""
+
+
+class DamagedRecord(SparkError):
+    """A record in the range is damaged and ``mode`` is ``failFast``."""
+
+
+class StoreUnreadable(SparkError):
+    """The folder is not a store, or its files cannot be opened."""
+
+
+class Unreachable(SparkError):
+    """A broker or name server did not answer; trying again later may help."""

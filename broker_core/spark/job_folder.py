@@ -1,0 +1,123 @@
+"""The folder of one job: what was asked, what is planned, how far it is, what came of it (spark.md 5.3, 5.4, 7.9).
+
+::
+
+    request.json       written by who starts the program, mode 0600
+    plan.json          written once, before anything is sent; a resumed run uses the same plan
+    checkpoint.jsonl   a line per finished chunk, on disk before the chunk counts as finished
+    progress.jsonl     the whole state once a second
+    log                standard output and standard error
+    summary.json, …    the result; tmp/ goes away with the run
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from broker_core.spark.errors import BadRequest
+
+COUNTERS: Final = ("planned", "read", "matched", "written", "skipped", "failed", "bytes")
+"""`skipped` messages were found in the target when a run was resumed; matched = written + skipped + failed."""
+
+_RATE_WINDOW_S: Final = 10.0
+
+
+class JobFolder:
+    """The files of a job."""
+
+    def __init__(self, path: Path) -> None:
+        """Use an existing folder."""
+        self.path = path
+
+    @property
+    def work_dir(self) -> Path:
+        """Where Spark keeps what it needs during the run."""
+        return self.path
+
+    def request(self) -> dict[str, Any]:
+        """Return what was asked; raise BadRequest if it cannot be read."""
+        try:
+            return dict(json.loads((self.path / "request.json").read_bytes()))
+        except (OSError, ValueError) as error:
+            raise BadRequest(f"{self.path / 'request.json'}: {error}") from error
+
+    def find_json(self, name: str) -> Any:
+        """Return the content of a file of this folder, None without it."""
+        try:
+            return json.loads((self.path / name).read_bytes())
+        except FileNotFoundError:
+            return None
+
+    def write_json(self, name: str, content: Any) -> None:
+        """Write a file whole or not at all, and on disk when this returns."""
+        beside = self.path / f"{name}.part"
+        with beside.open("wb") as file:
+            file.write(json.dumps(content, indent=1).encode())
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(self.path / name)
+
+    def append_line(self, name: str, line: Mapping[str, Any]) -> None:
+        """Append a line of JSON that is on disk when this returns."""
+        with (self.path / name).open("ab") as file:
+            file.write(json.dumps(line).encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+    def lines(self, name: str) -> Iterator[dict[str, Any]]:
+        """Yield the lines of a file; one that a kill cut in two counts as not written."""
+        try:
+            text = (self.path / name).read_bytes()
+        except FileNotFoundError:
+            return
+        for line in text.split(b"\n"):
+            try:
+                yield dict(json.loads(line))
+            except ValueError:
+                continue
+
+    def drop_temporary(self) -> None:
+        """Remove what Spark left in ``tmp``."""
+        shutil.rmtree(self.path / "tmp", ignore_errors=True)
+
+
+class Progress:
+    """Writes the state of a run, one whole line each time; a lost line is repaired by the next."""
+
+    def __init__(self, folder: JobFolder) -> None:
+        """Append to the folder's progress file."""
+        self._folder = folder
+        self._seq = 0
+        self._seen: list[tuple[float, int]] = []
+
+    def write(self, counters: Mapping[str, int], *, phase: str, done: bool = False, **more: Any) -> None:
+        """Write a line with the counters, the rate per second over the last ten seconds, and the time that is left."""
+        self._seq += 1
+        moved = counters.get("read", 0)
+        rate = self._rate(moved)
+        left = counters.get("planned", 0) - moved
+        line = {
+            "seq": self._seq,
+            "at": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "phase": phase,
+            "counters": {name: counters.get(name, 0) for name in COUNTERS},
+            "rate": None if done else rate,
+            "eta_ms": int(left / rate * 1000) if rate and left > 0 and not done else None,
+            **more,
+        }
+        with (self._folder.path / "progress.jsonl").open("ab") as file:
+            file.write(json.dumps(line).encode() + b"\n")
+
+    def _rate(self, moved: int) -> float | None:
+        now = time.monotonic()
+        self._seen = [(at, count) for at, count in self._seen if now - at <= _RATE_WINDOW_S]
+        self._seen.append((now, moved))
+        (first_at, first), span = self._seen[0], now - self._seen[0][0]
+        return round((moved - first) / span, 1) if span >= 0.5 and first_at else None

@@ -1,0 +1,267 @@
+"""Copying one lane of a replay, inside a Spark task: read, ask the driver, send, have each chunk written down.
+
+One batch is on its way at a time and goes to one queue, so the target queue has the copies in the order of the source
+queue. A batch is stored whole or not at all. Hence one look at the end of the target queue tells what arrived of a send
+that was not answered, or of an earlier run that was killed (spark.md 4.3, 4.5).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from broker_core.client.blocking import BlockingSession
+from broker_core.client.config import ProducerConfig
+from broker_core.client.consumer.pull import PullConsumer, PullStatus
+from broker_core.client.errors import (
+    BrokerBusy,
+    BrokerUnavailable,
+    ClientError,
+    MessageIllegal,
+    MessageTooLarge,
+    SendUncertain,
+    Unreachable,
+)
+from broker_core.protocol.message import Message
+from broker_core.spark.collector import Address, Grant, Marks, Reporter
+from broker_core.spark.copies import COLUMNS, Copier, size_in_batch
+from broker_core.spark.options import SourceOptions
+from broker_core.spark.reading import read_rows
+from broker_core.spark.replay_plan import COUNTED, Chunk, Lane, Start
+from broker_core.spark.wire import session_of
+
+_MOST_MESSAGES: Final = 256
+_MOST_BYTES: Final = 1 << 20
+_GIVE_UP_AFTER_S: Final = 60.0
+_FIRST_PAUSE_S: Final = 0.1
+_LONGEST_PAUSE_S: Final = 5.0
+_LONGEST_SLEEP_S: Final = 0.5
+_SEND_TIMEOUT_MS: Final = 10_000
+_MOST_FAILURES: Final = 20
+
+Pair = tuple[int, Message]
+"""A copy and the queue offset of its original."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayJob:
+    """What every lane of a job has in common; travels to the tasks."""
+
+    job_id: str
+    by: str
+    cluster: str
+    options: SourceOptions
+    target_servers: tuple[str, ...]
+    address: Address
+    messages_per_second: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LaneResult:
+    """How a lane ended: ``done``, ``stopped`` or ``failed`` with a reason."""
+
+    lane: int
+    state: str
+    reason: str = ""
+
+
+class LaneFailed(Exception):
+    """The lane cannot go on now; what it did is confirmed."""
+
+
+class _Stopped(Exception):
+    """The driver wants no more."""
+
+
+def copy_lane(job: ReplayJob, lane: Lane, start: Start) -> LaneResult:
+    """Copy what is left of a lane; the driver learns of every batch and every finished chunk."""
+    reporter = Reporter(job.address, lane.number)
+    try:
+        _LaneRun(job, lane, start, reporter).run()
+    except _Stopped:
+        return LaneResult(lane.number, "stopped")
+    except LaneFailed as error:
+        return LaneResult(lane.number, "failed", str(error))
+    finally:
+        reporter.close()
+    return LaneResult(lane.number, "done")
+
+
+@dataclass(slots=True)
+class _LaneRun:
+    job: ReplayJob
+    lane: Lane
+    start: Start
+    reporter: Reporter
+    copier: Copier = field(init=False)
+    target: TargetQueue = field(init=False)
+    per_batch: int = field(init=False)
+    marks: Marks = field(default_factory=dict)
+    """The totals of the chunk in hand; `next` is the source offset in front of which everything is dealt with."""
+
+    def __post_init__(self) -> None:
+        source, rate = self.lane.source, self.job.messages_per_second
+        name = f"{self.job.cluster}/{source.broker}/{source.topic}/{source.queue_id}"
+        self.copier = Copier(self.job.job_id, self.job.by, name, self.lane.target.topic)
+        self.target = TargetQueue(session_of(self.job.target_servers), self.lane, self.copier, self.start.target_from)
+        # Small batches where a rate is wanted, so that ten of them make a second.
+        self.per_batch = _MOST_MESSAGES if rate is None else max(1, min(_MOST_MESSAGES, int(rate / 10)))
+
+    def run(self) -> None:
+        """Copy chunk after chunk."""
+        arrived = self.target.find_arrived() if self.start.is_resumed and self.start.chunks else None
+        for number, chunk in enumerate(self.start.chunks):
+            self._begin(chunk, self.start.counters if number == 0 else {})
+            for batch in self._batches(chunk):
+                self._copy(batch, arrived)
+            self._pass(chunk.end)
+            self.marks["state"] = "done"
+            if self.reporter.done(self.marks) and number + 1 < len(self.start.chunks):
+                raise _Stopped
+
+    def _begin(self, chunk: Chunk, counters: Mapping[str, int]) -> None:
+        self.marks = {"chunk": chunk.id, "lane": self.lane.number, "state": "partial", "failures": []}
+        self.marks |= dict.fromkeys(COUNTED, 0) | dict(counters)
+        self.marks |= {"next": chunk.begin, "target": self.target.end}
+
+    def _copy(self, batch: list[Pair], arrived: int | None) -> None:
+        fresh = [pair for pair in batch if arrived is None or pair[0] > arrived]
+        if len(fresh) < len(batch):
+            known = batch[: len(batch) - len(fresh)]
+            self._count("skipped", known)
+        while fresh:
+            grant = self.reporter.ask(len(fresh), self.marks)
+            if not grant.count:
+                raise _Stopped
+            try:
+                self._wait(grant)
+                self._send(fresh[: grant.count])
+            except (LaneFailed, _Stopped):
+                self.reporter.ask(0, self.marks, give_back=grant.count)
+                raise
+            fresh = fresh[grant.count :]
+
+    def _send(self, pairs: list[Pair]) -> None:
+        try:
+            self.target.send(pairs, self._is_wanted)
+        except (MessageTooLarge, MessageIllegal) as error:
+            if len(pairs) == 1:
+                self._failed(pairs, str(error))
+                return
+            # Find the one that no broker takes; the others go through.
+            for pair in pairs:
+                self._send([pair])
+        else:
+            self.marks["target"] = self.target.end
+            self.marks["bytes"] += sum(len(message.body) for _, message in pairs)
+            self._count("written", pairs)
+
+    def _failed(self, pairs: list[Pair], reason: str) -> None:
+        self._count("failed", pairs)
+        if len(self.marks["failures"]) < _MOST_FAILURES:
+            self.marks["failures"].append({"source": f"{self.copier.source}/{pairs[0][0]}", "reason": reason})
+
+    def _count(self, what: str, pairs: list[Pair]) -> None:
+        self.marks[what] += len(pairs)
+        self.marks["matched"] += len(pairs)
+        self._pass(pairs[-1][0] + 1)
+
+    def _pass(self, next_offset: int) -> None:
+        self.marks["read"] += next_offset - self.marks["next"]
+        self.marks["next"] = next_offset
+
+    def _batches(self, chunk: Chunk) -> Iterator[list[Pair]]:
+        """Yield the copies of a chunk in parts that fit one send."""
+        part = replace(self.lane.source, begin=chunk.begin, end=chunk.end)
+        for rows in read_rows(part, self.job.options, COLUMNS):
+            batch: list[Pair] = []
+            size = 0
+            for pair in self.copier.copies(rows):
+                more = size_in_batch(pair[1])
+                if batch and (len(batch) >= self.per_batch or size + more > _MOST_BYTES):
+                    yield batch
+                    batch, size = [], 0
+                batch.append(pair)
+                size += more
+            if batch:
+                yield batch
+
+    def _wait(self, grant: Grant) -> None:
+        until = time.monotonic() + grant.wait_s
+        while (left := until - time.monotonic()) > 0:
+            time.sleep(min(left, _LONGEST_SLEEP_S))
+            if left > _LONGEST_SLEEP_S and not self._is_wanted():
+                raise _Stopped
+
+    def _is_wanted(self) -> bool:
+        return not self.reporter.ask(0, self.marks).stop
+
+
+class TargetQueue:
+    """Sends to one queue, and knows what arrived there."""
+
+    def __init__(self, session: BlockingSession, lane: Lane, copier: Copier, end: int) -> None:
+        """`end` is a target queue offset behind which nothing of this lane is known to be."""
+        self._session, self._queue, self._copier = session, lane.target, copier
+        self._producer = session.producer(config=ProducerConfig(compress_from_bytes=1 << 30))
+        self.end = end
+
+    def send(self, pairs: Sequence[Pair], is_wanted: Callable[[], bool]) -> None:
+        """Store all copies in order; try again while the broker is busy or away, for a minute.
+
+        Raises MessageTooLarge or MessageIllegal with nothing stored, LaneFailed when the minute is over, and _Stopped
+        when a pause shows that the driver wants no more.
+        """
+        give_up_at, pause_s = time.monotonic() + _GIVE_UP_AFTER_S, _FIRST_PAUSE_S
+        while pairs:
+            try:
+                self._send_once(pairs)
+            except (BrokerBusy, BrokerUnavailable, Unreachable, SendUncertain) as error:
+                if time.monotonic() > give_up_at:
+                    raise LaneFailed(str(error)) from error
+                time.sleep(pause_s)
+                pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+                if not is_wanted():
+                    raise _Stopped from error
+                if isinstance(error, SendUncertain):
+                    pairs = self._not_arrived(pairs)
+            except (MessageTooLarge, MessageIllegal):
+                raise
+            except ClientError as error:
+                raise LaneFailed(str(error)) from error
+            else:
+                return
+
+    def _send_once(self, pairs: Sequence[Pair]) -> None:
+        messages = [message for _, message in pairs]
+        if len(messages) == 1:
+            sending = self._producer.send(messages[0], queue=self._queue, timeout_ms=_SEND_TIMEOUT_MS)
+        else:
+            topic = self._queue.topic
+            sending = self._producer.send_batch(topic, messages, queue=self._queue, timeout_ms=_SEND_TIMEOUT_MS)
+        result = self._session.run(sending)
+        self.end = result.queue_offset + len(messages)
+
+    def _not_arrived(self, pairs: Sequence[Pair]) -> Sequence[Pair]:
+        try:
+            arrived = self.find_arrived()
+        except ClientError:
+            # Nobody answers: the next try will tell, and fail the same way if this is lasting.
+            return pairs
+        return [pair for pair in pairs if arrived is None or pair[0] > arrived]
+
+    def find_arrived(self) -> int | None:
+        """Return the last source offset whose copy is in the target queue from `end` on, and move `end` behind it."""
+        consumer = PullConsumer(self._session.session)
+        found, at = None, self.end
+        while True:
+            answer = self._session.run(consumer.pull(self._queue, at))
+            for message in answer.messages:
+                offset = self._copier.source_offset(message.properties)
+                if offset is not None:
+                    found, self.end = offset, message.queue_offset + 1
+            if answer.status is PullStatus.NO_NEW or answer.next_offset == at:
+                return found
+            at = answer.next_offset

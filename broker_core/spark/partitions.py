@@ -1,0 +1,177 @@
+"""What a read is cut into: ranges of queues, cut by bytes (spark.md 2.4, 2.6)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+from pyspark.sql.datasource import InputPartition
+
+from broker_core.spark.errors import DataLoss, UnknownOption
+from broker_core.spark.options import EARLIEST, LATEST, QueueOffsets, SourceOptions
+from broker_core.spark.stores import open_store, topics_of
+from broker_core.store.columns import UNIT, Ints
+from broker_core.store.reader import StoreReader
+
+_MIB: Final = 1 << 20
+_MOST_PARTITIONS: Final = 1000
+CLOCK_SKEW_MS: Final = 1000
+"""Store times ascend unless a clock steps back; ranges are widened by this and rows filtered by their own time."""
+
+
+@dataclass
+class FilePartition(InputPartition):
+    """A range of one queue, read from the files of a store."""
+
+    store: str
+    broker: str
+    topic: str
+    queue_id: int
+    begin: int
+    end: int
+
+
+@dataclass
+class WirePartition(InputPartition):
+    """A range of one queue, pulled from its broker."""
+
+    broker: str
+    topic: str
+    queue_id: int
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class WantedRange:
+    """What is wanted of one queue, of what it has."""
+
+    broker: str
+    topic: str
+    queue_id: int
+    begin: int
+    end: int
+
+
+def plan_files(options: SourceOptions) -> list[FilePartition]:
+    """Return the partitions of a read from store folders; a snapshot of what is there now.
+
+    Raises UnknownOption for a topic or queue that does not exist, DataLoss when a range begins below what is left.
+    """
+    stores = [open_store(root) for root in options.stores]
+    _check_topics_exist(options, stores)
+    found: list[tuple[WantedRange, StoreReader]] = []
+    for store, broker in zip(stores, options.brokers, strict=True):
+        queues = (queue for topic in options.topics for queue in store.queues(topic))
+        wanted_of = (_wanted(store, broker, *queue, options) for queue in queues)
+        found += [(wanted, store) for wanted in wanted_of if wanted]
+    check_queues_exist(options, ((wanted.broker, wanted.queue_id) for wanted, _ in found))
+    sums = [_sums(store, wanted) for wanted, store in found]
+    target = partition_bytes(options, sum(int(each[-1]) for each in sums if len(each)))
+    return [
+        partition
+        for (wanted, store), each in zip(found, sums, strict=True)
+        for partition in _cut(wanted, store, each, target)
+    ]
+
+
+def _check_topics_exist(options: SourceOptions, stores: Sequence[StoreReader]) -> None:
+    known = {topic for store in stores for topic in topics_of(store)}
+    for topic in options.topics:
+        if topic not in known:
+            raise UnknownOption(topic, known, what="topic")
+
+
+def _wanted(store: StoreReader, broker: str, topic: str, queue_id: int, options: SourceOptions) -> WantedRange | None:
+    if not is_chosen(options, broker, queue_id):
+        return None
+    has_begin, has_end = store.range(topic, queue_id)
+    begin, end = choose_range(options, broker, topic, queue_id, has_begin, has_end)
+    if options.starting_timestamp is not None:
+        begin = store.offset_at_time(topic, queue_id, options.starting_timestamp - CLOCK_SKEW_MS)
+    if options.ending_timestamp is not None:
+        end = store.offset_at_time(topic, queue_id, options.ending_timestamp + CLOCK_SKEW_MS)
+    return WantedRange(broker, topic, queue_id, begin, max(begin, end))
+
+
+def is_chosen(options: SourceOptions, broker: str, queue_id: int) -> bool:
+    """Say whether the option `queues` lets this queue through."""
+    return options.queues is None or bool({(None, queue_id), (broker, queue_id)} & options.queues)
+
+
+def check_queues_exist(options: SourceOptions, found: Iterable[tuple[str, int]]) -> None:
+    """Raise UnknownOption for a queue that was named and is not there."""
+    have = {(broker, queue_id) for broker, queue_id in found}
+    known = {f"{broker}:{queue_id}" for broker, queue_id in have}
+    for broker, queue_id in options.queues or ():
+        if not any(queue_id == other and broker in (None, name) for name, other in have):
+            raise UnknownOption(f"{broker or ''}:{queue_id}".lstrip(":"), known, what="queue")
+
+
+def choose_range(
+    options: SourceOptions, broker: str, topic: str, queue_id: int, has_begin: int, has_end: int
+) -> tuple[int, int]:
+    """Return the queue offsets that the offset options ask for, within what the queue has; raises DataLoss."""
+    begin = _place(options.starting_offsets, broker, topic, queue_id, has_begin, has_end, default=has_begin)
+    end = _place(options.ending_offsets, broker, topic, queue_id, has_begin, has_end, default=has_end)
+    if options.fail_on_data_loss and begin < has_begin and begin < end:
+        raise DataLoss(
+            f"{broker} topic={topic} queue={queue_id}: offset {begin} is wanted, the first one left is {has_begin}; "
+            "failOnDataLoss=false reads what is left"
+        )
+    if options.fail_on_data_loss and end > has_end:
+        raise DataLoss(f"{broker} topic={topic} queue={queue_id}: end {end} is wanted, the queue ends at {has_end}")
+    begin, end = max(begin, has_begin), min(end, has_end)
+    return begin, max(begin, end)
+
+
+def _place(
+    given: Mapping[str, QueueOffsets] | int,
+    broker: str,
+    topic: str,
+    queue_id: int,
+    has_begin: int,
+    has_end: int,
+    *,
+    default: int,
+) -> int:
+    offset = given if isinstance(given, int) else given.get(topic, {}).get(broker, {}).get(queue_id, default)
+    return {EARLIEST: has_begin, LATEST: has_end}.get(offset, offset)
+
+
+def partition_bytes(options: SourceOptions, total: int) -> int:
+    """Return how many bytes of records a partition should have (spark.md 2.6)."""
+    usual = max(32 * _MIB, min(256 * _MIB, total // (4 * (os.cpu_count() or 1))))
+    target = options.max_partition_bytes or usual
+    return max(1, min(target, total // options.min_partitions), total // _MOST_PARTITIONS)
+
+
+def _sums(store: StoreReader, wanted: WantedRange) -> Ints:
+    """Return after each message of a range how many bytes of records it has so far."""
+    parts = store.units(wanted.topic, wanted.queue_id, wanted.begin, wanted.end)
+    units = [np.frombuffer(part, UNIT) for part in parts]
+    sizes = np.concatenate(units)["size"].astype(np.int64) if units else np.zeros(0, np.int64)
+    return np.cumsum(np.maximum(sizes, 0))
+
+
+def _cut(wanted: WantedRange, store: StoreReader, sums: Ints, target: int) -> list[FilePartition]:
+    if wanted.begin == wanted.end:
+        return []
+    root = str(store.config.folder)
+    edges = [wanted.begin, *(wanted.begin + place for place in _cut_places(sums, target)), wanted.end]
+    return [
+        FilePartition(root, wanted.broker, wanted.topic, wanted.queue_id, begin, end) for begin, end in pairwise(edges)
+    ]
+
+
+def _cut_places(sums: Ints, target: int) -> list[int]:
+    """Return after how many messages to cut, so that each part has about `target` bytes."""
+    if not len(sums):
+        return []
+    parts = max(1, round(int(sums[-1]) / target))
+    places = np.unique(np.searchsorted(sums, int(sums[-1]) * np.arange(1, parts) // parts))
+    return [int(place) for place in places if 0 < place < len(sums)]

@@ -1,0 +1,181 @@
+"""What every program shares: read the request, watch for a stop, tell how it goes, end with a code (spark.md 5.3).
+
+::
+
+    0 done   2 bad request, never tried again   3 partial   4 source or target unreachable, or no Java
+    5 data loss   130 cancelled   1 anything else, with a traceback in the log
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final, TypeVar
+
+import pyspark
+from pyspark.sql import SparkSession
+
+import broker_core
+from broker_core.errors import GantryError
+from broker_core.spark import session as sessions
+from broker_core.spark.errors import BadOption, BadRequest, DamagedRecord, DataLoss, JavaNotFound, Unreachable
+from broker_core.spark.job_folder import JobFolder, Progress
+
+T = TypeVar("T")
+
+OK: Final = 0
+CRASHED: Final = 1
+CANCELLED: Final = 130
+PARTIAL: Final = 3
+_BAD_REQUEST: Final = 2
+_EXIT_CODES: Final[Mapping[type[GantryError], int]] = {
+    BadRequest: _BAD_REQUEST,
+    BadOption: _BAD_REQUEST,
+    Unreachable: 4,
+    JavaNotFound: 4,
+    DataLoss: 5,
+    DamagedRecord: 5,
+}
+_TICK_S: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended, for people and for the launcher."""
+
+    state: str
+    reason: str = ""
+    exit_code: int = OK
+
+
+class Cancelled(Exception):
+    """Somebody wants the run to end."""
+
+
+@dataclass(slots=True)
+class Run:
+    """One run of a program."""
+
+    folder: JobFolder
+    request: dict[str, Any]
+    progress: Progress
+    stop_reason: str = ""
+    """Set when somebody wants the run to end; what is under way is ended in order."""
+    _parent: int = field(default_factory=os.getppid)
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether somebody wants the run to end, or its launcher is gone."""
+        if not self.stop_reason and os.getppid() != self._parent:
+            self.stop_reason = "the launcher is gone"
+        return bool(self.stop_reason)
+
+    def start_spark(self, *, max_failures: int = 1) -> SparkSession:
+        """Start Spark as the request says."""
+        spark = self.request["spark"]
+        config = sessions.SessionConfig(
+            app_name=f"gantry {self.request['type']} {self.request['job_id']}",
+            work_dir=self.folder.work_dir,
+            cache=Path(spark["cache"]),
+            master=spark.get("master", "local[*]"),
+            java_home=spark.get("java_home"),
+            jobs_at_once=spark.get("jobs_at_once", 2),
+            max_failures=max_failures,
+        )
+        return sessions.start(config)
+
+    def wait_for(self, work: Callable[[], T], each_second: Callable[[], None]) -> T:
+        """Do `work` in a thread and return what it returns, or raise what it raises; look around once a second."""
+        results: list[T] = []
+        errors: list[BaseException] = []
+
+        def target() -> None:
+            try:
+                results.append(work())
+            except BaseException as error:  # noqa: BLE001 - handed to the waiting thread, whatever it is
+                errors.append(error)
+
+        thread = threading.Thread(target=target, name="work", daemon=True)
+        thread.start()
+        while thread.is_alive():
+            thread.join(_TICK_S)
+            each_second()
+        if errors:
+            raise errors[0]
+        return results[0]
+
+
+def main(work: Callable[[Run], Outcome]) -> None:
+    """Run a program for the job folder on the command line, and exit."""
+    folder = JobFolder(Path(sys.argv[1]))
+    outcome = _outcome(folder, work)
+    folder.write_json(
+        "outcome.json",
+        {
+            "state": outcome.state,
+            "reason": outcome.reason,
+            "versions": {"gantry": broker_core.__version__, "spark": pyspark.__version__, "java": _java_version()},
+        },
+    )
+    sys.stdout.flush()
+    sys.exit(outcome.exit_code)
+
+
+def _outcome(folder: JobFolder, work: Callable[[Run], Outcome]) -> Outcome:
+    run: Run | None = None
+    try:
+        run = Run(folder, folder.request(), Progress(folder))
+        _listen(run)
+        return work(run)
+    except Cancelled as error:
+        return Outcome("cancelled", str(error), CANCELLED)
+    except GantryError as error:
+        code = next((code for kind, code in _EXIT_CODES.items() if isinstance(error, kind)), CRASHED)
+        return Outcome("failed", str(error), code)
+    except Exception as error:  # noqa: BLE001 - the top of the program: the log gets the traceback, people a line
+        if run is not None and run.is_stopping:
+            return Outcome("cancelled", run.stop_reason, CANCELLED)
+        traceback.print_exc()
+        return Outcome("failed", _told(error), _code_of_text(str(error)))
+    finally:
+        _stop_spark()
+        folder.drop_temporary()
+
+
+def _listen(run: Run) -> None:
+    def on_signal(number: int, _frame: FrameType | None) -> None:
+        run.stop_reason = f"stopped by {signal.Signals(number).name}"
+
+    signal.signal(signal.SIGTERM, on_signal)
+
+
+def _told(error: Exception) -> str:
+    """Return the line of an error that says most: of Spark's long text, the error of ours that it quotes."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    ours = next((line for line in lines if line.startswith("broker_core.spark.errors.")), None)
+    return ours.partition(": ")[2] if ours else (lines[0] if lines else type(error).__name__)
+
+
+def _code_of_text(text: str) -> int:
+    """Return the exit code of the error of ours that Spark's text quotes: workers send errors as text."""
+    named = (code for kind, code in _EXIT_CODES.items() if f"broker_core.spark.errors.{kind.__name__}:" in text)
+    is_unknown_option = "broker_core.spark.errors.UnknownOption:" in text
+    return _BAD_REQUEST if is_unknown_option else next(named, CRASHED)
+
+
+def _java_version() -> str | None:
+    session = SparkSession.getActiveSession()
+    return None if session is None else str(session.conf.get("spark.gantry.java.version", "")) or None
+
+
+def _stop_spark() -> None:
+    session = SparkSession.getActiveSession()
+    if session is not None:
+        session.stop()

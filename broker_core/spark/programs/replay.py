@@ -1,0 +1,213 @@
+"""Replay: copy a range of a topic into a topic, ``python -m broker_core.spark.programs.replay JOB_DIR``."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from pyspark.sql import SparkSession
+
+from broker_core.spark.collector import Budget, Collector, Marks
+from broker_core.spark.errors import BadRequest
+from broker_core.spark.lanes import LaneResult, ReplayJob
+from broker_core.spark.options import SourceOptions, parse_time
+from broker_core.spark.programs.frame import CANCELLED, PARTIAL, Outcome, Run, main
+from broker_core.spark.replay import replay
+from broker_core.spark.replay_plan import Lane, find_start, from_json, make_plan, sum_counters, to_json
+from broker_core.spark.wire import session_of
+
+_SOFT_STOP_S: Final = 10.0
+
+
+def work(run: Run) -> Outcome:
+    """Plan or take up the plan, copy, report."""
+    options = source_options(run.request)
+    limits = run.request["request"].get("limits") or {}
+    lanes = _lanes(run, options)
+    replaying = Replaying(run, lanes, limits)
+    replaying.tell("starting")
+    results = replaying.copy(options, run.start_spark()) if replaying.has_work else []
+    return replaying.report(results)
+
+
+def source_options(request: Mapping[str, Any]) -> SourceOptions:
+    """Return what to read; raise BadRequest for what makes no sense."""
+    source, place = request["request"]["source"], request["source"]
+    queues = source.get("queues")
+    keys = source.get("keys")
+    return SourceOptions(
+        topics=(source["topic"],),
+        stores=(Path(place["store"]),) if place.get("store") else (),
+        brokers=(place.get("broker") or "broker-a",) if place.get("store") else (),
+        name_servers=() if place.get("store") else tuple(place["name_servers"]),
+        queues=frozenset((None, int(queue)) for queue in queues) if queues else None,
+        starting_timestamp=_time("source.from", source.get("from")),
+        ending_timestamp=_time("source.to", source.get("to")),
+        keys=frozenset(keys) if keys else None,
+        tags=frozenset({source["tag"]}) if source.get("tag") else None,
+    )
+
+
+def _time(name: str, text: str | None) -> int | None:
+    return None if text is None else parse_time(name, text)
+
+
+def _lanes(run: Run, options: SourceOptions) -> list[Lane]:
+    kept = run.folder.find_json("plan.json")
+    if kept is not None:
+        return from_json(kept, run.request["request_hash"])
+    session = session_of(_target_servers(run.request))
+    lanes = make_plan(options, session, run.request["request"]["target"]["topic"])
+    run.folder.write_json("plan.json", to_json(lanes, run.request["request_hash"]))
+    return lanes
+
+
+def _target_servers(request: Mapping[str, Any]) -> tuple[str, ...]:
+    servers = tuple(request["source"]["name_servers"])
+    if not servers:
+        raise BadRequest("the request names no name server to send to")
+    return servers
+
+
+@dataclass(slots=True)
+class Replaying:
+    """The driver's view of one run: what is on disk, what is running, what was asked for."""
+
+    run: Run
+    lanes: list[Lane]
+    limits: Mapping[str, Any]
+    lines: dict[int, Marks] = field(init=False)
+    """The last checkpoint line of each chunk."""
+    is_resumed: bool = field(init=False)
+    collector: Collector = field(init=False)
+    stop_seen_at: float | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        """Take up what earlier runs wrote down."""
+        self.lines = {line["chunk"]: line for line in self.run.folder.lines("checkpoint.jsonl")}
+        self.is_resumed = self.run.request["attempt"] > 1
+        most, done = self.limits.get("max_messages"), sum_counters(self.lines.values())
+        left = None if most is None else max(0, most - done["written"] - done["skipped"])
+        budget = Budget(per_second=self.limits.get("messages_per_second"), total=left)
+        self.collector = Collector(budget, self._write_down)
+
+    @property
+    def has_work(self) -> bool:
+        """Whether any chunk is left."""
+        return any(self._start(lane).chunks for lane in self.lanes)
+
+    def copy(self, options: SourceOptions, session: SparkSession) -> list[LaneResult]:
+        """Copy all lanes and return how each ended."""
+        request = self.run.request
+        job = ReplayJob(
+            job_id=request["job_id"],
+            by=request["created_by"],
+            cluster=request["cluster"],
+            options=options,
+            target_servers=_target_servers(request),
+            address=self.collector.start(),
+            messages_per_second=self.limits.get("messages_per_second"),
+        )
+        started = [(lane, self._start(lane)) for lane in self.lanes]
+        left = [(lane, start) for lane, start in started if start.chunks]
+        try:
+            return self.run.wait_for(lambda: replay(session, job, left), lambda: self._tick(session))
+        finally:
+            self._flush_running()
+            self.collector.close()
+
+    def tell(self, phase: str, *, done: bool = False) -> None:
+        """Write a progress line."""
+        totals = self._totals()
+        total = len([chunk for lane in self.lanes for chunk in lane.chunks])
+        finished = sum(line["state"] == "done" for line in self.lines.values())
+        self.run.progress.write(totals, phase=phase, done=done, chunks=[finished, total])
+
+    def report(self, results: list[LaneResult]) -> Outcome:
+        """Write the summary and return how the run ended."""
+        outcome = self._outcome(results)
+        self.tell(outcome.state, done=True)
+        self.run.folder.write_json(
+            "summary.json",
+            {
+                "counters": self._totals(),
+                "queues": [self._queue_report(lane) for lane in self.lanes],
+                "failures": [each for line in self.lines.values() for each in line.get("failures", ())][:100],
+                "at_least_once_window": 0,
+            },
+        )
+        return outcome
+
+    def _outcome(self, results: list[LaneResult]) -> Outcome:
+        totals = self._totals()
+        failed = [result.reason for result in results if result.state == "failed"]
+        if self.run.is_stopping:
+            reason = f"{self.run.stop_reason}; {totals['written']} messages were written and stay"
+            return Outcome("cancelled", reason, CANCELLED)
+        if failed:
+            return Outcome("partial" if totals["written"] else "failed", failed[0], PARTIAL if totals["written"] else 4)
+        if totals["failed"]:
+            return Outcome("partial", f"{totals['failed']} messages were refused", PARTIAL)
+        return Outcome("succeeded")
+
+    def _queue_report(self, lane: Lane) -> dict[str, Any]:
+        totals = sum_counters(self.lines[chunk.id] for chunk in lane.chunks if chunk.id in self.lines)
+        source = lane.source
+        return {
+            "broker": source.broker,
+            "queue_id": source.queue_id,
+            "from": source.begin,
+            "to": source.end,
+            "target_broker": lane.target.broker_name,
+            "target_queue_id": lane.target.queue_id,
+            **totals,
+        }
+
+    def _start(self, lane: Lane) -> Any:
+        return find_start(lane, self.lines, is_resumed=self.is_resumed)
+
+    def _totals(self) -> dict[str, int]:
+        current = dict(self.lines)
+        for marks in list(self.collector.running.values()):
+            current[marks["chunk"]] = marks
+        planned = sum(lane.planned for lane in self.lanes)
+        most = self.limits.get("max_messages")
+        return sum_counters(current.values()) | {"planned": planned if most is None else min(planned, most)}
+
+    def _write_down(self, line: Marks) -> None:
+        """Put a checkpoint line on disk; called by the thread of the lane that waits for it."""
+        with self._lock:
+            known = self.lines.get(line["chunk"])
+            # A look at the running chunks may come too late: never go back behind what is on disk.
+            if known is None or _progress(known) < _progress(line):
+                self.run.folder.append_line("checkpoint.jsonl", line)
+                self.lines[line["chunk"]] = line
+
+    def _flush_running(self) -> None:
+        """Write down how far the running chunks are, so that a kill costs at most what came after."""
+        for marks in list(self.collector.running.values()):
+            self._write_down(marks)
+
+    def _tick(self, session: SparkSession) -> None:
+        self._flush_running()
+        self.tell("running")
+        if not self.run.is_stopping:
+            return
+        self.collector.stop = True
+        self.stop_seen_at = self.stop_seen_at or time.monotonic()
+        # Lanes end by themselves after the batch in hand; one that hangs is cut off.
+        if time.monotonic() - self.stop_seen_at > _SOFT_STOP_S:
+            session.sparkContext.cancelAllJobs()
+
+
+def _progress(line: Marks) -> tuple[bool, int]:
+    return line["state"] == "done", line["next"]
+
+
+if __name__ == "__main__":
+    main(work)

@@ -1,0 +1,37 @@
+"""One way to plan and to read, whether a topic lies in files of this machine or behind brokers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from broker_core.spark.batches import Origin
+from broker_core.spark.blocks import Block, read_blocks
+from broker_core.spark.options import SourceOptions
+from broker_core.spark.partitions import FilePartition, WirePartition, plan_files
+from broker_core.spark.rows import RowMaker
+from broker_core.spark.wire import plan_wire, read_wire_blocks
+
+Partition = FilePartition | WirePartition
+
+
+def plan(options: SourceOptions) -> Sequence[Partition]:
+    """Return the ranges that the options ask for, each of one queue: a snapshot of what is there now."""
+    return plan_files(options) if options.stores else plan_wire(options)
+
+
+def read_any_blocks(partition: Partition, options: SourceOptions) -> Iterator[Block]:
+    """Yield the records of a range in queue order."""
+    if isinstance(partition, FilePartition):
+        return read_blocks(partition, options)
+    return read_wire_blocks(partition, options)
+
+
+def read_rows(partition: Partition, options: SourceOptions, columns: Sequence[str]) -> Iterator[Any]:
+    """Yield the wanted rows of a range as Arrow batches of these columns."""
+    origin = Origin(partition.topic, partition.broker, options.decompress)
+    maker = RowMaker(columns, options, origin, partition.topic, partition.queue_id)
+    for block in read_any_blocks(partition, options):
+        batch = maker.make(block)
+        if batch.num_rows:
+            yield batch

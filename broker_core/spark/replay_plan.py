@@ -1,0 +1,163 @@
+"""Which messages a replay copies, queue by queue and in chunks, and how far it is (spark.md 4.3, 4.5).
+
+A lane is one source queue: its chunks run one after another and go to one target queue, so order per queue is kept. The
+plan is made once; a resumed run takes up each lane where its last checkpoint line says::
+
+    chunk:     0          1          2                  done 0, partial 1 up to `next`
+    queue  ────┼──────────┼─────┬────┼──────────        `target`: the target queue's offset behind the last copy
+                               next
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Final
+
+from broker_core.client.blocking import BlockingSession
+from broker_core.client.errors import TopicNotFound
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.spark.errors import BadRequest
+from broker_core.spark.job_folder import COUNTERS
+from broker_core.spark.options import SourceOptions
+from broker_core.spark.partitions import FilePartition, WirePartition
+from broker_core.spark.reading import Partition, plan
+
+_CHUNK_MESSAGES: Final = 20_000
+_CHUNK_BYTES: Final = 32 << 20
+COUNTED: Final = tuple(name for name in COUNTERS if name != "planned")
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A range of a source queue, in queue offsets."""
+
+    id: int
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One source queue, the queue its copies go to, and its chunks in order."""
+
+    number: int
+    source: Partition
+    target: MessageQueue
+    target_begin: int
+    """Where the target queue ended before the first copy was sent."""
+    chunks: tuple[Chunk, ...]
+
+    @property
+    def planned(self) -> int:
+        """How many source messages the lane reads."""
+        return sum(chunk.end - chunk.begin for chunk in self.chunks)
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Where a run takes up a lane."""
+
+    chunks: tuple[Chunk, ...]
+    """What is left, the first one from where it stopped."""
+    counters: Mapping[str, int] = field(default_factory=dict)
+    """What the first of them had done already."""
+    target_from: int = 0
+    is_resumed: bool = False
+    """The target may hold copies that no checkpoint line tells of."""
+
+
+def make_plan(options: SourceOptions, session: BlockingSession, target_topic: str) -> list[Lane]:
+    """Return the lanes of a new replay; raises BadRequest without a target, and whatever planning a read raises."""
+    sized = replace(options, max_partition_bytes=_CHUNK_BYTES)
+    by_queue: dict[tuple[str, str, int], list[Partition]] = {}
+    for partition in plan(sized):
+        by_queue.setdefault((partition.topic, partition.broker, partition.queue_id), []).append(partition)
+    targets = _target_queues(session, target_topic)
+    lanes: list[Lane] = []
+    next_id = 0
+    for number, partitions in enumerate(by_queue[key] for key in sorted(by_queue)):
+        target = targets[number % len(targets)]
+        chunks = tuple(_chunks(partitions, next_id))
+        next_id += len(chunks)
+        whole = replace(partitions[0], begin=partitions[0].begin, end=partitions[-1].end)
+        begin = int(session.run(session.admin.offsets.max(target)))
+        lanes.append(Lane(number, whole, target, begin, chunks))
+    return lanes
+
+
+def _target_queues(session: BlockingSession, topic: str) -> Sequence[MessageQueue]:
+    try:
+        queues = sorted(session.run(session.session.routes.get(topic)).write_queues)
+    except TopicNotFound as error:
+        raise BadRequest(f"target {error}") from error
+    if not queues:
+        raise BadRequest(f"target topic {topic!r} has no queue that may be written")
+    return queues
+
+
+def _chunks(partitions: Iterable[Partition], next_id: int) -> Iterable[Chunk]:
+    for partition in partitions:
+        for begin in range(partition.begin, partition.end, _CHUNK_MESSAGES):
+            yield Chunk(next_id, begin, min(begin + _CHUNK_MESSAGES, partition.end))
+            next_id += 1
+
+
+def to_json(lanes: Sequence[Lane], request_hash: str) -> dict[str, Any]:
+    """Return the plan as it is kept in ``plan.json``."""
+    kinds = {FilePartition: "files", WirePartition: "wire"}
+    return {
+        "request_hash": request_hash,
+        "lanes": [
+            {
+                "number": lane.number,
+                "kind": kinds[type(lane.source)],
+                "source": vars(lane.source),
+                "target": asdict(lane.target),
+                "target_begin": lane.target_begin,
+                "chunks": [[chunk.id, chunk.begin, chunk.end] for chunk in lane.chunks],
+            }
+            for lane in lanes
+        ],
+    }
+
+
+def from_json(content: Mapping[str, Any], request_hash: str) -> list[Lane]:
+    """Return the lanes of ``plan.json``; raise BadRequest when it belongs to another request."""
+    if content["request_hash"] != request_hash:
+        raise BadRequest("plan.json belongs to another request; start a new job")
+    kinds: dict[str, type[FilePartition] | type[WirePartition]] = {"files": FilePartition, "wire": WirePartition}
+    return [
+        Lane(
+            lane["number"],
+            kinds[lane["kind"]](**lane["source"]),
+            MessageQueue(**lane["target"]),
+            lane["target_begin"],
+            tuple(Chunk(*chunk) for chunk in lane["chunks"]),
+        )
+        for lane in content["lanes"]
+    ]
+
+
+def find_start(lane: Lane, lines: Mapping[int, Mapping[str, Any]], *, is_resumed: bool) -> Start:
+    """Return where to take up a lane; `lines` has the last checkpoint line of each chunk."""
+    target_from = max((lines[chunk.id]["target"] for chunk in lane.chunks if chunk.id in lines), default=0)
+    left: list[Chunk] = []
+    counters: Mapping[str, int] = {}
+    for chunk in lane.chunks:
+        line = lines.get(chunk.id)
+        if line is None:
+            left.append(chunk)
+        elif line["state"] != "done":
+            left.append(replace(chunk, begin=line["next"]))
+            counters = {name: line[name] for name in COUNTED}
+    return Start(tuple(left), counters, max(target_from, lane.target_begin), is_resumed)
+
+
+def sum_counters(lines: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """Return the totals of checkpoint lines."""
+    totals = dict.fromkeys(COUNTED, 0)
+    for line in lines:
+        for name in COUNTED:
+            totals[name] += line.get(name, 0)
+    return totals

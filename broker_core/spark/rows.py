@@ -1,0 +1,137 @@
+"""Blocks of records as the rows of a read: what hashes and widened ranges leave to filter, and damaged records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from broker_core.spark.batches import Batch, Origin
+from broker_core.spark.blocks import Block
+from broker_core.spark.errors import DamagedRecord
+from broker_core.spark.options import Mode, SourceOptions
+from broker_core.spark.schema import arrow_schema
+from broker_core.store.columns import DAMAGE_TEXT, Damage, Ints, Mask, Records
+
+_ERROR: Final = "_error"
+
+
+@dataclass(slots=True)
+class RowMaker:
+    """Turns the blocks of one queue into Arrow batches of one schema."""
+
+    columns: Sequence[str]
+    options: SourceOptions
+    origin: Origin
+    topic: str
+    queue_id: int
+    arrow_schema: Any = field(init=False)
+    _chosen_tags: Any = field(init=False)
+    _chosen_keys: Any = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Prepare the schema, and the sets that rows are looked up in."""
+        self.arrow_schema = arrow_schema(self.columns)
+        self._chosen_tags = pa.array(sorted(self.options.tags or ()), pa.string())
+        self._chosen_keys = pa.array(sorted(self.options.keys or ()), pa.string())
+
+    def make(self, block: Block) -> Any:
+        """Return the wanted rows of a block in queue order; raises DamagedRecord in mode ``failFast``."""
+        sound = block.damage == Damage.NONE
+        if sound.all():
+            return self._sound_rows(block.records)[0]
+        if self.options.mode is Mode.FAIL_FAST:
+            row = int(np.flatnonzero(~sound)[0])
+            raise self._damaged(int(block.queue_offsets[row]), DAMAGE_TEXT[Damage(block.damage[row])])
+        rows, places = self._sound_rows(block.records.take(sound))
+        if self.options.mode is Mode.DROP_MALFORMED:
+            return rows
+        order = np.argsort(np.concatenate((np.flatnonzero(sound)[places], np.flatnonzero(~sound))), kind="stable")
+        both = pa.Table.from_batches([rows, self._damaged_rows(block, ~sound)]).take(pa.array(order))
+        return both.combine_chunks().to_batches()[0]
+
+    def _sound_rows(self, records: Records) -> tuple[Any, Ints]:
+        """Return the wanted rows, and which of the records they are."""
+        batch = Batch(records, self.origin)
+        wanted = self._wanted(batch)
+        places = np.flatnonzero(wanted)
+        if len(places) < len(batch):
+            batch = Batch(records.take(wanted), self.origin)
+        arrays = {name: batch.column(name) for name in self.columns if name != _ERROR}
+        if batch.errors and self.options.mode is not Mode.PERMISSIVE:
+            return self._without_errors(batch, arrays, places)
+        if _ERROR in self.columns:
+            arrays[_ERROR] = _error_texts(batch)
+        return self._assemble(arrays), places
+
+    def _without_errors(self, batch: Batch, arrays: dict[str, Any], places: Ints) -> tuple[Any, Ints]:
+        if self.options.mode is Mode.FAIL_FAST:
+            row = min(batch.errors)
+            raise self._damaged(int(batch.records.column("queue_offset")[row]), batch.errors[row])
+        if _ERROR in self.columns:
+            arrays[_ERROR] = pa.nulls(len(batch), pa.string())
+        kept = np.ones(len(batch), bool)
+        kept[list(batch.errors)] = False
+        return self._assemble(arrays).filter(pa.array(kept)), places[kept]
+
+    def _wanted(self, batch: Batch) -> Mask:
+        options = self.options
+        wanted = np.ones(len(batch), bool)
+        if options.starting_timestamp is not None or options.ending_timestamp is not None:
+            stored = batch.records.column("store_timestamp")
+            wanted &= stored >= (options.starting_timestamp or 0)
+            if options.ending_timestamp is not None:
+                wanted &= stored < options.ending_timestamp
+        if options.tags is not None:
+            wanted &= _numpy(pc.is_in(batch.tag, self._chosen_tags))
+        if options.keys is not None:
+            wanted &= self._has_key(batch)
+        return wanted
+
+    def _has_key(self, batch: Batch) -> Mask:
+        """Say which rows have one of the keys, or it as their unique id, as the index does (store-format.md 4.5)."""
+        has = _numpy(pc.is_in(batch.unique_id, self._chosen_keys))
+        hits = _numpy(pc.is_in(batch.keys.flatten(), self._chosen_keys))
+        rows = batch.keys_run[1].row[hits]
+        has[rows] = True
+        return has
+
+    def _damaged_rows(self, block: Block, damaged: Mask) -> Any:
+        """Return rows with the place of each damaged record, its damage, and nulls."""
+        count = int(damaged.sum())
+        known = {
+            "topic": pa.repeat(pa.scalar(self.topic), count),
+            "broker": pa.repeat(pa.scalar(self.origin.broker), count),
+            "queue_id": pa.array(np.full(count, self.queue_id, np.int32)),
+            "queue_offset": pa.array(block.queue_offsets[damaged]),
+            "log_offset": pa.array(block.log_offsets[damaged]),
+            _ERROR: pa.array([DAMAGE_TEXT[Damage(kind)] for kind in block.damage[damaged]], pa.string()),
+        }
+        return self._assemble(
+            {column.name: known.get(column.name, pa.nulls(count, column.type)) for column in self.arrow_schema}
+        )
+
+    def _damaged(self, queue_offset: int, reason: str) -> DamagedRecord:
+        return DamagedRecord(
+            f"{self.origin.broker} topic={self.topic} queue={self.queue_id} offset={queue_offset}: {reason}; "
+            "mode=permissive shows such rows, mode=dropMalformed leaves them out"
+        )
+
+    def _assemble(self, arrays: dict[str, Any]) -> Any:
+        ordered = [arrays[name] for name in self.columns]
+        return pa.RecordBatch.from_arrays(ordered, schema=self.arrow_schema)
+
+
+def _error_texts(batch: Batch) -> Any:
+    if not batch.errors:
+        return pa.nulls(len(batch), pa.string())
+    return pa.array([batch.errors.get(row) for row in range(len(batch))], pa.string())
+
+
+def _numpy(mask: Any) -> Mask:
+    values: Mask = np.array(pc.fill_null(mask, False).to_numpy(zero_copy_only=False))
+    return values

@@ -1,0 +1,100 @@
+"""The table a topic is: its columns, in order, with Spark's types (spark.md 9.2).
+
+Everything is nullable: a column that promises never to be null must be matched exactly by every Arrow batch and buys
+nothing (spark.md 1.3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from broker_core.spark.errors import BadOption, UnknownOption
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+COLUMNS: Final[dict[str, str]] = {
+    "topic": "string",
+    "broker": "string",
+    "queue_id": "int",
+    "queue_offset": "bigint",
+    "log_offset": "bigint",
+    "message_id": "string",
+    "unique_id": "string",
+    "key": "string",
+    "keys": "array<string>",
+    "tag": "string",
+    "body": "binary",
+    "properties": "map<string,string>",
+    "born_timestamp": "timestamp",
+    "store_timestamp": "timestamp",
+    "born_host": "string",
+    "flag": "int",
+    "sys_flag": "int",
+    "reconsume_times": "int",
+    "body_size": "int",
+    "record_size": "int",
+    "prepared_offset": "bigint",
+    "store_host": "string",
+    "offset_id": "string",
+    "properties_text": "binary",
+    "crc_ok": "boolean",
+    "_error": "string",
+}
+"""`message_id` is the unique id of the producer, else the offset id; `key` the first of `keys`; `body_size` and
+`record_size` are bytes as stored; `properties_text` is what the store holds; `_error` says why a row is damaged."""
+
+BY_REQUEST_ONLY: Final = frozenset({"store_host", "offset_id", "properties_text", "crc_ok"})
+"""Columns that cost and that few want: they come when `columns` or a schema names them."""
+
+
+def choose_columns(columns: Sequence[str] | None, *, with_error: bool) -> tuple[str, ...]:
+    """Return the wanted columns, or the usual ones; `_error` belongs to those in permissive mode only.
+
+    Raises UnknownOption for a name that is not a column, BadOption for one named twice.
+    """
+    if columns is None:
+        return tuple(name for name in COLUMNS if name not in BY_REQUEST_ONLY and (with_error or name != "_error"))
+    for name in columns:
+        if name not in COLUMNS:
+            raise UnknownOption(name, COLUMNS, what="column")
+    if len(set(columns)) != len(columns):
+        raise BadOption("columns", ",".join(columns), "a column is named twice")
+    return tuple(columns)
+
+
+def spark_schema(columns: Iterable[str]) -> StructType:
+    """Return the Spark schema with these columns in this order."""
+    from pyspark.sql import types
+
+    of_word: dict[str, types.DataType] = {
+        "string": types.StringType(),
+        "int": types.IntegerType(),
+        "bigint": types.LongType(),
+        "boolean": types.BooleanType(),
+        "binary": types.BinaryType(),
+        "timestamp": types.TimestampType(),
+        "array<string>": types.ArrayType(types.StringType()),
+        "map<string,string>": types.MapType(types.StringType(), types.StringType()),
+    }
+    return types.StructType([types.StructField(name, of_word[COLUMNS[name]], nullable=True) for name in columns])
+
+
+def arrow_schema(columns: Iterable[str]) -> Any:
+    """Return the Arrow schema that Spark expects of these columns, in UTC whatever the session's zone."""
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    return to_arrow_schema(spark_schema(columns), timezone="UTC")
+
+
+def columns_of(schema: StructType) -> tuple[str, ...]:
+    """Return the columns that a schema given by the user names.
+
+    Raises UnknownOption for a foreign name and BadOption where a type is not ours.
+    """
+    columns = choose_columns(schema.fieldNames(), with_error=True)
+    for mine, given in zip(spark_schema(columns).fields, schema.fields, strict=True):
+        if mine.dataType != given.dataType:
+            raise BadOption("schema", given.simpleString(), f"column {mine.name} has the type {COLUMNS[mine.name]}")
+    return columns

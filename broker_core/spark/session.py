@@ -1,0 +1,161 @@
+"""Start Spark the way our programs want it (spark.md 5.6); a class archive halves the time it takes (spark.md 5.2)."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import pyspark
+from pyspark.sql import SparkSession
+
+import broker_core
+from broker_core.spark.errors import BadRequest
+from broker_core.spark.java import Java, find_java
+from broker_core.spark.source import RocketMQSource
+
+_MIB: Final = 1 << 20
+_LOG4J: Final = """\
+rootLogger.level = warn
+rootLogger.appenderRef.stderr.ref = stderr
+appender.stderr.type = Console
+appender.stderr.name = stderr
+appender.stderr.target = SYSTEM_ERR
+appender.stderr.layout.type = PatternLayout
+appender.stderr.layout.pattern = %d{yyyy-MM-dd'T'HH:mm:ss.SSS}{UTC}Z %p spark %c{1}: %m%n%ex
+logger.native.name = org.apache.hadoop.util.NativeCodeLoader
+logger.native.level = error
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionConfig:
+    """What a program decides about its Spark."""
+
+    app_name: str
+    work_dir: Path
+    """Everything Spark writes on the side lies in ``<work_dir>/tmp``; who owns the folder removes it."""
+    cache: Path
+    """Kept between runs: the Java shim and the class archive."""
+    master: str = "local[*]"
+    java_home: str | None = None
+    jobs_at_once: int = 2
+    """Shares the memory: each driver gets a quarter of the machine divided by this, at most 2 GiB."""
+    max_failures: int = 1
+    """How often a task may fail; 1 for whatever writes, since each attempt sends again (spark.md 4.1)."""
+    record_archive: Path | None = None
+    """Write a class archive to this file when the JVM ends, instead of using the one in the cache."""
+    extra: Mapping[str, str] = field(default_factory=dict)
+
+
+def start(config: SessionConfig) -> SparkSession:
+    """Start Spark, register ``format("rocketmq")`` and return the session.
+
+    Changes this process's environment (``JAVA_HOME``, ``PYSPARK_PYTHON``, ``PYTHONPATH``), which the JVM and the Python
+    workers inherit; so there is one session per process. Raises JavaNotFound.
+    """
+    if config.master.startswith("sc://"):
+        raise BadRequest(f"master {config.master!r}: Spark Connect cannot run these programs; name a Spark master")
+    java = find_java(config.cache, setting=config.java_home)
+    (config.work_dir / "tmp").mkdir(parents=True, exist_ok=True)
+    _prepare_environment(java, config)
+    builder = SparkSession.builder.appName(config.app_name).master(_master(config))
+    for key, value in settings(config, java).items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    session.dataSource.register(RocketMQSource)
+    return session
+
+
+def settings(config: SessionConfig, java: Java) -> dict[str, str]:
+    """Return the Spark settings of `config`; each stands in spark.md 5.6 with its reason."""
+    temporary = str(config.work_dir / "tmp")
+    chosen = {
+        "spark.gantry.java.version": java.version,
+        "spark.driver.memory": f"{_driver_memory_mib(config.jobs_at_once)}m",
+        "spark.driver.maxResultSize": "256m",
+        "spark.driver.extraJavaOptions": _java_options(config, java),
+        "spark.local.dir": temporary,
+        "spark.python.unix.domain.socket.enabled": "true",
+        "spark.python.worker.faulthandler.enabled": "true",
+        "spark.speculation": "false",
+        "spark.sql.execution.arrow.maxBytesPerBatch": str(8 * _MIB),
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "8192",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": str(max(8, 2 * (os.cpu_count() or 1))),
+        "spark.sql.warehouse.dir": temporary,
+        "spark.task.maxFailures": str(config.max_failures),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    if config.master.startswith("local"):
+        chosen |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    return chosen | dict(config.extra)
+
+
+def archive_path(java: Java, cache: Path) -> Path:
+    """Return where the class archive of this Java build and this Spark lies; another build has another name."""
+    jars = sorted(path.name for path in (_spark_home() / "jars").glob("*.jar"))
+    build = "\n".join([java.version, str(java.home), pyspark.__version__, *jars])
+    return cache / f"classes-{java.version}-{hashlib.sha256(build.encode()).hexdigest()[:12]}.archive"
+
+
+def _master(config: SessionConfig) -> str:
+    """Return the master, with the failures a task may have written into ``local[N]`` (spark.md 4.1)."""
+    if config.master.startswith("local[") and "," not in config.master:
+        return f"{config.master[:-1]},{config.max_failures}]"
+    return config.master
+
+
+def _prepare_environment(java: Java, config: SessionConfig) -> None:
+    root = str(Path(broker_core.__file__).parents[1])
+    paths = [root, *(path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path and path != root)]
+    os.environ |= {
+        "JAVA_HOME": str(java.home),
+        "SPARK_HOME": str(_spark_home()),
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+        "PYTHONPATH": os.pathsep.join(paths),
+    }
+    if config.master.startswith("local"):
+        os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+
+
+def _spark_home() -> Path:
+    return Path(pyspark.__file__).parent
+
+
+def _driver_memory_mib(jobs_at_once: int) -> int:
+    machine_mib = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // _MIB
+    return max(512, min(2048, machine_mib // 4 // max(1, jobs_at_once)))
+
+
+def _java_options(config: SessionConfig, java: Java) -> str:
+    temporary = config.work_dir / "tmp"
+    log4j = temporary / "log4j2.properties"
+    log4j.parent.mkdir(parents=True, exist_ok=True)
+    log4j.write_text(_LOG4J)
+    chosen = [
+        "-Xss4m",
+        "-XX:+ExitOnOutOfMemoryError",
+        f"-Djava.io.tmpdir={temporary}",
+        f"-Dlog4j2.configurationFile=file:{log4j}",
+        *_archive_options(config, java),
+    ]
+    return " ".join(f'"{option}"' for option in chosen)
+
+
+def _archive_options(config: SessionConfig, java: Java) -> list[str]:
+    """Return the JVM's words for recording or using a class archive; Java 25 has its own kind."""
+    has_aot_cache = java.major >= 25
+    if config.record_archive:
+        return [f"-XX:{'AOTCacheOutput' if has_aot_cache else 'ArchiveClassesAtExit'}={config.record_archive}"]
+    archive = archive_path(java, config.cache)
+    if not archive.exists():
+        return []
+    use = f"-XX:AOTCache={archive}" if has_aot_cache else f"-XX:SharedArchiveFile={archive}"
+    return [use, "-Xlog:cds=off", *(["-Xlog:aot=off"] if has_aot_cache else [])]

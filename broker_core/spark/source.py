@@ -1,0 +1,54 @@
+"""``spark.read.format("rocketmq")``: a topic as a table, from the files of a store or over the wire.
+
+Filters are never pushed: Spark keeps one read plan per DataFrame and would serve a second, unfiltered use of it with
+the plan of the first (spark.md 1.5). For the same reason a growing topic does not grow until the next ``load()``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.types import StructType
+
+from broker_core.spark.options import Mode, SourceOptions, parse_source_options
+from broker_core.spark.partitions import FilePartition, WirePartition
+from broker_core.spark.reading import plan, read_rows
+from broker_core.spark.schema import choose_columns, columns_of, spark_schema
+
+
+class RocketMQSource(DataSource):
+    """Registered by `session.start`; its options are those of `options.parse_source_options`."""
+
+    @classmethod
+    def name(cls) -> str:
+        """Return the name for ``format``."""
+        return "rocketmq"
+
+    def schema(self) -> StructType:
+        """Return the columns that the options ask for."""
+        options = parse_source_options(self.options)
+        return spark_schema(choose_columns(options.columns, with_error=options.mode is Mode.PERMISSIVE))
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        """Return the reader of these columns; a schema given by the user chooses columns too."""
+        return RocketMQReader(parse_source_options(self.options), columns_of(schema))
+
+
+class RocketMQReader(DataSourceReader):
+    """Plans in the planner's process, is pickled, and reads in workers."""
+
+    def __init__(self, options: SourceOptions, columns: Sequence[str]) -> None:
+        """Read `columns` of what `options` name."""
+        self.options_read, self.columns = options, tuple(columns)
+
+    def partitions(self) -> Sequence[InputPartition]:
+        """Return the ranges to read: a snapshot of what is there now."""
+        return list(plan(self.options_read))
+
+    def read(self, partition: InputPartition) -> Iterator[Any]:
+        """Yield the rows of a range as Arrow batches."""
+        # Spark turns an empty plan into one partition of nothing.
+        if isinstance(partition, FilePartition | WirePartition):
+            yield from read_rows(partition, self.options_read, self.columns)
