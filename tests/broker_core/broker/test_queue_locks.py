@@ -49,6 +49,17 @@ def test_groups_do_not_hinder_each_other() -> None:
     assert locks.lock("audit", "two", QUEUES, now=0) == QUEUES
 
 
+def test_locks_that_are_over_are_forgotten() -> None:
+    locks = QueueLocks()
+    locks.lock("billing", "one", QUEUES[:1], now=0)
+    locks.lock("billing", "one", QUEUES[1:], now=100)
+
+    locks.expire(LOCK_LIFE_MS + 1)
+
+    assert locks.owner("billing", QUEUES[0], now=0) is None
+    assert locks.owner("billing", QUEUES[1], now=0) == "one"
+
+
 def test_a_group_that_is_deleted_holds_nothing() -> None:
     locks = QueueLocks()
     locks.lock("billing", "one", QUEUES, now=0)

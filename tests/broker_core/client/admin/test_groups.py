@@ -13,7 +13,7 @@ from broker_core.client.session import Session
 from broker_core.protocol.bodies import coder
 from broker_core.protocol.bodies.groups import ConsumerOffsetSerializeWrapper, SubscriptionGroupWrapper
 from broker_core.protocol.bodies.queues import MessageQueue
-from broker_core.protocol.bodies.stats import ConsumeStats, OffsetWrapper
+from broker_core.protocol.bodies.stats import ConsumeStats, ConsumeStatsList, OffsetWrapper
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.message import StoredMessage
@@ -165,6 +165,9 @@ def script(cluster: Cluster) -> None:
 async def test_brokers_that_know_no_bulk_answer_are_asked_group_by_group() -> None:
     async with scripted_cluster("broker-a", "broker-b") as cluster:
         script(cluster)
+        queue = MessageQueue("orders", "broker-a", 0)
+        known = ConsumeStatsList([{"group-0": [ConsumeStats({queue: OffsetWrapper(10, 3)})]}])
+        cluster["broker-a"].on(RequestCode.GET_BROKER_CONSUME_STATS, say(known))
         async with Session(ClientConfig([cluster.name_server.addr])) as session:
             answers = await Admin(session).groups.all_consume_stats()
 

@@ -147,14 +147,17 @@ async def test_an_empty_receive_waits_as_long_as_told(live: Live) -> None:
 
 
 async def test_only_wanted_tags_are_leased(live: Live) -> None:
-    topic = await live.topic(queues=1)
+    topic, group = await live.topic(queues=1), live.group()
     await live.send(topic, "a", tag="AaAa")
     await live.send(topic, "b", tag="BBBB")  # the same hash
     await live.send(topic, "c", tag="other")
+    consumer = LeaseConsumer(live.session, group)
 
-    received = await LeaseConsumer(live.session, live.group()).receive(topic, tag_expression="AaAa", wait_ms=2_000)
+    received = await consumer.receive(topic, tag_expression="AaAa", wait_ms=2_000)
 
     assert bodies(received) == ["a"]
+    await consumer.ack(received.messages[0].receipt)
+    assert (await live.admin.groups.consume_stats(group, topic=topic)).lag == 0, "nobody else will settle the others"
 
 
 async def test_a_cancelled_receive_leaves_its_messages_to_others(live: Live) -> None:
@@ -184,6 +187,17 @@ async def test_a_broker_without_leases_says_so() -> None:
         async with Session(ClientConfig([cluster.name_server.addr])) as session:
             with pytest.raises(NotSupported):
                 await LeaseConsumer(session, "billing").receive("orders")
+
+
+async def test_a_broker_that_holds_no_request_is_not_asked_without_pause() -> None:
+    async with scripted_cluster("broker-a") as cluster:
+        cluster.add_topic("orders")
+        cluster["broker-a"].on(RequestCode.POP_MESSAGE, refuse(ResponseCode.POLLING_FULL))
+        async with Session(ClientConfig([cluster.name_server.addr])) as session:
+            received = await LeaseConsumer(session, "billing").receive("orders", wait_ms=350)
+
+        assert received.messages == []
+        assert 2 <= len(cluster["broker-a"].asked(RequestCode.POP_MESSAGE)) <= 6
 
 
 async def test_every_broker_has_its_turn_and_one_that_is_gone_does_not_matter() -> None:

@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from broker_core.client.config import PushConfig
+from broker_core.client.config import ClientConfig, PushConfig
 from broker_core.client.consumer.push import PushConsumer, RetryLater
 from broker_core.client.errors import GroupTaken
+from broker_core.client.session import Session
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.bodies.running import ConsumeResult
 from broker_core.protocol.message import StoredMessage
 from tests.broker_core.client.conftest import Live
+from tests.support.cluster import create_topic
 from tests.support.wait import eventually
 
 FIRST = PushConfig(start_from="first", persist_offsets_ms=50)
@@ -303,6 +305,51 @@ async def test_a_new_subscription_of_a_running_consumer_takes_effect(live: Live)
         await live.send(later, "a")
         consumer.subscribe(later)
         await eventually(lambda: handler.bodies == ["a"])
+
+
+async def test_a_topic_that_comes_later_is_read(live: Live) -> None:
+    group, handler = live.group(), Collected()
+    consumer = PushConsumer(live.session, group, handler, PushConfig(start_from="first", rebalance_again_ms=20))
+    consumer.subscribe(f"later-{group}")
+
+    async with consumer:
+        await create_topic(live.session, f"later-{group}")
+        await live.send(f"later-{group}", "a")
+        await eventually(lambda: handler.bodies == ["a"])
+
+
+async def test_an_orderly_queue_changes_hands_only_when_its_message_is_done(live: Live) -> None:
+    topic, group = await live.topic(queues=1), live.group()
+    begun, go_on = asyncio.Event(), asyncio.Event()
+    config = PushConfig(start_from="first", orderly=True, rebalance_again_ms=20, rebalance_ms=20)
+    at_the_same_time: list[int] = []
+    busy = 0
+
+    async def watch(message: StoredMessage) -> None:
+        nonlocal busy
+        busy += 1
+        at_the_same_time.append(busy)
+        begun.set()
+        await go_on.wait()
+        busy -= 1
+
+    await live.send(topic, "a")
+    first = PushConsumer(live.session, group, watch, config)
+    first.subscribe(topic)
+    # The only queue goes to the member whose client id comes first.
+    earlier = ClientConfig([live.running.name_server], client_id=f"0@{group}")
+    async with first, Session(earlier) as other:
+        await begun.wait()
+        second = PushConsumer(other, group, watch, config)
+        second.subscribe(topic)
+        async with second:
+            await eventually(lambda: not any(queue.topic == topic for queue in first.assigned))
+            await asyncio.sleep(0.1)
+            assert not any(queue.topic == topic for queue in second.assigned)
+            go_on.set()
+            await eventually(lambda: any(queue.topic == topic for queue in second.assigned))
+
+    assert max(at_the_same_time) == 1
 
 
 def test_broadcasting_needs_a_file() -> None:

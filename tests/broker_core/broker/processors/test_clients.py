@@ -1,0 +1,203 @@
+"""Live clients over real sockets: who is there, who is told, who holds which queue."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from broker_core.broker import Periods
+from broker_core.protocol import bodies
+from broker_core.protocol.bodies.groups import SubscriptionGroupConfig
+from broker_core.protocol.bodies.heartbeat import (
+    CheckClientRequestBody,
+    GetConsumerListByGroupResponseBody,
+    SubscriptionData,
+)
+from broker_core.protocol.bodies.locks import LockBatchRequestBody, LockBatchResponseBody, UnlockBatchRequestBody
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.codes import VERSION, RequestCode, ResponseCode
+from broker_core.protocol.headers import clients as headers
+from broker_core.protocol.headers.groups import CreateSubscriptionGroupRequest
+from broker_core.protocol.record import decode_one
+from tests.support.broker import Wire, another_client, started
+from tests.support.wait import eventually
+
+QUEUES = [MessageQueue("orders", "broker-a", queue_id) for queue_id in range(2)]
+
+
+async def members(wire: Wire, group: str = "billing") -> list[str]:
+    answer = await wire.ask(headers.GetConsumerListByGroupRequest(group))
+    if answer.code != ResponseCode.SUCCESS:
+        return []
+    return bodies.decode(GetConsumerListByGroupResponseBody, answer.body).consumer_id_list
+
+
+def told(wire: Wire) -> int:
+    return sum(push.code == RequestCode.NOTIFY_CONSUMER_IDS_CHANGED for push in wire.pushed)
+
+
+# -- heartbeats
+
+
+async def test_a_heartbeat_makes_group_retry_topic_and_member(wire: Wire) -> None:
+    answer = await wire.heartbeat("one", group="billing", topics={"orders": "*"})
+
+    assert (answer.code, answer.version) == (ResponseCode.SUCCESS, VERSION)
+    assert wire.broker.parts.groups.find("billing") == SubscriptionGroupConfig("billing")
+    assert wire.broker.parts.topics.get("%RETRY%billing").read_queue_nums == 1
+    assert await members(wire) == ["one"]
+
+
+async def test_all_members_are_told_before_the_heartbeat_is_answered_the_new_one_too(wire: Wire) -> None:
+    other = another_client(wire)
+    await other.heartbeat("one", group="billing", topics={"orders": "*"})
+    assert told(other) == 1
+
+    await wire.heartbeat("two", group="billing", topics={"orders": "*"})
+
+    assert told(wire) == 1
+    await eventually(lambda: told(other) == 2)
+    assert sorted(await members(wire)) == ["one", "two"]
+    await other.client.close()
+
+
+async def test_a_repeated_heartbeat_tells_nobody_and_another_set_of_topics_does(wire: Wire) -> None:
+    for topics, expected in (({"orders": "*"}, 1), ({"orders": "a"}, 1), ({"orders": "a", "bills": "*"}, 2)):
+        await wire.heartbeat("one", group="billing", topics=topics, version=5)
+        assert told(wire) == expected
+
+
+async def test_a_group_can_ask_not_to_be_told(wire: Wire) -> None:
+    config = SubscriptionGroupConfig("billing", notify_consumer_ids_changed_enable=False)
+    await wire.ask(CreateSubscriptionGroupRequest(), bodies.encode(config))
+
+    await wire.heartbeat("one", group="billing", topics={"orders": "*"})
+
+    assert told(wire) == 0
+
+
+async def test_a_client_that_connects_anew_is_listed_once(wire: Wire) -> None:
+    other = another_client(wire)
+    await other.heartbeat("one", group="billing", topics={"orders": "*"})
+    await wire.heartbeat("one", group="billing", topics={"orders": "*"})
+
+    assert await members(wire) == ["one"]
+    await other.client.close()
+
+
+async def test_the_others_are_told_when_a_client_is_gone(wire: Wire) -> None:
+    other = another_client(wire)
+    await other.heartbeat("one", group="billing", topics={"orders": "*"})
+    await wire.heartbeat("two", group="billing", topics={"orders": "*"})
+    before = told(wire)
+
+    await other.client.close()
+
+    await eventually(lambda: told(wire) == before + 1)
+    assert await members(wire) == ["two"]
+
+
+async def test_a_client_can_leave_its_groups(wire: Wire) -> None:
+    await wire.heartbeat("one", group="billing", topics={"orders": "*"}, producer_group="checkout")
+
+    await wire.ask(headers.UnregisterClientRequest("one", "checkout", "billing"))
+
+    assert await members(wire) == []
+    assert wire.broker.parts.clients.producers_of("checkout") == []
+
+
+async def test_a_silent_client_is_cut_off(tmp_path: Path) -> None:
+    async with started(tmp_path, periods=Periods(client_scan=20, client_expiry=100)) as wire:
+        await wire.heartbeat("one", group="billing", topics={"orders": "*"})
+        await eventually(lambda: wire.broker.parts.clients.find_consumers("billing") is None)
+
+
+async def test_a_group_without_members_has_no_list(wire: Wire) -> None:
+    answer = await wire.ask(headers.GetConsumerListByGroupRequest("billing"))
+
+    assert (answer.code, answer.remark) == (ResponseCode.SYSTEM_ERROR, "no consumer for this group, billing")
+
+
+async def test_a_heartbeat_that_cannot_be_read_is_refused(wire: Wire) -> None:
+    answer = await wire.ask(headers.HeartBeatRequest(), b'{"clientID":"one","consumerDataSet":null}')
+
+    assert answer.code == ResponseCode.SYSTEM_ERROR
+
+
+# -- locks
+
+
+async def lock(wire: Wire, client_id: str) -> list[MessageQueue]:
+    body = bodies.encode(LockBatchRequestBody("billing", client_id, QUEUES))
+    answer = await wire.ask(headers.LockBatchMqRequest(), body)
+    return bodies.decode(LockBatchResponseBody, answer.body).lock_ok_mq_set
+
+
+async def test_a_queue_is_locked_by_one_client_until_it_lets_go(wire: Wire) -> None:
+    assert await lock(wire, "one") == QUEUES
+    assert await lock(wire, "two") == []
+
+    await wire.ask(headers.UnlockBatchMqRequest(), bodies.encode(UnlockBatchRequestBody("billing", "one", QUEUES[:1])))
+
+    assert await lock(wire, "two") == QUEUES[:1]
+
+
+# -- subscriptions that are judged before they are used
+
+
+@pytest.mark.parametrize(
+    ("expression_type", "expression", "code"),
+    [
+        ("TAG", "a || b", ResponseCode.SUCCESS),
+        ("TAG", "||", ResponseCode.SUBSCRIPTION_PARSE_FAILED),
+        ("SQL92", "a > 1", ResponseCode.SYSTEM_ERROR),
+    ],
+)
+async def test_a_subscription_is_judged(wire: Wire, expression_type: str, expression: str, code: ResponseCode) -> None:
+    body = CheckClientRequestBody("one", "billing", SubscriptionData("orders", expression, expression_type))
+
+    assert (await wire.ask(headers.CheckClientConfigRequest(), bodies.encode(body))).code == code
+
+
+# -- requests handed on to a client
+
+
+async def test_a_question_is_handed_on_to_the_client_and_its_answer_back(wire: Wire) -> None:
+    await wire.heartbeat("one", group="billing", topics={"orders": "*"})
+
+    answer = await wire.ask(headers.GetConsumerRunningInfoRequest("billing", "one"))
+
+    assert (answer.code, answer.body) == (ResponseCode.SUCCESS, b"from the client")
+
+
+async def test_a_message_is_handed_to_a_client_to_be_consumed_now(wire: Wire) -> None:
+    sent = await wire.send("orders", b"hello")
+    await wire.heartbeat("one", group="billing", topics={"orders": "*"})
+
+    await wire.ask(headers.ConsumeMessageDirectlyRequest("billing", "one", sent.msg_id))
+
+    push = next(push for push in wire.pushed if push.code == RequestCode.CONSUME_MESSAGE_DIRECTLY)
+    assert push.ext_fields["brokerName"] == "broker-a"
+    assert decode_one(push.body).body == b"hello"
+
+
+async def test_a_client_that_is_not_there_cannot_be_asked(wire: Wire) -> None:
+    answer = await wire.ask(headers.GetConsumerRunningInfoRequest("billing", "one"))
+
+    assert (answer.code, answer.remark) == (ResponseCode.SYSTEM_ERROR, "The Consumer <billing> <one> not online")
+
+
+async def test_a_client_that_does_not_answer_is_not_waited_for_for_ever(tmp_path: Path) -> None:
+    async with started(tmp_path, periods=replace(Periods(), relay_timeout=50)) as wire:
+        other = another_client(wire)
+        connection = await other.client.connection(wire.address)
+        await other.heartbeat("one", group="billing", topics={"orders": "*"})
+        connection.stop_reading()
+
+        answer = await wire.ask(headers.GetConsumerRunningInfoRequest("billing", "one"))
+
+        assert answer.code == ResponseCode.CONSUME_MSG_TIMEOUT
+        await asyncio.wait_for(other.client.close(), 5)

@@ -1,0 +1,184 @@
+"""Groups over a real socket: settings, members, lag."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from broker_core.protocol import bodies
+from broker_core.protocol.bodies.groups import (
+    ConsumerConnection,
+    GroupList,
+    ProducerConnection,
+    ProducerTableInfo,
+    SubscriptionGroupConfig,
+    SubscriptionGroupWrapper,
+)
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.bodies.stats import ConsumeStats, ConsumeStatsList, OffsetWrapper, QueryConsumeTimeSpanBody
+from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.headers import groups as headers
+from broker_core.protocol.headers.offsets import UpdateConsumerOffsetRequest
+from tests.support.broker import Wire, started
+
+QUEUE = MessageQueue("orders", "broker-a", 0)
+
+
+async def put_group(wire: Wire, **settings: Any) -> None:
+    config = SubscriptionGroupConfig("billing", **settings)
+    answer = await wire.ask(headers.CreateSubscriptionGroupRequest(), bodies.encode(config))
+    assert answer.code == ResponseCode.SUCCESS, answer.remark
+
+
+async def read_some(wire: Wire, *, sent: int, consumed: int, group: str = "billing") -> None:
+    await wire.create_topic("orders")
+    for number in range(sent):
+        await wire.send("orders", b"%d" % number)
+    await wire.ask(UpdateConsumerOffsetRequest(group, "orders", 0, consumed))
+
+
+async def stats(wire: Wire, group: str = "billing", topic: str | None = None) -> dict[MessageQueue, OffsetWrapper]:
+    answer = await wire.ask(headers.GetConsumeStatsRequest(group, topic))
+    return bodies.decode(ConsumeStats, answer.body).offset_table
+
+
+# -- settings
+
+
+async def test_a_group_s_settings_are_kept_and_listed(wire: Wire) -> None:
+    await put_group(wire, retry_max_times=3)
+
+    answer = await wire.ask(headers.GetAllSubscriptionGroupConfigRequest())
+
+    table = bodies.decode(SubscriptionGroupWrapper, answer.body).subscription_group_table
+    assert table["billing"] == SubscriptionGroupConfig("billing", retry_max_times=3)
+    assert "TOOLS_CONSUMER" in table
+
+
+async def test_settings_survive_a_restart(tmp_path: Path) -> None:
+    async with started(tmp_path) as wire:
+        await put_group(wire, retry_max_times=3)
+    async with started(tmp_path) as wire:
+        config = wire.broker.parts.groups.find("billing")
+        assert config is not None
+        assert config.retry_max_times == 3
+
+
+async def test_a_group_needs_a_name(wire: Wire) -> None:
+    body = bodies.encode(SubscriptionGroupConfig(" "))
+
+    assert (await wire.ask(headers.CreateSubscriptionGroupRequest(), body)).code == ResponseCode.INVALID_PARAMETER
+
+
+async def test_a_deleted_group_keeps_its_offsets_unless_asked(wire: Wire) -> None:
+    for remove, expected in ((False, 3), (True, None)):
+        await put_group(wire)
+        await wire.ask(UpdateConsumerOffsetRequest("billing", "orders", 0, 3))
+
+        await wire.ask(headers.DeleteSubscriptionGroupRequest("billing", remove))
+
+        assert wire.broker.parts.groups.find("billing") is None
+        assert wire.broker.parts.offsets.find("billing", "orders", 0) == expected
+
+
+async def test_deleting_an_unknown_group_is_no_failure(wire: Wire) -> None:
+    assert (await wire.ask(headers.DeleteSubscriptionGroupRequest("nobody"))).code == ResponseCode.SUCCESS
+
+
+# -- members
+
+
+async def test_the_members_of_a_group_are_told_with_their_subscriptions(wire: Wire) -> None:
+    await wire.heartbeat("one", group="billing", topics={"orders": "a || b"})
+
+    answer = await wire.ask(headers.GetConsumerConnectionListRequest("billing"))
+
+    body = bodies.decode(ConsumerConnection, answer.body)
+    local = (await wire.client.connection(wire.address)).local
+    assert [(each.client_id, each.client_addr, each.language) for each in body.connection_set] == [
+        ("one", local, "PYTHON")
+    ]
+    assert body.subscription_table["orders"].sub_string == "a || b"
+
+
+async def test_a_group_without_members_is_not_online(wire: Wire) -> None:
+    answer = await wire.ask(headers.GetConsumerConnectionListRequest("billing"))
+
+    assert answer.code == ResponseCode.CONSUMER_NOT_ONLINE
+
+
+async def test_producers_are_told_by_group_and_all_together(wire: Wire) -> None:
+    await wire.heartbeat("one", producer_group="checkout")
+
+    of_group = await wire.ask(headers.GetProducerConnectionListRequest("checkout"))
+    of_all = await wire.ask(headers.GetAllProducerInfoRequest())
+    of_nobody = await wire.ask(headers.GetProducerConnectionListRequest("nobody"))
+
+    assert [each.client_id for each in bodies.decode(ProducerConnection, of_group.body).connection_set] == ["one"]
+    assert [each.client_id for each in bodies.decode(ProducerTableInfo, of_all.body).data["checkout"]] == ["one"]
+    assert of_nobody.code == ResponseCode.SYSTEM_ERROR
+
+
+async def test_the_readers_of_a_topic_are_those_with_offsets_and_those_that_subscribe(wire: Wire) -> None:
+    await read_some(wire, sent=1, consumed=1, group="with-offset")
+    await wire.heartbeat("one", group="subscribed", topics={"orders": "*"})
+
+    answer = await wire.ask(headers.QueryTopicConsumeByWhoRequest("orders"))
+
+    assert sorted(bodies.decode(GroupList, answer.body).group_list) == ["subscribed", "with-offset"]
+
+
+# -- lag
+
+
+async def test_the_lag_of_a_group_is_told_per_queue(wire: Wire) -> None:
+    await read_some(wire, sent=5, consumed=3)
+
+    each = (await stats(wire))[QUEUE]
+
+    assert (each.broker_offset, each.consumer_offset) == (5, 3)
+    assert each.last_timestamp == wire.broker.store.store_time("orders", 0, 2)
+
+
+async def test_a_topic_that_the_members_no_longer_subscribe_is_left_out(wire: Wire) -> None:
+    await read_some(wire, sent=5, consumed=3)
+    await wire.heartbeat("one", group="billing", topics={"bills": "*"})
+
+    assert await stats(wire) == {}
+
+
+async def test_a_topic_taken_by_lease_counts_whatever_the_members_say(wire: Wire) -> None:
+    await read_some(wire, sent=5, consumed=3)
+    await wire.heartbeat("one", group="billing", topics={"bills": "*"})
+    await wire.pop("orders", group="billing", count=1)
+
+    assert (await stats(wire))[QUEUE].consumer_offset == 3
+
+
+async def test_an_unknown_group_reads_nothing(wire: Wire) -> None:
+    assert await stats(wire, "nobody") == {}
+
+
+async def test_the_lag_of_all_groups_is_told_at_once(wire: Wire) -> None:
+    await read_some(wire, sent=5, consumed=3)
+    await put_group(wire)
+
+    answer = await wire.ask(headers.GetBrokerConsumeStatsRequest())
+
+    body = bodies.decode(ConsumeStatsList, answer.body)
+    of_group = next(each["billing"] for each in body.consume_stats_list if "billing" in each)
+    assert of_group[0].offset_table[QUEUE].consumer_offset == 3
+    assert (body.total_diff, body.broker_addr) == (2, wire.address)
+
+
+async def test_how_late_a_group_is_in_time(wire: Wire) -> None:
+    await read_some(wire, sent=3, consumed=1)
+    store = wire.broker.store
+
+    answer = await wire.ask(headers.QueryConsumeTimeSpanRequest("orders", "billing"))
+
+    (span,) = bodies.decode(QueryConsumeTimeSpanBody, answer.body).consume_time_span_set
+    assert span.min_time_stamp == store.store_time("orders", 0, 0)
+    assert span.max_time_stamp == store.store_time("orders", 0, 2)
+    assert span.consume_time_stamp == store.store_time("orders", 0, 0)
+    assert span.delay_time >= 0

@@ -1,0 +1,136 @@
+"""Topics over a real socket: create, change, look at, delete."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from broker_core.protocol import bodies
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.bodies.routes import TopicRouteData
+from broker_core.protocol.bodies.stats import TopicStatsTable
+from broker_core.protocol.bodies.topics import TopicConfigSerializeWrapper, TopicList
+from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.headers import topics as headers
+from broker_core.protocol.headers.offsets import UpdateConsumerOffsetRequest
+from broker_core.protocol.headers.routes import GetRouteInfoRequest
+from tests.support.broker import Wire, started
+from tests.support.wait import eventually
+
+ORDERS = headers.CreateTopicRequest("orders", 3, 4, 6)
+
+
+async def route(wire: Wire, topic: str) -> TopicRouteData | None:
+    answer = await wire.ask_name_server(GetRouteInfoRequest(topic))
+    return bodies.decode(TopicRouteData, answer.body) if answer.code == ResponseCode.SUCCESS else None
+
+
+async def test_a_created_topic_has_a_route_when_the_answer_comes(wire: Wire) -> None:
+    assert (await wire.ask(ORDERS)).code == ResponseCode.SUCCESS
+
+    found = await route(wire, "orders")
+
+    assert found is not None
+    (queues,) = found.queue_datas
+    assert (queues.broker_name, queues.read_queue_nums, queues.write_queue_nums, queues.perm) == ("broker-a", 3, 4, 6)
+    assert found.broker_datas[0].broker_addrs == {0: wire.address}
+
+
+async def test_a_topic_made_by_a_send_has_a_route_soon(wire: Wire) -> None:
+    await wire.send("orders", b"x")
+
+    await eventually(lambda: route(wire, "orders"))
+
+
+async def test_a_topic_is_changed_by_creating_it_again(wire: Wire) -> None:
+    await wire.ask(ORDERS)
+
+    await wire.ask(replace(ORDERS, read_queue_nums=8, write_queue_nums=8, perm=4))
+
+    found = await route(wire, "orders")
+    assert found is not None
+    assert (found.queue_datas[0].read_queue_nums, found.queue_datas[0].perm) == (8, 4)
+
+
+async def test_settings_survive_a_restart_and_a_kill_after_the_answer(tmp_path: Path) -> None:
+    async with started(tmp_path) as wire:
+        await wire.ask(ORDERS)
+        assert b'"orders"' in (tmp_path / "config" / "topics.json").read_bytes()
+    async with started(tmp_path) as wire:
+        assert wire.broker.parts.topics.get("orders").write_queue_nums == 4
+
+
+@pytest.mark.parametrize("topic", ["TBW102", "SCHEDULE_TOPIC_XXXX", "rmq_sys_x", "local", "broker-a"])
+async def test_the_broker_s_own_topics_are_not_for_administration(wire: Wire, topic: str) -> None:
+    for header in (replace(ORDERS, topic=topic), headers.DeleteTopicRequest(topic)):
+        answer = await wire.ask(header)
+        assert (answer.code, answer.remark) == (
+            ResponseCode.SYSTEM_ERROR,
+            f"The topic[{topic}] is conflict with system topic.",
+        )
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"topic": "a.b"}, {"topic_filter_type": "NO_TAG"}, {"read_queue_nums": -1}, {"write_queue_nums": 100_000}],
+)
+async def test_settings_that_make_no_sense_are_refused(wire: Wire, changes: dict[str, Any]) -> None:
+    answer = await wire.ask(replace(ORDERS, **changes))
+
+    assert answer.code in (ResponseCode.SYSTEM_ERROR, ResponseCode.INVALID_PARAMETER)
+    assert wire.broker.parts.topics.find("orders") is None
+
+
+async def test_all_topics_are_listed_with_their_version(wire: Wire) -> None:
+    await wire.ask(ORDERS)
+
+    answer = await wire.ask(headers.GetAllTopicConfigRequest())
+
+    wrapper = bodies.decode(TopicConfigSerializeWrapper, answer.body)
+    assert wrapper.topic_config_table["orders"].write_queue_nums == 4
+    assert wrapper.topic_config_table["TBW102"].perm == 7
+    assert wrapper.data_version == wire.broker.parts.topics.version
+
+
+async def test_the_broker_s_own_topics_are_listed(wire: Wire) -> None:
+    answer = await wire.ask(headers.GetSystemTopicListFromBrokerRequest())
+
+    names = bodies.decode(TopicList, answer.body).topic_list
+    assert {"TBW102", "SCHEDULE_TOPIC_XXXX", "local", "broker-a"} <= set(names)
+
+
+async def test_the_range_of_every_queue_is_told(wire: Wire) -> None:
+    await wire.create_topic("orders", queues=2)
+    await wire.send("orders", b"x", queue_id=1)
+
+    answer = await wire.ask(headers.GetTopicStatsInfoRequest("orders"))
+
+    table = bodies.decode(TopicStatsTable, answer.body).offset_table
+    empty, used = (table[MessageQueue("orders", "broker-a", queue_id)] for queue_id in range(2))
+    assert (empty.max_offset, empty.last_update_timestamp) == (0, 0)
+    assert (used.max_offset, used.last_update_timestamp) == (1, wire.broker.store.store_time("orders", 1, 0))
+
+
+async def test_an_unknown_topic_has_no_range(wire: Wire) -> None:
+    assert (await wire.ask(headers.GetTopicStatsInfoRequest("nothing"))).code == ResponseCode.TOPIC_NOT_EXIST
+
+
+async def test_a_deleted_topic_takes_its_messages_offsets_and_leases_with_it(wire: Wire) -> None:
+    await wire.create_topic("orders")
+    await wire.send("orders", b"old")
+    await wire.ask(UpdateConsumerOffsetRequest("billing", "orders", 0, 1))
+    await wire.pop("orders")
+
+    assert (await wire.ask(headers.DeleteTopicRequest("orders"))).code == ResponseCode.SUCCESS
+
+    parts = wire.broker.parts
+    assert parts.topics.find("orders") is None
+    assert parts.offsets.groups_of("orders") == []
+    assert not parts.leases.takes("lessees", "orders")
+    await wire.create_topic("orders")
+    sent = await wire.send("orders", b"new")
+    assert sent.queue_offset == 0
+    assert [message.body for message in await wire.pull("orders", 0)] == [b"new"]

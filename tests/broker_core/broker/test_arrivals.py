@@ -1,0 +1,61 @@
+"""Arrivals: one round a turn, every listener for every queue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from broker_core.broker.arrivals import Arrivals
+from broker_core.protocol.message import QueueOffset
+from broker_core.store import Arrived
+from broker_core.store.errors import StoreFull
+
+
+@dataclass
+class Source:
+    """Something that has arrivals."""
+
+    waiting: list[Arrived] = field(default_factory=list)
+    is_full: bool = False
+
+    def dispatch(self) -> list[Arrived]:
+        if self.is_full:
+            raise StoreFull(Path(), 1)
+        arrived, self.waiting = self.waiting, []
+        return arrived
+
+
+def arrived(topic: str, queue_id: int) -> Arrived:
+    return Arrived(topic, queue_id, QueueOffset(0), QueueOffset(1))
+
+
+def test_many_puts_of_a_turn_make_one_round() -> None:
+    scheduled: list[Callable[[], None]] = []
+    told: list[tuple[str, int]] = []
+    source = Source([arrived("orders", 0), arrived("bills", 1)])
+    arrivals = Arrivals(source, scheduled.append)
+    arrivals.listen(lambda topic, queue_id: told.append((topic, queue_id)))
+
+    for _ in range(5):
+        arrivals.expect()
+    assert len(scheduled) == 1
+    scheduled.pop()()
+
+    assert told == [("orders", 0), ("bills", 1)]
+    arrivals.expect()
+    assert len(scheduled) == 1
+
+
+def test_what_the_disk_refuses_is_told_in_a_later_round() -> None:
+    told: list[str] = []
+    source = Source([arrived("orders", 0)], is_full=True)
+    arrivals = Arrivals(source, lambda _: None)
+    arrivals.listen(lambda topic, _: told.append(topic))
+
+    arrivals.round()
+    assert told == []
+    source.is_full = False
+    arrivals.round()
+
+    assert told == ["orders"]

@@ -1,0 +1,81 @@
+"""The register of groups: made when first seen, within limits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from broker_core.broker.config import TopicDefaults
+from broker_core.broker.errors import BadConfigFile, GroupNotFound, GroupPaused, LimitReached
+from broker_core.broker.groups import BUILT_IN, FILE_NAME, Groups
+from broker_core.broker.json_file import JsonFile
+from broker_core.broker.limits import Limits
+from broker_core.protocol.bodies.groups import SubscriptionGroupConfig
+
+
+def groups_in(folder: Path, *, limit: int = 100, auto_create: bool = True) -> Groups:
+    groups = Groups(
+        JsonFile(folder / FILE_NAME),
+        defaults=TopicDefaults(auto_create_groups=auto_create),
+        limits=Limits(groups=limit),
+    )
+    groups.load()
+    return groups
+
+
+def test_a_group_is_made_with_defaults_when_it_is_seen_first(tmp_path: Path) -> None:
+    groups = groups_in(tmp_path)
+
+    assert groups.get_or_create("billing", now=1) == SubscriptionGroupConfig("billing")
+    assert groups.version.counter == 1
+    groups.get_or_create("billing", now=2)
+    assert groups.version.counter == 1
+
+
+def test_groups_are_not_made_when_that_is_switched_off_but_for_the_broker_s_own(tmp_path: Path) -> None:
+    groups = groups_in(tmp_path, auto_create=False)
+
+    groups.get_or_create("CID_RMQ_SYS_TRANS", now=1)
+    with pytest.raises(GroupNotFound, match="billing"):
+        groups.get_or_create("billing", now=1)
+
+
+def test_a_group_without_a_name_is_not_made(tmp_path: Path) -> None:
+    with pytest.raises(GroupNotFound):
+        groups_in(tmp_path).get_or_create("", now=1)
+
+
+def test_a_paused_group_does_not_consume(tmp_path: Path) -> None:
+    groups = groups_in(tmp_path)
+    groups.put(SubscriptionGroupConfig("billing", consume_enable=False), now=1)
+
+    with pytest.raises(GroupPaused):
+        groups.get_consuming("billing", now=2)
+
+
+def test_one_group_too_many_is_refused(tmp_path: Path) -> None:
+    groups = groups_in(tmp_path, limit=len(BUILT_IN) + 1)
+    groups.get_or_create("billing", now=1)
+
+    with pytest.raises(LimitReached, match="groups="):
+        groups.get_or_create("audit", now=2)
+
+
+def test_the_register_survives_a_restart(tmp_path: Path) -> None:
+    before = groups_in(tmp_path)
+    before.put(SubscriptionGroupConfig("billing", retry_max_times=3), now=5)
+    before.save(before.text())
+
+    after = groups_in(tmp_path)
+
+    assert after.find("billing") == before.find("billing")
+    assert after.version == before.version
+    assert len(after) == len(BUILT_IN) + 1
+
+
+def test_a_file_that_is_no_table_of_groups_stops_the_start(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_bytes(b'{"subscriptionGroupTable": [1]}')
+
+    with pytest.raises(BadConfigFile):
+        groups_in(tmp_path)

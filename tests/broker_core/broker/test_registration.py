@@ -1,0 +1,123 @@
+"""Registration: every name server is told, one that is away is told again."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from broker_core.broker import Periods
+from broker_core.broker.config import Identity, TopicDefaults
+from broker_core.broker.json_file import JsonFile
+from broker_core.broker.limits import Limits
+from broker_core.broker.registration import Registration
+from broker_core.broker.topics import Topics
+from broker_core.namesrv.config import NameServerConfig
+from broker_core.namesrv.server import NameServer
+from broker_core.protocol import bodies
+from broker_core.protocol.bodies.clusters import ClusterInfo
+from broker_core.protocol.bodies.topics import TopicConfig
+from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.command import Command
+from broker_core.protocol.headers.routes import GetBrokerClusterInfoRequest, GetRouteInfoRequest, PutKvConfigRequest
+from broker_core.remoting import RemotingClient
+from tests.support.broker import started
+from tests.support.wait import eventually
+
+
+def topics_in(folder: Path) -> Topics:
+    return Topics(JsonFile(folder / "topics.json"), identity=Identity(), defaults=TopicDefaults(), limits=Limits())
+
+
+async def name_server(port: int = 0) -> NameServer:
+    server = NameServer(NameServerConfig(port=port))
+    await server.start()
+    return server
+
+
+def registration_at(topics: Topics, client: RemotingClient, *addresses: str) -> Registration:
+    return Registration(Identity(), "127.0.0.1:10911", topics, addresses, client, timeout_ms=2_000, clock=lambda: 1)
+
+
+async def brokers_at(client: RemotingClient, address: str) -> list[str]:
+    answer = await client.invoke(address, Command.request(GetBrokerClusterInfoRequest()), 2_000)
+    return list(bodies.decode(ClusterInfo, answer.body).broker_addr_table)
+
+
+async def test_all_name_servers_are_told_and_told_that_we_go(tmp_path: Path) -> None:
+    first, second = await name_server(), await name_server()
+    addresses = [f"127.0.0.1:{server.port}" for server in (first, second)]
+    client = RemotingClient()
+    registration = registration_at(topics_in(tmp_path), client, *addresses)
+
+    assert await registration.register() == 2
+    assert [await brokers_at(client, address) for address in addresses] == [["broker-a"], ["broker-a"]]
+
+    await registration.unregister()
+    assert [await brokers_at(client, address) for address in addresses] == [[], []]
+    await client.close()
+    for server in (first, second):
+        await server.close()
+
+
+async def test_one_that_is_away_does_not_hold_up_the_others_and_is_logged_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = await name_server()
+    client = RemotingClient()
+    registration = registration_at(topics_in(tmp_path), client, "127.0.0.1:1", f"127.0.0.1:{server.port}")
+
+    with caplog.at_level(logging.WARNING):
+        assert await registration.register() == 1
+        assert await registration.register() == 1
+
+    assert sum("127.0.0.1:1: not told" in line for line in caplog.text.splitlines()) == 1
+    await client.close()
+    await server.close()
+
+
+async def test_a_single_topic_can_be_told(tmp_path: Path) -> None:
+    server = await name_server()
+    address = f"127.0.0.1:{server.port}"
+    client, topics = RemotingClient(), topics_in(tmp_path)
+    registration = registration_at(topics, client, address)
+    await registration.register()
+    topic = TopicConfig("orders", 4, 4)
+    topics.put(topic, now=2)
+
+    await registration.register(topic)
+
+    answer = await client.invoke(address, Command.request(GetRouteInfoRequest("orders")), 2_000)
+    assert answer.code == ResponseCode.SUCCESS
+    await client.close()
+    await server.close()
+
+
+async def test_the_table_of_ordered_topics_is_taken_over(tmp_path: Path) -> None:
+    server = await name_server()
+    address = f"127.0.0.1:{server.port}"
+    client, topics = RemotingClient(), topics_in(tmp_path)
+    topics.put(TopicConfig("orders", 4, 4), now=2)
+    setting = PutKvConfigRequest("ORDER_TOPIC_CONFIG", "orders", "broker-a:4")
+    await client.invoke(address, Command.request(setting), 2_000)
+
+    await registration_at(topics, client, address).register()
+
+    assert topics.get("orders").order
+    await client.close()
+    await server.close()
+
+
+async def test_a_broker_registers_again_with_a_name_server_that_came_back(tmp_path: Path) -> None:
+    async with started(tmp_path, periods=Periods(registration=50)) as wire:
+        port = wire.name_server.port
+        await wire.name_server.close()
+        wire.name_server = await name_server(port)
+
+        await eventually(lambda: _knows(wire.client, f"127.0.0.1:{port}"))
+        await wire.name_server.close()
+
+
+async def _knows(client: RemotingClient, address: str) -> bool:
+    return "broker-a" in await brokers_at(client, address)

@@ -1,0 +1,202 @@
+"""A broker as a whole: start, stop, second port, neighbours, and what a crash leaves behind."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import socket
+from pathlib import Path
+
+import pytest
+
+from broker_core.broker import Broker, BrokerConfig, Periods
+from broker_core.broker.errors import BadConfigFile
+from broker_core.broker.server import FAST_PORT_BELOW
+from broker_core.protocol import bodies
+from broker_core.protocol.bodies.clusters import ClusterInfo
+from broker_core.protocol.codes import PULL_SUBSCRIPTION, ResponseCode
+from broker_core.protocol.command import Command
+from broker_core.protocol.headers.offsets import GetMaxOffsetRequest, UpdateConsumerOffsetRequest
+from broker_core.protocol.headers.pull import PullMessageRequest
+from broker_core.protocol.headers.routes import GetBrokerClusterInfoRequest
+from broker_core.protocol.headers.topics import DeleteTopicRequest
+from broker_core.remoting import AddressInUse, ConnectRefused
+from broker_core.store.errors import StoreLocked
+from tests.support.broker import TIMEOUT_MS, Wire, small_store, started
+from tests.support.wait import eventually
+
+
+def two_free_ports() -> int:
+    """Return a port that is free, with the fast port below it."""
+    while True:
+        with socket.socket() as main, socket.socket() as fast:
+            main.bind(("127.0.0.1", 0))
+            port: int = main.getsockname()[1]
+            try:
+                fast.bind(("127.0.0.1", port - FAST_PORT_BELOW))
+            except OSError:
+                continue
+            return port
+
+
+def crashed_copy(folder: Path, into: Path) -> Path:
+    """Return what a crash at this moment would leave of a running store."""
+    shutil.copytree(folder, into)
+    return into
+
+
+async def test_a_started_broker_is_known_to_its_name_server_until_it_stops(tmp_path: Path) -> None:
+    async with started(tmp_path) as wire:
+        answer = await wire.ask_name_server(GetBrokerClusterInfoRequest())
+        known = bodies.decode(ClusterInfo, answer.body)
+        assert known.cluster_addr_table == {"local": ["broker-a"]}
+        assert known.broker_addr_table["broker-a"].broker_addrs == {0: wire.address}
+
+        await wire.broker.close()
+
+        answer = await wire.ask_name_server(GetBrokerClusterInfoRequest())
+        assert bodies.decode(ClusterInfo, answer.body).broker_addr_table == {}
+
+
+async def test_messages_and_registers_are_there_after_a_restart(tmp_path: Path) -> None:
+    async with started(tmp_path) as wire:
+        for number in range(3):
+            await wire.send("orders", b"%d" % number, properties={"KEYS": "A17"})
+    async with started(tmp_path) as wire:
+        assert [message.body for message in await wire.pull("orders", 0)] == [b"0", b"1", b"2"]
+        assert (await wire.send("orders", b"3")).queue_offset == 3
+
+
+async def test_who_waits_is_answered_when_the_broker_stops(tmp_path: Path) -> None:
+    async with started(tmp_path) as wire:
+        await wire.create_topic("orders")
+        connection = await wire.client.connection(wire.address)
+        header = PullMessageRequest(
+            "readers", "orders", 0, 0, 32, PULL_SUBSCRIPTION | 2, suspend_timeout_millis=30_000, subscription="*"
+        )
+        waiting = asyncio.ensure_future(connection.invoke(Command.request(header), 30_000))
+        pulls = wire.broker._pulls
+        assert pulls is not None
+        await eventually(lambda: pulls._parked.waits_at(("orders", 0)))
+
+        await wire.broker.close()
+
+        assert (await waiting).code == ResponseCode.PULL_NOT_FOUND
+
+
+async def test_a_broker_may_be_closed_twice_and_before_it_started(tmp_path: Path) -> None:
+    broker = Broker(BrokerConfig(small_store(tmp_path), port=0))
+    await broker.close()
+    await broker.start()
+    await broker.close()
+    await broker.close()
+
+
+# -- ports and neighbours
+
+
+async def test_the_second_port_answers_all_but_pulls(tmp_path: Path) -> None:
+    port = two_free_ports()
+    async with started(tmp_path, port=port) as wire:
+        fast = f"127.0.0.1:{port - FAST_PORT_BELOW}"
+        await wire.send("orders", b"x")
+
+        largest = await wire.client.invoke(fast, Command.request(GetMaxOffsetRequest("orders", 0)), TIMEOUT_MS)
+        pull = PullMessageRequest("readers", "orders", 0, 0, 32, PULL_SUBSCRIPTION, subscription="*")
+        pulled = await wire.client.invoke(fast, Command.request(pull), TIMEOUT_MS)
+
+        assert largest.code == ResponseCode.SUCCESS
+        assert pulled.code == ResponseCode.REQUEST_CODE_NOT_SUPPORTED
+
+
+async def test_a_second_port_that_is_taken_is_done_without(tmp_path: Path) -> None:
+    port = two_free_ports()
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", port - FAST_PORT_BELOW))
+        other.listen()
+        async with started(tmp_path, port=port) as wire:
+            await wire.send("orders", b"x")
+
+
+async def test_port_zero_has_no_second_port(wire: Wire) -> None:
+    with pytest.raises(ConnectRefused):
+        await wire.client.connection(f"127.0.0.1:{wire.broker.port - FAST_PORT_BELOW}")
+
+
+async def test_a_port_that_is_taken_stops_the_start_and_frees_the_store(tmp_path: Path) -> None:
+    async with started(tmp_path / "one") as wire:
+        broker = Broker(BrokerConfig(small_store(tmp_path / "two"), port=wire.broker.port))
+        with pytest.raises(AddressInUse):
+            await broker.start()
+    async with started(tmp_path / "two"):
+        pass
+
+
+async def test_a_store_that_is_in_use_stops_the_start(wire: Wire, tmp_path: Path) -> None:
+    broker = Broker(BrokerConfig(wire.broker.store.config, port=0))
+
+    with pytest.raises(StoreLocked):
+        await broker.start()
+
+
+async def test_a_configuration_that_cannot_be_read_stops_the_start(tmp_path: Path) -> None:
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "topics.json.bak").write_bytes(b"{")
+
+    with pytest.raises(BadConfigFile):
+        await Broker(BrokerConfig(small_store(tmp_path), port=0)).start()
+
+
+async def test_a_broker_without_name_servers_serves(tmp_path: Path) -> None:
+    broker = Broker(BrokerConfig(small_store(tmp_path), port=0))
+    await broker.start()
+    await broker.close()
+
+
+# -- what runs by itself
+
+
+async def test_what_changed_is_saved_now_and_then(tmp_path: Path) -> None:
+    async with started(tmp_path, periods=Periods(save=20)) as wire:
+        await wire.ask(UpdateConsumerOffsetRequest("billing", "orders", 0, 17))
+
+        file = tmp_path / "config" / "consumerOffset.json"
+        await eventually(lambda: file.exists() and b"17" in file.read_bytes())
+
+
+async def test_the_journal_of_leases_is_written_anew_when_it_has_grown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("broker_core.broker.pop.journal.REWRITE_BYTES", 2_000)
+    async with started(tmp_path, periods=Periods(save=20)) as wire:
+        for number in range(100):
+            await wire.send("orders", b"%d" % number)
+        for _ in range(100):
+            (leased,) = await wire.pop("orders", count=1)
+            await wire.ack(leased)
+        journal = tmp_path / "config" / "leases.journal"
+        await eventually(lambda: journal.stat().st_size < 2_500)
+    async with started(tmp_path) as wire:
+        assert await wire.pop("orders") == []
+
+
+# -- after a crash
+
+
+async def test_a_topic_whose_settings_a_crash_took_is_read_as_before(tmp_path: Path) -> None:
+    async with started(tmp_path / "running") as wire:
+        await wire.send("orders", b"x", queue_id=2)
+        left = crashed_copy(tmp_path / "running", tmp_path / "left")
+        (left / "config" / "topics.json").unlink(missing_ok=True)
+    async with started(left) as wire:
+        assert [message.body for message in await wire.pull("orders", 0, queue_id=2)] == [b"x"]
+
+
+async def test_a_deleted_topic_stays_deleted_after_a_crash(tmp_path: Path) -> None:
+    async with started(tmp_path / "running") as wire:
+        await wire.send("orders", b"old")
+        await wire.ask(DeleteTopicRequest("orders"))
+        left = crashed_copy(tmp_path / "running", tmp_path / "left")
+    async with started(left) as wire:
+        assert wire.broker.parts.topics.find("orders") is None
+        assert (await wire.send("orders", b"new")).queue_offset == 0

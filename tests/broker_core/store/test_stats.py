@@ -1,0 +1,28 @@
+"""The figures of a store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from broker_core.protocol.message import Message
+from tests.support.stores import BROKER, NOW, PRODUCER, fill, opened
+
+
+def test_an_empty_store_has_nothing(tmp_path: Path) -> None:
+    with opened(tmp_path) as store:
+        stats = store.stats()
+        assert (stats.log_bytes, stats.log_segments, stats.queues, stats.index_entries) == (0, 0, 0, 0)
+        assert stats.oldest_store_time is None
+
+
+def test_figures_tell_of_log_queues_and_what_is_behind(tmp_path: Path) -> None:
+    with opened(tmp_path) as store:
+        fill(store, 50)
+        store.flush()
+        end = store.appended_log_offset
+        store.put(Message("T", b""), queue_id=0, born_timestamp=1, born_host=PRODUCER, store_host=BROKER, now=NOW)
+        stats = store.stats()
+        assert (stats.log_begin, stats.log_end, stats.flushed, stats.dispatched) == (0, end + 92, end, end)
+        assert (stats.unflushed_bytes, stats.undispatched_bytes) == (92, 92)
+        assert (stats.queues, stats.queue_bytes, stats.index_entries, stats.oldest_store_time) == (1, 1000, 50, NOW)
+        assert stats.log_segments == stats.log_bytes // 2048 + 1

@@ -1,0 +1,67 @@
+"""Offsets by time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from broker_core.store import MessageStore
+from tests.support.stores import opened, put, small
+
+
+@pytest.mark.parametrize(
+    ("timestamp", "nearest", "at_or_after"),
+    [
+        (0, 0, 0),
+        (5, 0, 0),
+        (6, 0, 1),
+        (3999, 1, 1),
+        (4000, 1, 1),
+        (4500, 1, 2),
+        (5850, 2, 3),
+        (5851, 3, 3),
+        (6700, 3, 3),
+        (6701, 3, 4),
+        (1 << 50, 3, 4),
+    ],
+)
+def test_times_lead_to_the_offsets_of_the_reference(
+    tmp_path: Path, timestamp: int, nearest: int, at_or_after: int
+) -> None:
+    # store-format.md 3.6
+    with opened(tmp_path) as store:
+        for now in (5, 4000, 5000, 6700):
+            put(store, now=now)
+        assert store.offset_by_time("T", 0, timestamp) == nearest
+        assert store.offset_at_or_after("T", 0, timestamp) == at_or_after
+
+
+def test_messages_that_expired_are_not_found(tmp_path: Path) -> None:
+    with opened(tmp_path) as store:
+        for number in range(100):
+            put(store, now=1000 + number)
+        store.drop_expired(1 << 50)
+        low = store.min_offset("T", 0)
+        assert low > 0
+        assert store.offset_by_time("T", 0, 0) == low
+        assert store.offset_at_or_after("T", 0, 0) == low
+        assert store.store_time("T", 0, low) == 1000 + low
+        assert store.store_time("T", 0, low - 1) is None
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(1, 50), max_size=40).map(sorted), st.integers(0, 60))
+def test_the_lower_bound_is_the_first_message_not_before_the_time(
+    tmp_path_factory: pytest.TempPathFactory, times: list[int], timestamp: int
+) -> None:
+    with MessageStore.open(small(tmp_path_factory.mktemp("store")), now=1) as store:
+        for now in times:
+            put(store, now=now)
+        expected = next((offset for offset, time in enumerate(times) if time >= timestamp), len(times))
+        assert store.offset_at_or_after("T", 0, timestamp) == expected
+        nearest = store.offset_by_time("T", 0, timestamp)
+        if times:
+            assert abs(times[nearest] - timestamp) == min(abs(time - timestamp) for time in times)

@@ -1,0 +1,94 @@
+"""The self-check of a store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from broker_core.store.reader import StoreReader
+from broker_core.store.verify import Findings, verify
+from tests.support.stores import NOW, fill, opened, overwrite, put, queue_file, segment, small
+
+
+def checked(folder: Path) -> Findings:
+    with StoreReader.open(folder, small(folder)) as reader:
+        return verify(reader)
+
+
+def filled(folder: Path) -> None:
+    with opened(folder) as store:
+        fill(store, 50)
+        put(store, topic="Other", sys_flag=0x4, keys=["k"])
+
+
+def test_a_sound_store_is_told_as_sound(tmp_path: Path) -> None:
+    filled(tmp_path)
+    found = checked(tmp_path)
+    assert found.is_sound
+    assert (found.records, found.units, found.keys, found.index_entries) == (51, 50, 51, 51)
+    assert (found.orphans, found.fillers, found.expired_entries) == (0, 0, 0)
+
+
+def test_a_changed_body_is_found(tmp_path: Path) -> None:
+    filled(tmp_path)
+    overwrite(segment(tmp_path), 88, b"X")
+    found = checked(tmp_path)
+    assert not found.is_sound
+    assert found.faults["log"] == 2
+    assert "checksum" in found.told[0]
+
+
+def test_a_unit_that_points_elsewhere_is_found(tmp_path: Path) -> None:
+    filled(tmp_path)
+    overwrite(queue_file(tmp_path), 3 * 20 + 8, (77).to_bytes(4, "big"))
+    found = checked(tmp_path)
+    assert found.faults == {"record with another unit": 1, "unit without record": 1}
+
+
+def test_missing_units_are_found(tmp_path: Path) -> None:
+    filled(tmp_path)
+    last = queue_file(tmp_path, start=48 * 20)
+    last.unlink()
+    assert checked(tmp_path).faults["record without unit"] == 2
+
+
+def test_a_wrong_entry_of_the_index_is_found(tmp_path: Path) -> None:
+    filled(tmp_path)
+    file = min((tmp_path / "index").iterdir())
+    overwrite(file, 40 + 40 + 20 + 4, (1).to_bytes(8, "big"))
+    assert checked(tmp_path).faults == {"index": 1}
+
+
+def test_keys_that_are_missing_in_the_index_are_found(tmp_path: Path) -> None:
+    filled(tmp_path)
+    max((tmp_path / "index").iterdir()).unlink()
+    found = checked(tmp_path)
+    assert "keys are not in the index" in found.told[0]
+
+
+def test_records_of_deleted_topics_are_no_fault(tmp_path: Path) -> None:
+    with opened(tmp_path) as store:
+        fill(store, 5, topic="Gone")
+        fill(store, 5, topic="Again")
+        store.delete_topic("Gone")
+        store.delete_topic("Again")
+        fill(store, 2, topic="Again")
+    found = checked(tmp_path)
+    assert (found.is_sound, found.orphans) == (True, 10)
+
+
+def test_expired_keys_are_no_fault(tmp_path: Path) -> None:
+    with opened(tmp_path) as store:
+        for number in range(19):
+            put(store, b"x" * 300, keys=["k"], now=NOW + number)
+        store.drop_expired(NOW * 2)
+    found = checked(tmp_path)
+    assert found.is_sound
+    assert found.expired_entries > 0
+
+
+def test_only_the_first_faults_are_told_in_words(tmp_path: Path) -> None:
+    filled(tmp_path)
+    for path in queue_file(tmp_path).parent.iterdir():
+        overwrite(path, 0, b"".join((9999).to_bytes(8, "big") + b"\0\0\0\x64" + bytes(8) for _ in range(8)))
+    found = checked(tmp_path)
+    assert sum(found.faults.values()) > len(found.told) == 20

@@ -1,0 +1,90 @@
+"""A data plane for each test, and the API as a program uses it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import httpx
+import pytest
+
+from gateway.data.parts import Parts
+from tests.gateway.running import make_parts, running_plane
+from tests.support.cluster import RunningBroker, create_topic
+
+_numbers = count(1)
+
+
+@pytest.fixture
+def parts(shared_broker: RunningBroker, redis_url: str) -> Parts:
+    """The parts of a data plane that reaches the broker of all tests."""
+    return make_parts(shared_broker.name_server, redis_url)
+
+
+@pytest.fixture
+async def address(parts: Parts) -> AsyncIterator[str]:
+    """Where the data plane answers, ``host:port``."""
+    async with running_plane(parts) as where:
+        yield where
+
+
+@dataclass
+class Api:
+    """The API as a program uses it: paths below the cluster, JSON in and out."""
+
+    client: httpx.AsyncClient
+    parts: Parts
+
+    async def topic(self, *, queues: int = 1) -> str:
+        """Create a topic of the test's own."""
+        name = f"orders-{next(_numbers)}"
+        await create_topic(await self.parts.connections.session("local"), name, queues=queues)
+        return name
+
+    def group(self) -> str:
+        """Return the name of a group of the test's own."""
+        return f"billing-{next(_numbers)}"
+
+    async def post(self, path: str, body: Any = None, *, token: str = "admin", **options: Any) -> httpx.Response:
+        """Post JSON, or with `content=` bytes, to a path below the cluster."""
+        headers = {"Authorization": f"Bearer {token}", **options.pop("headers", {})}
+        if "content" not in options:
+            options["json"] = {} if body is None else body
+        return await self.client.post(f"/api/v1/clusters/local{path}", headers=headers, **options)
+
+    async def produce(self, topic: str, *texts: str, **entry: Any) -> list[dict[str, Any]]:
+        """Store messages with these texts; return their results."""
+        messages = [{"body": {"encoding": "text", "data": text}, **entry} for text in texts]
+        answer = await self.post(f"/topics/{topic}/messages", {"messages": messages})
+        assert answer.status_code == 201, answer.text
+        results: list[dict[str, Any]] = answer.json()["results"]
+        return results
+
+    async def receive(self, group: str, topic: str, **wanted: Any) -> list[dict[str, Any]]:
+        """Lease messages."""
+        answer = await self.post(f"/groups/{group}/topics/{topic}:receive", wanted)
+        assert answer.status_code == 200, answer.text
+        messages: list[dict[str, Any]] = answer.json()["messages"]
+        return messages
+
+    async def settle(self, verb: str, group: str, topic: str, *receipts: str, **more: Any) -> httpx.Response:
+        """Ack, nack or extend receipts."""
+        return await self.post(f"/groups/{group}/topics/{topic}:{verb}", {"receipts": list(receipts), **more})
+
+
+@pytest.fixture
+async def api(address: str, parts: Parts) -> AsyncIterator[Api]:
+    """The API of the test's data plane."""
+    async with httpx.AsyncClient(base_url=f"http://{address}", trust_env=False, timeout=40) as client:
+        yield Api(client, parts)
+
+
+def code_of(answer: httpx.Response) -> tuple[int, str]:
+    """Return status and code of a problem, after checking that it is one."""
+    assert answer.headers["content-type"] == "application/problem+json", answer.text
+    problem = answer.json()
+    assert problem["status"] == answer.status_code
+    assert problem["request_id"] == answer.headers["x-request-id"]
+    return answer.status_code, problem["code"]

@@ -1,0 +1,103 @@
+"""Requirements of `gateway.data.idempotency`: the same request twice is done once."""
+
+from __future__ import annotations
+
+import asyncio
+
+import httpx
+import pytest
+
+from gateway.data.idempotency import KEEP_MS
+from tests.gateway.data.conftest import Api, code_of
+from tests.gateway.running import make_parts, running_plane
+from tests.support.cluster import RunningBroker
+
+BODY = {"body": {"encoding": "text", "data": "x"}}
+
+
+def key(text: str) -> dict[str, str]:
+    return {"Idempotency-Key": text}
+
+
+async def count(api: Api, topic: str) -> int:
+    return (await (await api.parts.connections.admin("local")).topics.stats(topic)).messages
+
+
+async def test_a_repeated_request_gets_the_first_answer_and_stores_nothing(api: Api) -> None:
+    topic = await api.topic()
+    first = await api.post(f"/topics/{topic}/messages", BODY, headers=key("k"))
+    again = await api.post(f"/topics/{topic}/messages", BODY, headers=key("k"))
+    assert (first.status_code, again.status_code) == (201, 201)
+    assert again.json() == first.json()
+    assert "idempotency-replayed" not in first.headers
+    assert again.headers["idempotency-replayed"] == "true"
+    assert await count(api, topic) == 1
+
+
+async def test_a_storm_of_retries_stores_one_message(api: Api) -> None:
+    topic = await api.topic()
+    answers = await asyncio.gather(
+        *(api.post(f"/topics/{topic}/messages", BODY, headers=key("storm")) for _ in range(30))
+    )
+    assert {answer.status_code for answer in answers} <= {201, 409}
+    for answer in answers:
+        if answer.status_code == 409:
+            assert code_of(answer) == (409, "IN_PROGRESS")
+            assert answer.headers["retry-after"]
+    assert await count(api, topic) == 1
+
+
+async def test_another_request_under_the_same_key_is_refused(api: Api) -> None:
+    topic = await api.topic()
+    await api.post(f"/topics/{topic}/messages", BODY, headers=key("k"))
+    other = await api.post(f"/topics/{topic}/messages", BODY | {"tag": "t"}, headers=key("k"))
+    assert code_of(other) == (422, "IDEMPOTENCY_MISMATCH")
+
+
+async def test_attributes_in_headers_belong_to_the_request(api: Api) -> None:
+    topic = await api.topic()
+    path = f"/topics/{topic}/messages"
+    await api.post(path, content=b"x", headers={**key("k"), "MQ-Tag": "a"})
+    other = await api.post(path, content=b"x", headers={**key("k"), "MQ-Tag": "b"})
+    assert code_of(other) == (422, "IDEMPOTENCY_MISMATCH")
+
+
+async def test_keys_are_the_callers_and_the_routes_own(api: Api) -> None:
+    topic, other_topic = await api.topic(), await api.topic()
+    await api.post(f"/topics/{topic}/messages", BODY, headers=key("k"))
+    await api.post(f"/topics/{topic}/messages", BODY, headers=key("k"), token="developer")
+    await api.post(f"/topics/{other_topic}/messages", BODY, headers=key("k"))
+    assert (await count(api, topic), await count(api, other_topic)) == (2, 1)
+
+
+async def test_a_refusal_is_kept_too(api: Api) -> None:
+    path = "/topics/nowhere-1/messages"
+    first = await api.post(path, BODY, headers=key("k"))
+    again = await api.post(path, BODY, headers=key("k"))
+    assert code_of(first) == (404, "TOPIC_NOT_FOUND")
+    assert again.headers["idempotency-replayed"] == "true"
+    assert (again.status_code, again.json()["code"]) == (404, "TOPIC_NOT_FOUND")
+
+
+async def test_an_answer_is_kept_for_a_day(api: Api) -> None:
+    topic = await api.topic()
+    await api.post(f"/topics/{topic}/messages", BODY, headers=key("day"))
+    ages = [await api.parts.redis.pttl(name) async for name in api.parts.redis.scan_iter("gantry:once:*")]
+    assert KEEP_MS - 60_000 < max(ages) <= KEEP_MS
+
+
+@pytest.mark.parametrize("bad", ["", "x" * 256])
+async def test_a_key_has_1_to_255_characters(api: Api, bad: str) -> None:
+    answer = await api.post("/topics/orders/messages", BODY, headers=key(bad))
+    assert code_of(answer) == (422, "INVALID")
+
+
+async def test_without_redis_nothing_is_promised_to_be_done_once(shared_broker: RunningBroker) -> None:
+    parts = make_parts(shared_broker.name_server, "unix:///nowhere.sock")
+    async with running_plane(parts) as where, httpx.AsyncClient(base_url=f"http://{where}", trust_env=False) as client:
+        api = Api(client, parts)
+        topic = await api.topic()
+        refused = await api.post(f"/topics/{topic}/messages", BODY, headers=key("k"))
+        assert code_of(refused) == (503, "REDIS_UNREACHABLE")
+        assert (await api.post(f"/topics/{topic}/messages", BODY)).status_code == 201
+        assert await count(api, topic) == 1

@@ -1,0 +1,200 @@
+"""Requirements of `gateway.data.receive`, against a real broker over real HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+import pytest
+
+from broker_core.protocol.message import Message
+from gateway.data.parts import Parts
+from gateway.limits import Limits
+from tests.gateway.data.conftest import Api, code_of
+from tests.gateway.running import make_parts, running_plane
+from tests.support.cluster import RunningBroker
+from tests.support.wait import eventually
+
+
+def url(group: str, topic: str, verb: str = "receive") -> str:
+    return f"/groups/{group}/topics/{topic}:{verb}"
+
+
+def texts(messages: list[dict[str, Any]]) -> list[str]:
+    return [message["body"]["data"] for message in messages]
+
+
+async def test_a_message_comes_with_all_that_was_given_and_what_the_broker_knows(api: Api) -> None:
+    topic, group = await api.topic(), api.group()
+    await api.post(
+        f"/topics/{topic}/messages",
+        {
+            "keys": ["A17", "c9"],
+            "tag": "created",
+            "ordering_key": "c9",
+            "properties": {"source": "web"},
+            "body": {"encoding": "json", "data": {"id": "A17"}},
+        },
+    )
+    (message,) = await api.receive(group, topic, lease_ms=60_000)
+    times = {name: message.pop(name) for name in ("born_at", "stored_at", "lease_expires_at", "first_delivered_at")}
+    assert {name: message[name] for name in message if name not in ("message_id", "receipt")} == {
+        "topic": topic,
+        "queue_id": 0,
+        "offset": 0,
+        "keys": ["A17", "c9"],
+        "tag": "created",
+        "ordering_key": "c9",
+        "properties": {"source": "web"},
+        "content_type": "application/json",
+        "body": {"encoding": "json", "data": {"id": "A17"}},
+        "delivery_count": 1,
+    }
+    assert message["receipt"].startswith("v1.")
+    until = datetime.fromisoformat(times["lease_expires_at"]) - datetime.now(UTC)
+    assert 50 < until.total_seconds() <= 60
+
+
+async def test_an_empty_answer_says_that_the_time_is_over(api: Api) -> None:
+    topic, group = await api.topic(), api.group()
+    answer = await api.post(url(group, topic), {"wait_ms": 0})
+    assert answer.json() == {"messages": [], "waited_ms": answer.json()["waited_ms"], "reason": "timeout"}
+    waited = await api.post(url(group, topic), {"wait_ms": 300})
+    assert waited.json()["reason"] == "timeout"
+    assert 300 <= waited.json()["waited_ms"] < 3000
+
+
+async def test_a_waiting_receive_is_answered_when_a_message_comes(api: Api) -> None:
+    topic, group = await api.topic(), api.group()
+    waiting = asyncio.create_task(api.receive(group, topic, wait_ms=30_000))
+    await asyncio.sleep(0.2)
+    await api.produce(topic, "at last")
+    assert texts(await waiting) == ["at last"]
+
+
+async def test_no_more_than_wanted_and_in_the_order_of_the_queue(api: Api) -> None:
+    topic, group = await api.topic(), api.group()
+    await api.produce(topic, *"abcde")
+    assert texts(await api.receive(group, topic, max_messages=2)) == ["a", "b"]
+    assert texts(await api.receive(group, topic, max_messages=32)) == ["c", "d", "e"]
+
+
+async def test_a_leased_message_comes_to_nobody_else_until_its_lease_is_over(api: Api) -> None:
+    topic, group = await api.topic(), api.group()
+    await api.produce(topic, "a")
+    await api.receive(group, topic, lease_ms=1000)
+    assert await api.receive(group, topic) == []
+    (again,) = await api.receive(group, topic, wait_ms=10_000)
+    assert (again["body"]["data"], again["delivery_count"]) == ("a", 2)
+
+
+async def test_each_group_gets_every_message(api: Api) -> None:
+    topic = await api.topic()
+    await api.produce(topic, "a")
+    for group in (api.group(), api.group()):
+        assert texts(await api.receive(group, topic)) == ["a"]
+
+
+async def test_a_tag_filter_brings_its_tags_alone(api: Api) -> None:
+    topic, group = await api.topic(), api.group()
+    for tag in ("created", "paid", "shipped"):
+        await api.produce(topic, tag, tag=tag)
+    wanted = {"type": "tag", "expression": "created || paid"}
+    assert texts(await api.receive(group, topic, filter=wanted)) == ["created", "paid"]
+
+
+async def test_the_body_is_encoded_as_the_reader_wants(api: Api) -> None:
+    topic = await api.topic()
+    await api.post(f"/topics/{topic}/messages", {"body": {"encoding": "json", "data": [1]}})
+    for encoding, data in (("auto", [1]), ("json", [1]), ("text", "[1]"), ("base64", "WzFd")):
+        (message,) = await api.receive(api.group(), topic, body_encoding=encoding)
+        assert message["body"] == {"encoding": encoding.replace("auto", "json"), "data": data}
+
+
+async def test_messages_of_other_clients_are_read_by_their_bytes(api: Api) -> None:
+    topic, group = await api.topic(), api.group()
+    producer = await api.parts.connections.producer("local")
+    for body in (b'{"a":1}', "plain ö".encode(), b"\xff\x00", b"x" * 10_000):
+        await producer.send(Message(topic, body))
+    messages = await api.receive(group, topic)
+    assert [message["body"]["encoding"] for message in messages] == ["json", "text", "base64", "text"]
+    assert messages[3]["body"]["data"] == "x" * 10_000
+
+
+async def test_the_same_attempt_brings_the_same_messages_again(api: Api) -> None:
+    topic, group = await api.topic(), api.group()
+    await api.produce(topic, "a", "b")
+    wanted = {"attempt_id": "try-1", "max_messages": 1}
+    first = await api.post(url(group, topic), wanted)
+    again = await api.post(url(group, topic), wanted)
+    assert first.json()["messages"]
+    assert again.json() == first.json()
+    assert again.headers["idempotency-replayed"] == "true"
+    other = await api.post(url(group, topic), wanted | {"attempt_id": "try-2"})
+    assert texts(other.json()["messages"]) == ["b"]
+
+
+async def test_an_attempt_that_brought_nothing_is_not_remembered(api: Api) -> None:
+    topic, group = await api.topic(), api.group()
+    assert await api.receive(group, topic, attempt_id="try-1") == []
+    await api.produce(topic, "a")
+    assert texts(await api.receive(group, topic, attempt_id="try-1")) == ["a"]
+
+
+async def test_a_client_that_goes_away_while_it_waits_takes_no_messages_with_it(api: Api) -> None:
+    topic, group = await api.topic(), api.group()
+    with pytest.raises(httpx.ReadTimeout):
+        await api.post(url(group, topic), {"wait_ms": 30_000, "lease_ms": 600_000}, timeout=0.3)
+    await api.produce(topic, "a")
+
+    async def got() -> bool:
+        return texts(await api.receive(group, topic, wait_ms=1000)) == ["a"]
+
+    await eventually(got, within=10)
+
+
+async def test_a_waiting_receive_is_told_when_the_gateway_drains(api: Api) -> None:
+    topic, group = await api.topic(), api.group()
+    waiting = asyncio.create_task(api.post(url(group, topic), {"wait_ms": 30_000}))
+    await asyncio.sleep(0.2)
+    api.parts.draining.set()
+    answer = await asyncio.wait_for(waiting, 2)
+    assert answer.json()["reason"] == "draining"
+
+
+async def test_leases_out_are_capped_by_group_and_settling_makes_room(
+    shared_broker: RunningBroker, redis_url: str
+) -> None:
+    parts: Parts = make_parts(shared_broker.name_server, redis_url, limits=Limits(leases_per_group=2))
+    async with running_plane(parts) as where, httpx.AsyncClient(base_url=f"http://{where}", trust_env=False) as client:
+        api = Api(client, parts)
+        topic, group = await api.topic(), api.group()
+        await api.produce(topic, *"abcde")
+        first = await api.receive(group, topic, max_messages=32)
+        assert len(first) == 2
+        refused = await api.post(url(group, topic), {})
+        assert code_of(refused) == (429, "TOO_MANY_IN_FLIGHT")
+        assert refused.headers["retry-after"]
+        await api.settle("ack", group, topic, first[0]["receipt"])
+        assert texts(await api.receive(group, topic)) == ["c"]
+
+
+async def test_a_topic_that_does_not_exist_is_a_404(api: Api) -> None:
+    assert code_of(await api.post(url("billing", "nowhere"), {})) == (404, "TOPIC_NOT_FOUND")
+    assert code_of(await api.post(url("a.b", "orders"), {})) == (404, "GROUP_NOT_FOUND")
+
+
+async def test_a_filter_that_cannot_be_is_refused(api: Api) -> None:
+    topic, group = await api.topic(), api.group()
+    sql = await api.post(url(group, topic), {"filter": {"type": "sql92", "expression": "a > 1"}})
+    assert code_of(sql) == (422, "INVALID")
+    assert sql.json()["errors"][0]["pointer"] == "#/filter/type"
+
+
+async def test_offsets_are_text_for_readers_whose_numbers_are_doubles(api: Api) -> None:
+    topic, group = await api.topic(), api.group()
+    await api.produce(topic, "a")
+    answer = await api.post(url(group, topic), {}, headers={"Accept": "application/json;offsets=string"})
+    assert answer.json()["messages"][0]["offset"] == "0"

@@ -1,0 +1,150 @@
+"""Requirements of `gateway.data.settle`, `settling` and `dead_letters`, against a real broker over real HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+
+import httpx
+import pytest
+
+from broker_core.protocol.bodies.queues import MessageQueue
+from tests.gateway.data.conftest import Api, code_of
+from tests.gateway.running import make_parts, running_plane
+from tests.support.cluster import RunningBroker
+from tests.support.wait import eventually
+
+
+async def one(api: Api, topic: str, group: str, **wanted: object) -> str:
+    """Produce one message, lease it and return its receipt."""
+    await api.produce(topic, "a")
+    (message,) = await api.receive(group, topic, **wanted)
+    receipt: str = message["receipt"]
+    return receipt
+
+
+async def test_an_acknowledged_message_never_comes_again(api: Api) -> None:
+    topic, group = await api.topic(), api.group()
+    receipt = await one(api, topic, group, lease_ms=1000)
+    answer = await api.settle("ack", group, topic, receipt)
+    assert answer.json() == {"results": [{"receipt": receipt, "status": "acked"}], "settled": 1, "failed": 0}
+    assert await api.receive(group, topic, wait_ms=1500) == []
+
+
+async def test_a_second_acknowledgement_is_a_success_that_says_so(api: Api) -> None:
+    topic, group = await api.topic(), api.group()
+    receipt = await one(api, topic, group)
+    await api.settle("ack", group, topic, receipt)
+    again = await api.settle("ack", group, topic, receipt)
+    assert (again.status_code, again.json()["results"][0]["status"]) == (200, "already_acked")
+
+
+async def test_an_expired_receipt_is_a_409_that_says_how_long_ago(api: Api) -> None:
+    topic, group = await api.topic(), api.group()
+    receipt = await one(api, topic, group, lease_ms=1000)
+    await asyncio.sleep(1.05)
+    answer = await api.settle("ack", group, topic, receipt)
+    assert code_of(answer) == (409, "RECEIPT_EXPIRED")
+    assert "ms ago" in answer.json()["detail"]
+    assert answer.json()["errors"][0]["pointer"] == "#/receipts/0"
+    assert answer.json()["results"][0]["status"] == "failed"
+
+
+async def test_some_settled_and_some_not_is_a_207_with_a_result_for_each(api: Api) -> None:
+    topic, group = await api.topic(), api.group()
+    receipt = await one(api, topic, group)
+    answer = await api.settle("ack", group, topic, receipt, "v1.broken")
+    assert answer.status_code == 207
+    assert (answer.json()["settled"], answer.json()["failed"]) == (1, 1)
+    assert answer.json()["results"][1]["problem"]["code"] == "INVALID_RECEIPT"
+
+
+async def test_a_receipt_is_settled_through_any_gateway_process(
+    api: Api, shared_broker: RunningBroker, redis_url: str
+) -> None:
+    topic, group = await api.topic(), api.group()
+    receipt = await one(api, topic, group, lease_ms=10_000)
+    other_parts = make_parts(shared_broker.name_server, redis_url)
+    async with (
+        running_plane(other_parts) as where,
+        httpx.AsyncClient(base_url=f"http://{where}", trust_env=False) as client,
+    ):
+        other = Api(client, other_parts)
+        extended = await other.settle("extend", group, topic, receipt, lease_ms=60_000)
+        renewed = extended.json()["results"][0]["new_receipt"]
+    assert (await api.settle("ack", group, topic, renewed)).json()["settled"] == 1
+
+
+async def test_an_extended_lease_runs_on_and_the_old_receipt_is_void(api: Api) -> None:
+    topic, group = await api.topic(), api.group()
+    receipt = await one(api, topic, group, lease_ms=1000)
+    (result,) = (await api.settle("extend", group, topic, receipt, lease_ms=60_000)).json()["results"]
+    assert result["status"] == "extended"
+    assert result["lease_expires_at"]
+    assert await api.receive(group, topic, wait_ms=1500) == []
+    assert code_of(await api.settle("ack", group, topic, receipt)) == (409, "RECEIPT_EXPIRED")
+    assert (await api.settle("ack", group, topic, result["new_receipt"])).json()["settled"] == 1
+
+
+async def test_a_failed_message_comes_again_at_once_or_after_the_delay(api: Api) -> None:
+    topic, group = await api.topic(), api.group()
+    receipt = await one(api, topic, group, lease_ms=600_000)
+    answer = await api.settle("nack", group, topic, receipt, reason="db down")
+    assert answer.json()["results"][0]["status"] == "nacked"
+    (again,) = await api.receive(group, topic, wait_ms=10_000, lease_ms=600_000)
+    assert again["delivery_count"] == 2
+    await api.settle("nack", group, topic, again["receipt"], delay_ms=1000)
+    assert await api.receive(group, topic) == []
+    (third,) = await api.receive(group, topic, wait_ms=10_000)
+    assert third["delivery_count"] == 3
+
+
+async def test_a_message_that_nobody_can_handle_becomes_a_dead_letter_with_its_reason(api: Api) -> None:
+    topic, group = await api.topic(), api.group()
+    await api.produce(topic, "poison", keys=["A17"], properties={"source": "web"})
+    (message,) = await api.receive(group, topic, lease_ms=1000)
+    answer = await api.settle("nack", group, topic, message["receipt"], dead_letter=True, reason="no such customer")
+    assert answer.json()["results"][0]["status"] == "dead_lettered"
+    assert await api.receive(group, topic, wait_ms=1500) == []
+    admin = await api.parts.connections.admin("local")
+    placed = await admin.messages.at(MessageQueue(f"%DLQ%{group}", "broker-a", 0), 0)
+    assert placed is not None
+    letter = placed.message
+    assert (letter.body, letter.keys) == (b"poison", ["A17"])
+    assert letter.message_id == message["message_id"]
+    assert letter.properties["source"] == "web"
+    assert letter.properties["DEAD_LETTER_REASON"] == "no such customer"
+    assert letter.properties["RETRY_TOPIC"] == topic
+
+
+async def test_many_receipts_are_settled_in_one_request(api: Api) -> None:
+    topic, group = await api.topic(queues=4), api.group()
+    await api.produce(topic, *map(str, range(100)))
+    receipts: list[str] = []
+
+    async def all_leased() -> bool:
+        receipts.extend(message["receipt"] for message in await api.receive(group, topic, max_messages=32))
+        return len(receipts) == 100
+
+    await eventually(all_leased)
+    answer = await api.settle("ack", group, topic, *receipts)
+    assert answer.json()["settled"] == 100
+    assert [result["receipt"] for result in answer.json()["results"]] == receipts
+
+
+@pytest.mark.parametrize("verb", ["ack", "nack", "extend"])
+async def test_what_is_no_request_to_settle_is_told(api: Api, verb: str) -> None:
+    topic, group = await api.topic(), api.group()
+    receipt = await one(api, topic, group)
+    path = f"/groups/{group}/topics/{topic}:{verb}"
+    assert code_of(await api.post(path, {})) == (422, "INVALID")
+    assert code_of(await api.post(path, {"receipts": []})) == (422, "INVALID")
+    assert code_of(await api.post(path, {"receipts": [receipt, receipt]})) == (422, "INVALID")
+    assert code_of(await api.post(path, {"receipts": ["x"] * 1001})) == (422, "INVALID")
+    assert code_of(await api.post(path, {"receipts": [receipt[:-8]]})) == (422, "INVALID_RECEIPT")
+    assert code_of(await api.post(path, {"receipts": ["nonsense"]})) == (422, "INVALID_RECEIPT")
+
+
+async def test_a_receipt_of_another_group_is_refused(api: Api) -> None:
+    topic = await api.topic()
+    receipt = await one(api, topic, "billing-x")
+    assert code_of(await api.settle("ack", "billing-y", topic, receipt)) == (422, "INVALID_RECEIPT")

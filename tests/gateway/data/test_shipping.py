@@ -1,0 +1,114 @@
+"""Requirements of `gateway.data.shipping` for faults that a good broker does not have: scripted brokers answer."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import httpx
+import pytest
+
+from broker_core.protocol.codes import RequestCode, ResponseCode
+from broker_core.protocol.command import Command
+from broker_core.protocol.headers.send import SendMessageResponse
+from broker_core.remoting.dispatch import Handler
+from gateway.up.checks import free_port
+from tests.gateway.data.conftest import Api, code_of
+from tests.gateway.running import make_parts, running_plane
+from tests.support.scripted import Cluster, hang_up, refuse, say_nothing, scripted_cluster
+
+BODY = {"body": {"encoding": "text", "data": "x"}}
+ORDERS = "/topics/orders/messages"
+
+
+@asynccontextmanager
+async def api_of(cluster: Cluster) -> AsyncIterator[Api]:
+    """A data plane in front of a scripted cluster with the topic orders."""
+    cluster.add_topic("orders", queues=1)
+    parts = make_parts(cluster.name_server.addr, "unix:///nowhere.sock")
+    async with running_plane(parts) as where, httpx.AsyncClient(base_url=f"http://{where}", trust_env=False) as client:
+        yield Api(client, parts)
+
+
+def on_send(cluster: Cluster, handler: Handler) -> None:
+    for code in (RequestCode.SEND_MESSAGE, RequestCode.SEND_MESSAGE_V2, RequestCode.SEND_BATCH_MESSAGE):
+        cluster["broker-a"].on(code, handler)
+
+
+def stored_with(code: int) -> Handler:
+    def handler(request: Command, _: object) -> Command:
+        return Command.response(code, SendMessageResponse(msg_id="0A" * 16, queue_id=0, queue_offset=7))
+
+    return handler
+
+
+@pytest.mark.parametrize(
+    "code",
+    [ResponseCode.FLUSH_DISK_TIMEOUT, ResponseCode.FLUSH_SLAVE_TIMEOUT, ResponseCode.SLAVE_NOT_AVAILABLE],
+)
+async def test_a_message_that_is_stored_less_safely_is_never_called_a_success(code: ResponseCode) -> None:
+    async with scripted_cluster() as cluster, api_of(cluster) as api:
+        on_send(cluster, stored_with(code))
+        answer = await api.post(ORDERS, BODY)
+        assert code_of(answer) == (504, "STORED_NOT_FLUSHED")
+        assert code.name in answer.json()["detail"]
+        (result,) = answer.json()["results"]
+        assert (result["status"], result["offset"]) == ("stored_not_flushed", 7)
+        assert answer.json()["retryable"] is False
+        batch = await api.post(ORDERS, {"messages": [BODY, BODY | {"delay_ms": 5}]})
+        assert batch.status_code == 207
+        assert [result["status"] for result in batch.json()["results"]] == ["stored_not_flushed", "failed"]
+        assert batch.json()["stored"] == 0
+
+
+@pytest.mark.parametrize("handler", [say_nothing(), hang_up()], ids=["silence", "hang up"])
+async def test_a_send_without_an_answer_is_unknown_and_says_so(handler: Handler) -> None:
+    async with scripted_cluster() as cluster, api_of(cluster) as api:
+        on_send(cluster, handler)
+        answer = await api.post(ORDERS, BODY | {"options": {"timeout_ms": 300}})
+        assert code_of(answer) == (504, "SEND_UNCERTAIN")
+        assert answer.json()["results"][0]["status"] == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        (ResponseCode.SYSTEM_BUSY, (503, "BROKER_BUSY")),
+        (ResponseCode.SERVICE_NOT_AVAILABLE, (503, "BROKER_CANNOT_STORE")),
+        (ResponseCode.NO_PERMISSION, (409, "NOT_PERMITTED_BY_BROKER")),
+        (ResponseCode.MESSAGE_ILLEGAL, (502, "BROKER_REFUSED")),
+        (ResponseCode.TOPIC_NOT_EXIST, (404, "TOPIC_NOT_FOUND")),
+        (ResponseCode.SYSTEM_ERROR, (502, "BROKER_REFUSED")),
+    ],
+)
+async def test_a_refusal_of_the_broker_is_its_own_problem(code: ResponseCode, expected: tuple[int, str]) -> None:
+    async with scripted_cluster() as cluster, api_of(cluster) as api:
+        on_send(cluster, refuse(code, "because"))
+        answer = await api.post(ORDERS, BODY)
+        assert code_of(answer) == expected
+        assert ("retry-after" in answer.headers) == (answer.status_code == 503)
+
+
+async def test_a_broker_that_is_gone_is_a_503(unused_address: str) -> None:
+    parts = make_parts(unused_address, "unix:///nowhere.sock")
+    async with running_plane(parts) as where, httpx.AsyncClient(base_url=f"http://{where}", trust_env=False) as client:
+        answer = await Api(client, parts).post(ORDERS, BODY)
+        assert code_of(answer) == (503, "BROKER_UNREACHABLE")
+        assert answer.json()["retryable"] is True
+
+
+async def test_a_later_message_of_a_key_does_not_overtake_one_that_failed() -> None:
+    async with scripted_cluster() as cluster, api_of(cluster) as api:
+        on_send(cluster, refuse(ResponseCode.SYSTEM_BUSY))
+        entries = [{"body": {"encoding": "text", "data": letter * 2_000_000}, "ordering_key": "k"} for letter in "abc"]
+        answer = await api.post(ORDERS, {"messages": entries}, timeout=20)
+        assert code_of(answer) == (503, "BROKER_BUSY")
+        assert len(answer.json()["results"]) == 3
+        sent = {request.body for request in cluster["broker-a"].requests if request.code != RequestCode.HEART_BEAT}
+        assert len(sent) == 1, "only the first message was tried"
+
+
+@pytest.fixture
+def unused_address() -> str:
+    """An address at which nobody listens."""
+    return f"127.0.0.1:{free_port('127.0.0.1')}"

@@ -1,0 +1,288 @@
+"""Requirements of `gateway.data.stream`, `stream_produce` and `stream_consume`, over real WebSockets."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from websockets.asyncio.client import ClientConnection, connect
+
+from gateway import sockets
+from gateway.data import stream
+from gateway.sockets import SUBPROTOCOL
+from tests.gateway.data.conftest import Api
+from tests.support.wait import eventually
+
+
+class Talk:
+    """A socket as a program uses it: frames in, frames out."""
+
+    def __init__(self, connection: ClientConnection) -> None:
+        self.connection = connection
+
+    async def say(self, **frame: Any) -> None:
+        await self.connection.send(json.dumps(frame))
+
+    async def hear(self) -> dict[str, Any]:
+        frame: dict[str, Any] = json.loads(await asyncio.wait_for(self.connection.recv(), 20))
+        return frame
+
+    async def hear_of(self, kind: str, count: int = 1) -> list[dict[str, Any]]:
+        """Return the next frames, which must be of one type."""
+        frames = [await self.hear() for _ in range(count)]
+        assert {frame["type"] for frame in frames} == {kind}, frames
+        return frames
+
+    async def closed_with(self) -> int | None:
+        """Wait for the end; return its code."""
+        await asyncio.wait_for(self.connection.wait_closed(), 20)
+        return self.connection.close_code
+
+
+@asynccontextmanager
+async def talk(address: str, name: str, token: str | None = "admin") -> AsyncIterator[Talk]:
+    headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+    async with connect(
+        f"ws://{address}/ws/v1/{name}",
+        additional_headers=headers,
+        subprotocols=[SUBPROTOCOL],
+        max_size=None,
+        proxy=None,
+    ) as connection:
+        yield Talk(connection)
+
+
+@asynccontextmanager
+async def open_talk(address: str, name: str, token: str = "admin") -> AsyncIterator[Talk]:
+    """A socket that said hello."""
+    async with talk(address, name, token) as socket:
+        (hello,) = await socket.hear_of("hello")
+        assert {"session", "server_time", "heartbeat_ms", "limits"} < set(hello)
+        assert socket.connection.subprotocol == SUBPROTOCOL
+        yield socket
+
+
+def text(data: str) -> dict[str, str]:
+    return {"encoding": "text", "data": data}
+
+
+# --- the socket itself ---
+
+
+async def test_a_caller_without_rights_is_told_by_the_close_code(address: str) -> None:
+    async with talk(address, "produce", token=None) as socket:
+        assert (await socket.hear())["problem"]["code"] == "NOT_AUTHENTICATED"
+        assert await socket.closed_with() == sockets.NOT_AUTHENTICATED
+
+
+@pytest.mark.parametrize("frame", ["", "{", "[]", '{"type":5}', '{"type":"dance"}', '{"no":"type"}', b"\xff\xfe"])
+@pytest.mark.parametrize("name", ["produce", "consume"])
+async def test_what_is_no_frame_ends_the_socket(address: str, name: str, frame: str | bytes) -> None:
+    async with open_talk(address, name) as socket:
+        await socket.connection.send(frame)
+        (error,) = await socket.hear_of("error")
+        assert error["problem"]["code"] == "MALFORMED"
+        assert await socket.closed_with() == sockets.BAD_FRAME
+
+
+async def test_a_frame_with_a_wrong_field_is_answered_and_the_socket_goes_on(api: Api, address: str) -> None:
+    topic = await api.topic()
+    async with open_talk(address, "produce") as socket:
+        await socket.say(type="send", context="1", topic=topic, body=text("a"), delay_ms="soon")
+        (error,) = await socket.hear_of("error")
+        assert (error["context"], error["problem"]["code"]) == ("1", "INVALID")
+        await socket.say(type="send", context="2", topic=topic, body=text("a"))
+        assert (await socket.hear_of("sent"))[0]["context"] == "2"
+
+
+async def test_a_frame_that_is_too_big_ends_the_socket(address: str) -> None:
+    async with open_talk(address, "produce") as socket:
+        await socket.connection.send("x" * (8 * 1024 * 1024 + 1))
+        assert await socket.closed_with() == sockets.TOO_BIG
+
+
+async def test_an_idle_socket_is_closed_and_says_why(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream, "IDLE_SECONDS", 0.2)
+    async with open_talk(address, "produce") as socket:
+        assert await socket.closed_with() == sockets.IDLE
+
+
+async def test_sockets_are_told_when_the_gateway_drains(api: Api, address: str) -> None:
+    async with open_talk(address, "produce") as produce, open_talk(address, "consume") as consume:
+        await eventually(lambda: api.parts.metrics.sockets == 2)
+        api.parts.draining.set()
+        assert await produce.closed_with() == sockets.DRAINING
+        assert await consume.closed_with() == sockets.DRAINING
+    await eventually(lambda: api.parts.metrics.sockets == 0)
+
+
+# --- produce ---
+
+
+async def test_each_message_is_answered_with_its_context(api: Api, address: str) -> None:
+    topic, group = await api.topic(), api.group()
+    async with open_talk(address, "produce") as socket:
+        for number in range(50):
+            await socket.say(type="send", context=str(number), topic=topic, keys=[f"k{number}"], body=text(str(number)))
+        answers = await socket.hear_of("sent", 50)
+    assert {answer["context"] for answer in answers} == set(map(str, range(50)))
+    assert {answer["offset"] for answer in answers} == set(range(50))
+    (first, *_) = await api.receive(group, topic, max_messages=1)
+    assert first["message_id"] in {answer["message_id"] for answer in answers}
+
+
+async def test_messages_of_one_ordering_key_are_stored_in_their_order(api: Api, address: str) -> None:
+    topic = await api.topic(queues=4)
+    async with open_talk(address, "produce") as socket:
+        for number in range(30):
+            await socket.say(type="send", context=str(number), topic=topic, ordering_key="c9", body=text("x"))
+        answers = await socket.hear_of("sent", 30)
+    assert [answer["context"] for answer in answers] == list(map(str, range(30)))
+    assert [answer["offset"] for answer in answers] == list(range(30))
+    assert len({answer["queue_id"] for answer in answers}) == 1
+
+
+@pytest.mark.parametrize(
+    ("frame", "code"),
+    [
+        ({"topic": "nowhere", "body": text("x")}, "TOPIC_NOT_FOUND"),
+        ({"topic": "a.b", "body": text("x")}, "TOPIC_NOT_FOUND"),
+        ({"topic": "orders", "cluster": "moon", "body": text("x")}, "CLUSTER_NOT_FOUND"),
+        ({"topic": "orders"}, "INVALID"),
+        ({"topic": "orders", "body": text("x"), "delay_ms": 7}, "DELAY_NOT_SERVED"),
+        ({"topic": "orders", "body": text("x" * (4 * 1024 * 1024 + 1))}, "MESSAGE_TOO_LARGE"),
+    ],
+)
+async def test_a_refused_message_is_an_error_frame_with_its_context(
+    address: str, frame: dict[str, Any], code: str
+) -> None:
+    async with open_talk(address, "produce") as socket:
+        await socket.say(type="send", context="c", **frame)
+        (error,) = await socket.hear_of("error")
+        assert (error["context"], error["problem"]["code"]) == ("c", code)
+
+
+async def test_rights_hold_for_each_message_of_a_socket(api: Api, address: str) -> None:
+    topic = await api.topic()
+    async with open_talk(address, "produce", "narrow") as socket:
+        await socket.say(type="send", topic="payments", body=text("x"))
+        assert (await socket.hear())["problem"]["code"] == "FORBIDDEN"
+        await socket.say(type="send", topic=topic, body=text("x"))
+        assert (await socket.hear())["type"] == "sent"
+
+
+# --- consume ---
+
+
+async def test_messages_come_as_far_as_the_credit_goes(api: Api, address: str) -> None:
+    topic, group = await api.topic(), api.group()
+    await api.produce(topic, *"abcde")
+    async with open_talk(address, "consume") as socket:
+        await socket.say(type="subscribe", group=group, topic=topic, credit=2, lease_ms=600_000)
+        messages = await socket.hear_of("message", 2)
+        assert [message["body"]["data"] for message in messages] == ["a", "b"]
+        await socket.say(type="credit", n=1)
+        assert (await socket.hear_of("message"))[0]["body"]["data"] == "c"
+        await socket.say(type="ack", context="7", receipts=[message["receipt"] for message in messages])
+        (settled,) = await socket.hear_of("settled")
+        assert settled["context"] == "7"
+        assert settled["receipts"] == [message["receipt"] for message in messages]
+        assert {result["status"] for result in settled["results"]} == {"acked"}
+    assert [message["body"]["data"] for message in await api.receive(group, topic)] == ["d", "e"]
+
+
+async def test_a_message_that_comes_later_is_pushed(api: Api, address: str) -> None:
+    topic, group = await api.topic(), api.group()
+    async with open_talk(address, "consume") as socket:
+        await socket.say(type="subscribe", group=group, topic=topic, credit=10)
+        await asyncio.sleep(0.2)
+        await api.produce(topic, "late", tag="created")
+        (message,) = await socket.hear_of("message")
+        assert (message["body"]["data"], message["tag"]) == ("late", "created")
+
+
+async def test_what_was_received_on_a_socket_is_settled_over_http(api: Api, address: str) -> None:
+    topic, group = await api.topic(), api.group()
+    await api.produce(topic, "a")
+    async with open_talk(address, "consume") as socket:
+        await socket.say(type="subscribe", group=group, topic=topic, credit=1)
+        (message,) = await socket.hear_of("message")
+    assert (await api.settle("ack", group, topic, message["receipt"])).json()["settled"] == 1
+
+
+async def test_failed_and_extended_messages_are_settled_on_the_socket(api: Api, address: str) -> None:
+    topic, group = await api.topic(), api.group()
+    await api.produce(topic, "a")
+    async with open_talk(address, "consume") as socket:
+        await socket.say(type="subscribe", group=group, topic=topic, credit=1, lease_ms=600_000)
+        (message,) = await socket.hear_of("message")
+        await socket.say(type="extend", receipts=[message["receipt"]], lease_ms=600_000)
+        (settled,) = await socket.hear_of("settled")
+        renewed = settled["results"][0]["new_receipt"]
+        await socket.say(type="nack", receipts=[renewed])
+        assert (await socket.hear_of("settled"))[0]["receipts"] == [renewed]
+        await socket.say(type="credit", n=1)
+        assert (await socket.hear_of("message"))[0]["delivery_count"] == 2
+
+
+async def test_a_lease_that_ends_unsettled_is_told_and_the_message_comes_again(api: Api, address: str) -> None:
+    topic, group = await api.topic(), api.group()
+    await api.produce(topic, "a")
+    async with open_talk(address, "consume") as socket:
+        await socket.say(type="subscribe", group=group, topic=topic, credit=1, lease_ms=1000)
+        (message,) = await socket.hear_of("message")
+        (expired,) = await socket.hear_of("lease_expired")
+        assert expired["receipts"] == [message["receipt"]]
+        await socket.say(type="credit", n=1)
+        (again,) = await socket.hear_of("message")
+        assert again["delivery_count"] == 2
+
+
+async def test_a_socket_that_closes_takes_no_message_that_it_was_not_sent(api: Api, address: str) -> None:
+    topic, group = await api.topic(), api.group()
+    async with open_talk(address, "consume") as socket:
+        await socket.say(type="subscribe", group=group, topic=topic, credit=10, lease_ms=600_000)
+        await asyncio.sleep(0.2)
+    await api.produce(topic, "a")
+
+    async def got() -> bool:
+        return len(await api.receive(group, topic, wait_ms=1000)) == 1
+
+    await eventually(got, within=10)
+
+
+@pytest.mark.parametrize(
+    ("frame", "code"),
+    [
+        ({"type": "subscribe", "group": "a.b", "topic": "t"}, "GROUP_NOT_FOUND"),
+        ({"type": "subscribe", "group": "g", "topic": "a.b"}, "TOPIC_NOT_FOUND"),
+        ({"type": "subscribe", "group": "g", "topic": "t", "lease_ms": 1}, "INVALID"),
+        ({"type": "subscribe", "group": "g", "topic": "t", "cluster": "moon"}, "CLUSTER_NOT_FOUND"),
+        ({"type": "credit", "n": 0}, "INVALID"),
+        ({"type": "ack", "receipts": ["x"]}, "CONFLICT"),
+        ({"type": "nack", "receipts": []}, "INVALID"),
+    ],
+)
+async def test_a_frame_that_is_refused_is_told(address: str, frame: dict[str, Any], code: str) -> None:
+    async with open_talk(address, "consume") as socket:
+        await socket.say(**frame)
+        assert (await socket.hear_of("error"))[0]["problem"]["code"] == code
+
+
+async def test_a_second_subscription_on_one_socket_is_refused(api: Api, address: str) -> None:
+    topic = await api.topic()
+    async with open_talk(address, "consume") as socket:
+        await socket.say(type="subscribe", group="g", topic=topic)
+        await socket.say(type="subscribe", group="g", topic=topic)
+        assert (await socket.hear_of("error"))[0]["problem"]["code"] == "CONFLICT"
+
+
+async def test_a_subscription_to_a_topic_that_does_not_exist_ends_the_socket(address: str) -> None:
+    async with open_talk(address, "consume") as socket:
+        await socket.say(type="subscribe", group="g", topic="nowhere", credit=1)
+        assert (await socket.hear_of("error"))[0]["problem"]["code"] == "TOPIC_NOT_FOUND"
+        assert await socket.closed_with() == sockets.NOT_FOUND

@@ -1,0 +1,116 @@
+"""A whole gateway process: granian with `gateway.asgi`, its own database and users, a real broker and a real Redis."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import httpx
+
+from gateway.up.checks import free_port
+from tests.support.wait import wait_until
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+PASSWORD: Final = "correct horse battery"
+
+_PREPARE: Final = """
+import json, django
+django.setup()
+from django.core.management import call_command
+from console.accounts import rights, services, tokens
+from console.accounts.models import User
+from console.audit.record import Actor
+from console.clusters.services import ensure_embedded
+call_command("migrate", verbosity=0)
+ensure_embedded()
+made = {}
+for role in rights.ROLES:
+    user = services.add_user(Actor.system("test"), username=role, password=%r, role=role)
+    made[role] = services.add_token(Actor.system("test"), user, name="all", scopes=list(rights.VERBS))[1]
+scopes = ["produce:orders*", "read:orders*"]
+made["narrow"] = services.add_token(Actor.system("test"), user, name="narrow", scopes=scopes)[1]
+print(json.dumps(made))
+"""
+
+
+@dataclass
+class Installation:
+    """A running gateway: where it answers, and a token for each role."""
+
+    data: Path
+    port: int
+    tokens: dict[str, str]
+    process: subprocess.Popen[bytes]
+
+    @property
+    def url(self) -> str:
+        """Return the address over HTTP."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def sockets(self) -> str:
+        """Return the address of the WebSockets."""
+        return f"ws://127.0.0.1:{self.port}/ws/v1"
+
+    @property
+    def log(self) -> str:
+        """Return what the process wrote."""
+        return (self.data / "gateway.log").read_text(errors="replace")
+
+    def client(self, role: str | None = "admin") -> httpx.Client:
+        """Return a client that carries the role's token, or none."""
+        headers = {} if role is None else {"Authorization": f"Bearer {self.tokens[role]}"}
+        return httpx.Client(base_url=self.url, headers=headers, trust_env=False, timeout=40)
+
+    def stop(self) -> int:
+        """Tell it to stop as a supervisor does; return its exit status."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(20)
+
+
+@contextmanager
+def running_installation(data: Path, *, name_server: str, redis_url: str) -> Iterator[Installation]:
+    """Prepare a database and run a gateway on it until the block ends."""
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("GANTRY_")},
+        "PYTHONPATH": str(ROOT),
+        "DJANGO_SETTINGS_MODULE": "gateway.settings",
+        "GANTRY_DATA_DIR": str(data),
+        "GANTRY_REDIS_URL": redis_url,
+        "GANTRY_NAME_SERVERS": name_server,
+    }
+    prepared = subprocess.run(
+        [sys.executable, "-c", _PREPARE % PASSWORD], env=environment, check=True, capture_output=True, text=True
+    )
+    port = free_port("127.0.0.1")
+    command = [
+        str(Path(sys.executable).with_name("granian")), "--interface", "asgi", "--loop", "uvloop", "--workers", "1",
+        "--port", str(port), "--log-level", "warning", "gateway.asgi:application",
+    ]  # fmt: skip
+    data.mkdir(exist_ok=True)
+    with (data / "gateway.log").open("wb") as log:
+        process = subprocess.Popen(command, env=environment, cwd=ROOT, stdout=log, stderr=log)
+    running = Installation(data, port, json.loads(prepared.stdout), process)
+    try:
+        wait_until(lambda: _answers(running))
+        yield running
+    finally:
+        running.stop()
+
+
+def _answers(running: Installation) -> bool:
+    if running.process.poll() is not None:
+        raise RuntimeError(f"the gateway ended: {running.log}")
+    try:
+        return httpx.get(f"{running.url}/healthz", trust_env=False).status_code == 200
+    except httpx.TransportError:
+        return False

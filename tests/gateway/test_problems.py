@@ -1,0 +1,87 @@
+"""Requirements of `gateway.problems`."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+
+from broker_core.client import errors as client
+from gateway import problems
+from gateway.problems import FieldError, Kind, ProblemError, find_problem, internal, respond
+
+KINDS = [value for value in vars(problems).values() if isinstance(value, Kind)]
+
+
+def test_codes_are_stable_names_and_no_two_kinds_share_one() -> None:
+    codes = [kind.code for kind in KINDS]
+    assert len(set(codes)) == len(codes)
+    assert all(code == code.upper() and code.replace("_", "").isalpha() for code in codes)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.code)
+def test_only_what_is_retryable_says_when_to_try_again(kind: Kind) -> None:
+    assert 400 <= kind.status < 600
+    assert kind.retryable or kind.retry_after_s is None
+    assert kind.type.startswith("urn:gantry:problem:")
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "code"),
+    [
+        (client.TopicNotFound("orders"), 404, "TOPIC_NOT_FOUND"),
+        (client.TopicReadOnly("orders"), 409, "TOPIC_READ_ONLY"),
+        (client.NoRoute("orders"), 503, "NO_ROUTE"),
+        (client.MessageTooLarge(5, 4), 413, "MESSAGE_TOO_LARGE"),
+        (client.SendUncertain("orders", "h:1", "no answer"), 504, "SEND_UNCERTAIN"),
+        (client.LeaseExpired("orders", 1, 2), 409, "RECEIPT_EXPIRED"),
+        (client.TimedOut("h:1", 3000), 504, "TIMED_OUT"),
+        (client.Unreachable("h:1", "refused"), 503, "BROKER_UNREACHABLE"),
+        (client.BrokerBusy(2, "busy", "h:1"), 503, "BROKER_BUSY"),
+        (client.BrokerUnavailable(14, "disk full", "h:1"), 503, "BROKER_CANNOT_STORE"),
+        (client.BrokerRefused(1, "odd", "h:1"), 502, "BROKER_REFUSED"),
+        (client.ClientClosed("closed"), 503, "DRAINING"),
+    ],
+)
+def test_an_error_of_the_client_is_a_problem_by_the_table(error: Exception, status: int, code: str) -> None:
+    problem = find_problem(error)
+    assert problem is not None
+    assert (problem.kind.status, problem.kind.code) == (status, code)
+    assert problem.detail == str(error)
+
+
+def test_an_error_nobody_foresaw_is_no_problem_of_the_table() -> None:
+    assert find_problem(ZeroDivisionError()) is None
+    assert internal("r-1").detail.endswith("under request r-1.")
+
+
+def test_the_answer_is_problem_json_with_all_that_rfc_9457_and_ours_name() -> None:
+    problem = ProblemError(
+        problems.BROKER_BUSY,
+        "The broker is busy.",
+        errors=[FieldError("#/messages/2", "BROKER_BUSY", "busy")],
+        extra={"stored": 0},
+    )
+    status, headers, body = respond(problem, instance="/api/v1/x", request_id="r-7")
+    assert status == 503
+    assert dict(headers) == {
+        b"content-type": b"application/problem+json",
+        b"content-length": str(len(body)).encode(),
+        b"retry-after": b"1",
+    }
+    assert orjson.loads(body) == {
+        "type": "urn:gantry:problem:broker-busy",
+        "title": "The broker is busy",
+        "status": 503,
+        "detail": "The broker is busy.",
+        "instance": "/api/v1/x",
+        "code": "BROKER_BUSY",
+        "request_id": "r-7",
+        "retryable": True,
+        "errors": [{"pointer": "#/messages/2", "code": "BROKER_BUSY", "detail": "busy"}],
+        "stored": 0,
+    }
+
+
+def test_a_401_says_how_to_come_back() -> None:
+    _, headers, _ = respond(ProblemError(problems.NOT_AUTHENTICATED, "Who?"), instance="/", request_id="r")
+    assert dict(headers)[b"www-authenticate"].startswith(b"Bearer")
