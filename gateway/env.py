@@ -143,7 +143,7 @@ def redis_url(name: str, default: str, *, environ: Mapping[str, str] = os.enviro
 
 
 def celery_url(redis: str) -> str:
-    """Return the Redis URL as Celery spells it: a Unix socket is ``redis+socket://`` and its database ``virtual_host``."""
+    """Return the Redis URL as Celery spells it: ``redis+socket://`` with ``virtual_host`` for a Unix socket."""
     parts = urlsplit(redis)
     if parts.scheme != "unix":
         return redis

@@ -13,6 +13,7 @@ from gateway.up.config import UpConfig, help_text
 from gateway.up.console_log import ConsoleLog
 from gateway.up.errors import CannotStart
 from gateway.up.first_run import Admin, prepare
+from gateway.up.hello import TOPIC, ensure_topic
 from gateway.up.processes import plan
 from gateway.up.supervisor import Supervisor
 
@@ -48,7 +49,7 @@ async def _run(config: UpConfig, log: ConsoleLog) -> None:
     supervisor = Supervisor(the_plan, config, log)
     log.line("gantry", f"data in {config.data}")
     try:
-        starting = asyncio.create_task(_start_all(the_plan.environment, config, supervisor), name="start all")
+        starting = asyncio.create_task(_start_all(the_plan.environment, config, supervisor, log), name="start all")
         stopping = asyncio.create_task(stop.wait(), name="wait for the signal")
         await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
         if starting.done():
@@ -63,16 +64,19 @@ async def _run(config: UpConfig, log: ConsoleLog) -> None:
     log.line("gantry", "stopped")
 
 
-async def _start_all(environment: dict[str, str], config: UpConfig, supervisor: Supervisor) -> Admin:
+async def _start_all(environment: dict[str, str], config: UpConfig, supervisor: Supervisor, log: ConsoleLog) -> Admin:
     # The database needs neither Redis nor broker, so both start while it is brought up to date.
     preparing = asyncio.create_task(asyncio.to_thread(prepare, config, environment), name="prepare the database")
     first, rest = supervisor.in_two_steps()
     for child in first:
         await supervisor.start(child)
     admin = await preparing
-    for child in rest:
-        await supervisor.start(child)
+    await asyncio.gather(*(supervisor.start(child) for child in rest))
     await supervisor.until_whole()
+    # A token or topic that its owner has deleted is no reason not to run.
+    failure = await asyncio.to_thread(ensure_topic, config)
+    if failure is not None:
+        log.line("gantry", f"topic {TOPIC} was not made: {failure}")
     return admin
 
 

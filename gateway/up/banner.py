@@ -6,6 +6,7 @@ import shlex
 
 from gateway.up.config import UpConfig
 from gateway.up.first_run import TOKEN_FILE, Admin
+from gateway.up.hello import TOPIC
 
 _RULE = "─" * 72
 
@@ -25,7 +26,7 @@ def banner(config: UpConfig, admin: Admin) -> str:
             "  send a message:",
             f"  curl -H \"Authorization: Bearer $(cat {token})\" -H 'Content-Type: application/json' \\",
             '    -d \'{"keys":["A17"],"body":{"encoding":"json","data":{"id":"A17"}}}\' \\',
-            f"    {config.console_url}/api/v1/clusters/local/topics/hello/messages",
+            f"    {config.console_url}/api/v1/clusters/local/topics/{TOPIC}/messages",
             "",
             "  Ctrl-C stops everything.",
             _RULE,

@@ -26,8 +26,7 @@ class Admin:
 
 def prepare(config: UpConfig, environment: dict[str, str]) -> Admin:
     """Bring the database up to date and make what a new installation needs; raises CannotStart when that fails."""
-    _manage(environment, "migrate", "--noinput", "--verbosity", "0")
-    answer = json.loads(_manage(environment, "bootstrap").splitlines()[-1])
+    answer = json.loads(_manage(environment, "bootstrap", "--migrate").splitlines()[-1])
     token = config.data / TOKEN_FILE
     if not token.exists():
         text = _manage(environment, "create_token", "--user", answer["username"], "--name", "quickstart").strip()

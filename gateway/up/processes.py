@@ -105,7 +105,7 @@ def _gateway(config: UpConfig) -> Child:
 
 
 def _workers(python: str) -> tuple[Child, ...]:
-    celery = (python, "-m", "celery", "-A", "gateway.celery")
+    celery = (python, "-m", "celery", "--quiet", "-A", "gateway.celery")
     return (
         Child("sampler", (python, "manage.py", "sampler")),
         # Threads: a job's task only watches its Spark program, and two of the four stay free for the clock's ticks.

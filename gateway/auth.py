@@ -1,0 +1,157 @@
+"""Who asks: a bearer token, a browser's session or a WebSocket ticket becomes a `Principal`.
+
+Nothing here knows where tokens and sessions are kept: the look-ups are handed in where the process is put together
+(`gateway.asgi`), so that the data plane, which uses this module, carries no framework.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import parse_qs
+
+from console.accounts.rights import Verb
+from console.accounts.rights import may as role_may
+from gateway.problems import CSRF_FAILED, FORBIDDEN, NOT_AUTHENTICATED, ProblemError
+
+Headers = Mapping[bytes, bytes]
+
+# A token that was revoked or whose user lost a role works at most this long.
+TOKEN_CACHE_SECONDS: Final = 5.0
+_MAX_CACHED: Final = 10_000
+_MAX_TOKEN_LENGTH: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """A user, acting directly (no token) or by a token whose scopes narrow the role."""
+
+    user_id: int
+    name: str
+    role: str
+    scopes: tuple[str, ...] | None = None
+    token_id: int | None = None
+
+    def may(self, verb: Verb, resource: str = "") -> bool:
+        """Return whether this principal may do `verb` on the topic, group or other resource of that name."""
+        return role_may(self.role, self.scopes, verb, resource)
+
+    def require(self, verb: Verb, resource: str = "") -> None:
+        """Raise the problem FORBIDDEN unless this principal may do `verb` on `resource`."""
+        if not role_may(self.role, self.scopes, verb, resource):
+            by = f"role {self.role!r}" if self.scopes is None else f"token of {self.name!r} (role {self.role!r})"
+            raise ProblemError(FORBIDDEN, f"The {by} may not {verb} on {resource!r}.")
+
+    @property
+    def key(self) -> str:
+        """What rates and leases are counted by: the token, or the user when there is none."""
+        return f"t{self.token_id}" if self.token_id is not None else f"u{self.user_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionUser:
+    """What a browser's cookies say: who, and whether the request also carried the right CSRF token."""
+
+    principal: Principal
+    csrf_passed: bool
+
+
+FindToken = Callable[[str], Awaitable[Principal | None]]
+FindSession = Callable[[Headers], Awaitable[SessionUser | None]]
+RedeemTicket = Callable[[str], Awaitable[Principal | None]]
+
+
+class Authenticator:
+    """Names the caller of a request; remembers each token for a few seconds, known or not."""
+
+    def __init__(
+        self,
+        find_token: FindToken,
+        *,
+        find_session: FindSession | None = None,
+        redeem_ticket: RedeemTicket | None = None,
+        allowed_origin: Callable[[Headers], bool] = lambda _: True,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._find_token = find_token
+        self._find_session = find_session
+        self._redeem_ticket = redeem_ticket
+        self._allowed_origin = allowed_origin
+        self._clock = clock
+        self._cache: dict[bytes, tuple[float, Principal | None]] = {}
+        self._looking_up: dict[bytes, asyncio.Lock] = {}
+
+    def cached(self, authorization: bytes) -> Principal | None:
+        """Return the principal of an Authorization header that was seen in the last seconds, without waiting."""
+        entry = self._cache.get(authorization)
+        return entry[1] if entry is not None and entry[0] > self._clock() else None
+
+    async def of_request(self, headers: Headers) -> Principal:
+        """Return the caller of an HTTP request that changes something; raise NOT_AUTHENTICATED or CSRF_FAILED.
+
+        A session counts only with its CSRF token, since a browser sends cookies with foreign pages' requests too.
+        """
+        authorization = headers.get(b"authorization")
+        if authorization is not None:
+            return await self._of_token(authorization)
+        user = await self._find_session(headers) if self._find_session is not None else None
+        if user is None:
+            raise ProblemError(NOT_AUTHENTICATED, "The request carries neither a bearer token nor a session.")
+        if not user.csrf_passed:
+            raise ProblemError(CSRF_FAILED, "Send the value of the cookie csrftoken in the header X-CSRFToken.")
+        return user.principal
+
+    async def of_socket(self, headers: Headers, query: bytes) -> Principal:
+        """Return the caller of a WebSocket handshake: a token, a ticket, or a session from an allowed origin."""
+        authorization = headers.get(b"authorization")
+        if authorization is not None:
+            return await self._of_token(authorization)
+        tickets = parse_qs(query.decode("latin-1")).get("ticket", [])
+        if tickets and self._redeem_ticket is not None:
+            principal = await self._redeem_ticket(tickets[0])
+            if principal is None:
+                raise ProblemError(NOT_AUTHENTICATED, "The ticket was used already or is older than a minute.")
+            return principal
+        if not self._allowed_origin(headers):
+            raise ProblemError(FORBIDDEN, f"Origin {headers.get(b'origin', b'').decode('latin-1')!r} is not allowed.")
+        user = await self._find_session(headers) if self._find_session is not None else None
+        if user is None:
+            raise ProblemError(NOT_AUTHENTICATED, "The handshake carries no token, no ticket and no session.")
+        return user.principal
+
+    async def _of_token(self, authorization: bytes) -> Principal:
+        entry = self._cache.get(authorization)
+        if entry is None or entry[0] <= self._clock():
+            # One look-up for all requests that came with this token meanwhile.
+            async with self._looking_up.setdefault(authorization, asyncio.Lock()):
+                entry = self._cache.get(authorization)
+                if entry is None or entry[0] <= self._clock():
+                    entry = await self._look_up(authorization)
+        if entry[1] is None:
+            raise ProblemError(NOT_AUTHENTICATED, "The token is unknown, revoked or expired.")
+        return entry[1]
+
+    async def _look_up(self, authorization: bytes) -> tuple[float, Principal | None]:
+        try:
+            principal = await self._find_token(_bearer(authorization))
+        finally:
+            self._looking_up.pop(authorization, None)
+        now = self._clock()
+        if len(self._cache) >= _MAX_CACHED:
+            self._cache = {key: entry for key, entry in self._cache.items() if entry[0] > now}
+            if len(self._cache) >= _MAX_CACHED:
+                self._cache.clear()
+        entry = self._cache[authorization] = (now + TOKEN_CACHE_SECONDS, principal)
+        return entry
+
+
+def _bearer(authorization: bytes) -> str:
+    """Return the token of the header ``Bearer <token>``; raise NOT_AUTHENTICATED for any other scheme."""
+    scheme, _, token = authorization.partition(b" ")
+    text = token.strip().decode("latin-1")
+    if scheme.lower() != b"bearer" or not text or len(text) > _MAX_TOKEN_LENGTH:
+        raise ProblemError(NOT_AUTHENTICATED, "The Authorization header is not of the form `Bearer <token>`.")
+    return text

@@ -1,0 +1,165 @@
+"""Puts one gateway process together: data plane, Django, sockets, health and metrics behind one ASGI callable."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+
+import redis.asyncio
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.db import close_old_connections, connection
+
+from console.clusters import connections as cluster_connections
+from console.clusters.connections import Connections
+from console.clusters.services import EMBEDDED
+from gateway import lookups, sockets
+from gateway.auth import Authenticator
+from gateway.data.app import DataPlane
+from gateway.data.parts import Parts
+from gateway.data.receipts import Receipts, derive_key
+from gateway.data.routing import SOCKETS as DATA_SOCKETS
+from gateway.data.routing import find_route
+from gateway.data.stream import Socket, converse
+from gateway.data.stream_consume import Consuming
+from gateway.data.stream_produce import Producing
+from gateway.health import BEATS, Check, Health, NotUp, beat_check
+from gateway.live.routing import SOCKETS as LIVE_SOCKETS
+from gateway.live.routing import router as live
+from gateway.pages import PAGES, Pages
+from gateway.problems import NOT_FOUND, ProblemError, find_problem, internal
+from gateway.shutdown import on_stop_signal
+from gateway.sockets import Receive, Scope, Send
+
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+_log = logging.getLogger(__name__)
+
+# How long a stopping process lets its last work go on.
+_FINISH_SECONDS = 3.0
+
+
+class Gateway:
+    """The ASGI application of one process: starts its parts with the server's lifespan, and ends them with it."""
+
+    def __init__(self, django: App) -> None:
+        self._django = django
+        self._parts: Parts | None = None
+        self._starting = asyncio.Lock()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request or socket, or the lifespan."""
+        kind = scope["type"]
+        if kind == "lifespan":
+            await self._live(receive, send)
+            return
+        if self._parts is None:
+            await self.start()
+        if kind == "http":
+            route = find_route(scope["method"], scope["path"])
+            if route is not None:
+                await self._data(route, scope, receive, send)
+            elif scope["path"] in PAGES:
+                await self._pages(scope, receive, send)
+            else:
+                await self._django(scope, receive, send)
+        elif kind == "websocket":
+            await self._socket(scope, receive, send)
+
+    async def start(self) -> Parts:
+        """Start the parts on the running loop; what they connect to is opened when it is first needed."""
+        async with self._starting:
+            if self._parts is not None:
+                return self._parts
+            connections = Connections(lookups.find_cluster)
+            cluster_connections.use(connections, asyncio.get_running_loop())
+            store = redis.asyncio.Redis.from_url(settings.GANTRY_REDIS_URL, socket_timeout=5, socket_connect_timeout=2)
+            parts = Parts(
+                connections=connections,
+                auth=Authenticator(
+                    lookups.find_token,
+                    find_session=lookups.find_session,
+                    redeem_ticket=lookups.redeem_ticket,
+                    allowed_origin=lookups.allowed_origin,
+                ),
+                receipts=Receipts(derive_key(settings.SECRET_KEY)),
+                redis=store,
+            )
+            self._data = DataPlane(parts)
+            self._pages = Pages(parts, Health(_checks(parts)))
+            self._parts = parts
+            return parts
+
+    async def stop(self) -> None:
+        """End the parts in the order in which they depend on each other."""
+        parts, self._parts = self._parts, None
+        if parts is None:
+            return
+        parts.draining.set()
+        await parts.background.finish(_FINISH_SECONDS)
+        cluster_connections.use(None)
+        await parts.connections.close()
+        await parts.redis.aclose()
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        """Follow the server's lifespan; a stop signal is heard before it, so that nobody waits in vain."""
+        await receive()
+        parts = await self.start()
+        on_stop_signal(parts.draining.set)
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        await self.stop()
+        await send({"type": "lifespan.shutdown.complete"})
+
+    async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        assert self._parts is not None
+        path, headers = scope["path"], dict(scope["headers"])
+        try:
+            if path not in DATA_SOCKETS and path not in LIVE_SOCKETS:
+                raise ProblemError(NOT_FOUND, f"No socket is at {path!r}.")
+            principal = await self._parts.auth.of_socket(headers, scope["query_string"])
+        except Exception as error:  # noqa: BLE001 - the top of a connection
+            problem = find_problem(error)
+            if problem is None:
+                _log.exception("socket %s: the handshake failed", path)
+                problem = internal("")
+            await sockets.refuse(scope, receive, send, problem)
+            return
+        if path in LIVE_SOCKETS:
+            scope["principal"] = principal
+            scope["store"] = self._parts.redis
+            await live(scope, receive, send)
+            return
+        socket = Socket(self._parts, scope, receive, send, principal)
+        await socket.accept()
+        await converse(socket, Producing(socket) if path.endswith("/produce") else Consuming(socket))
+
+
+def _checks(parts: Parts) -> dict[str, Check]:
+    """Return what readiness asks: every part that an installation needs for all that it promises."""
+
+    async def database() -> None:
+        await sync_to_async(_ask_database)()
+
+    async def store() -> None:
+        await parts.redis.ping()
+
+    async def broker() -> None:
+        admin = await parts.connections.admin(EMBEDDED)
+        answers = await admin.clusters.runtime()
+        if not answers.found:
+            raise NotUp("no broker answers")
+
+    def now_ms() -> int:
+        return time.time_ns() // 1_000_000
+
+    beats = {name: beat_check(parts.redis, key, now_ms=now_ms) for name, key in BEATS.items()}
+    return {"database": database, "redis": store, "broker": broker, **beats}
+
+
+def _ask_database() -> None:
+    close_old_connections()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")

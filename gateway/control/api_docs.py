@@ -1,0 +1,43 @@
+"""The OpenAPI document as something to read: operations by tag, for a page without scripts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+
+def describe(document: dict[str, Any]) -> dict[str, Any]:
+    """Return what the template shows: the title, and for each tag its operations in the order of their paths."""
+    by_tag: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+    for path, operations in sorted(document["paths"].items()):
+        for method, operation in operations.items():
+            by_tag[operation.get("tags", ["other"])[0]].append(
+                {
+                    "method": method.upper(),
+                    "path": path,
+                    "summary": operation.get("summary", ""),
+                    "parameters": [_parameter(each) for each in operation.get("parameters", [])],
+                    "request": _schema_name(operation.get("requestBody", {})),
+                    "answers": [
+                        {"status": status, "schema": _schema_name(answer)}
+                        for status, answer in operation["responses"].items()
+                        if status != "default"
+                    ],
+                }
+            )
+    return {"title": document["info"]["title"], "tags": sorted(by_tag.items())}
+
+
+def _parameter(parameter: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "name": parameter["name"],
+        "where": parameter["in"],
+        "required": parameter.get("required", False),
+        "text": parameter.get("description", ""),
+    }
+
+
+def _schema_name(holder: dict[str, Any]) -> str:
+    for content in holder.get("content", {}).values():
+        return str(content.get("schema", {}).get("$ref", "")).rpartition("/")[2]
+    return ""

@@ -1,0 +1,110 @@
+"""What the views of one cluster share: rights by the name they touch, questions to the cluster, moments in queries."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from datetime import UTC
+from typing import Any, TypeVar
+
+from django.utils.dateparse import parse_datetime
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from broker_core.client.admin import Admin
+from console.accounts.permissions import EVERYTHING, allows, needs
+from console.clusters.connections import ask
+from console.lag.history import RANGES
+
+T = TypeVar("T")
+
+RANGE = OpenApiParameter("range", str, enum=list(RANGES), default="1h", description="How far back.")
+
+
+class ClusterScopedView(APIView):
+    """A view under ``/clusters/{cluster}/``: reading wants `read`, changing wants `manage`."""
+
+    permission_classes = (needs("read", to_change="manage"),)
+    resource_argument: str | None = None
+    """Which argument of the path names what a token's pattern is held against; None: the view tells of everything."""
+
+    def right_resource(self) -> str:
+        """Return the topic or group that the request touches."""
+        return EVERYTHING if self.resource_argument is None else str(self.kwargs[self.resource_argument])
+
+    @property
+    def cluster(self) -> str:
+        """The cluster of the path."""
+        return str(self.kwargs["cluster"])
+
+    def ask(self, question: Callable[[Admin], Awaitable[T]]) -> T:
+        """Ask the cluster and wait; raise ClusterNotFound, ClusterSilent and what the question raises."""
+        return ask(self.cluster, question)
+
+
+class ClusterListView(ClusterScopedView):
+    """A list of topics or groups: whoever may read at all gets those that the token's patterns cover."""
+
+    def right_resource(self) -> str:
+        """Return nothing: the question is whether the verb is allowed at all."""
+        return ""
+
+    def visible(self, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return the rows whose name may be read by this request."""
+        return [row for row in rows if allows(self.request, "read", row["name"])]
+
+
+class TopicInQueryView(ClusterScopedView):
+    """A view whose topic stands in the query."""
+
+    def right_resource(self) -> str:
+        """Return the topic; without one the request is refused later, as not valid."""
+        return self.request.query_params.get("topic", "").strip()
+
+
+def range_of(request: Request) -> str:
+    """Return the range that is asked for; raise ValidationError for one that is not offered."""
+    wanted = request.query_params.get("range", "1h")
+    if wanted not in RANGES:
+        raise serializers.ValidationError({"range": f"must be one of {', '.join(RANGES)}"})
+    return wanted
+
+
+def moment_of(request: Request, name: str, default: int) -> int:
+    """Return a moment of the query in ms since 1970; raise ValidationError for what is no RFC 3339 moment."""
+    text = request.query_params.get(name)
+    if not text:
+        return default
+    try:
+        # A plus sign that was not escaped arrives as a blank.
+        moment = parse_datetime(text.replace(" ", "+"))
+    except ValueError:
+        moment = None
+    if moment is None:
+        raise serializers.ValidationError({name: f"{text[:40]!r} is no moment such as 2026-05-01T08:00:00Z"})
+    return max(0, int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000))
+
+
+def number_of(request: Request, name: str, default: int | None, *, low: int = 0, high: int = 2**62) -> int | None:
+    """Return a whole number of the query; raise ValidationError outside of `low` to `high`."""
+    text = request.query_params.get(name)
+    if not text:
+        return default
+    if not text.isascii() or not text.isdigit() or len(text) > 19 or not low <= int(text) <= high:
+        raise serializers.ValidationError({name: f"must be a number from {low} to {high}"})
+    return int(text)
+
+
+def sorted_rows(request: Request, rows: list[dict[str, Any]], allowed: tuple[str, ...]) -> list[dict[str, Any]]:
+    """Return `rows` by the query's ``sort``, e.g. ``-lag,name``; what is unknown counts as more than anything known."""
+    for word in reversed(request.query_params.get("sort", "name").split(",")):
+        name, falling = word.removeprefix("-"), word.startswith("-")
+        if name not in allowed:
+            raise serializers.ValidationError(
+                {"sort": f"must name {', '.join(allowed)}, each with - before it to fall"}
+            )
+        known = sorted((row for row in rows if row[name] is not None), key=lambda row: row[name], reverse=falling)
+        unknown = [row for row in rows if row[name] is None]
+        rows = unknown + known if falling else known + unknown
+    return rows

@@ -1,0 +1,59 @@
+"""JSON shapes of what is asked of a group, besides its lag (`console.lag.serializers`)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from rest_framework import serializers
+
+PROTOCOLS: Final = ["native", "http_lease"]
+
+
+class GroupChangeSerializer(serializers.Serializer[Any]):
+    """What can be changed of a group."""
+
+    retry_max_times = serializers.IntegerField(min_value=0, max_value=1000, required=False)
+    consume_enabled = serializers.BooleanField(required=False)
+    consume_broadcast_enabled = serializers.BooleanField(required=False)
+
+
+class GroupCreateSerializer(serializers.Serializer[Any]):
+    """A group to create."""
+
+    name = serializers.RegexField(r"^[A-Za-z0-9_-]{1,120}$")
+    retry_max_times = serializers.IntegerField(min_value=0, max_value=1000, default=16)
+    consume_enabled = serializers.BooleanField(default=True)
+    consume_broadcast_enabled = serializers.BooleanField(default=True)
+
+
+class GroupClientSerializer(serializers.Serializer[Any]):
+    """A client of a group that is connected."""
+
+    client_id = serializers.CharField()
+    address = serializers.CharField()
+    language = serializers.CharField(allow_null=True)
+    version = serializers.CharField()
+    protocol = serializers.ChoiceField(PROTOCOLS)
+    queues = serializers.IntegerField(
+        allow_null=True, help_text="How many queues it reads; null where it says nothing."
+    )
+
+
+class GroupClientsSerializer(serializers.Serializer[Any]):
+    """All clients of a group."""
+
+    items = GroupClientSerializer(many=True)
+
+
+class GroupSubscriptionSerializer(serializers.Serializer[Any]):
+    """What a group wants of a topic."""
+
+    topic = serializers.CharField()
+    expression = serializers.CharField()
+    type = serializers.CharField()
+
+
+class GroupSubscriptionsSerializer(serializers.Serializer[Any]):
+    """All subscriptions of a group."""
+
+    items = GroupSubscriptionSerializer(many=True)

@@ -1,0 +1,189 @@
+"""Consumer groups: list, create, change, delete; lag now and over time, members, subscriptions."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from broker_core.client.admin.groups import Group, GroupConnections
+from broker_core.client.errors import GroupNotFound
+from broker_core.protocol.codes import ResponseCode
+from console.accounts.permissions import actor_of, require
+from console.clusters import operations
+from console.errors import AlreadyExists, Conflict
+from console.lag import current
+from console.lag.serializers import GroupHistorySerializer, GroupSerializer, GroupSummarySerializer
+from console.lag.state import config_of
+from console.paging import PAGE_PARAMETERS, page_of, page_sequence
+from gateway.control import etags
+from gateway.control.cluster_view import RANGE, ClusterListView, ClusterScopedView, range_of, sorted_rows
+from gateway.control.group_shapes import (
+    GroupChangeSerializer,
+    GroupClientsSerializer,
+    GroupCreateSerializer,
+    GroupSubscriptionsSerializer,
+)
+
+GroupPage = page_of(GroupSummarySerializer)
+SORTABLE: Final = (
+    "name", "state", "clients", "lag", "lag_per_second", "time_lag_ms", "in_rate", "out_rate", "drain_eta_ms", "leases"
+)  # fmt: skip
+_BROKER_NAMES: Final = {"consume_enabled": "consume_enable", "consume_broadcast_enabled": "consume_broadcast_enable"}
+
+
+class GroupsView(ClusterListView):
+    """All consumer groups of a cluster."""
+
+    @extend_schema(
+        operation_id="listGroups",
+        tags=["groups"],
+        parameters=[
+            *PAGE_PARAMETERS,
+            OpenApiParameter("search", str, description="A part of the name, whatever its case."),
+            OpenApiParameter("sort", str, description=f"Of {', '.join(SORTABLE)}; - before a name: falling."),
+        ],
+        responses=GroupPage,
+    )
+    def get(self, request: Request, cluster: str) -> Response:
+        """List consumer groups with their lag."""
+        part = request.query_params.get("search", "").lower()
+        rows = [group for group in self.visible(current.groups(cluster)) if part in group["name"].lower()]
+        page = page_sequence(request, sorted_rows(request, rows, SORTABLE), key=lambda row: str(row["name"]))
+        return Response({"items": page.items, "next_cursor": page.next_cursor, "total": page.total})
+
+    @extend_schema(
+        operation_id="createGroup", tags=["groups"], request=GroupCreateSerializer, responses={201: GroupSerializer}
+    )
+    def post(self, request: Request, cluster: str) -> Response:
+        """Create a consumer group on every broker of the cluster."""
+        form = GroupCreateSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        wanted = dict(form.validated_data)
+        name = wanted.pop("name")
+        require(request, "manage", name)
+        if self.ask(lambda admin: admin.groups.find(name)) is not None:
+            raise AlreadyExists(f"Consumer group {name!r} exists already.")
+        operations.create_group(actor_of(request), cluster, name, _for_brokers(wanted))
+        return Response(current.group(cluster, name), status=201)
+
+
+class GroupView(ClusterScopedView):
+    """One consumer group."""
+
+    resource_argument = "group"
+
+    @extend_schema(operation_id="getGroup", tags=["groups"], responses=GroupSerializer)
+    def get(self, request: Request, cluster: str, group: str) -> Response:
+        """Return a consumer group, queue by queue."""
+        return self._answer(self._found(group))
+
+    @extend_schema(
+        operation_id="updateGroup", tags=["groups"], request=GroupChangeSerializer, responses=GroupSerializer
+    )
+    def patch(self, request: Request, cluster: str, group: str) -> Response:
+        """Change settings of a consumer group."""
+        found = self._found(group)
+        etags.check(request, _config(found))
+        form = GroupChangeSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        operations.change_group(actor_of(request), cluster, found, _for_brokers(dict(form.validated_data)))
+        return self._answer(self._found(group))
+
+    @extend_schema(operation_id="deleteGroup", tags=["groups"], responses={204: None})
+    def delete(self, request: Request, cluster: str, group: str) -> Response:
+        """Delete the settings and offsets of a consumer group; its dead letters stay."""
+        found = self._found(group)
+        etags.check(request, _config(found))
+        if found.is_built_in:
+            raise Conflict(f"{group!r} belongs to the brokers; it cannot be deleted.")
+        operations.delete_group(actor_of(request), cluster, found)
+        return Response(status=204)
+
+    def _answer(self, found: Group) -> Response:
+        """Return the group as sampled, with its settings as they are now: those are what an ETag is of."""
+        config = _config(found)
+        body = {**current.group(self.cluster, found.name), "config": config}
+        return Response(body, headers={"ETag": etags.etag(config)})
+
+    def _found(self, name: str) -> Group:
+        found = self.ask(lambda admin: admin.groups.find(name))
+        if found is None:
+            code = ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST
+            raise GroupNotFound(code, f"no consumer group is named {name!r}", self.cluster)
+        return found
+
+
+class LagHistoryView(ClusterScopedView):
+    """Lag over time."""
+
+    resource_argument = "group"
+
+    @extend_schema(
+        operation_id="getGroupHistory", tags=["groups"], parameters=[RANGE], responses=GroupHistorySerializer
+    )
+    def get(self, request: Request, cluster: str, group: str) -> Response:
+        """Return how the lag of a group went."""
+        return Response(current.group_history(cluster, group, range_of(request)))
+
+
+class GroupClientsView(ClusterScopedView):
+    """The members of a group."""
+
+    resource_argument = "group"
+
+    @extend_schema(operation_id="listGroupClients", tags=["groups"], responses=GroupClientsSerializer)
+    def get(self, request: Request, cluster: str, group: str) -> Response:
+        """List the clients of a group that are connected."""
+        members = self.ask(lambda admin: admin.groups.connections(group))
+        owned = [queue["client"] for queue in current.group(cluster, group)["queues"]]
+        protocol = "http_lease" if _is_lease(members) else "native"
+        return Response(
+            {
+                "items": [
+                    {
+                        "client_id": member.client_id,
+                        "address": member.client_addr,
+                        "language": member.language,
+                        "version": str(member.version),
+                        "protocol": protocol,
+                        "queues": owned.count(member.client_id) if member.client_id in owned else None,
+                    }
+                    for member in members.members.values()
+                ]
+            }
+        )
+
+
+class GroupSubscriptionsView(ClusterScopedView):
+    """What a group wants."""
+
+    resource_argument = "group"
+
+    @extend_schema(operation_id="listGroupSubscriptions", tags=["groups"], responses=GroupSubscriptionsSerializer)
+    def get(self, request: Request, cluster: str, group: str) -> Response:
+        """List the subscriptions of a group that is connected."""
+        members = self.ask(lambda admin: admin.groups.connections(group))
+        return Response(
+            {
+                "items": [
+                    {"topic": topic, "expression": data.sub_string, "type": data.expression_type or "TAG"}
+                    for topic, data in sorted(members.subscriptions.items())
+                ]
+            }
+        )
+
+
+def _config(group: Group) -> dict[str, Any] | None:
+    return None if group.config is None else config_of(group.config)
+
+
+def _is_lease(members: GroupConnections) -> bool:
+    return members.consume_type is not None and members.consume_type.value == "CONSUME_POP"
+
+
+def _for_brokers(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings under the names that the client gives them."""
+    return {_BROKER_NAMES.get(name, name): value for name, value in settings.items()}

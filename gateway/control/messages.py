@@ -1,0 +1,225 @@
+"""Messages: search by key through the index files, one by id, by time, by queue and offset."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Final
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import exceptions, serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from broker_core.client.admin import Admin
+from broker_core.client.admin.messages import SearchFigures
+from broker_core.client.admin.placed import BrowsePage, PlacedMessage
+from broker_core.protocol.bodies import MessageQueue
+from console.live import rfc3339
+from console.paging import PAGE_PARAMETERS, cursor_of, limit_of, make_cursor
+from gateway.control.cluster_view import ClusterScopedView, TopicInQueryView, moment_of, number_of
+from gateway.control.message_shapes import (
+    MessageBrowseSerializer,
+    MessageDeliveriesSerializer,
+    MessageSearchSerializer,
+    MessageSerializer,
+    QueuePageSerializer,
+    detail,
+    summary,
+)
+from gateway.control.search import Found, search_page
+
+_DAY_MS: Final = 24 * 3600 * 1000
+DEFAULT_SPAN_MS: Final = 3 * _DAY_MS
+FROM = OpenApiParameter("from", str, description="Stored at this moment or after it (RFC 3339).")
+TO = OpenApiParameter("to", str, description="Stored at this moment or before it (RFC 3339).")
+TOPIC = OpenApiParameter("topic", str, required=True)
+
+
+class MessageSearchView(TopicInQueryView):
+    """Search by key."""
+
+    @extend_schema(
+        operation_id="searchMessages",
+        tags=["messages"],
+        parameters=[TOPIC, OpenApiParameter("key", str, required=True), FROM, TO, *PAGE_PARAMETERS],
+        responses=MessageSearchSerializer,
+    )
+    def get(self, request: Request, cluster: str) -> Response:
+        """Find messages by key through the index files, the newest first; three days back unless told otherwise."""
+        topic, key = _needed(request, "topic"), _needed(request, "key")
+        begin, end, upper, after = cursor_of(request) or _first_page(request)
+        limit = limit_of(request)
+        started = time.perf_counter()
+
+        async def question(admin: Admin) -> Found:
+            place = None if after is None else (after[0], after[1], after[2])
+            return await search_page(admin, topic, key, begin=begin, upper=upper, after=place, limit=limit)
+
+        found = self.ask(question)
+        if found.failed and not found.messages:
+            raise next(iter(found.failed.values()))
+        is_whole = found.complete and found.goes_on is None
+        return Response(
+            {
+                "verdict": _verdict(found, is_whole),
+                "complete": is_whole,
+                "items": [summary(each) for each in found.messages],
+                "next_cursor": None if found.goes_on is None else make_cursor(request, [begin, end, *found.goes_on]),
+                "searched": _searched(found.figures or SearchFigures(), begin, end, started),
+            }
+        )
+
+
+class MessageView(TopicInQueryView):
+    """One message."""
+
+    @extend_schema(operation_id="getMessage", tags=["messages"], parameters=[TOPIC], responses=MessageSerializer)
+    def get(self, request: Request, cluster: str, message_id: str) -> Response:
+        """Return a message by its unique id or offset id."""
+        return Response(detail(_found(self, _needed(request, "topic"), message_id)))
+
+
+class DeliveriesView(TopicInQueryView):
+    """Who has consumed a message."""
+
+    @extend_schema(
+        operation_id="listMessageDeliveries",
+        tags=["messages"],
+        parameters=[TOPIC],
+        responses=MessageDeliveriesSerializer,
+    )
+    def get(self, request: Request, cluster: str, message_id: str) -> Response:
+        """Say for each group of the topic whether it has consumed the message."""
+        placed = _found(self, _needed(request, "topic"), message_id)
+        deliveries = self.ask(lambda admin: admin.messages.deliveries(placed))
+        return Response(
+            {"items": [{"group": each.group, "state": each.state.value, "behind": each.behind} for each in deliveries]}
+        )
+
+
+class TopicMessagesView(ClusterScopedView):
+    """The messages of a topic by time."""
+
+    resource_argument = "topic"
+
+    @extend_schema(
+        operation_id="browseMessages",
+        tags=["messages"],
+        parameters=[FROM, TO, OpenApiParameter("queue", int), *PAGE_PARAMETERS],
+        responses=MessageBrowseSerializer,
+    )
+    def get(self, request: Request, cluster: str, topic: str) -> Response:
+        """List messages of a topic by store time, the newest first."""
+        end = moment_of(request, "to", time.time_ns() // 1_000_000)
+        begin = moment_of(request, "from", 0)
+        queue_id = number_of(request, "queue", None, high=2**31 - 1)
+        limit, after = limit_of(request), cursor_of(request)
+        positions = None if after is None else {MessageQueue(topic, name, queue): at for name, queue, at in after}
+
+        async def question(admin: Admin) -> BrowsePage:
+            return await admin.messages.browse(
+                topic, begin=begin, end=end, limit=limit, queue_id=queue_id, positions=positions
+            )
+
+        page = self.ask(question)
+        if page.failed and not page.messages:
+            raise next(iter(page.failed.values()))
+        rest = [[queue.broker_name, queue.queue_id, at] for queue, at in page.positions.items()]
+        return Response(
+            {
+                "items": [summary(each) for each in page.messages],
+                "next_cursor": make_cursor(request, rest) if rest else None,
+                "failed": [{"broker": name, "reason": str(error)} for name, error in sorted(page.failed.items())],
+            }
+        )
+
+
+class QueueMessagesView(ClusterScopedView):
+    """The messages of a queue by offset."""
+
+    resource_argument = "topic"
+
+    @extend_schema(
+        operation_id="readQueue",
+        tags=["messages"],
+        parameters=[
+            OpenApiParameter("offset", int, required=True),
+            OpenApiParameter(
+                "broker", str, description="Name of the broker; the first that has the topic unless told."
+            ),
+            PAGE_PARAMETERS[0],
+        ],
+        responses=QueuePageSerializer,
+    )
+    def get(self, request: Request, cluster: str, topic: str, queue_id: int) -> Response:
+        """Return messages of a queue from an offset on, the oldest first; no group is involved."""
+        offset = number_of(request, "offset", None)
+        if offset is None:
+            raise serializers.ValidationError({"offset": "is needed"})
+        limit = limit_of(request)
+
+        async def question(admin: Admin) -> BrowsePage:
+            broker = request.query_params.get("broker") or (await admin.topics.get(topic)).brokers[0]
+            return await admin.messages.page(MessageQueue(topic, broker, queue_id), offset, limit)
+
+        page = self.ask(question)
+        if offset < page.min_offset:
+            raise OffsetGone(page.min_offset, page.max_offset)
+        return Response(
+            {
+                "items": [summary(each) for each in page.messages],
+                "next_offset": next(iter(page.positions.values()), offset),
+                "min_offset": page.min_offset,
+                "max_offset": page.max_offset,
+            }
+        )
+
+
+class OffsetGone(exceptions.APIException):
+    """The offset is below what the queue still holds."""
+
+    status_code = 410
+    default_code = "offset_gone"
+    default_detail = "The offset is no longer there."
+
+    def __init__(self, min_offset: int, max_offset: int) -> None:
+        super().__init__(f"The queue holds offsets from {min_offset} to {max_offset}.")
+
+
+def _found(view: ClusterScopedView, topic: str, message_id: str) -> PlacedMessage:
+    found = view.ask(lambda admin: admin.messages.find(topic, message_id))
+    if found is None:
+        raise exceptions.NotFound(f"No message of topic {topic!r} has the id {message_id!r}.")
+    return found
+
+
+def _needed(request: Request, name: str) -> str:
+    value = request.query_params.get(name, "").strip()
+    if not value or len(value) > 1000:
+        raise serializers.ValidationError({name: "is needed, with at most 1000 characters"})
+    return value
+
+
+def _first_page(request: Request) -> tuple[int, int, int, None]:
+    """Return the span of a search, which all its pages keep, and where the first one begins."""
+    end = moment_of(request, "to", time.time_ns() // 1_000_000)
+    return moment_of(request, "from", max(0, end - DEFAULT_SPAN_MS)), end, end, None
+
+
+def _verdict(found: Found, is_whole: bool) -> str:
+    if not is_whole:
+        return "partial"
+    return "match" if found.messages else "no_match"
+
+
+def _searched(figures: SearchFigures, begin: int, end: int, started: float) -> dict[str, Any]:
+    return {
+        "index_files": figures.index_files,
+        "index_files_skipped_by_time": figures.index_files_skipped_by_time,
+        "entries_visited": figures.entries_visited,
+        "collisions_dropped": figures.collisions_dropped,
+        "expired_messages": figures.expired_messages,
+        "from": rfc3339(begin),
+        "to": rfc3339(end),
+        "elapsed_ms": int((time.perf_counter() - started) * 1000),
+    }

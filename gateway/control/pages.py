@@ -1,0 +1,80 @@
+"""Pages for browsers: the console's files and its page for every address of its own, and the description of the API."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import render
+from django.views import View
+from drf_spectacular.generators import SchemaGenerator
+from whitenoise.middleware import WhiteNoiseMiddleware  # type: ignore[import-untyped]
+from whitenoise.responders import StaticFile  # type: ignore[import-untyped]
+
+from gateway.control.api_docs import describe
+from gateway.problems import CSRF_FAILED, NOT_FOUND, ProblemError, respond
+
+_NOT_BUILT = "The console is not built yet: run `make frontend`. The API is at /api/v1, its description at /docs/api.\n"
+
+
+class ConsoleFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]
+    """Serves the built console's files, each whole: an ASGI server cannot stream plain files."""
+
+    @staticmethod
+    def serve(static_file: StaticFile, request: HttpRequest) -> HttpResponse:
+        """Return the file, its headers and the answer to conditional requests."""
+        found = static_file.get_response(request.method, request.META)
+        body = b""
+        if found.file is not None:
+            with found.file as file:
+                body = file.read()
+        response = HttpResponse(body, status=int(found.status))
+        del response["Content-Type"]
+        for name, value in found.headers:
+            response[name] = value
+        return response
+
+
+def console(request: HttpRequest) -> HttpResponse:
+    """Return the console's one page, whatever address inside the console was asked for."""
+    if request.method not in ("GET", "HEAD"):
+        return HttpResponseNotAllowed(["GET", "HEAD"])
+    page = settings.CONSOLE_FILES / "index.html"
+    if not page.is_file():
+        return HttpResponse(_NOT_BUILT, status=503, content_type="text/plain; charset=utf-8")
+    response = HttpResponse(page.read_bytes(), content_type="text/html; charset=utf-8")
+    response["Cache-Control"] = "no-cache"
+    return response
+
+
+def not_found(request: HttpRequest) -> HttpResponse:
+    """Return the problem that the API has no such path."""
+    return _problem(request, ProblemError(NOT_FOUND, f"Nothing is at {request.path!r}."))
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Return the problem of a change without its CSRF token."""
+    return _problem(request, ProblemError(CSRF_FAILED, reason or "The CSRF token is missing or wrong."))
+
+
+class ApiDocs(View):
+    """The API for people: one page made from the OpenAPI document, without scripts."""
+
+    _page: ClassVar[dict[str, Any] | None] = None
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        """Return the page."""
+        if ApiDocs._page is None:
+            generator = SchemaGenerator()  # type: ignore[no-untyped-call]
+            ApiDocs._page = describe(generator.get_schema(request=None, public=True))  # type: ignore[no-untyped-call]
+        return render(request, "api_docs.html", ApiDocs._page)
+
+
+def _problem(request: HttpRequest, problem: ProblemError) -> HttpResponse:
+    request_id = getattr(request, "request_id", "")
+    status, headers, body = respond(problem, instance=request.path, request_id=request_id)
+    response = HttpResponse(body, status=status)
+    for name, value in headers:
+        response[name.decode("latin-1")] = value.decode("latin-1")
+    return response

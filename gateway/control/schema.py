@@ -1,0 +1,90 @@
+"""How the OpenAPI document is made: DRF's views as they are, the problem document for every failure, the data plane."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django.conf import settings
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.openapi import AutoSchema
+
+from gateway.control.data_plane_paths import DATA_PLANE_PATHS, DATA_PLANE_SCHEMAS, PRODUCE, PRODUCE_PATH
+
+PROBLEM: Final[dict[str, Any]] = {
+    "type": "object",
+    "description": "RFC 9457 problem details.",
+    "required": ["type", "title", "status", "detail", "code", "request_id", "retryable"],
+    "properties": {
+        "type": {"type": "string", "format": "uri"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+        "instance": {"type": "string"},
+        "code": {"type": "string", "description": "Stable: programs may decide by it."},
+        "request_id": {"type": "string"},
+        "retryable": {"type": "boolean"},
+        "errors": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["pointer", "code", "detail"],
+                "properties": {
+                    "pointer": {"type": "string"},
+                    "code": {"type": "string"},
+                    "detail": {"type": "string"},
+                },
+            },
+        },
+    },
+}
+_METHODS: Final = ("get", "put", "post", "patch", "delete")
+
+
+# drf-spectacular finds extensions by their being declared.
+class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """How a program says who it is."""
+
+    target_class = "console.accounts.authentication.TokenAuthentication"
+    name = "token"
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
+        """Return the scheme of bearer tokens."""
+        return {"type": "http", "scheme": "bearer", "bearerFormat": "gty_…"}
+
+
+class SessionScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """How the console says who it is; changes carry the header X-CSRFToken too."""
+
+    target_class = "console.accounts.authentication.SessionAuthentication"
+    name = "session"
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
+        """Return the scheme of the session cookie."""
+        return {"type": "apiKey", "in": "cookie", "name": settings.SESSION_COOKIE_NAME}
+
+
+class GantrySchema(AutoSchema):
+    """DRF's schema, with the first line of a method's docstring as its summary."""
+
+    def get_summary(self) -> str | None:
+        """Return the first sentence of the view's method."""
+        text = getattr(getattr(self.view, self.method.lower(), None), "__doc__", None)
+        return text.strip().split("\n")[0] if text else None
+
+
+def add_problems(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
+    """Add the data plane's paths, and the problem document as the answer to whatever fails."""
+    schemas = result.setdefault("components", {}).setdefault("schemas", {})
+    schemas.update({"Problem": PROBLEM, **DATA_PLANE_SCHEMAS})
+    result["paths"].update(DATA_PLANE_PATHS)
+    # Reading the same path is the control plane's.
+    result["paths"].setdefault(PRODUCE_PATH, {}).update(PRODUCE)
+    problem = {
+        "description": "A problem.",
+        "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    }
+    for operations in result["paths"].values():
+        for method, operation in operations.items():
+            if method in _METHODS:
+                operation.setdefault("responses", {})["default"] = problem
+    return result

@@ -1,0 +1,107 @@
+"""Search by key, page by page, so that every message is reached and none is shown twice.
+
+A broker answers with its newest 64 messages of a span at most. Where it stopped, messages of other brokers may be
+missing in between, so a page shows only what is newer than every broker's last message, and goes on from there. When
+more messages than a broker answers with were stored in the same millisecond, going on by time would stand still: those
+are read from their queues instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeAlias
+
+from broker_core.client.admin import Admin
+from broker_core.client.admin.messages import MAX_FOUND, SearchFigures, SearchResult
+from broker_core.client.admin.placed import PlacedMessage
+from broker_core.errors import GantryError
+
+# Questions for one page: enough to fill the largest one, few enough to answer in time.
+_MOST_QUESTIONS: Final = 12
+# Messages of one topic in one millisecond that are looked at.
+_MOST_IN_A_BURST: Final = 2_000
+
+Place: TypeAlias = tuple[int, int, str]
+"""Where a message stands in the order of a search: store time (ms), log offset, broker."""
+
+
+@dataclass(slots=True)
+class Found:
+    """One page of a search: messages newest first, and how far they can be trusted."""
+
+    messages: list[PlacedMessage] = field(default_factory=list)
+    goes_on: tuple[int, Place | None] | None = None
+    """Where the next page begins: not after this time (ms), and after this place. None: there is no more."""
+    complete: bool = True
+    """Whether everything there is, down to where the page ends, was seen."""
+    figures: SearchFigures | None = None
+    failed: dict[str, GantryError] = field(default_factory=dict)
+
+
+async def search_page(
+    admin: Admin, topic: str, key: str, *, begin: int, upper: int, after: Place | None, limit: int
+) -> Found:
+    """Return up to `limit` messages with `key` stored from `begin` to `upper` (ms) that follow `after`.
+
+    Raises TopicNotFound, or what the first broker answered when none answered well.
+    """
+    page, at = Found(), upper
+    for _ in range(_MOST_QUESTIONS):
+        result = await admin.messages.search(topic, key, begin=begin, end=at, max_messages=MAX_FOUND)
+        page.failed.update(result.failed)
+        page.figures = result.figures if page.figures is None else _together(page.figures, result.figures)
+        found, below = await _sure(admin, topic, key, result)
+        page.messages += [each for each in found if after is None or place_of(each) < after]
+        if len(page.messages) > limit:
+            del page.messages[limit:]
+            last = place_of(page.messages[-1])
+            page.goes_on = (last[0], last)
+            return page
+        if below is None or below < begin:
+            page.complete = not page.failed and (result.complete or below is not None)
+            return page
+        at, after = below, None
+    page.goes_on = (at, None)
+    return page
+
+
+def place_of(placed: PlacedMessage) -> Place:
+    """Return where a message stands in the order of a search."""
+    return (placed.message.store_timestamp, placed.message.log_offset, placed.broker_name)
+
+
+async def _sure(admin: Admin, topic: str, key: str, result: SearchResult) -> tuple[list[PlacedMessage], int | None]:
+    """Return the messages that nothing is missing between, and the time to go on from; None: that was all."""
+    if result.complete or not result.messages:
+        return _in_order(result.messages), None
+    # Which of the brokers stopped is not told: each may have, at its oldest message.
+    oldest: dict[str, int] = {}
+    for each in result.messages:
+        at = each.message.store_timestamp
+        oldest[each.broker_name] = min(at, oldest.get(each.broker_name, at))
+    horizon = max(oldest.values())
+    sure = [each for each in result.messages if each.message.store_timestamp > horizon]
+    if sure:
+        return _in_order(sure), horizon
+    return await _burst(admin, topic, key, horizon), horizon - 1
+
+
+async def _burst(admin: Admin, topic: str, key: str, at: int) -> list[PlacedMessage]:
+    """Return the messages with the key that were stored in one millisecond, read from their queues."""
+    page = await admin.messages.browse(topic, begin=at, end=at, limit=_MOST_IN_A_BURST)
+    return _in_order([each for each in page.messages if key in each.message.keys or each.message.unique_id == key])
+
+
+def _in_order(messages: Sequence[PlacedMessage]) -> list[PlacedMessage]:
+    return sorted(messages, key=place_of, reverse=True)
+
+
+def _together(first: SearchFigures, second: SearchFigures) -> SearchFigures:
+    """Return the figures of two questions of one search: what was done adds up, what there is does not."""
+    sums = {
+        name: None if None in (one, other) else one + other
+        for name in ("entries_visited", "collisions_dropped", "expired_messages")
+        for one, other in [(getattr(first, name), getattr(second, name))]
+    }
+    return replace(first, **sums)

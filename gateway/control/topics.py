@@ -1,0 +1,243 @@
+"""Topics: list, create, change, delete; their queues, groups and producers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Final
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from broker_core.client.admin import Admin
+from broker_core.client.admin.topics import Topic
+from broker_core.client.errors import TopicNotFound
+from broker_core.protocol.codes import PERM_READ, PERM_WRITE
+from console.accounts.permissions import actor_of, allows, require
+from console.clusters import operations
+from console.errors import AlreadyExists, Conflict
+from console.lag import current
+from console.live import rfc3339
+from console.paging import PAGE_PARAMETERS, page_sequence
+from gateway.control import etags
+from gateway.control.cluster_view import ClusterListView, ClusterScopedView, sorted_rows
+from gateway.control.topic_shapes import (
+    KINDS,
+    TopicChangeSerializer,
+    TopicCreateSerializer,
+    TopicDeletionSerializer,
+    TopicGroupsSerializer,
+    TopicPageSerializer,
+    TopicProducersSerializer,
+    TopicQueuesSerializer,
+    TopicSerializer,
+)
+
+SORTABLE: Final = ("name", "messages", "in_rate", "last_stored_at", "groups", "max_lag")
+_PERMISSIONS: Final = {"rw": PERM_READ | PERM_WRITE, "r": PERM_READ, "w": PERM_WRITE}
+_UNKNOWN: Final[dict[str, Any]] = dict.fromkeys(("messages", "in_rate", "last_stored_at", "groups", "max_lag"))
+
+
+class TopicsView(ClusterListView):
+    """All topics of a cluster."""
+
+    @extend_schema(
+        operation_id="listTopics",
+        tags=["topics"],
+        parameters=[
+            *PAGE_PARAMETERS,
+            OpenApiParameter("search", str, description="A part of the name, whatever its case."),
+            OpenApiParameter("kind", str, enum=[*KINDS, "all"], default="normal"),
+            OpenApiParameter("sort", str, description=f"Of {', '.join(SORTABLE)}; - before a name: falling."),
+        ],
+        responses=TopicPageSerializer,
+    )
+    def get(self, request: Request, cluster: str) -> Response:
+        """List topics with their figures."""
+        kind = request.query_params.get("kind", "normal")
+        if kind not in (*KINDS, "all"):
+            raise serializers.ValidationError({"kind": f"must be one of {', '.join(KINDS)}, all"})
+        part = request.query_params.get("search", "").lower()
+
+        async def question(admin: Admin) -> list[Topic]:
+            return list((await admin.topics.list()).raise_if_none().found.values())
+
+        figures = current.topics(cluster)
+        every = self.visible({**_settings(topic), **_figures(figures, topic.name)} for topic in self.ask(question))
+        found = [row for row in every if part in row["name"].lower()]
+        rows = [row for row in found if kind in ("all", row["kind"])]
+        page = page_sequence(request, sorted_rows(request, rows, SORTABLE), key=lambda row: str(row["name"]))
+        counts = Counter(row["kind"] for row in found)
+        return Response(
+            {
+                "items": page.items,
+                "next_cursor": page.next_cursor,
+                "total": page.total,
+                "counts": {name: counts[name] for name in KINDS},
+            }
+        )
+
+    @extend_schema(
+        operation_id="createTopic", tags=["topics"], request=TopicCreateSerializer, responses={201: TopicSerializer}
+    )
+    def post(self, request: Request, cluster: str) -> Response:
+        """Create a topic on every broker of the cluster."""
+        form = TopicCreateSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        wanted = dict(form.validated_data)
+        name = wanted.pop("name")
+        require(request, "manage", name)
+        if _exists(cluster, name):
+            raise AlreadyExists(f"Topic {name!r} exists already.")
+        wanted["perm"] = _PERMISSIONS[wanted.pop("permission")]
+        operations.create_topic(actor_of(request), cluster, name, wanted)
+        return _answer(cluster, operations.find_topic(cluster, name), status=201)
+
+
+class TopicView(ClusterScopedView):
+    """One topic."""
+
+    resource_argument = "topic"
+
+    @extend_schema(operation_id="getTopic", tags=["topics"], responses=TopicSerializer)
+    def get(self, request: Request, cluster: str, topic: str) -> Response:
+        """Return a topic."""
+        return _answer(cluster, operations.find_topic(cluster, topic))
+
+    @extend_schema(
+        operation_id="updateTopic", tags=["topics"], request=TopicChangeSerializer, responses=TopicSerializer
+    )
+    def patch(self, request: Request, cluster: str, topic: str) -> Response:
+        """Change queues or permission of a topic."""
+        found = operations.find_topic(cluster, topic)
+        etags.check(request, _settings(found))
+        form = TopicChangeSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        wanted = dict(form.validated_data)
+        if "permission" in wanted:
+            wanted["perm"] = _PERMISSIONS[wanted.pop("permission")]
+        operations.change_topic(actor_of(request), cluster, found, wanted)
+        return _answer(cluster, operations.find_topic(cluster, topic))
+
+    @extend_schema(
+        operation_id="deleteTopic",
+        tags=["topics"],
+        parameters=[OpenApiParameter("dry_run", bool, description="Only say what would go with it.")],
+        responses={200: TopicDeletionSerializer, 204: None},
+    )
+    def delete(self, request: Request, cluster: str, topic: str) -> Response:
+        """Delete a topic and its messages; with `dry_run=true` only say what would go."""
+        found = operations.find_topic(cluster, topic)
+        if request.query_params.get("dry_run") == "true":
+            return Response(self._impact(topic))
+        etags.check(request, _settings(found))
+        if found.kind.value == "system":
+            raise Conflict(f"{topic!r} belongs to the brokers; it cannot be deleted.")
+        operations.delete_topic(actor_of(request), cluster, found)
+        return Response(status=204)
+
+    def _impact(self, topic: str) -> dict[str, Any]:
+        async def question(admin: Admin) -> dict[str, Any]:
+            groups, stats = await admin.topics.groups(topic), await admin.topics.stats(topic)
+            return {
+                "groups": sorted({name for names in groups.found.values() for name in names}),
+                "messages": stats.messages,
+            }
+
+        return self.ask(question)
+
+
+class TopicQueuesView(ClusterScopedView):
+    """The queues of a topic."""
+
+    resource_argument = "topic"
+
+    @extend_schema(operation_id="listTopicQueues", tags=["topics"], responses=TopicQueuesSerializer)
+    def get(self, request: Request, cluster: str, topic: str) -> Response:
+        """Return the readable range of each queue."""
+
+        async def question(admin: Admin) -> list[dict[str, Any]]:
+            stats = await admin.topics.stats(topic)
+            return [
+                {
+                    "broker": queue.broker_name,
+                    "queue_id": queue.queue_id,
+                    "min_offset": offset.min_offset,
+                    "max_offset": offset.max_offset,
+                    "count": offset.max_offset - offset.min_offset,
+                    "last_stored_at": rfc3339(offset.last_update_timestamp) if offset.last_update_timestamp else None,
+                }
+                for queue, offset in stats.queues.items()
+            ]
+
+        return Response({"items": self.ask(question)})
+
+
+class TopicGroupsView(ClusterScopedView):
+    """The groups that consume a topic."""
+
+    resource_argument = "topic"
+
+    @extend_schema(operation_id="listTopicGroups", tags=["topics"], responses=TopicGroupsSerializer)
+    def get(self, request: Request, cluster: str, topic: str) -> Response:
+        """List the consumer groups of a topic."""
+        operations.find_topic(cluster, topic)
+        found = [group for group in current.groups(cluster) if topic in group["topics"]]
+        return Response({"items": [group for group in found if allows(request, "read", group["name"])]})
+
+
+class TopicProducersView(ClusterScopedView):
+    """The producers that are connected."""
+
+    resource_argument = "topic"
+
+    @extend_schema(operation_id="listTopicProducers", tags=["topics"], responses=TopicProducersSerializer)
+    def get(self, request: Request, cluster: str, topic: str) -> Response:
+        """List the producers connected to the topic's brokers, each once."""
+
+        async def question(admin: Admin) -> list[dict[str, Any]]:
+            answers = (await admin.topics.producers(topic)).raise_if_none()
+            found = {(each.group, each.info.client_id): each for several in answers.found.values() for each in several}
+            return [
+                {
+                    "group": group,
+                    "client_id": client_id,
+                    "address": each.address,
+                    "language": each.info.language,
+                    "version": str(each.info.version),
+                }
+                for (group, client_id), each in sorted(found.items())
+            ]
+
+        return Response({"items": self.ask(question)})
+
+
+def _settings(topic: Topic) -> dict[str, Any]:
+    permission = ("r" if topic.perm & PERM_READ else "") + ("w" if topic.perm & PERM_WRITE else "")
+    return {
+        "name": topic.name,
+        "kind": topic.kind.value,
+        "read_queues": topic.read_queues,
+        "write_queues": topic.write_queues,
+        "permission": permission or "none",
+    }
+
+
+def _answer(cluster: str, topic: Topic, *, status: int = 200) -> Response:
+    settings = _settings(topic)
+    figures = _figures(current.topics(cluster), topic.name)
+    body = {**settings, **figures, "order": topic.order, "brokers": list(topic.brokers)}
+    return Response(body, status=status, headers={"ETag": etags.etag(settings)})
+
+
+def _figures(found: dict[str, dict[str, Any]], topic: str) -> dict[str, Any]:
+    return found.get(topic, _UNKNOWN)
+
+
+def _exists(cluster: str, name: str) -> bool:
+    try:
+        operations.find_topic(cluster, name)
+    except TopicNotFound:
+        return False
+    return True

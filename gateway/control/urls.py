@@ -1,0 +1,32 @@
+"""Paths under ``/api/v1/`` of the control plane."""
+
+from __future__ import annotations
+
+from django.urls import path
+from drf_spectacular.renderers import OpenApiJsonRenderer
+from drf_spectacular.views import SpectacularAPIView
+
+from gateway.control import groups, messages, overview, topics
+
+CLUSTER = "clusters/<str:cluster>"
+
+urlpatterns = [
+    path("openapi.json", SpectacularAPIView.as_view(renderer_classes=[OpenApiJsonRenderer]), name="openapi"),
+    path(f"{CLUSTER}/overview", overview.OverviewView.as_view()),
+    path(f"{CLUSTER}/overview/history", overview.OverviewHistoryView.as_view()),
+    path(f"{CLUSTER}/topics", topics.TopicsView.as_view()),
+    path(f"{CLUSTER}/topics/<str:topic>", topics.TopicView.as_view()),
+    path(f"{CLUSTER}/topics/<str:topic>/queues", topics.TopicQueuesView.as_view()),
+    path(f"{CLUSTER}/topics/<str:topic>/groups", topics.TopicGroupsView.as_view()),
+    path(f"{CLUSTER}/topics/<str:topic>/producers", topics.TopicProducersView.as_view()),
+    path(f"{CLUSTER}/topics/<str:topic>/messages", messages.TopicMessagesView.as_view()),
+    path(f"{CLUSTER}/topics/<str:topic>/queues/<int:queue_id>/messages", messages.QueueMessagesView.as_view()),
+    path(f"{CLUSTER}/groups", groups.GroupsView.as_view()),
+    path(f"{CLUSTER}/groups/<str:group>", groups.GroupView.as_view()),
+    path(f"{CLUSTER}/groups/<str:group>/lag/history", groups.LagHistoryView.as_view()),
+    path(f"{CLUSTER}/groups/<str:group>/clients", groups.GroupClientsView.as_view()),
+    path(f"{CLUSTER}/groups/<str:group>/subscriptions", groups.GroupSubscriptionsView.as_view()),
+    path(f"{CLUSTER}/messages:search", messages.MessageSearchView.as_view()),
+    path(f"{CLUSTER}/messages/<str:message_id>", messages.MessageView.as_view()),
+    path(f"{CLUSTER}/messages/<str:message_id>/deliveries", messages.DeliveriesView.as_view()),
+]

@@ -1,0 +1,137 @@
+"""The data plane as an ASGI application: one request from its first byte to its last.
+
+Who asks, may they, read the body, do it, answer; whatever is raised on the way becomes a problem (`gateway.problems`).
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import secrets
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, Final
+
+from gateway.auth import Principal
+from gateway.data import produce, receive, settle
+from gateway.data.parts import Answer, ClientGone, Parts, Request
+from gateway.data.routing import Action, Route, check_group, check_topic
+from gateway.limits import check_body_size
+from gateway.problems import METHOD_NOT_ALLOWED, ProblemError, find_problem, internal, respond
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+_log = logging.getLogger(__name__)
+
+_ENDPOINTS: Final[dict[Action, Callable[[Parts, Request], Awaitable[Answer]]]] = {
+    "produce": produce.produce,
+    "receive": receive.receive,
+    "ack": settle.ack,
+    "nack": settle.nack,
+    "extend": settle.extend,
+}
+_MAX_REQUEST_ID: Final = 128
+_DISCARDED_BODIES: Final = 4
+
+
+class RequestIds:
+    """Gives each request an id: the client's own if it is fit to be logged, else the next of this process."""
+
+    def __init__(self) -> None:
+        self._prefix = secrets.token_hex(6)
+        self._next = itertools.count(1).__next__
+
+    def of(self, given: bytes | None) -> str:
+        """Return the id of a request that came with this X-Request-Id."""
+        if given is not None and 0 < len(given) <= _MAX_REQUEST_ID:
+            text = given.decode("latin-1")
+            if text.isascii() and text.isprintable():
+                return text
+        return f"{self._prefix}-{self._next():x}"
+
+
+class DataPlane:
+    """Serves the routes of `gateway.data.routing` over HTTP."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._ids = RequestIds()
+
+    async def __call__(self, route: Route, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one HTTP request."""
+        started = time.perf_counter()
+        headers: dict[bytes, bytes] = dict(scope["headers"])
+        request_id = self._ids.of(headers.get(b"x-request-id"))
+        try:
+            principal = await self._admit(route, scope, headers)
+            body = await read_body(receive, headers, self._parts.limits.sizes.body_bytes)
+            request = Request(route, scope, headers, body, principal, request_id, receive)
+            answer = await _ENDPOINTS[route.action](self._parts, request)
+            status, content = answer.status, answer.body
+            answer_headers = [(b"content-type", answer.content_type), *answer.headers]
+            answer_headers.append((b"content-length", b"%d" % len(content)))
+        except ClientGone:
+            return
+        except Exception as error:  # noqa: BLE001 - the top of a request
+            problem = find_problem(error)
+            if problem is None:
+                _log.exception("request %s: %s %s failed", request_id, scope["method"], scope["path"])
+                problem = internal(request_id)
+            status, answer_headers, content = respond(problem, instance=scope["path"], request_id=request_id)
+        answer_headers.append((b"x-request-id", request_id.encode()))
+        await send({"type": "http.response.start", "status": status, "headers": answer_headers})
+        await send({"type": "http.response.body", "body": content})
+        self._parts.metrics.request(route.action, status, time.perf_counter() - started)
+
+    async def _admit(self, route: Route, scope: Scope, headers: dict[bytes, bytes]) -> Principal:
+        """Return the caller; raise unless method, names and rights are in order."""
+        if scope["method"] != "POST":
+            raise ProblemError(METHOD_NOT_ALLOWED, f"{route.action} takes POST alone.", headers=[(b"allow", b"POST")])
+        auth = self._parts.auth
+        principal = auth.cached(headers.get(b"authorization", b"")) or await auth.of_request(headers)
+        check_topic(route.topic)
+        if route.action == "produce":
+            principal.require("produce", route.topic)
+        else:
+            check_group(route.group)
+            principal.require("consume", route.topic)
+        return principal
+
+
+async def read_body(receive: Receive, headers: dict[bytes, bytes], limit: int) -> bytes:
+    """Return the request's body; raise BODY_TOO_LARGE for one over `limit`, ClientGone when it breaks off."""
+    announced = headers.get(b"content-length")
+    length = int(announced[:20]) if announced is not None and announced.isdigit() else -1
+    body, more = await _chunk(receive)
+    # A body that is there as announced is whole; asking the server whether more comes would cost another wait.
+    if not more or len(body) == length:
+        check_body_size(len(body), limit)
+        return body
+    chunks, size = [body], len(body)
+    while more:
+        if max(size, length) > limit:
+            await _discard(receive, limit)
+            check_body_size(max(size, length), limit)
+        body, more = await _chunk(receive)
+        chunks.append(body)
+        size += len(body)
+    check_body_size(size, limit)
+    return b"".join(chunks)
+
+
+async def _discard(receive: Receive, limit: int) -> None:
+    """Let some more of a body pass by: a client that is still sending would not see an answer before it is through."""
+    size, more = 0, True
+    while more and size < _DISCARDED_BODIES * limit:
+        body, more = await _chunk(receive)
+        size += len(body)
+
+
+async def _chunk(receive: Receive) -> tuple[bytes, bool]:
+    message = await receive()
+    if message["type"] == "http.disconnect":
+        raise ClientGone
+    return message.get("body", b""), message.get("more_body", False)

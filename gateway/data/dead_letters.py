@@ -1,0 +1,51 @@
+"""Putting a message that nobody can handle among the dead letters of its group, with the reason (behaviour.md F.2)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from broker_core.client.consumer.leases import LeaseReceipt
+from broker_core.client.errors import TopicNotFound
+from broker_core.protocol import properties as names
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.message import Message, StoredMessage
+from gateway.data.leasing import Holder
+from gateway.data.parts import Parts
+from gateway.problems import RECEIPT_EXPIRED, ProblemError
+
+REASON: Final = "DEAD_LETTER_REASON"
+_PREFIX: Final = "%DLQ%"
+# What belongs to one delivery, and not to the message.
+_LEFT_OUT: Final = (names.POP_CK, names.FIRST_POP_TIME, names.MIN_OFFSET, names.MAX_OFFSET, names.DELAY)
+
+
+async def bury(parts: Parts, holder: Holder, handle: LeaseReceipt, *, reason: str | None) -> None:
+    """Store a copy of the leased message in the group's dead-letter topic, which is made if it is not there.
+
+    The lease goes on: acknowledge it afterwards. A failure between the two leaves the message in both places.
+    """
+    admin = await parts.connections.admin(holder.cluster)
+    queue = MessageQueue(handle.topic, handle.broker_name, handle.queue_id)
+    placed = await admin.messages.at(queue, handle.queue_offset)
+    if placed is None:
+        raise ProblemError(RECEIPT_EXPIRED, "The message is no longer stored, so it cannot become a dead letter.")
+    letter = dead_letter(placed.message, holder, reason)
+    producer = await parts.connections.producer(holder.cluster)
+    try:
+        await producer.send(letter)
+    except TopicNotFound:
+        await admin.topics.create(letter.topic, read_queues=1, write_queues=1)
+        await producer.send(letter)
+
+
+def dead_letter(stored: StoredMessage, holder: Holder, reason: str | None) -> Message:
+    """Return the dead letter of a message: its body and properties, where it came from, and why."""
+    properties = {name: value for name, value in stored.properties.items() if name not in _LEFT_OUT}
+    properties.setdefault(names.RETRY_TOPIC, holder.topic)
+    properties.setdefault(names.ORIGIN_MESSAGE_ID, stored.offset_id)
+    if reason:
+        properties[REASON] = reason.translate(_NO_SEPARATORS)
+    return Message(_PREFIX + holder.group, stored.body, properties, stored.flag)
+
+
+_NO_SEPARATORS: Final = {1: " ", 2: " "}

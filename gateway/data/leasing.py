@@ -1,0 +1,130 @@
+"""Leases as the API shows them: asking for messages, sealing their receipts, counting what is out."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import msgspec
+
+from broker_core.client.consumer.leases import LeasedMessage, LeaseReceipt
+from broker_core.client.consumer.pop import LeaseConsumer
+from broker_core.errors import GantryError
+from broker_core.protocol import properties as names
+from gateway.data.bodies import CONTENT_TYPE, present
+from gateway.data.messages import user_properties
+from gateway.data.parts import Parts
+from gateway.data.receipts import Receipt
+from gateway.data.schemas import Leased, rfc3339
+
+# What "at once" is to a broker: a lease that ends immediately.
+NOW_MS: Final = 1
+
+_log = logging.getLogger(__name__)
+
+BodyEncoding = Literal["auto", "json", "text", "base64"]
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who holds leases: a caller, for a group on a topic of a cluster."""
+
+    cluster: str
+    group: str
+    topic: str
+    caller: str
+
+    @property
+    def group_key(self) -> str:
+        """What the leases of the group are counted by."""
+        return f"{self.cluster}/{self.group}"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is asked of the broker each time."""
+
+    consumer: LeaseConsumer
+    topic: str
+    lease_ms: int
+    tag_expression: str
+
+    async def ask(self, max_messages: int, *, wait_ms: int) -> list[LeasedMessage]:
+        """Lease up to so many messages; wait at most `wait_ms` for the first."""
+        received = await self.consumer.receive(
+            self.topic,
+            max_messages=max_messages,
+            wait_ms=wait_ms,
+            lease_ms=self.lease_ms,
+            tag_expression=self.tag_expression,
+        )
+        return list(received.messages)
+
+
+def lease_out(parts: Parts, holder: Holder, leased: LeasedMessage, encoding: BodyEncoding) -> Leased:
+    """Count the lease and return the message with its sealed receipt."""
+    stored, handle = leased.message, leased.receipt
+    lease = handle.to_text()
+    _count(parts, holder, lease, handle.invisible_ms)
+    # By our clock: the broker's may differ, and it is ours that judges the receipt when it comes back.
+    expires_at = parts.now_ms + handle.invisible_ms
+    properties = stored.properties
+    content_type = properties.get(CONTENT_TYPE)
+    first = properties.get(names.FIRST_POP_TIME, "")
+    receipt = Receipt(
+        cluster=holder.cluster,
+        group=holder.group,
+        topic=holder.topic,
+        lease=lease,
+        expires_at=expires_at,
+        delivery_count=leased.delivery_count,
+        message_id=stored.message_id,
+    )
+    return Leased(
+        message_id=stored.message_id,
+        topic=holder.topic,
+        queue_id=stored.queue_id,
+        offset=stored.queue_offset,
+        keys=stored.keys,
+        tag=stored.tag,
+        ordering_key=properties.get(names.SHARDING_KEY),
+        properties=user_properties(properties),
+        content_type=content_type,
+        body=present(stored.body, content_type, encoding),
+        born_at=rfc3339(stored.born_timestamp),
+        stored_at=rfc3339(stored.store_timestamp),
+        delivery_count=leased.delivery_count,
+        first_delivered_at=rfc3339(int(first)) if first.isdecimal() else None,
+        receipt=parts.receipts.seal(receipt),
+        lease_expires_at=rfc3339(expires_at),
+    )
+
+
+def renew(parts: Parts, holder: Holder, old: Receipt, handle: LeaseReceipt) -> Receipt:
+    """Count a lease anew after it was extended; return its new receipt."""
+    forget(parts, holder, old)
+    lease = handle.to_text()
+    _count(parts, holder, lease, handle.invisible_ms)
+    return msgspec.structs.replace(old, lease=lease, expires_at=parts.now_ms + handle.invisible_ms)
+
+
+def forget(parts: Parts, holder: Holder, receipt: Receipt) -> None:
+    """Stop counting a lease that is settled."""
+    parts.leases.settle(receipt.lease, group=holder.group_key, caller=holder.caller)
+
+
+async def give_back(consumer: LeaseConsumer, messages: Iterable[LeasedMessage]) -> None:
+    """End the leases of messages that could not be handed on, so that others get them at once."""
+    for leased in messages:
+        try:
+            await consumer.extend(leased.receipt, NOW_MS)
+        except GantryError as error:
+            # The lease ends by itself; only the wait is longer.
+            _log.warning("topic=%s: a message could not be given back: %s", leased.message.topic, error)
+
+
+def _count(parts: Parts, holder: Holder, lease: str, lease_ms: int) -> None:
+    until = parts.clock() + lease_ms / 1000
+    parts.leases.add(lease, group=holder.group_key, caller=holder.caller, expires_at=until)

@@ -1,0 +1,182 @@
+"""From what a request says of a message to the message that is sent, with every fault told where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from msgspec import UNSET
+
+from broker_core.protocol import properties as names
+from broker_core.protocol.message import Message
+from gateway.data.bodies import CONTENT_TYPE, body_bytes
+from gateway.data.schemas import Entry, invalid
+from gateway.limits import Sizes
+from gateway.problems import DELAY_NOT_SERVED, MESSAGE_TOO_LARGE, FieldError, ProblemError
+
+_LEVELS_S: Final = (1, 5, 10, 30, 60, 120, 180, 240, 300, 360, 420, 480, 540, 600, 1200, 1800, 3600, 7200)
+DELAY_LEVELS: Final = {seconds * 1000: level for level, seconds in enumerate(_LEVELS_S, start=1)}
+"""Delay in ms → RocketMQ's delay level, by its default list (remoting-protocol.md 4.9)."""
+
+_SYSTEM: Final = names.RESERVED | {
+    names.SHARDING_KEY, names.TRANSACTION_ID, names.POP_CK, names.FIRST_POP_TIME, "__STARTDELIVERTIME", CONTENT_TYPE,
+}  # fmt: skip
+_PROPERTY_HEADER: Final = b"mq-property-"
+
+
+@dataclass(slots=True)
+class Draft:
+    """One message ready to be sent, and what its result is told by."""
+
+    entry_id: str
+    message: Message
+    ordering_key: str | None
+    delay_ms: int
+
+    @property
+    def size(self) -> int:
+        """Bytes it takes in a batch, at most."""
+        pairs = self.message.properties.items()
+        return len(self.message.body) + sum(len(name) + 4 * len(value) for name, value in pairs) + 128
+
+
+def user_properties(stored: dict[str, str]) -> dict[str, str]:
+    """Return the properties that the producing application set, without those of brokers, clients and gateway."""
+    return {name: value for name, value in stored.items() if name not in _SYSTEM}
+
+
+def draft_of_entry(entry: Entry, topic: str, *, entry_id: str, at: str, sizes: Sizes) -> Draft:
+    """Return the message of a JSON entry; `at` is its pointer. Raises a problem that points at the fault."""
+    if entry.body is UNSET:
+        raise invalid(f"{at}/body", "A message needs a body.")
+    body, content_type = body_bytes(entry.body, f"{at}/body")
+    properties = _checked_properties(entry.properties, f"{at}/properties", sizes)
+    delay_ms = _checked_delay(entry.delay_ms, entry.deliver_at, at)
+    _add_keys(properties, entry.keys, f"{at}/keys", sizes)
+    if entry.tag is not None:
+        properties[names.TAGS] = _checked_tag(entry.tag, f"{at}/tag")
+    if content_type is not None:
+        properties[CONTENT_TYPE] = content_type
+    return _draft(entry_id, topic, body, properties, entry.ordering_key, delay_ms, at, sizes)
+
+
+def draft_of_raw(headers: Iterable[tuple[bytes, bytes]], body: bytes, topic: str, *, sizes: Sizes) -> Draft:
+    """Return the message whose body is the request's own, with attributes in MQ-… headers (case is lost in names)."""
+    keys: list[str] = []
+    given: dict[str, str] = {}
+    properties: dict[str, str] = {}
+    content_type = None
+    for name, value in headers:
+        if name == b"content-type":
+            content_type = value.decode("latin-1")
+        elif name == b"mq-key":
+            keys.append(_header_text(name, value))
+        elif name.startswith(_PROPERTY_HEADER):
+            properties[name[len(_PROPERTY_HEADER) :].decode("latin-1")] = _header_text(name, value)
+        elif name.startswith(b"mq-"):
+            given[name.decode("latin-1")] = _header_text(name, value)
+    properties = _checked_properties(properties, "MQ-Property-", sizes)
+    _add_keys(properties, keys, "MQ-Key", sizes)
+    tag, ordering_key = given.pop("mq-tag", None), given.pop("mq-ordering-key", None)
+    if tag is not None:
+        properties[names.TAGS] = _checked_tag(tag, "MQ-Tag")
+    if content_type:
+        properties[CONTENT_TYPE] = _checked_text(content_type, "Content-Type")
+    delay = given.pop("mq-delay-ms", None)
+    if delay is not None and not (delay.isascii() and delay.isdigit() and len(delay) < 16):
+        raise invalid("MQ-Delay-Ms", "Wanted whole milliseconds.")
+    delay_ms = _checked_delay(None if delay is None else int(delay), given.pop("mq-deliver-at", None), "MQ-Delay-Ms")
+    if given:
+        raise invalid(next(iter(given)), "No such header; known: MQ-Key, -Tag, -Ordering-Key, -Delay-Ms, -Property-….")
+    return _draft("0", topic, body, properties, ordering_key, delay_ms, "#", sizes)
+
+
+def _draft(
+    entry_id: str,
+    topic: str,
+    body: bytes,
+    properties: dict[str, str],
+    ordering_key: str | None,
+    delay_ms: int,
+    at: str,
+    sizes: Sizes,
+) -> Draft:
+    if len(body) > sizes.message_bytes:
+        detail = f"The message has {len(body):,} bytes; brokers take {sizes.message_bytes:,}."
+        raise ProblemError(MESSAGE_TOO_LARGE, detail, errors=[FieldError(at, "MESSAGE_TOO_LARGE", detail)])
+    if not body:
+        raise invalid(f"{at}/body", "The body is empty; brokers take no empty message.")
+    if ordering_key is not None:
+        properties[names.SHARDING_KEY] = _checked_text(ordering_key, f"{at}/ordering_key")
+    if delay_ms:
+        properties[names.DELAY] = str(DELAY_LEVELS[delay_ms])
+    return Draft(entry_id, Message(topic, body, properties), ordering_key, delay_ms)
+
+
+def _checked_properties(given: dict[str, str], at: str, sizes: Sizes) -> dict[str, str]:
+    """Return a copy of the properties; raise INVALID for a name that is the system's, or a pair the wire would lose."""
+    if not given:
+        return {}
+    size = 0
+    for name, value in given.items():
+        where = f"{at}/{name}" if at.startswith("#") else at + name
+        if name in _SYSTEM:
+            raise invalid(where, f"The property name {name!r} is the system's.")
+        if not name or not value:
+            raise invalid(where, "A property needs a name and a value.")
+        _checked_text(name, where)
+        _checked_text(value, where)
+        size += len(name.encode()) + len(value.encode()) + 2
+    if size > sizes.properties_bytes:
+        raise invalid(at, f"The properties have {size:,} bytes; the limit is {sizes.properties_bytes:,}.")
+    return dict(given)
+
+
+def _add_keys(properties: dict[str, str], keys: list[str], at: str, sizes: Sizes) -> None:
+    if not keys:
+        return
+    if len(keys) > sizes.keys:
+        raise invalid(at, f"{len(keys)} keys; the limit is {sizes.keys}.")
+    for index, key in enumerate(keys):
+        if not key or " " in key:
+            raise invalid(f"{at}/{index}", "A key is not empty and holds no space, since spaces separate keys.")
+        _checked_text(key, f"{at}/{index}")
+    properties[names.KEYS] = " ".join(keys)
+
+
+def _checked_tag(tag: str, at: str) -> str:
+    if "||" in tag or tag != tag.strip() or tag in ("", "*"):
+        raise invalid(at, "A tag is not '*', holds no '||' and no blank at its ends, since filters could not name it.")
+    return _checked_text(tag, at)
+
+
+def _checked_text(text: str, at: str) -> str:
+    if "\x01" in text or "\x02" in text:
+        raise invalid(at, "The characters U+0001 and U+0002 separate properties on the wire.")
+    return text
+
+
+def _checked_delay(delay_ms: int | None, deliver_at: str | None, at: str) -> int:
+    """Return the delay in ms, 0 for none; raise DELAY_NOT_SERVED for one that is no delay level."""
+    if deliver_at is not None:
+        if delay_ms is not None:
+            raise invalid(at, "deliver_at and delay_ms exclude each other.")
+        raise ProblemError(
+            DELAY_NOT_SERVED, "Delivery at a point in time is not served; use delay_ms with a delay level."
+        )
+    if not delay_ms:
+        return 0
+    if delay_ms not in DELAY_LEVELS:
+        levels = ", ".join(map(str, DELAY_LEVELS))
+        detail = f"delay_ms {delay_ms} is no delay level; served are {levels}."
+        where = f"{at}/delay_ms" if at.startswith("#") else at
+        raise ProblemError(DELAY_NOT_SERVED, detail, errors=[FieldError(where, "DELAY_NOT_SERVED", detail)])
+    return delay_ms
+
+
+def _header_text(name: bytes, value: bytes) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        raise invalid(name.decode("latin-1"), "The header's value is not UTF-8.") from None

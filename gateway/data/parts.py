@@ -1,0 +1,105 @@
+"""What the endpoints of the data plane share: made once by `gateway.asgi`, handed to each request."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Coroutine, MutableMapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import redis.asyncio
+
+from console.clusters.connections import Connections
+from gateway.auth import Authenticator, Principal
+from gateway.data.receipts import Receipts
+from gateway.data.routing import Route
+from gateway.limits import LeasesOut, Limits, RateLimiter
+from gateway.metrics import Metrics
+
+Header = tuple[bytes, bytes]
+
+
+@dataclass(slots=True)
+class Request:
+    """One HTTP request with its body read and its caller known."""
+
+    route: Route
+    scope: MutableMapping[str, Any]
+    headers: dict[bytes, bytes]
+    """By lower-case name; of a repeated header the last value. All of them are in `scope`."""
+    body: bytes
+    principal: Principal
+    id: str
+    next_event: Callable[[], Awaitable[MutableMapping[str, Any]]]
+    """ASGI's receive: after the body, it returns when the client has gone."""
+
+    @property
+    def wants_text_offsets(self) -> bool:
+        """Whether 64-bit offsets are to be strings, for readers whose numbers are doubles."""
+        return b"offsets=string" in self.headers.get(b"accept", b"")
+
+
+@dataclass(slots=True)
+class Answer:
+    """What goes back."""
+
+    status: int
+    body: bytes
+    headers: Sequence[Header] = ()
+    content_type: bytes = b"application/json"
+    leased: int = 0
+    """How many messages went out on lease with it."""
+
+
+class ClientGone(Exception):
+    """The client closed its connection; there is nobody to answer."""
+
+
+class Background:
+    """Work that outlives its request, e.g. giving back messages to whom nobody listens any more."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def start(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        """Run the work; `finish` waits for it."""
+        task = asyncio.create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def finish(self, timeout_s: float) -> None:
+        """Wait for what is running, then cancel what is left."""
+        if not self._tasks:
+            return
+        _, late = await asyncio.wait(self._tasks, timeout=timeout_s)
+        for task in late:
+            task.cancel()
+
+
+@dataclass(slots=True)
+class Parts:
+    """The parts of the data plane of one process."""
+
+    connections: Connections
+    auth: Authenticator
+    receipts: Receipts
+    redis: redis.asyncio.Redis
+    limits: Limits = field(default_factory=Limits)
+    metrics: Metrics = field(default_factory=Metrics)
+    background: Background = field(default_factory=Background)
+    draining: asyncio.Event = field(default_factory=asyncio.Event)
+    clock: Callable[[], float] = time.monotonic
+    produce_rate: RateLimiter = field(init=False)
+    consume_rate: RateLimiter = field(init=False)
+    leases: LeasesOut = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.produce_rate = RateLimiter(self.limits.produce)
+        self.consume_rate = RateLimiter(self.limits.consume)
+        self.leases = LeasesOut(self.limits)
+
+    @property
+    def now_ms(self) -> int:
+        """The wall clock, ms since the epoch."""
+        return time.time_ns() // 1_000_000

@@ -1,0 +1,191 @@
+"""Produce: one message or many, as JSON or as a raw body, to one topic.
+
+Messages of a request that may go to any queue, and those of one ordering key, travel as one broker batch: one request
+on the wire, consecutive offsets, one fate. Delayed messages go alone, since brokers take no delay in a batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+from urllib.parse import parse_qs
+
+from msgspec import UNSET, to_builtins
+
+from broker_core.protocol import properties as names
+from gateway.data import idempotency
+from gateway.data.messages import Draft, draft_of_entry, draft_of_raw
+from gateway.data.parts import Answer, Header, Parts, Request
+from gateway.data.schemas import Entry, Options, ProduceAnswer, ProduceRequest, decode, decoder, encode, invalid
+from gateway.data.shipping import BATCH_BYTES, Outcome, failed, ship, ship_as_one, ship_one
+from gateway.limits import Sizes
+from gateway.problems import (
+    ATOMIC_NOT_POSSIBLE,
+    TRANSACTIONS_NOT_SERVED,
+    UNSUPPORTED_MEDIA_TYPE,
+    FieldError,
+    ProblemError,
+)
+
+_REQUEST: Final = decoder(ProduceRequest)
+_NO_MESSAGE: Final = Entry()
+_DEFAULT_OPTIONS: Final = Options()
+
+
+async def produce(parts: Parts, request: Request) -> Answer:
+    """Store the messages of the request and answer with what became of each; with an Idempotency-Key, once."""
+    if request.scope["query_string"]:
+        _check_query(request.scope["query_string"])
+    key = request.headers.get(b"idempotency-key")
+    if key is not None:
+        return await idempotency.once(parts, request, key, _produce)
+    return await _produce(parts, request)
+
+
+async def _produce(parts: Parts, request: Request) -> Answer:
+    content_type = request.headers.get(b"content-type", b"")
+    if content_type == b"application/json":
+        return await _produce_json(parts, request)
+    media_type = content_type.partition(b";")[0].strip().lower()
+    if media_type == b"application/json":
+        return await _produce_json(parts, request)
+    if media_type == b"application/x-ndjson":
+        raise ProblemError(
+            UNSUPPORTED_MEDIA_TYPE, 'NDJSON is not served; send application/json with {"messages": [...]}.'
+        )
+    draft = draft_of_raw(request.scope["headers"], request.body, request.route.topic, sizes=parts.limits.sizes)
+    return await _send_one(parts, request, draft, _DEFAULT_OPTIONS)
+
+
+async def _produce_json(parts: Parts, request: Request) -> Answer:
+    wanted = decode(_REQUEST, request.body)
+    options, topic, sizes = wanted.options, request.route.topic, parts.limits.sizes
+    if options.flush == "sync":
+        raise invalid(
+            "#/options/flush", "Whether a send waits for the disk is the broker's setting; only async is ours."
+        )
+    if wanted.messages is UNSET:
+        draft = draft_of_entry(wanted, topic, entry_id=wanted.entry_id or "0", at="#", sizes=sizes)
+        return await _send_one(parts, request, draft, options)
+    entries = wanted.messages
+    if len(entries) > sizes.batch_messages:
+        raise invalid("#/messages", f"{len(entries)} messages; the limit is {sizes.batch_messages}.")
+    _check_nothing_beside(wanted)
+    return await _send_many(parts, request, entries, options)
+
+
+def _drafts(entries: list[Entry], topic: str, sizes: Sizes) -> tuple[list[Draft], dict[str, Outcome]]:
+    """Return the messages to send and the outcomes of those that cannot be; raise for an entry id given twice."""
+    drafts: list[Draft] = []
+    refused: dict[str, Outcome] = {}
+    seen: set[str] = set()
+    for index, entry in enumerate(entries):
+        entry_id = entry.entry_id or str(index)
+        if entry_id in seen:
+            raise invalid(f"#/messages/{index}/entry_id", f"The entry id {entry_id!r} is given twice.")
+        seen.add(entry_id)
+        try:
+            drafts.append(draft_of_entry(entry, topic, entry_id=entry_id, at=f"#/messages/{index}", sizes=sizes))
+        except ProblemError as problem:
+            refused[entry_id] = failed(entry_id, problem)
+    return drafts, refused
+
+
+async def _send_one(parts: Parts, request: Request, draft: Draft, options: Options) -> Answer:
+    headers = parts.produce_rate.take(request.principal.key, 1, parts.clock())
+    _set_flush([draft], options)
+    producer = await parts.connections.producer(request.route.cluster)
+    outcome = await ship_one(producer, draft, timeout_ms=options.timeout_ms)
+    if outcome.problem is not None:
+        outcome.problem.extra = _results([outcome], request)
+        raise outcome.problem
+    parts.metrics.messages("produced", 1)
+    return _answer(201, [outcome], request, headers)
+
+
+async def _send_many(parts: Parts, request: Request, entries: list[Entry], options: Options) -> Answer:
+    headers = parts.produce_rate.take(request.principal.key, len(entries), parts.clock())
+    drafts, refused = _drafts(entries, request.route.topic, parts.limits.sizes)
+    if options.atomic:
+        _check_atomic(drafts, refused)
+    _set_flush(drafts, options)
+    producer = await parts.connections.producer(request.route.cluster)
+    if options.atomic:
+        sent = await ship_as_one(producer, drafts, timeout_ms=options.timeout_ms)
+        by_id = {outcome.result.entry_id: outcome for outcome in sent}
+    else:
+        by_id = refused | await ship(producer, drafts, timeout_ms=options.timeout_ms)
+    outcomes = [by_id[entry.entry_id or str(index)] for index, entry in enumerate(entries)]
+    problems = [outcome.problem for outcome in outcomes if outcome.problem is not None]
+    parts.metrics.messages("produced", len(outcomes) - len(problems))
+    if not problems:
+        return _answer(201, outcomes, request, headers)
+    if len(problems) == len(outcomes) and len({problem.kind for problem in problems}) == 1:
+        raise _shared(problems[0], outcomes, request)
+    return _answer(207, outcomes, request, headers)
+
+
+def _check_atomic(drafts: list[Draft], refused: dict[str, Outcome]) -> None:
+    """Raise ATOMIC_NOT_POSSIBLE unless one broker batch can hold all, or the problem of one that is refused."""
+    for outcome in refused.values():
+        if outcome.problem is not None:
+            raise outcome.problem
+    if any(draft.delay_ms for draft in drafts):
+        raise ProblemError(ATOMIC_NOT_POSSIBLE, "A delayed message cannot be part of an atomic request.")
+    if len({draft.ordering_key for draft in drafts}) > 1:
+        raise ProblemError(
+            ATOMIC_NOT_POSSIBLE, "An atomic request goes to one queue, so it takes one ordering key at most."
+        )
+    size = sum(draft.size for draft in drafts)
+    if size > BATCH_BYTES:
+        raise ProblemError(
+            ATOMIC_NOT_POSSIBLE, f"About {size:,} bytes do not fit into one broker batch of {BATCH_BYTES:,}."
+        )
+
+
+def _check_nothing_beside(wanted: ProduceRequest) -> None:
+    for name in ("body", "entry_id", "keys", "tag", "properties", "ordering_key", "delay_ms", "deliver_at"):
+        if getattr(wanted, name) != getattr(_NO_MESSAGE, name):
+            raise invalid(f"#/{name}", f"{name} belongs into the messages when there is a list of them.")
+
+
+def _check_query(query: bytes) -> None:
+    for name in parse_qs(query.decode("latin-1"), keep_blank_values=True):
+        if name == "transaction":
+            raise ProblemError(TRANSACTIONS_NOT_SERVED, "Use a RocketMQ client for transactional messages.")
+        raise invalid(f"?{name}", f"No query parameter {name!r} is known here.")
+
+
+def _set_flush(drafts: list[Draft], options: Options) -> None:
+    if options.flush == "async":
+        for draft in drafts:
+            draft.message.properties[names.WAIT] = "false"
+
+
+def _shared(problem: ProblemError, outcomes: list[Outcome], request: Request) -> ProblemError:
+    """Return the one problem that all messages of a batch have, with each of them pointed at."""
+    errors = [
+        FieldError(f"#/messages/{index}", outcome.problem.kind.code, outcome.problem.detail)
+        for index, outcome in enumerate(outcomes)
+        if outcome.problem is not None
+    ]
+    return ProblemError(problem.kind, problem.detail, errors=errors, extra=_results(outcomes, request))
+
+
+def _results(outcomes: list[Outcome], request: Request) -> dict[str, object]:
+    content: dict[str, object] = to_builtins(_content(outcomes, request))
+    return content
+
+
+def _answer(status: int, outcomes: list[Outcome], request: Request, headers: Sequence[Header]) -> Answer:
+    return Answer(status, encode(_content(outcomes, request)), headers)
+
+
+def _content(outcomes: list[Outcome], request: Request) -> ProduceAnswer:
+    results = [outcome.result for outcome in outcomes]
+    if request.wants_text_offsets:
+        for result in results:
+            if result.offset is not UNSET:
+                result.offset = str(result.offset)
+    stored = sum(result.status == "stored" for result in results)
+    return ProduceAnswer(results, stored, len(results) - stored)

@@ -1,0 +1,84 @@
+"""Receipts: a lease as signed text, so that any gateway process can settle what another one gave out.
+
+``v1.`` + base64url(payload + signature). The payload is a MessagePack array (class `Receipt`), the signature the first
+16 bytes of its HMAC-SHA256 under a key that all processes derive from Django's secret key. Nothing is kept: what a
+receipt says is all there is to know, and a changed one is refused.
+"""
+
+from __future__ import annotations
+
+import hmac
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from binascii import Error as NotBase64
+from typing import Final
+
+import msgspec
+
+from broker_core.client.consumer.leases import LeaseReceipt
+from gateway.problems import INVALID_RECEIPT, ProblemError
+
+_VERSION: Final = "v1."
+_SIGNATURE_BYTES: Final = 16
+_MAX_LENGTH: Final = 4096
+
+
+class Receipt(msgspec.Struct, array_like=True, frozen=True):
+    """One lease: of whom, on what, until when (ms since the epoch)."""
+
+    cluster: str
+    group: str
+    topic: str
+    lease: str
+    expires_at: int
+    delivery_count: int
+    message_id: str
+
+    @property
+    def handle(self) -> LeaseReceipt:
+        """The lease as the client knows it."""
+        return LeaseReceipt.from_text(self.lease)
+
+
+def derive_key(secret: str) -> bytes:
+    """Return the key of receipts for the installation's secret."""
+    return hmac.digest(secret.encode(), b"gantry receipt v1", "sha256")
+
+
+class Receipts:
+    """Seals and opens receipts under one key."""
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+        self._encode = msgspec.msgpack.Encoder().encode
+        self._decode = msgspec.msgpack.Decoder(Receipt).decode
+
+    def seal(self, receipt: Receipt) -> str:
+        """Return the text of the receipt."""
+        payload = self._encode(receipt)
+        return _VERSION + urlsafe_b64encode(payload + self._sign(payload)).rstrip(b"=").decode()
+
+    def open(self, text: str, *, cluster: str, group: str, topic: str) -> Receipt:
+        """Return the receipt; raise INVALID_RECEIPT when it was changed, or given out for another group or topic."""
+        receipt = self._decode(self._verified(text))
+        if (receipt.cluster, receipt.group, receipt.topic) != (cluster, group, topic):
+            raise ProblemError(
+                INVALID_RECEIPT,
+                f"The receipt is of group {receipt.group!r} on topic {receipt.topic!r} of cluster {receipt.cluster!r}.",
+            )
+        return receipt
+
+    def _verified(self, text: str) -> bytes:
+        if not text.startswith(_VERSION) or len(text) > _MAX_LENGTH or not text.isascii():
+            raise ProblemError(INVALID_RECEIPT, "The text is not a receipt of this gateway.")
+        coded = text[len(_VERSION) :]
+        try:
+            data = urlsafe_b64decode(coded + "=" * (-len(coded) % 4))
+        except (NotBase64, ValueError):
+            raise ProblemError(INVALID_RECEIPT, "The text is not a receipt of this gateway.") from None
+        payload, signature = data[:-_SIGNATURE_BYTES], data[-_SIGNATURE_BYTES:]
+        if not hmac.compare_digest(signature, self._sign(payload)):
+            raise ProblemError(INVALID_RECEIPT, "The receipt's signature is wrong: it was changed or cut.")
+        return payload
+
+    def _sign(self, payload: bytes) -> bytes:
+        return hmac.digest(self._key, payload, "sha256")[:_SIGNATURE_BYTES]

@@ -1,0 +1,82 @@
+"""Receive: lease messages of a group, waiting for the first one if asked to.
+
+A client that goes away while it waits takes no messages with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, Final, Literal
+
+from broker_core.client.consumer.leases import LeasedMessage
+from gateway.data import idempotency
+from gateway.data.leasing import Holder, Wanted, lease_out
+from gateway.data.parts import Answer, ClientGone, Parts, Request
+from gateway.data.schemas import ReceiveAnswer, ReceiveRequest, decode, decoder, encode
+
+_REQUEST: Final = decoder(ReceiveRequest)
+Reason = Literal["messages", "timeout", "draining"]
+
+
+async def receive(parts: Parts, request: Request) -> Answer:
+    """Lease messages; with an attempt id, the same ones again for as long as their leases run."""
+    wanted = decode(_REQUEST, request.body)
+    if wanted.attempt_id is None:
+        return await _receive(parts, request, wanted)
+
+    async def run(parts: Parts, request: Request) -> Answer:
+        return await _receive(parts, request, wanted)
+
+    def keep_ms(answer: Answer) -> int:
+        return wanted.lease_ms if answer.leased else 0
+
+    return await idempotency.remembered(parts, request, wanted.attempt_id.encode(), run, keep_ms=keep_ms)
+
+
+async def _receive(parts: Parts, request: Request, wanted: ReceiveRequest) -> Answer:
+    route, started = request.route, parts.clock()
+    holder = Holder(route.cluster, route.group, route.topic, request.principal.key)
+    headers = parts.consume_rate.take(holder.caller, 1, started)
+    room = parts.leases.room(group=holder.group_key, caller=holder.caller, wanted=wanted.max_messages, now=started)
+    consumer = await parts.connections.lease_consumer(route.cluster, route.group)
+    asked = Wanted(consumer, route.topic, wanted.lease_ms, wanted.filter.expression)
+    leased = await asked.ask(room, wait_ms=0)
+    reason: Reason = "messages" if leased else "timeout"
+    if not leased and wanted.wait_ms:
+        leased, reason = await _wait(parts, request, asked.ask(room, wait_ms=wanted.wait_ms))
+    messages = [lease_out(parts, holder, message, wanted.body_encoding) for message in leased]
+    parts.metrics.messages("leased", len(messages))
+    if request.wants_text_offsets:
+        for message in messages:
+            message.offset = str(message.offset)
+    waited_ms = int((parts.clock() - started) * 1000)
+    return Answer(200, encode(ReceiveAnswer(messages, waited_ms, reason)), headers, leased=len(messages))
+
+
+async def _wait(
+    parts: Parts, request: Request, asking: Coroutine[Any, Any, list[LeasedMessage]]
+) -> tuple[list[LeasedMessage], Reason]:
+    """Return the first messages, or why there are none; raise ClientGone when nobody waits for them any more.
+
+    A question that is cancelled takes no messages: what a broker still answers to it is given back at once.
+    """
+    asked = asyncio.create_task(asking, name="receive: ask the broker")
+    gone = asyncio.create_task(_client_gone(request), name="receive: watch the client")
+    draining = asyncio.create_task(parts.draining.wait(), name="receive: watch for the end")
+    try:
+        await asyncio.wait({asked, gone, draining}, return_when=asyncio.FIRST_COMPLETED)
+        if asked.done():
+            leased = asked.result()
+            return leased, "messages" if leased else "timeout"
+        if gone.done():
+            raise ClientGone
+        return [], "draining"
+    finally:
+        for task in (asked, gone, draining):
+            task.cancel()
+
+
+async def _client_gone(request: Request) -> None:
+    while (await request.next_event())["type"] != "http.disconnect":
+        pass

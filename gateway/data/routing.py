@@ -1,0 +1,65 @@
+"""Which requests belong to the data plane: path → route, by cutting the path rather than by patterns (hot path)."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal, NamedTuple
+
+from gateway.problems import GROUP_NOT_FOUND, TOPIC_NOT_FOUND, ProblemError
+
+Action = Literal["produce", "receive", "ack", "nack", "extend"]
+
+_PREFIX: Final = "/api/v1/clusters/"
+_LEASE_ACTIONS: Final[dict[str, Action]] = {"receive": "receive", "ack": "ack", "nack": "nack", "extend": "extend"}
+SOCKETS: Final = frozenset({"/ws/v1/produce", "/ws/v1/consume"})
+
+# remoting-protocol.md 7.4; 120 for groups, so that their retry topics fit into a topic's 127.
+_NAME: Final = re.compile(r"[%|a-zA-Z0-9_-]{1,127}")
+_MAX_GROUP: Final = 120
+
+
+class Route(NamedTuple):
+    """What a request is about, as its path says; names are not checked yet."""
+
+    action: Action
+    cluster: str
+    topic: str
+    group: str = ""
+
+
+def find_route(method: str, path: str) -> Route | None:
+    """Return the route of a request that the data plane serves, or None when another plane does.
+
+    `path` is percent-decoded. A GET on the path that takes messages browses them, elsewhere; the lease actions are ours
+    with any method.
+    """
+    if not path.startswith(_PREFIX):
+        return None
+    parts = path[len(_PREFIX) :].split("/")
+    if len(parts) == 4:
+        cluster, topics, topic, messages = parts
+        if method == "POST" and topics == "topics" and messages == "messages":
+            return Route("produce", cluster, topic)
+    elif len(parts) == 5 and parts[1] == "groups" and parts[3] == "topics":
+        topic, colon, verb = parts[4].rpartition(":")
+        action = _LEASE_ACTIONS.get(verb)
+        if colon and action is not None:
+            return Route(action, parts[0], topic, parts[2])
+    return None
+
+
+def check_topic(name: str) -> None:
+    """Raise TOPIC_NOT_FOUND for a name that no topic can have."""
+    if _NAME.fullmatch(name) is None:
+        raise ProblemError(
+            TOPIC_NOT_FOUND, f"{name[:150]!r} cannot be a topic: 1 to 127 letters, digits, '_', '-', '%' or '|'."
+        )
+
+
+def check_group(name: str) -> None:
+    """Raise GROUP_NOT_FOUND for a name that no consumer group can have."""
+    if len(name) > _MAX_GROUP or _NAME.fullmatch(name) is None:
+        raise ProblemError(
+            GROUP_NOT_FOUND,
+            f"{name[:150]!r} cannot be a group: 1 to {_MAX_GROUP} letters, digits, '_', '-', '%' or '|'.",
+        )

@@ -1,0 +1,221 @@
+"""The shapes of requests and answers, and how a fault in a request is told: by JSON pointer."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Annotated, Literal, TypeVar
+
+import msgspec
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType
+
+from gateway.problems import INVALID, MALFORMED, FieldError, ProblemError
+
+Encoding = Literal["json", "text", "base64"]
+Text = Annotated[str, Meta(min_length=1, max_length=255)]
+Milliseconds = Annotated[int, Meta(ge=0, le=2**53)]
+
+
+class Body(Struct, forbid_unknown_fields=True):
+    """A message body inside JSON."""
+
+    encoding: Encoding
+    data: Raw
+
+
+class Entry(Struct, forbid_unknown_fields=True):
+    """One message to produce."""
+
+    body: Body | UnsetType = UNSET
+    entry_id: Text | None = None
+    keys: list[Text] = []
+    tag: Text | None = None
+    properties: dict[str, str] = {}
+    ordering_key: Text | None = None
+    delay_ms: Milliseconds | None = None
+    deliver_at: str | None = None
+
+
+class Options(Struct, forbid_unknown_fields=True):
+    """How the messages of one request are stored; `flush` "async" waits for no disk even on a broker that would."""
+
+    atomic: bool = False
+    flush: Literal["async", "sync"] | None = None
+    timeout_ms: Annotated[int, Meta(ge=1, le=30_000)] = 3000
+
+
+class ProduceRequest(Entry, forbid_unknown_fields=True):
+    """One message, or the list `messages` and nothing else of a message."""
+
+    messages: Annotated[list[Entry], Meta(min_length=1)] | UnsetType = UNSET
+    options: Options = msgspec.field(default_factory=Options)
+
+
+class Filter(Struct, forbid_unknown_fields=True):
+    """Which messages a consumer wants: by tag, ``created || paid``."""
+
+    type: Literal["tag"] = "tag"
+    expression: Text = "*"
+
+
+class ReceiveRequest(Struct, forbid_unknown_fields=True):
+    """What to lease, and for how long."""
+
+    max_messages: Annotated[int, Meta(ge=1, le=32)] = 16
+    wait_ms: Annotated[int, Meta(ge=0, le=30_000)] = 0
+    lease_ms: Annotated[int, Meta(ge=1000, le=43_200_000)] = 30_000
+    filter: Filter = msgspec.field(default_factory=Filter)
+    attempt_id: Annotated[str, Meta(min_length=1, max_length=128)] | None = None
+    body_encoding: Literal["auto", "json", "text", "base64"] = "auto"
+
+
+Receipts = Annotated[list[str], Meta(min_length=1)]
+
+
+class AckRequest(Struct, forbid_unknown_fields=True):
+    """Messages that are done."""
+
+    receipts: Receipts
+
+
+class NackRequest(Struct, forbid_unknown_fields=True):
+    """Messages that failed: to come again after a while, or to go to the group's dead letters."""
+
+    receipts: Receipts
+    delay_ms: Annotated[int, Meta(ge=0, le=43_200_000)] = 0
+    reason: Annotated[str, Meta(max_length=1000)] | None = None
+    dead_letter: bool = False
+
+
+class ExtendRequest(Struct, forbid_unknown_fields=True):
+    """Messages that take longer."""
+
+    receipts: Receipts
+    lease_ms: Annotated[int, Meta(ge=1000, le=43_200_000)] = 30_000
+
+
+class Produced(Struct, omit_defaults=True):
+    """What became of one message of a produce request."""
+
+    entry_id: str
+    status: Literal["stored", "stored_not_flushed", "unknown", "failed"]
+    message_id: str | UnsetType = UNSET
+    queue_id: int | UnsetType = UNSET
+    offset: int | str | UnsetType = UNSET
+    stored_at: str | UnsetType = UNSET
+    deliver_at: str | UnsetType = UNSET
+    problem: dict[str, object] | UnsetType = UNSET
+
+
+class ProduceAnswer(Struct):
+    """The results in the order of the request."""
+
+    results: list[Produced]
+    stored: int
+    failed: int
+
+
+class Leased(Struct):
+    """One message out on lease."""
+
+    message_id: str
+    topic: str
+    queue_id: int
+    offset: int | str
+    keys: list[str]
+    tag: str | None
+    ordering_key: str | None
+    properties: dict[str, str]
+    content_type: str | None
+    body: Body
+    born_at: str
+    stored_at: str
+    delivery_count: int
+    first_delivered_at: str | None
+    receipt: str
+    lease_expires_at: str
+
+
+class ReceiveAnswer(Struct):
+    """Leased messages, or why there are none."""
+
+    messages: list[Leased]
+    waited_ms: int
+    reason: Literal["messages", "timeout", "draining"]
+
+
+class Settled(Struct, omit_defaults=True):
+    """What became of one receipt."""
+
+    receipt: str
+    status: Literal["acked", "already_acked", "nacked", "dead_lettered", "extended", "failed"]
+    new_receipt: str | UnsetType = UNSET
+    lease_expires_at: str | UnsetType = UNSET
+    problem: dict[str, object] | UnsetType = UNSET
+
+
+class SettleAnswer(Struct):
+    """The results in the order of the request."""
+
+    results: list[Settled]
+    settled: int
+    failed: int
+
+
+_T = TypeVar("_T")
+_encode = msgspec.json.Encoder().encode
+encode = _encode
+
+
+def decoder(kind: type[_T]) -> msgspec.json.Decoder[_T]:
+    """Return the decoder of a request's shape; made once, at import."""
+    return msgspec.json.Decoder(kind)
+
+
+def decode(decode_as: msgspec.json.Decoder[_T], data: bytes) -> _T:
+    """Return the request; raise MALFORMED for what is no JSON, and INVALID with a pointer for what is not its shape."""
+    try:
+        return decode_as.decode(data)
+    except msgspec.ValidationError as error:
+        raise invalid_shape(str(error)) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ProblemError(MALFORMED, f"The body is not JSON: {error}.") from None
+    except RecursionError:
+        raise ProblemError(MALFORMED, "The body is nested too deeply.") from None
+
+
+def invalid(pointer: str, detail: str) -> ProblemError:
+    """Return the problem of one field, told at its pointer."""
+    return ProblemError(INVALID, detail, errors=[FieldError(pointer, "INVALID", detail)])
+
+
+def invalid_shape(message: str) -> ProblemError:
+    """Return the problem for msgspec's sentence ``Expected `int`, got `str` - at `$.messages[0].delay_ms` ``."""
+    detail, _, place = message.partition(" - at ")
+    return invalid(pointer(place.strip("`")), f"{detail}.")
+
+
+def pointer(place: str) -> str:
+    """Return the JSON pointer of msgspec's place; a key of a map, which it does not name, ends the pointer."""
+    parts = re.findall(r"\.([^.\[]+)|\[(\d+)\]|\[(\.\.\.)\]", place)
+    steps = []
+    for name, index, unknown in parts:
+        if unknown:
+            break
+        steps.append(name or index)
+    return "#" + "".join(f"/{step}" for step in steps)
+
+
+def rfc3339(moment_ms: int) -> str:
+    """Return the moment (ms since the epoch) in RFC 3339, UTC, with milliseconds."""
+    seconds, millis = divmod(moment_ms, 1000)
+    return f"{_second(seconds)}.{millis:03d}Z"
+
+
+@lru_cache(maxsize=1024)
+def _second(seconds: int) -> str:
+    try:
+        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}"
+    except (ValueError, OverflowError, OSError):
+        return "9999-12-31T23:59:59"

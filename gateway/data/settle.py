@@ -1,0 +1,76 @@
+"""Settle over HTTP: ack, nack and extend take receipts and answer with a result for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import to_builtins
+
+from gateway.data import settling
+from gateway.data.leasing import Holder
+from gateway.data.parts import Answer, Header, Parts, Request
+from gateway.data.schemas import (
+    AckRequest,
+    ExtendRequest,
+    NackRequest,
+    SettleAnswer,
+    decode,
+    decoder,
+    encode,
+)
+from gateway.data.settling import Outcome
+from gateway.problems import FieldError, ProblemError
+
+_ACK: Final = decoder(AckRequest)
+_NACK: Final = decoder(NackRequest)
+_EXTEND: Final = decoder(ExtendRequest)
+
+
+async def ack(parts: Parts, request: Request) -> Answer:
+    """Mark messages as done."""
+    wanted = decode(_ACK, request.body)
+    headers = _admit(parts, request, wanted.receipts)
+    return _answer(await settling.ack(parts, holder_of(request), wanted.receipts), headers)
+
+
+async def nack(parts: Parts, request: Request) -> Answer:
+    """Let messages come again, or put them among the group's dead letters."""
+    wanted = decode(_NACK, request.body)
+    headers = _admit(parts, request, wanted.receipts)
+    return _answer(await settling.nack(parts, holder_of(request), wanted.receipts, wanted), headers)
+
+
+async def extend(parts: Parts, request: Request) -> Answer:
+    """Hold messages for longer."""
+    wanted = decode(_EXTEND, request.body)
+    headers = _admit(parts, request, wanted.receipts)
+    return _answer(await settling.extend(parts, holder_of(request), wanted.receipts, wanted), headers)
+
+
+def holder_of(request: Request) -> Holder:
+    """Return for whom a request receives or settles."""
+    route = request.route
+    return Holder(route.cluster, route.group, route.topic, request.principal.key)
+
+
+def _admit(parts: Parts, request: Request, receipts: Sequence[str]) -> Sequence[Header]:
+    settling.check_receipts(receipts, parts.limits.sizes.receipts)
+    return parts.consume_rate.take(request.principal.key, 1, parts.clock())
+
+
+def _answer(outcomes: Sequence[Outcome], headers: Sequence[Header]) -> Answer:
+    """Return 200 when all receipts were settled, 207 when some were; raise the problem that all of them have."""
+    problems = [outcome.problem for outcome in outcomes if outcome.problem is not None]
+    results = [outcome.result for outcome in outcomes]
+    content = SettleAnswer(results, len(results) - len(problems), len(problems))
+    if not problems:
+        return Answer(200, encode(content), headers)
+    if len(problems) == len(results) and len({problem.kind for problem in problems}) == 1:
+        errors = [
+            FieldError(f"#/receipts/{index}", problem.kind.code, problem.detail)
+            for index, problem in enumerate(problems)
+        ]
+        extra = to_builtins(content)
+        raise ProblemError(problems[0].kind, problems[0].detail, errors=errors, extra=extra, headers=headers)
+    return Answer(207, encode(content), headers)

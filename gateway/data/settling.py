@@ -1,0 +1,114 @@
+"""What becomes of leases: done, failed, or held for longer. The same for HTTP and WebSocket.
+
+Each receipt has its own result. Settling the same receipt twice is no error: the second time it says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from broker_core.client.consumer.pop import LeaseConsumer
+from broker_core.errors import GantryError
+from gateway.data.dead_letters import bury
+from gateway.data.leasing import NOW_MS, Holder, forget, renew
+from gateway.data.parts import Parts
+from gateway.data.receipts import Receipt
+from gateway.data.schemas import ExtendRequest, NackRequest, Settled, invalid, rfc3339
+from gateway.problems import RECEIPT_EXPIRED, ProblemError, find_problem
+
+_AT_ONCE: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The result of one receipt, with the problem if it could not be settled."""
+
+    result: Settled
+    problem: ProblemError | None = None
+
+
+Act = Callable[[Parts, Holder, LeaseConsumer, str, Receipt], Awaitable[Settled]]
+
+
+async def ack(parts: Parts, holder: Holder, texts: Sequence[str]) -> list[Outcome]:
+    """Mark messages as done."""
+    outcomes = await _settle(parts, holder, texts, _ack_one)
+    parts.metrics.messages("acked", sum(outcome.result.status == "acked" for outcome in outcomes))
+    return outcomes
+
+
+async def nack(parts: Parts, holder: Holder, texts: Sequence[str], wanted: NackRequest) -> list[Outcome]:
+    """Let messages come again after the wanted delay, or put them among the group's dead letters."""
+
+    async def again(parts: Parts, holder: Holder, consumer: LeaseConsumer, text: str, receipt: Receipt) -> Settled:
+        await consumer.extend(receipt.handle, max(NOW_MS, wanted.delay_ms))
+        forget(parts, holder, receipt)
+        return Settled(text, "nacked")
+
+    async def for_good(parts: Parts, holder: Holder, consumer: LeaseConsumer, text: str, receipt: Receipt) -> Settled:
+        await bury(parts, holder, receipt.handle, reason=wanted.reason)
+        await consumer.ack(receipt.handle)
+        forget(parts, holder, receipt)
+        return Settled(text, "dead_lettered")
+
+    outcomes = await _settle(parts, holder, texts, for_good if wanted.dead_letter else again)
+    done = sum(outcome.problem is None for outcome in outcomes)
+    parts.metrics.messages("dead_lettered" if wanted.dead_letter else "nacked", done)
+    return outcomes
+
+
+async def extend(parts: Parts, holder: Holder, texts: Sequence[str], wanted: ExtendRequest) -> list[Outcome]:
+    """Hold messages for `lease_ms` from now; each gets a new receipt, and the old one is void."""
+
+    async def one(parts: Parts, holder: Holder, consumer: LeaseConsumer, text: str, receipt: Receipt) -> Settled:
+        handle = await consumer.extend(receipt.handle, wanted.lease_ms)
+        renewed = renew(parts, holder, receipt, handle)
+        sealed = parts.receipts.seal(renewed)
+        return Settled(text, "extended", new_receipt=sealed, lease_expires_at=rfc3339(renewed.expires_at))
+
+    return await _settle(parts, holder, texts, one)
+
+
+def check_receipts(receipts: Sequence[str], limit: int) -> None:
+    """Raise INVALID for more receipts than one request may settle, or for one that is given twice."""
+    if len(receipts) > limit:
+        raise invalid("#/receipts", f"{len(receipts)} receipts; the limit is {limit}.")
+    if len(set(receipts)) < len(receipts):
+        raise invalid("#/receipts", "A receipt is given twice.")
+
+
+async def _ack_one(parts: Parts, holder: Holder, consumer: LeaseConsumer, text: str, receipt: Receipt) -> Settled:
+    await consumer.ack(receipt.handle)
+    forget(parts, holder, receipt)
+    return Settled(text, "acked")
+
+
+async def _settle(parts: Parts, holder: Holder, texts: Sequence[str], act: Act) -> list[Outcome]:
+    consumer = await parts.connections.lease_consumer(holder.cluster, holder.group)
+    limit = asyncio.Semaphore(_AT_ONCE)
+
+    async def one(text: str) -> Outcome:
+        try:
+            receipt = parts.receipts.open(text, cluster=holder.cluster, group=holder.group, topic=holder.topic)
+            _check_running(receipt, parts.now_ms)
+            async with limit:
+                return Outcome(await act(parts, holder, consumer, text, receipt))
+        except (ProblemError, GantryError) as error:
+            problem = find_problem(error)
+            if problem is None:
+                raise
+            return Outcome(Settled(text, "failed", problem=problem.brief()), problem)
+
+    if len(texts) == 1:
+        return [await one(texts[0])]
+    return await asyncio.gather(*map(one, texts))
+
+
+def _check_running(receipt: Receipt, now_ms: int) -> None:
+    """Raise RECEIPT_EXPIRED when the lease is over; Apache brokers would answer "done" and deliver it again."""
+    if receipt.expires_at <= now_ms:
+        ago = now_ms - receipt.expires_at
+        raise ProblemError(RECEIPT_EXPIRED, f"The lease ended {ago:,} ms ago; the message may be delivered again.")

@@ -1,0 +1,174 @@
+"""Getting messages to the broker, and what became of each.
+
+Messages are put into lanes: what has no ordering key goes in broker batches to any queue, what has one in batches to
+the queue of that key, what is delayed alone. Lanes go at the same time, the batches of one lane one after the other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Final
+
+from broker_core.client.producer import Producer
+from broker_core.client.selection import queue_for_key
+from broker_core.client.sending import SendResult, SendStatus
+from broker_core.errors import GantryError
+from broker_core.protocol.bodies.queues import MessageQueue
+from gateway.data.messages import Draft
+from gateway.data.schemas import Produced, rfc3339
+from gateway.problems import SEND_UNCERTAIN, STORED_NOT_FLUSHED, ProblemError, find_problem
+
+# Below RocketMQ's 4 MiB for a whole batch, with room for what sizes were only estimated.
+BATCH_BYTES: Final = 3_500_000
+_LANES_AT_ONCE: Final = 64
+
+
+@dataclass(slots=True)
+class Outcome:
+    """The result of one message, with the problem if it was not stored as safely as promised."""
+
+    result: Produced
+    problem: ProblemError | None = None
+
+
+@dataclass(slots=True)
+class _Lane:
+    queue: MessageQueue | None
+    batches: list[list[Draft]]
+
+
+def failed(entry_id: str, problem: ProblemError) -> Outcome:
+    """Return the outcome of a message that was not stored, or of which nobody can say so."""
+    result = Produced(entry_id, "failed", problem=problem.brief())
+    if problem.kind is SEND_UNCERTAIN:
+        result.status = "unknown"
+    return Outcome(result, problem)
+
+
+async def ship_one(producer: Producer, draft: Draft, *, timeout_ms: int) -> Outcome:
+    """Send one message; refusals of the broker are outcomes, not errors."""
+    try:
+        queue = None if draft.ordering_key is None else await _queue_of(producer, draft)
+        sent = await producer.send(draft.message, timeout_ms=timeout_ms, queue=queue)
+    except GantryError as error:
+        return failed(draft.entry_id, _problem_of(error))
+    return _stored(draft, sent, sent.message_id, 0, _now_ms())
+
+
+async def ship_as_one(producer: Producer, drafts: Sequence[Draft], *, timeout_ms: int) -> list[Outcome]:
+    """Send all messages as one broker batch; what is refused is refused for all."""
+    queue = None if drafts[0].ordering_key is None else await _queue_of(producer, drafts[0])
+    return await _ship_batch(producer, drafts, queue, timeout_ms)
+
+
+async def ship(producer: Producer, drafts: Sequence[Draft], *, timeout_ms: int) -> dict[str, Outcome]:
+    """Send all messages, as many together as may be; return the outcomes by entry id."""
+    limit = asyncio.Semaphore(_LANES_AT_ONCE)
+
+    async def run(lane: _Lane) -> list[Outcome]:
+        async with limit:
+            return await _ship_lane(producer, lane, timeout_ms)
+
+    try:
+        lanes = await _lanes(producer, drafts)
+    except GantryError as error:
+        return {draft.entry_id: failed(draft.entry_id, _problem_of(error)) for draft in drafts}
+    outcomes = await asyncio.gather(*map(run, lanes))
+    return {outcome.result.entry_id: outcome for outcome in chain.from_iterable(outcomes)}
+
+
+async def _lanes(producer: Producer, drafts: Iterable[Draft]) -> list[_Lane]:
+    alone: list[_Lane] = []
+    together: dict[MessageQueue | None, list[Draft]] = {}
+    for draft in drafts:
+        queue = None if draft.ordering_key is None else await _queue_of(producer, draft)
+        if draft.delay_ms:
+            alone.append(_Lane(queue, [[draft]]))
+        else:
+            together.setdefault(queue, []).append(draft)
+    return alone + [_Lane(queue, list(_cut(drafts))) for queue, drafts in together.items()]
+
+
+def _cut(drafts: Iterable[Draft]) -> Iterator[list[Draft]]:
+    """Cut messages into batches that a broker takes."""
+    batch: list[Draft] = []
+    size = 0
+    for draft in drafts:
+        if batch and size + draft.size > BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+        batch.append(draft)
+        size += draft.size
+    if batch:
+        yield batch
+
+
+async def _ship_lane(producer: Producer, lane: _Lane, timeout_ms: int) -> list[Outcome]:
+    outcomes: list[Outcome] = []
+    broken: ProblemError | None = None
+    for batch in lane.batches:
+        if broken is not None and lane.queue is not None:
+            # A later message of an ordering key must not overtake one that failed.
+            outcomes += [failed(draft.entry_id, broken) for draft in batch]
+            continue
+        sent = await _ship_batch(producer, batch, lane.queue, timeout_ms)
+        broken = sent[0].problem
+        outcomes += sent
+    return outcomes
+
+
+async def _ship_batch(
+    producer: Producer, drafts: Sequence[Draft], queue: MessageQueue | None, timeout_ms: int
+) -> list[Outcome]:
+    try:
+        if len(drafts) == 1:
+            sent = await producer.send(drafts[0].message, timeout_ms=timeout_ms, queue=queue)
+            ids: Sequence[str] = (sent.message_id,)
+        else:
+            messages = [draft.message for draft in drafts]
+            sent = await producer.send_batch(messages[0].topic, messages, timeout_ms=timeout_ms, queue=queue)
+            ids = sent.message_ids
+    except GantryError as error:
+        problem = _problem_of(error)
+        return [failed(draft.entry_id, problem) for draft in drafts]
+    now = _now_ms()
+    return [
+        _stored(draft, sent, message_id, place, now)
+        for place, (draft, message_id) in enumerate(zip(drafts, ids, strict=True))
+    ]
+
+
+async def _queue_of(producer: Producer, draft: Draft) -> MessageQueue:
+    queues = await producer.queues(draft.message.topic)
+    return queue_for_key(queues, draft.ordering_key or "")
+
+
+def _stored(draft: Draft, sent: SendResult, message_id: str, place: int, now_ms: int) -> Outcome:
+    result = Produced(draft.entry_id, "stored", message_id=message_id, stored_at=rfc3339(now_ms))
+    if draft.delay_ms:
+        # What the broker answers is a place in its schedule; queue and offset are known once the message is due.
+        result.deliver_at = rfc3339(now_ms + draft.delay_ms)
+    else:
+        result.queue_id, result.offset = sent.queue.queue_id, sent.queue_offset + place
+    if sent.status is SendStatus.SEND_OK:
+        return Outcome(result)
+    result.status = "stored_not_flushed"
+    detail = f"The broker stored the message and answered {sent.status}: a crash or fail-over now may lose it."
+    problem = ProblemError(STORED_NOT_FLUSHED, detail)
+    result.problem = problem.brief()
+    return Outcome(result, problem)
+
+
+def _problem_of(error: GantryError) -> ProblemError:
+    problem = find_problem(error)
+    if problem is None:
+        raise error
+    return problem
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

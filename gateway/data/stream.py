@@ -1,0 +1,194 @@
+"""A WebSocket of the data plane: frames in, frames out, and the ways in which it ends.
+
+One task reads frames, others may write. A socket ends when the client closes it, when it sends what is no frame, when
+nothing came for ten minutes, or when the process shuts down; whoever waits on it is cancelled then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import suppress
+from typing import Any, Final, Protocol
+
+import msgspec
+
+from broker_core.errors import GantryError
+from gateway import sockets
+from gateway.auth import Principal
+from gateway.data.parts import Parts
+from gateway.data.schemas import decode
+from gateway.problems import MALFORMED, ProblemError, find_problem
+from gateway.sockets import Receive, Scope, Send
+
+IDLE_SECONDS: Final = 600.0
+_INTERNAL: Final = 1011
+
+_log = logging.getLogger(__name__)
+_encode = msgspec.json.Encoder().encode
+
+
+class SocketClosed(Exception):
+    """The socket is at its end, whoever ended it."""
+
+
+class BadFrame(Exception):
+    """The client sent something that is no frame of this endpoint; the socket cannot go on."""
+
+
+class Socket:
+    """An accepted WebSocket that speaks JSON."""
+
+    def __init__(self, parts: Parts, scope: Scope, receive: Receive, send: Send, principal: Principal) -> None:
+        self.parts = parts
+        self.principal = principal
+        self._scope = scope
+        self._receive = receive
+        self._send = send
+        self._is_open = False
+        self._ending: asyncio.Future[tuple[int, str]] = asyncio.get_running_loop().create_future()
+        self.idle_seconds: float | None = IDLE_SECONDS
+
+    @property
+    def ending(self) -> asyncio.Future[tuple[int, str]]:
+        """Done as soon as our side wants to close."""
+        return self._ending
+
+    async def accept(self) -> None:
+        """Answer the handshake and say hello."""
+        await self._receive()
+        await self._send({"type": "websocket.accept", "subprotocol": sockets.chosen_protocol(self._scope)})
+        self._is_open = True
+        sizes = self.parts.limits.sizes
+        await self.send(sockets.hello({"frame_bytes": sizes.frame_bytes, "message_bytes": sizes.message_bytes}))
+
+    async def send(self, frame: object) -> None:
+        """Send one frame; raise SocketClosed when nobody can get it any more."""
+        await self.send_text(_encode(frame))
+
+    async def send_text(self, frame: bytes) -> None:
+        """Send one frame that is JSON already; raise SocketClosed."""
+        if not self._is_open:
+            raise SocketClosed
+        try:
+            await self._send({"type": "websocket.send", "text": frame.decode()})
+        except (OSError, RuntimeError) as error:  # how servers say that the client has gone
+            self._is_open = False
+            raise SocketClosed from error
+
+    async def send_problem(self, problem: ProblemError, context: str | None = None) -> None:
+        """Send an error frame."""
+        await self.send({"type": "error", "context": context, "problem": problem.brief()})
+
+    def close(self, code: int, reason: str) -> None:
+        """Have the socket closed from our side; the first one to say so is heard."""
+        self._is_open = False
+        if not self._ending.done():
+            self._ending.set_result((code, reason))
+
+    async def say_why(self) -> None:
+        """Send the close frame if the end was our wish; only when nobody reads, for servers hold it back until then."""
+        if self._ending.done():
+            code, reason = self._ending.result()
+            with suppress(OSError, RuntimeError):
+                await self._send({"type": "websocket.close", "code": code, "reason": sockets.close_reason(reason)})
+
+    async def frames(self) -> AsyncIterator[bytes]:
+        """Return the client's frames until it closes; raise TimeoutError when none comes for `idle_seconds`."""
+        limit = self.parts.limits.sizes.frame_bytes
+        while True:
+            async with asyncio.timeout(self.idle_seconds):
+                event = await self._receive()
+            if event["type"] == "websocket.disconnect":
+                self._is_open = False
+                return
+            text = event.get("text")
+            data: bytes = event.get("bytes") or b"" if text is None else text.encode()
+            if len(data) > limit:
+                self.close(sockets.TOO_BIG, f"A frame has at most {limit:,} bytes.")
+                return
+            yield data
+
+
+class Head(msgspec.Struct):
+    """What every frame of a client has."""
+
+    type: str
+    context: str | None = None
+
+
+Handler = tuple[msgspec.json.Decoder[Any], Callable[[Any], Awaitable[None]]]
+
+
+class Conversation(Protocol):
+    """What an endpoint does with the frames of its socket."""
+
+    @property
+    def handlers(self) -> Mapping[str, Handler]:
+        """By type of frame: its decoder, and what is done with it."""
+
+    async def end(self) -> None:
+        """Let go of everything; the socket is closed."""
+
+
+async def converse(socket: Socket, conversation: Conversation) -> None:
+    """Run a conversation to its end, whatever ends it."""
+    metrics = socket.parts.metrics
+    metrics.sockets += 1
+    reading = asyncio.create_task(_read(socket, conversation), name="socket: read frames")
+    draining = asyncio.create_task(socket.parts.draining.wait(), name="socket: watch for the end")
+    try:
+        await asyncio.wait({reading, draining, socket.ending}, return_when=asyncio.FIRST_COMPLETED)
+        if draining.done():
+            socket.close(sockets.DRAINING, "The gateway is shutting down; connect again in 2 s.")
+    finally:
+        metrics.sockets -= 1
+        for task in (reading, draining):
+            task.cancel()
+        await asyncio.gather(reading, draining, return_exceptions=True)
+        await socket.say_why()
+        await conversation.end()
+
+
+async def _read(socket: Socket, conversation: Conversation) -> None:
+    try:
+        async for data in socket.frames():
+            await _hear(socket, conversation.handlers, data)
+    except SocketClosed:
+        return
+    except BadFrame as error:
+        with suppress(SocketClosed):
+            await socket.send_problem(ProblemError(MALFORMED, str(error)))
+        socket.close(sockets.BAD_FRAME, str(error))
+    except TimeoutError:
+        socket.close(sockets.IDLE, f"Nothing came for {socket.idle_seconds:g} s.")
+    except Exception:  # noqa: BLE001 - the top of a connection
+        _log.exception("socket: failed")
+        socket.close(_INTERNAL, "The gateway failed; its log tells more.")
+
+
+async def _hear(socket: Socket, handlers: Mapping[str, Handler], data: bytes) -> None:
+    """Act on one frame; a refusal is answered, and the socket goes on."""
+    head = _head(data)
+    handler = handlers.get(head.type)
+    if handler is None:
+        raise BadFrame(f"No frame of type {head.type[:50]!r} is known here; known: {', '.join(handlers)}.")
+    decode_as, act = handler
+    try:
+        await act(decode(decode_as, data))
+    except (ProblemError, GantryError) as error:
+        problem = find_problem(error)
+        if problem is None:
+            raise
+        await socket.send_problem(problem, head.context)
+
+
+def _head(data: bytes) -> Head:
+    try:
+        return _HEAD.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadFrame(f"This is no frame: {error}.") from None
+
+
+_HEAD: Final = msgspec.json.Decoder(Head)

@@ -1,0 +1,242 @@
+"""``/ws/v1/consume``: messages on lease as fast as the client gives credit.
+
+::
+
+    > {"type":"subscribe","group":"billing","topic":"orders","lease_ms":30000,"credit":50}
+    < {"type":"message","receipt":"v1…","delivery_count":1,…}
+    > {"type":"ack","receipts":["v1…"]}         < {"type":"settled","receipts":["v1…"],"results":[…]}
+    > {"type":"credit","n":20}                  < {"type":"lease_expired","receipts":["v1…"]}
+
+A socket has one subscription. Receipts are those of HTTP: what is received here may be settled there, and the reverse.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from heapq import heappop, heappush
+from typing import Annotated, Final, Literal
+
+from msgspec import Meta, Struct, field
+
+from broker_core.client.consumer.leases import LeasedMessage
+from broker_core.errors import GantryError
+from gateway import sockets
+from gateway.data import settling
+from gateway.data.leasing import Holder, Wanted, give_back, lease_out
+from gateway.data.routing import check_group, check_topic
+from gateway.data.schemas import AckRequest, ExtendRequest, Filter, NackRequest, decoder, encode
+from gateway.data.settling import Outcome
+from gateway.data.stream import Handler, Socket, SocketClosed
+from gateway.problems import CONFLICT, RECEIPT_EXPIRED, ProblemError, find_problem
+
+MAX_CREDIT: Final = 10_000
+_BATCH: Final = 32
+_WAIT_MS: Final = 15_000
+_RETRY_SECONDS: Final = 2.0
+_WATCH_SECONDS: Final = 0.5
+_Context = Annotated[str, Meta(max_length=255)] | None
+
+
+class SubscribeFrame(Struct, forbid_unknown_fields=True):
+    """What to lease from now on."""
+
+    type: Literal["subscribe"]
+    group: str
+    topic: str
+    cluster: str = "local"
+    filter: Filter = field(default_factory=Filter)
+    lease_ms: Annotated[int, Meta(ge=1000, le=43_200_000)] = 30_000
+    credit: Annotated[int, Meta(ge=0, le=MAX_CREDIT)] = 0
+    body_encoding: Literal["auto", "json", "text", "base64"] = "auto"
+    context: _Context = None
+
+
+class CreditFrame(Struct, forbid_unknown_fields=True):
+    """So many more messages may come."""
+
+    type: Literal["credit"]
+    n: Annotated[int, Meta(ge=1, le=MAX_CREDIT)]
+    context: _Context = None
+
+
+class AckFrame(AckRequest, forbid_unknown_fields=True, kw_only=True):
+    """Messages that are done."""
+
+    type: Literal["ack"]
+    context: _Context = None
+
+
+class NackFrame(NackRequest, forbid_unknown_fields=True, kw_only=True):
+    """Messages that failed."""
+
+    type: Literal["nack"]
+    context: _Context = None
+
+
+class ExtendFrame(ExtendRequest, forbid_unknown_fields=True, kw_only=True):
+    """Messages that take longer."""
+
+    type: Literal["extend"]
+    context: _Context = None
+
+
+class Consuming:
+    """The conversation of one consume socket."""
+
+    def __init__(self, socket: Socket) -> None:
+        self._socket = socket
+        self._parts = socket.parts
+        self._subscribed: SubscribeFrame | None = None
+        self._credit = 0
+        self._has_credit = asyncio.Event()
+        self._leases = _Leases()
+        self._tasks: list[asyncio.Task[None]] = []
+        self.handlers: Mapping[str, Handler] = {
+            "subscribe": (decoder(SubscribeFrame), self._subscribe),
+            "credit": (decoder(CreditFrame), self._more),
+            "ack": (decoder(AckFrame), self._ack),
+            "nack": (decoder(NackFrame), self._nack),
+            "extend": (decoder(ExtendFrame), self._extend),
+        }
+
+    async def end(self) -> None:
+        """Stop asking for messages; those that were sent stay on lease, to be settled elsewhere or to come again."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _subscribe(self, frame: SubscribeFrame) -> None:
+        if self._subscribed is not None:
+            raise ProblemError(CONFLICT, "This socket has a subscription; open another one for a second.")
+        check_group(frame.group)
+        check_topic(frame.topic)
+        self._socket.principal.require("consume", frame.topic)
+        consumer = await self._parts.connections.lease_consumer(frame.cluster, frame.group)
+        wanted = Wanted(consumer, frame.topic, frame.lease_ms, frame.filter.expression)
+        self._subscribed = frame
+        self._socket.idle_seconds = None
+        self._add_credit(frame.credit)
+        self._tasks += [
+            asyncio.create_task(self._pump(frame, wanted), name="socket: lease messages"),
+            asyncio.create_task(self._watch(), name="socket: watch leases"),
+        ]
+
+    async def _more(self, frame: CreditFrame) -> None:
+        self._add_credit(frame.n)
+
+    async def _ack(self, frame: AckFrame) -> None:
+        holder = self._admit(frame.receipts)
+        await self._tell(await settling.ack(self._parts, holder, frame.receipts), frame.context)
+
+    async def _nack(self, frame: NackFrame) -> None:
+        holder = self._admit(frame.receipts)
+        await self._tell(await settling.nack(self._parts, holder, frame.receipts, frame), frame.context)
+
+    async def _extend(self, frame: ExtendFrame) -> None:
+        holder = self._admit(frame.receipts)
+        outcomes = await settling.extend(self._parts, holder, frame.receipts, frame)
+        for outcome in outcomes:
+            if isinstance(outcome.result.new_receipt, str):
+                self._leases.add(outcome.result.new_receipt, self._parts.clock() + frame.lease_ms / 1000)
+        await self._tell(outcomes, frame.context)
+
+    def _admit(self, receipts: Sequence[str]) -> Holder:
+        frame, parts = self._subscribed, self._parts
+        if frame is None:
+            raise ProblemError(CONFLICT, "Subscribe first: the receipts of a socket are of its group and topic.")
+        settling.check_receipts(receipts, parts.limits.sizes.receipts)
+        parts.consume_rate.take(self._socket.principal.key, 1, parts.clock())
+        return self._holder(frame)
+
+    def _holder(self, frame: SubscribeFrame) -> Holder:
+        return Holder(frame.cluster, frame.group, frame.topic, self._socket.principal.key)
+
+    async def _tell(self, outcomes: Sequence[Outcome], context: str | None) -> None:
+        for outcome in outcomes:
+            if outcome.problem is None or outcome.problem.kind is RECEIPT_EXPIRED:
+                self._leases.remove(outcome.result.receipt)
+        settled = [outcome.result.receipt for outcome in outcomes if outcome.problem is None]
+        results = [outcome.result for outcome in outcomes]
+        await self._socket.send({"type": "settled", "context": context, "receipts": settled, "results": results})
+
+    def _add_credit(self, n: int) -> None:
+        self._credit = min(self._credit + n, MAX_CREDIT)
+        if self._credit:
+            self._has_credit.set()
+
+    async def _pump(self, frame: SubscribeFrame, wanted: Wanted) -> None:
+        """Lease and send messages while there is credit; a refusal that may pass is told and tried again."""
+        holder = self._holder(frame)
+        with suppress(SocketClosed):
+            while True:
+                await self._has_credit.wait()
+                try:
+                    leased = await self._lease(holder, wanted)
+                except (ProblemError, GantryError) as error:
+                    problem = find_problem(error)
+                    if problem is None:
+                        raise
+                    await self._socket.send_problem(problem, frame.context)
+                    if not problem.kind.retryable:
+                        self._socket.close(sockets.close_code(problem), problem.detail)
+                        return
+                    await asyncio.sleep(_RETRY_SECONDS)
+                    continue
+                await self._send(holder, frame, wanted, leased)
+
+    async def _lease(self, holder: Holder, wanted: Wanted) -> list[LeasedMessage]:
+        parts = self._parts
+        room = parts.leases.room(
+            group=holder.group_key, caller=holder.caller, wanted=min(self._credit, _BATCH), now=parts.clock()
+        )
+        return await wanted.ask(room, wait_ms=_WAIT_MS)
+
+    async def _send(self, holder: Holder, frame: SubscribeFrame, wanted: Wanted, leased: list[LeasedMessage]) -> None:
+        for index, message in enumerate(leased):
+            out = lease_out(self._parts, holder, message, frame.body_encoding)
+            self._leases.add(out.receipt, self._parts.clock() + frame.lease_ms / 1000)
+            try:
+                await self._socket.send_text(b'{"type":"message",' + encode(out)[1:])
+            except SocketClosed:
+                await give_back(wanted.consumer, leased[index:])
+                raise
+            self._credit -= 1
+        self._parts.metrics.messages("leased", len(leased))
+        if self._credit <= 0:
+            self._has_credit.clear()
+
+    async def _watch(self) -> None:
+        """Tell the client of leases that ended without being settled."""
+        with suppress(SocketClosed):
+            while True:
+                await asyncio.sleep(_WATCH_SECONDS)
+                ended = self._leases.take_ended(self._parts.clock())
+                if ended:
+                    await self._socket.send({"type": "lease_expired", "receipts": ended})
+
+
+class _Leases:
+    """What this socket sent and has not seen settled, by receipt, with the moment at which each lease ends (s)."""
+
+    def __init__(self) -> None:
+        self._ends: dict[str, float] = {}
+        self._order: list[tuple[float, str]] = []
+
+    def add(self, receipt: str, ends_at: float) -> None:
+        self._ends[receipt] = ends_at
+        heappush(self._order, (ends_at, receipt))
+
+    def remove(self, receipt: str) -> None:
+        self._ends.pop(receipt, None)
+
+    def take_ended(self, now: float) -> list[str]:
+        """Return the receipts whose lease is over, and forget them."""
+        ended = []
+        while self._order and self._order[0][0] <= now:
+            ends_at, receipt = heappop(self._order)
+            if self._ends.get(receipt) == ends_at:
+                del self._ends[receipt]
+                ended.append(receipt)
+        return ended

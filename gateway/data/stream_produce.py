@@ -1,0 +1,115 @@
+"""``/ws/v1/produce``: a frame for each message, an answer for each frame.
+
+::
+
+    > {"type":"send","context":"42","topic":"orders","keys":["A17"],"body":{"encoding":"json","data":{}}}
+    < {"type":"sent","context":"42","status":"stored","message_id":"AC11…","queue_id":2,"offset":1881}
+    < {"type":"error","context":"43","problem":{"code":"TOPIC_NOT_FOUND","status":404}}
+
+Answers may come out of order, except among messages of one ordering key. When 256 messages are under way, no further
+frame is read until one of them is answered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Annotated, Any, Final, Literal
+
+from msgspec import Meta, to_builtins
+
+from broker_core.errors import GantryError
+from gateway.data.messages import Draft, draft_of_entry
+from gateway.data.routing import check_topic
+from gateway.data.schemas import Entry, Produced, decoder
+from gateway.data.shipping import ship_one
+from gateway.data.stream import Handler, Socket, SocketClosed
+from gateway.problems import ProblemError, find_problem
+
+UNDER_WAY: Final = 256
+_TIMEOUT_MS: Final = 3000
+_END_SECONDS: Final = 5.0
+
+
+class SendFrame(Entry, forbid_unknown_fields=True, kw_only=True):
+    """One message to produce."""
+
+    type: Literal["send"]
+    topic: str
+    cluster: str = "local"
+    context: Annotated[str, Meta(max_length=255)] | None = None
+
+
+class Producing:
+    """The conversation of one produce socket."""
+
+    def __init__(self, socket: Socket) -> None:
+        self._socket = socket
+        self._parts = socket.parts
+        self._room = asyncio.Semaphore(UNDER_WAY)
+        self._under_way: set[asyncio.Task[None]] = set()
+        self._last_of_key: dict[tuple[str, str, str], asyncio.Task[None]] = {}
+        self.handlers: Mapping[str, Handler] = {"send": (decoder(SendFrame), self._send)}
+
+    async def end(self) -> None:
+        """Let what is under way be stored; nobody hears of it any more."""
+        if self._under_way:
+            await asyncio.wait(self._under_way, timeout=_END_SECONDS)
+
+    async def _send(self, frame: SendFrame) -> None:
+        parts, principal = self._parts, self._socket.principal
+        check_topic(frame.topic)
+        principal.require("produce", frame.topic)
+        parts.produce_rate.take(principal.key, 1, parts.clock())
+        entry_id = frame.entry_id or frame.context or "0"
+        draft = draft_of_entry(frame, frame.topic, entry_id=entry_id, at="#", sizes=parts.limits.sizes)
+        await self._room.acquire()
+        self._start(frame, draft)
+
+    def _start(self, frame: SendFrame, draft: Draft) -> None:
+        key = (frame.cluster, frame.topic, draft.ordering_key or "")
+        before = self._last_of_key.get(key) if draft.ordering_key is not None else None
+        task = asyncio.create_task(self._ship(frame, draft, before), name="socket: send a message")
+        self._under_way.add(task)
+        if draft.ordering_key is not None:
+            self._last_of_key[key] = task
+
+        def ended(task: asyncio.Task[None]) -> None:
+            self._room.release()
+            self._under_way.discard(task)
+            if self._last_of_key.get(key) is task:
+                del self._last_of_key[key]
+
+        task.add_done_callback(ended)
+
+    async def _ship(self, frame: SendFrame, draft: Draft, before: asyncio.Task[None] | None) -> None:
+        if before is not None:
+            await asyncio.wait({before})
+        with suppress(SocketClosed):
+            try:
+                producer = await self._parts.connections.producer(frame.cluster)
+                outcome = await ship_one(producer, draft, timeout_ms=_TIMEOUT_MS)
+            except GantryError as error:
+                problem = find_problem(error)
+                if problem is None:
+                    raise
+                await self._socket.send_problem(problem, frame.context)
+                return
+            if outcome.problem is not None:
+                await self._answer_problem(frame, outcome.result, outcome.problem)
+                return
+            self._parts.metrics.messages("produced", 1)
+            await self._socket.send(_frame("sent", frame, outcome.result))
+
+    async def _answer_problem(self, frame: SendFrame, result: Produced, problem: ProblemError) -> None:
+        answer = _frame("error", frame, result)
+        answer["problem"] = problem.brief()
+        await self._socket.send(answer)
+
+
+def _frame(kind: str, frame: SendFrame, result: Produced) -> dict[str, Any]:
+    told: dict[str, Any] = to_builtins(result)
+    if frame.entry_id is None:
+        del told["entry_id"]
+    return {"type": kind, "context": frame.context, **told}

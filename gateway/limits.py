@@ -1,0 +1,185 @@
+"""Sizes, rates and leases: every limit of the gateway by name, with its value and its answer when reached.
+
+Rates are token buckets, one for each caller and route class, kept in the memory of this process: with N gateway
+processes a caller may do up to N times as much. Leases out are counted the same way; an acknowledgement that reaches
+another process is counted here only when the lease runs out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from gateway.problems import BODY_TOO_LARGE, RATE_LIMITED, TOO_MANY_IN_FLIGHT, ProblemError
+
+MIB: Final = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """What one request may hold."""
+
+    body_bytes: int = 8 * MIB  # a batch; base64 makes four bytes of three
+    message_bytes: int = 4 * MIB  # RocketMQ's maxMessageSize; a broker refuses more
+    batch_messages: int = 1000
+    receipts: int = 1000
+    keys: int = 64
+    properties_bytes: int = 30_000  # brokers take 32,767 with what they add themselves
+    frame_bytes: int = 8 * MIB
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A route class and what one caller may ask of it: so many a second, and so many at once after a pause."""
+
+    name: str
+    per_second: float
+    burst: int
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """All limits of a gateway process."""
+
+    sizes: Sizes = field(default_factory=Sizes)
+    # Messages, not requests: a batch of 100 costs 100.
+    produce: Rate = Rate("produce", 50_000, 100_000)
+    # Requests to receive, ack, nack and extend.
+    consume: Rate = Rate("consume", 10_000, 20_000)
+    leases_per_group: int = 100_000
+    leases_per_caller: int = 20_000
+
+
+@dataclass(slots=True)
+class _Bucket:
+    tokens: float
+    at: float
+
+
+class RateLimiter:
+    """Token buckets by caller for one rate."""
+
+    _MAX_CALLERS: Final = 50_000
+
+    def __init__(self, rate: Rate) -> None:
+        self.rate = rate
+        self._buckets: dict[str, _Bucket] = {}
+        window = max(1, round(rate.burst / rate.per_second))
+        self._policy = (b"ratelimit-policy", f'"{rate.name}";q={rate.burst};w={window}'.encode())
+
+    def take(self, caller: str, cost: int, now: float) -> tuple[tuple[bytes, bytes], tuple[bytes, bytes]]:
+        """Spend `cost` of the caller's tokens at `now` (s, monotonic); return RateLimit-Policy and RateLimit headers.
+
+        Raises RATE_LIMITED when there are too few, spending none. A cost above the whole bucket empties a full one, so
+        that no request is impossible for ever.
+        """
+        bucket = self._buckets.get(caller)
+        if bucket is None:
+            bucket = self._add(caller, now)
+        rate = self.rate
+        tokens = min(float(rate.burst), bucket.tokens + (now - bucket.at) * rate.per_second)
+        bucket.at = now
+        needed = min(cost, rate.burst)
+        if tokens < needed:
+            bucket.tokens = tokens
+            raise self._refusal(needed, tokens)
+        bucket.tokens = tokens - needed
+        return self._policy, self._header(bucket.tokens)
+
+    def _header(self, tokens: float) -> tuple[bytes, bytes]:
+        missing = self.rate.burst - tokens
+        return b"ratelimit", b'"%b";r=%d;t=%d' % (self.rate.name.encode(), tokens, missing / self.rate.per_second + 1)
+
+    def _refusal(self, needed: int, tokens: float) -> ProblemError:
+        wait = int((needed - tokens) / self.rate.per_second) + 1
+        return ProblemError(
+            RATE_LIMITED,
+            f"Rate {self.rate.name!r}: {self.rate.per_second:g} a second for each caller; try again in {wait} s.",
+            retry_after_s=wait,
+            headers=(self._policy, self._header(tokens)),
+        )
+
+    def _add(self, caller: str, now: float) -> _Bucket:
+        if len(self._buckets) >= self._MAX_CALLERS:
+            self._forget_full(now)
+        bucket = self._buckets[caller] = _Bucket(float(self.rate.burst), now)
+        return bucket
+
+    def _forget_full(self, now: float) -> None:
+        # A bucket that is full again says no more than one that is not there.
+        refill = self.rate.burst / self.rate.per_second
+        self._buckets = {caller: bucket for caller, bucket in self._buckets.items() if now - bucket.at < refill}
+
+
+@dataclass(slots=True)
+class _Leases:
+    """Leases and when each is over; `soonest` is the first moment at which forgetting can find one."""
+
+    until: dict[str, float] = field(default_factory=dict)
+    soonest: float = float("inf")
+
+    def forget_expired(self, now: float) -> None:
+        if now >= self.soonest:
+            self.until = {lease: until for lease, until in self.until.items() if until > now}
+            self.soonest = min(self.until.values(), default=float("inf"))
+
+
+class LeasesOut:
+    """The leases that this process gave out and that are neither settled nor over, by group and by caller."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._by_key: dict[str, _Leases] = {}
+
+    def room(self, *, group: str, caller: str, wanted: int, now: float) -> int:
+        """Return how many of `wanted` messages may be leased now (`now` in s); raise TOO_MANY_IN_FLIGHT for none."""
+        of_group = self._room(group, self._limits.leases_per_group, wanted, now)
+        of_caller = self._room(caller, self._limits.leases_per_caller, wanted, now)
+        if of_group <= 0:
+            raise _too_many(f"group {group!r}", self._limits.leases_per_group)
+        if of_caller <= 0:
+            raise _too_many("this caller", self._limits.leases_per_caller)
+        return min(of_group, of_caller)
+
+    def add(self, lease: str, *, group: str, caller: str, expires_at: float) -> None:
+        """Count a lease, named by what identifies it, until `expires_at` (s, same clock as `now`)."""
+        for key in (group, caller):
+            leases = self._by_key.setdefault(key, _Leases())
+            leases.until[lease] = expires_at
+            leases.soonest = min(leases.soonest, expires_at)
+
+    def settle(self, lease: str, *, group: str, caller: str) -> None:
+        """Stop counting a lease, if this process gave it out."""
+        for key in (group, caller):
+            leases = self._by_key.get(key)
+            if leases is not None and leases.until.pop(lease, None) is not None and not leases.until:
+                del self._by_key[key]
+
+    def total(self) -> int:
+        """Return how many leases are counted, those over but not yet forgotten included."""
+        return sum(len(leases.until) for leases in self._by_key.values()) // 2
+
+    def forget_expired(self, now: float) -> None:
+        """Drop every lease that is over."""
+        for leases in self._by_key.values():
+            leases.forget_expired(now)
+        self._by_key = {key: leases for key, leases in self._by_key.items() if leases.until}
+
+    def _room(self, key: str, limit: int, wanted: int, now: float) -> int:
+        leases = self._by_key.get(key)
+        if leases is None:
+            return min(wanted, limit)
+        if len(leases.until) + wanted > limit:
+            leases.forget_expired(now)
+        return min(wanted, limit - len(leases.until))
+
+
+def _too_many(whose: str, limit: int) -> ProblemError:
+    detail = f"{limit} messages of {whose} are out on lease; settle some, or let their leases end."
+    return ProblemError(TOO_MANY_IN_FLIGHT, detail)
+
+
+def check_body_size(size: int, limit: int) -> None:
+    """Raise BODY_TOO_LARGE when a body of `size` bytes is over `limit`."""
+    if size > limit:
+        raise ProblemError(BODY_TOO_LARGE, f"The body has {size:,} bytes or more; the limit is {limit:,}.")

@@ -1,0 +1,105 @@
+"""``/ws/v1/events``: the present state of any number of subjects, and each new one as it is published.
+
+::
+
+    > {"type":"subscribe","subjects":["groups:local","job:01J8…"]}
+    < {"type":"state","subject":"groups:local","seq":8,"at":"…","data":{…}}
+    < {"type":"denied","subject":"job:01J8…"}
+    > {"type":"unsubscribe","subjects":["groups:local"]}
+
+A state is whole, so one that was missed is made good by the next. Nothing is asked of a broker here: what the sampler
+and the jobs publish is handed on, and whoever comes late gets the last state that was kept.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Final, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from console import live
+from gateway.auth import Principal
+from gateway.live.socket import LiveSocket
+from gateway.problems import TOO_MANY_IN_FLIGHT, ProblemError
+
+MAX_SUBJECTS: Final = 500
+_OF_CLUSTER: Final = frozenset({"overview", "groups", "topics"})
+
+Subjects = Annotated[list[Annotated[str, Meta(min_length=1, max_length=400)]], Meta(max_length=MAX_SUBJECTS)]
+
+
+class SubscribeFrame(Struct, forbid_unknown_fields=True):
+    """Begin to hear of these."""
+
+    type: Literal["subscribe"]
+    subjects: Subjects
+
+
+class UnsubscribeFrame(Struct, forbid_unknown_fields=True):
+    """Hear no more of these."""
+
+    type: Literal["unsubscribe"]
+    subjects: Subjects
+
+
+class EventsConsumer(LiveSocket):
+    """One socket of `/ws/v1/events`."""
+
+    decoders: ClassVar = {
+        "subscribe": msgspec.json.Decoder(SubscribeFrame),
+        "unsubscribe": msgspec.json.Decoder(UnsubscribeFrame),
+    }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._last_seq: dict[str, int] = {}
+
+    async def hear(self, frame: SubscribeFrame | UnsubscribeFrame) -> None:
+        """Begin or end subscriptions."""
+        if isinstance(frame, UnsubscribeFrame):
+            for subject in frame.subjects:
+                await self._leave(subject)
+            return
+        for subject in frame.subjects:
+            if not may_watch(self.principal, subject):
+                await self.send_frame({"type": "denied", "subject": subject})
+            elif subject not in self._last_seq:
+                await self._join(subject)
+
+    async def state(self, event: live.Event) -> None:
+        """Hand on a state that was published (called by Channels)."""
+        subject = event["subject"]
+        if self._last_seq.get(subject) not in (None, event["seq"]):
+            self._last_seq[subject] = event["seq"]
+            await self.send_frame(event)
+
+    async def disconnect(self, code: int) -> None:  # noqa: ARG002 - Channels' signature
+        """Leave every subject."""
+        for subject in list(self._last_seq):
+            await self._leave(subject)
+
+    async def _join(self, subject: str) -> None:
+        if len(self._last_seq) >= MAX_SUBJECTS:
+            raise ProblemError(TOO_MANY_IN_FLIGHT, f"A socket watches at most {MAX_SUBJECTS} subjects.")
+        # First join, then look: a state published between the two comes by both ways, never by none.
+        self._last_seq[subject] = 0
+        await self.channel_layer.group_add(live.channel_group(subject), self.channel_name)
+        event = await live.last_state(subject, store=self.store)
+        if event is not None:
+            await self.state(event)
+
+    async def _leave(self, subject: str) -> None:
+        if self._last_seq.pop(subject, None) is not None:
+            await self.channel_layer.group_discard(live.channel_group(subject), self.channel_name)
+
+
+def may_watch(principal: Principal, subject: str) -> bool:
+    """Return whether a subject exists as a kind, and the principal may read what it is about."""
+    kind, _, rest = subject.partition(":")
+    if kind == "group":
+        _, colon, group = rest.partition(":")
+        return bool(colon and group) and principal.may("read", group)
+    if kind in _OF_CLUSTER or kind == "job":
+        return bool(rest) and principal.may("read")
+    return subject == live.JOBS and principal.may("read")

@@ -1,0 +1,132 @@
+"""``/ws/v1/lag``: the lag of some groups, as often as wanted, each frame whole.
+
+::
+
+    > {"type":"watch","groups":["billing","ship-*"],"interval_ms":1000,"detail":"queue"}
+    < {"type":"snapshot","seq":1,"at":"…","groups":[{"group":"billing","topics":["orders"],"lag":120,…,"queues":[…]}]}
+    < {"type":"unknown","group":"ship-7","reason":"broker_unreachable"}
+
+A group whose lag nobody knows has its own frame and is not in the snapshot; a lag of 0 is measured. The figures are
+those that the sampler took once for everybody.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from typing import Annotated, Any, ClassVar, Final, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from console import live
+from gateway.live.socket import LiveSocket
+
+_MAX_PATTERNS: Final = 200
+# A state that comes a little early still counts for its second.
+_SLACK_SECONDS: Final = 0.2
+
+Patterns = Annotated[list[Annotated[str, Meta(min_length=1, max_length=255)]], Meta(max_length=_MAX_PATTERNS)]
+
+
+class WatchFrame(Struct, forbid_unknown_fields=True):
+    """Begin to watch, in place of what was watched before."""
+
+    type: Literal["watch"]
+    groups: Patterns
+    cluster: str = "local"
+    interval_ms: Annotated[int, Meta(ge=1000, le=3_600_000)] = 1000
+    detail: Literal["group", "queue"] = "group"
+
+
+class ResumeFrame(Struct, forbid_unknown_fields=True):
+    """Send the present state now; every frame is whole, so nothing is repeated."""
+
+    type: Literal["resume"]
+    session: str = ""
+    last_seq: int = 0
+
+
+class LagConsumer(LiveSocket):
+    """One socket of `/ws/v1/lag`."""
+
+    decoders: ClassVar = {"watch": msgspec.json.Decoder(WatchFrame), "resume": msgspec.json.Decoder(ResumeFrame)}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._watched: WatchFrame | None = None
+        self._seq = 0
+        self._sent_at = 0.0
+
+    async def hear(self, frame: WatchFrame | ResumeFrame) -> None:
+        """Begin to watch, or send what is watched once more."""
+        if isinstance(frame, WatchFrame):
+            await self._leave()
+            self._watched = frame
+            group = live.channel_group(live.groups(frame.cluster))
+            await self.channel_layer.group_add(group, self.channel_name)
+        await self._send_present()
+
+    async def state(self, event: live.Event) -> None:
+        """Send a snapshot made of a state that was published (called by Channels)."""
+        watched = self._watched
+        if watched is None or event["subject"] != live.groups(watched.cluster):
+            return
+        if time.monotonic() - self._sent_at + _SLACK_SECONDS >= watched.interval_ms / 1000:
+            await self._send(watched, event)
+
+    async def disconnect(self, code: int) -> None:  # noqa: ARG002 - Channels' signature
+        """Stop watching."""
+        await self._leave()
+
+    async def _leave(self) -> None:
+        if self._watched is not None:
+            group = live.channel_group(live.groups(self._watched.cluster))
+            await self.channel_layer.group_discard(group, self.channel_name)
+            self._watched = None
+
+    async def _send_present(self) -> None:
+        watched = self._watched
+        if watched is None:
+            return
+        event = await live.last_state(live.groups(watched.cluster), store=self.store)
+        if event is not None:
+            await self._send(watched, event)
+            return
+        for pattern in watched.groups:
+            await self.send_frame({"type": "unknown", "group": pattern, "reason": "not_sampled"})
+
+    async def _send(self, watched: WatchFrame, event: live.Event) -> None:
+        self._sent_at = time.monotonic()
+        groups = [group for group in items(event["data"]) if self._wants(watched, group["name"])]
+        known = [group for group in groups if group["state"] != "unknown"]
+        shown = [_shown(group) for group in known]
+        if watched.detail == "queue":
+            await self._add_queues(watched.cluster, shown)
+        self._seq += 1
+        await self.send_frame({"type": "snapshot", "seq": self._seq, "at": event["at"], "groups": shown})
+        for group in groups:
+            if group["state"] == "unknown":
+                reason = group["unknown_reason"] or "unknown"
+                await self.send_frame({"type": "unknown", "group": group["name"], "reason": reason})
+
+    def _wants(self, watched: WatchFrame, name: str) -> bool:
+        matches = any(fnmatchcase(name, pattern) for pattern in watched.groups)
+        return matches and self.principal.may("read", name)
+
+    async def _add_queues(self, cluster: str, shown: Iterable[dict[str, Any]]) -> None:
+        for group in shown:
+            event = await live.last_state(live.group(cluster, group["group"]), store=self.store)
+            group["queues"] = [] if event is None else event["data"]["queues"]
+
+
+def items(data: Any) -> list[dict[str, Any]]:
+    """Return the group summaries of a state of the subject `groups:<cluster>`."""
+    found: list[dict[str, Any]] = data["items"]
+    return found
+
+
+def _shown(group: dict[str, Any]) -> dict[str, Any]:
+    names = ("topics", "state", "lag", "time_lag_ms", "in_rate", "out_rate", "drain_eta_ms")
+    return {"group": group["name"], **{name: group[name] for name in names}}

@@ -1,0 +1,81 @@
+"""What the live sockets share: JSON frames over Channels, hello, and the refusal of what is no frame."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import msgspec
+import orjson
+import redis.asyncio
+from channels.generic.websocket import AsyncWebsocketConsumer
+
+from gateway import sockets
+from gateway.auth import Principal
+from gateway.data.schemas import decode
+from gateway.data.stream import Head
+from gateway.problems import MALFORMED, ProblemError
+
+_HEAD = msgspec.json.Decoder(Head)
+_MAX_FRAME_BYTES = 64 * 1024
+
+
+class LiveSocket(AsyncWebsocketConsumer):
+    """A live socket: `decoders` names the frames it takes, `hear` acts on one of them."""
+
+    decoders: ClassVar[Mapping[str, msgspec.json.Decoder[Any]]] = {}
+
+    @property
+    def principal(self) -> Principal:
+        """Who opened the socket."""
+        principal: Principal = self.scope["principal"]
+        return principal
+
+    @property
+    def store(self) -> redis.asyncio.Redis:
+        """Where the last states are kept."""
+        store: redis.asyncio.Redis = self.scope["store"]
+        return store
+
+    async def connect(self) -> None:
+        """Accept whoever may read anything at all."""
+        await self.accept(sockets.chosen_protocol(self.scope))
+        if not self.principal.may("read"):
+            await self.close(sockets.FORBIDDEN, "Reading is not among your rights.")
+            return
+        await self.send_frame(sockets.hello({"frame_bytes": _MAX_FRAME_BYTES}))
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        """Act on one frame; end the socket for what is none."""
+        data = text_data.encode() if text_data is not None else bytes_data or b""
+        if len(data) > _MAX_FRAME_BYTES:
+            await self.close(sockets.TOO_BIG, f"A frame has at most {_MAX_FRAME_BYTES:,} bytes.")
+            return
+        try:
+            head = _HEAD.decode(data)
+            decoder = self.decoders[head.type]
+        except (ValueError, RecursionError, KeyError) as error:
+            problem = ProblemError(MALFORMED, f"This is no frame of this socket: {error}.")
+            await self.send_problem(problem)
+            await self.close(sockets.BAD_FRAME, problem.detail)
+            return
+        try:
+            await self.hear(decode(decoder, data))
+        except ProblemError as problem:
+            await self.send_problem(problem)
+
+    async def hear(self, frame: Any) -> None:
+        """Act on a frame of a known type."""
+        raise NotImplementedError
+
+    async def send_frame(self, frame: Mapping[str, Any]) -> None:
+        """Send one frame."""
+        await self.send(orjson.dumps(frame).decode())
+
+    async def send_problem(self, problem: ProblemError) -> None:
+        """Send an error frame."""
+        await self.send_frame({"type": "error", "problem": problem.brief()})
+
+    async def close(self, code: int | bool | None = None, reason: str | None = None) -> None:
+        """Close with a code and as much of the reason as fits."""
+        await super().close(code, None if reason is None else sockets.close_reason(reason))

@@ -1,0 +1,66 @@
+"""The pages for machines that watch: ``/healthz``, ``/readyz`` and ``/metrics``."""
+
+from __future__ import annotations
+
+import logging
+from typing import Final
+
+from gateway import metrics
+from gateway.data.parts import Parts
+from gateway.health import Health
+from gateway.live.metrics import lag_families
+from gateway.problems import METHOD_NOT_ALLOWED, ProblemError, find_problem, internal, respond
+from gateway.sockets import Receive, Scope, Send
+
+PAGES: Final = frozenset({"/healthz", "/readyz", "/metrics"})
+
+_LOOPBACK: Final = ("127.0.0.1", "::1")
+_FORWARDED: Final = (b"x-forwarded-for", b"forwarded", b"x-real-ip")
+_JSON: Final = b"application/json"
+
+_log = logging.getLogger(__name__)
+
+
+class Pages:
+    """Answers them for one process."""
+
+    def __init__(self, parts: Parts, health: Health) -> None:
+        self._parts = parts
+        self._health = health
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        headers = dict(scope["headers"])
+        request_id = headers.get(b"x-request-id", b"").decode("latin-1")[:128]
+        try:
+            if scope["method"] not in ("GET", "HEAD"):
+                raise ProblemError(METHOD_NOT_ALLOWED, "This page can be read alone.", headers=[(b"allow", b"GET")])
+            status, content_type, body = await self._page(scope, headers)
+            answer = [(b"content-type", content_type), (b"content-length", b"%d" % len(body))]
+        except Exception as error:  # noqa: BLE001 - the top of a request
+            problem = find_problem(error)
+            if problem is None:
+                _log.exception("%s failed", scope["path"])
+                problem = internal(request_id)
+            status, answer, body = respond(problem, instance=scope["path"], request_id=request_id)
+        answer.append((b"cache-control", b"no-store"))
+        await send({"type": "http.response.start", "status": status, "headers": answer})
+        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+
+    async def _page(self, scope: Scope, headers: dict[bytes, bytes]) -> tuple[int, bytes, bytes]:
+        if scope["path"] == "/healthz":
+            return 200, _JSON, b'{"status":"alive"}'
+        if scope["path"] == "/readyz":
+            state = await self._health.state()
+            return 200 if state.is_ready else 503, _JSON, state.document()
+        if not _is_local(scope, headers):
+            principal = await self._parts.auth.of_request(headers)
+            principal.require("read")
+        families = [*self._parts.metrics.families(), *await lag_families(self._parts.redis)]
+        return 200, metrics.CONTENT_TYPE.encode(), metrics.page(families)
+
+
+def _is_local(scope: Scope, headers: dict[bytes, bytes]) -> bool:
+    """Return whether the request comes from this machine itself, and not from elsewhere through a proxy on it."""
+    client = scope.get("client")
+    return client is not None and client[0] in _LOOPBACK and not any(name in headers for name in _FORWARDED)

@@ -1,0 +1,120 @@
+"""Problems for the control plane: what DRF and Django raise, as the same documents that the data plane answers with."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from django.core.exceptions import PermissionDenied as DjangoPermissionDenied
+from django.http import Http404, HttpResponse
+from rest_framework import exceptions
+from rest_framework.views import set_rollback
+
+from gateway.problems import (
+    ALREADY_EXISTS,
+    CONFLICT,
+    CSRF_FAILED,
+    FORBIDDEN,
+    INVALID,
+    MALFORMED,
+    METHOD_NOT_ALLOWED,
+    NOT_ACCEPTABLE,
+    NOT_AUTHENTICATED,
+    NOT_FOUND,
+    PRECONDITION_FAILED,
+    PRECONDITION_REQUIRED,
+    RATE_LIMITED,
+    UNSUPPORTED_MEDIA_TYPE,
+    FieldError,
+    Kind,
+    ProblemError,
+    find_problem,
+    internal,
+    respond,
+)
+
+_log = logging.getLogger(__name__)
+
+# DRF's codes; an exception of the console names its own in the same way (`default_code`).
+_BY_CODE: Final[dict[str, Kind]] = {
+    "parse_error": MALFORMED,
+    "invalid": INVALID,
+    "not_authenticated": NOT_AUTHENTICATED,
+    "authentication_failed": NOT_AUTHENTICATED,
+    "permission_denied": FORBIDDEN,
+    "not_found": NOT_FOUND,
+    "method_not_allowed": METHOD_NOT_ALLOWED,
+    "not_acceptable": NOT_ACCEPTABLE,
+    "unsupported_media_type": UNSUPPORTED_MEDIA_TYPE,
+    "throttled": RATE_LIMITED,
+    "already_exists": ALREADY_EXISTS,
+    "conflict": CONFLICT,
+    "precondition_failed": PRECONDITION_FAILED,
+    "precondition_required": PRECONDITION_REQUIRED,
+}
+
+
+def exception_handler(error: Exception, context: Mapping[str, Any]) -> HttpResponse:
+    """Return the answer to whatever a view raised (REST_FRAMEWORK's EXCEPTION_HANDLER)."""
+    request = context["request"]
+    request_id = getattr(request, "request_id", "")
+    problem = problem_of(error)
+    if problem is None:
+        _log.error("request %s: %s %s failed", request_id, request.method, request.path, exc_info=error)
+        problem = internal(request_id)
+    set_rollback()
+    status, headers, body = respond(problem, instance=request.path, request_id=request_id)
+    response = HttpResponse(body, status=status)
+    for name, value in headers:
+        response[name.decode("latin-1")] = value.decode("latin-1")
+    authenticate = getattr(error, "auth_header", None)
+    if authenticate:
+        response["WWW-Authenticate"] = authenticate
+    return response
+
+
+def problem_of(error: Exception) -> ProblemError | None:
+    """Return the problem that an exception of a view stands for, None for one that nobody foresaw."""
+    if isinstance(error, Http404):
+        return ProblemError(NOT_FOUND, str(error) or "Nothing is here.")
+    if isinstance(error, DjangoPermissionDenied):
+        return ProblemError(FORBIDDEN, str(error) or "This is not allowed.")
+    if isinstance(error, exceptions.APIException):
+        return _of_api_exception(error)
+    return find_problem(error)
+
+
+def _of_api_exception(error: exceptions.APIException) -> ProblemError:
+    if isinstance(error, exceptions.ValidationError):
+        errors = list(_field_errors(error.detail, "#"))
+        return ProblemError(INVALID, errors[0].detail if errors else "The request is not valid.", errors=errors)
+    detail = str(error.detail)
+    kind = _kind_of(error, detail)
+    wait = getattr(error, "wait", None)
+    return ProblemError(kind, detail, retry_after_s=None if wait is None else int(wait) + 1)
+
+
+def _kind_of(error: exceptions.APIException, detail: str) -> Kind:
+    code = getattr(error.detail, "code", None) or error.default_code
+    if detail.startswith("CSRF Failed"):
+        return CSRF_FAILED
+    known = _BY_CODE.get(code) or _BY_CODE.get(error.default_code)
+    if known is not None and known.status == error.status_code:
+        return known
+    return Kind(error.status_code, str(code).upper(), str(error.default_detail), error.status_code in (429, 503))
+
+
+def _field_errors(detail: Any, pointer: str) -> Iterator[FieldError]:
+    """Return DRF's nested errors as a flat list, each at its JSON pointer."""
+    if isinstance(detail, Mapping):
+        for name, inner in detail.items():
+            step = "" if name == "non_field_errors" else f"/{name}"
+            yield from _field_errors(inner, pointer + step)
+    elif isinstance(detail, list | tuple):
+        nested = any(isinstance(inner, Mapping | list) for inner in detail)
+        for index, inner in enumerate(detail):
+            yield from _field_errors(inner, f"{pointer}/{index}" if nested else pointer)
+    else:
+        code = str(getattr(detail, "code", "invalid")).upper()
+        yield FieldError(pointer, code, str(detail))

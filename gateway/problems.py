@@ -1,0 +1,200 @@
+"""Problems: every refusal of the API as RFC 9457 ``application/problem+json``, from one table.
+
+A *kind* is what programs decide by: status, stable code, and whether trying again may help. A *problem* is one
+occurrence of a kind, with a sentence for people. Exceptions of the client are kinds by the table `PROBLEMS`; the
+gateway's own refusals are raised as `ProblemError`. The adapter here serves raw ASGI; the one for DRF is
+`gateway.problem_views`, because this module is used by the data plane, which carries no framework.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import orjson
+
+from broker_core.client import errors as client
+from broker_core.client.admin.topics import NameIllegal
+from broker_core.protocol.errors import MalformedProperties
+from console.clusters.connections import ClusterNotFound, ClusterSilent
+
+CONTENT_TYPE: Final = "application/problem+json"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What can go wrong, once: HTTP status, stable code, title, and whether the same request may succeed later."""
+
+    status: int
+    code: str
+    title: str
+    retryable: bool = False
+    retry_after_s: int | None = None
+
+    @property
+    def type(self) -> str:
+        """The URN that names this kind (RFC 9457, member "type")."""
+        return "urn:gantry:problem:" + self.code.lower().replace("_", "-")
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """One fault in a request, by JSON pointer into its body (``#/messages/2/tag``) or by the name of a header."""
+
+    pointer: str
+    code: str
+    detail: str
+
+
+class ProblemError(Exception):
+    """Raised when a request is refused: a kind, a sentence naming thing and value, and what else the answer carries."""
+
+    def __init__(
+        self,
+        kind: Kind,
+        detail: str,
+        *,
+        errors: Sequence[FieldError] = (),
+        extra: Mapping[str, object] | None = None,
+        retry_after_s: int | None = None,
+        headers: Sequence[tuple[bytes, bytes]] = (),
+    ) -> None:
+        super().__init__(detail)
+        self.kind = kind
+        self.detail = detail
+        self.errors = tuple(errors)
+        self.extra = dict(extra or {})
+        self.retry_after_s = kind.retry_after_s if retry_after_s is None else retry_after_s
+        self.headers = tuple(headers)
+
+    def brief(self) -> dict[str, object]:
+        """Return the problem as it stands inside a result of a batch or a WebSocket frame."""
+        kind = self.kind
+        return {"code": kind.code, "status": kind.status, "retryable": kind.retryable, "detail": self.detail}
+
+    def document(self, *, instance: str, request_id: str) -> dict[str, object]:
+        """Return the whole problem document of the request at path `instance`."""
+        document: dict[str, object] = {
+            "type": self.kind.type,
+            "title": self.kind.title,
+            "status": self.kind.status,
+            "detail": self.detail,
+            "instance": instance,
+            "code": self.kind.code,
+            "request_id": request_id,
+            "retryable": self.kind.retryable,
+        }
+        if self.errors:
+            document["errors"] = [{"pointer": e.pointer, "code": e.code, "detail": e.detail} for e in self.errors]
+        return document | self.extra
+
+
+# --- 400 to 415: the request cannot be read, or not by this caller ---
+
+MALFORMED: Final = Kind(400, "MALFORMED", "The request cannot be read")
+NOT_AUTHENTICATED: Final = Kind(401, "NOT_AUTHENTICATED", "Sign in, or send a token")
+FORBIDDEN: Final = Kind(403, "FORBIDDEN", "Not allowed")
+CSRF_FAILED: Final = Kind(403, "CSRF_FAILED", "The CSRF token is missing or wrong")
+NOT_FOUND: Final = Kind(404, "NOT_FOUND", "Not found")
+CLUSTER_NOT_FOUND: Final = Kind(404, "CLUSTER_NOT_FOUND", "No such cluster")
+TOPIC_NOT_FOUND: Final = Kind(404, "TOPIC_NOT_FOUND", "No such topic")
+GROUP_NOT_FOUND: Final = Kind(404, "GROUP_NOT_FOUND", "No such consumer group")
+METHOD_NOT_ALLOWED: Final = Kind(405, "METHOD_NOT_ALLOWED", "This path has no such method")
+NOT_ACCEPTABLE: Final = Kind(406, "NOT_ACCEPTABLE", "No representation that the client accepts")
+CONFLICT: Final = Kind(409, "CONFLICT", "In conflict with the present state")
+ALREADY_EXISTS: Final = Kind(409, "ALREADY_EXISTS", "It exists already")
+TOPIC_READ_ONLY: Final = Kind(409, "TOPIC_READ_ONLY", "The topic cannot be written")
+NOT_PERMITTED_BY_BROKER: Final = Kind(409, "NOT_PERMITTED_BY_BROKER", "Topic, group or broker does not allow it")
+GROUP_OFFLINE: Final = Kind(409, "GROUP_OFFLINE", "No client of the group is connected", True)
+RECEIPT_EXPIRED: Final = Kind(409, "RECEIPT_EXPIRED", "Receipt handle expired")
+IN_PROGRESS: Final = Kind(409, "IN_PROGRESS", "The first request with this key is still running", True, 1)
+BODY_TOO_LARGE: Final = Kind(413, "BODY_TOO_LARGE", "The request body is too large")
+MESSAGE_TOO_LARGE: Final = Kind(413, "MESSAGE_TOO_LARGE", "The message is larger than brokers accept")
+UNSUPPORTED_MEDIA_TYPE: Final = Kind(415, "UNSUPPORTED_MEDIA_TYPE", "The content type is not served here")
+
+# --- 422: read and understood, and refused ---
+
+INVALID: Final = Kind(422, "INVALID", "The request is not valid")
+INVALID_RECEIPT: Final = Kind(422, "INVALID_RECEIPT", "This is not a receipt of this gateway")
+MESSAGE_ILLEGAL: Final = Kind(422, "MESSAGE_ILLEGAL", "No broker would take this message")
+FILTER_REFUSED: Final = Kind(422, "FILTER_REFUSED", "The filter or subscription is refused")
+DELAY_NOT_SERVED: Final = Kind(422, "DELAY_NOT_SERVED", "Delivery at this time is not served")
+TRANSACTIONS_NOT_SERVED: Final = Kind(422, "TRANSACTIONS_NOT_SERVED", "Transactions are not served over HTTP")
+ATOMIC_NOT_POSSIBLE: Final = Kind(422, "ATOMIC_NOT_POSSIBLE", "These messages cannot be stored as one")
+IDEMPOTENCY_MISMATCH: Final = Kind(422, "IDEMPOTENCY_MISMATCH", "The key was used for another request")
+NOT_SERVED_BY_BROKER: Final = Kind(422, "NOT_SERVED_BY_BROKER", "The broker does not know this request")
+
+# --- 428 to 429, 412: conditions and rates ---
+
+PRECONDITION_FAILED: Final = Kind(412, "PRECONDITION_FAILED", "It changed since it was read")
+PRECONDITION_REQUIRED: Final = Kind(428, "PRECONDITION_REQUIRED", "If-Match is required")
+RATE_LIMITED: Final = Kind(429, "RATE_LIMITED", "Too many requests", True, 1)
+TOO_MANY_IN_FLIGHT: Final = Kind(429, "TOO_MANY_IN_FLIGHT", "Too many messages are out on lease", True, 1)
+
+# --- 5xx: our side, or the broker's ---
+
+INTERNAL: Final = Kind(500, "INTERNAL", "An error of the gateway")
+BROKER_REFUSED: Final = Kind(502, "BROKER_REFUSED", "The broker refused the request")
+BROKER_UNREACHABLE: Final = Kind(503, "BROKER_UNREACHABLE", "The broker cannot be reached", True, 2)
+BROKER_BUSY: Final = Kind(503, "BROKER_BUSY", "The broker is busy", True, 1)
+BROKER_CANNOT_STORE: Final = Kind(503, "BROKER_CANNOT_STORE", "The broker cannot store now", True, 5)
+NO_ROUTE: Final = Kind(503, "NO_ROUTE", "No broker of the topic can be reached", True, 2)
+REDIS_UNREACHABLE: Final = Kind(503, "REDIS_UNREACHABLE", "Redis cannot be reached", True, 2)
+DRAINING: Final = Kind(503, "DRAINING", "The gateway is shutting down", True, 2)
+SEND_UNCERTAIN: Final = Kind(504, "SEND_UNCERTAIN", "Sent, but not confirmed: stored or not, nobody can say", True)
+STORED_NOT_FLUSHED: Final = Kind(504, "STORED_NOT_FLUSHED", "Stored, but flush or replica is not confirmed")
+TIMED_OUT: Final = Kind(504, "TIMED_OUT", "The broker did not answer in time", True, 1)
+
+PROBLEMS: Final[dict[type[BaseException], Kind]] = {
+    ClusterNotFound: CLUSTER_NOT_FOUND,
+    ClusterSilent: TIMED_OUT,
+    client.TopicNotFound: TOPIC_NOT_FOUND,
+    client.NoRoute: NO_ROUTE,
+    client.TopicReadOnly: TOPIC_READ_ONLY,
+    client.MessageTooLarge: MESSAGE_TOO_LARGE,
+    client.MessageIllegal: MESSAGE_ILLEGAL,
+    NameIllegal: INVALID,
+    MalformedProperties: MESSAGE_ILLEGAL,
+    client.SendUncertain: SEND_UNCERTAIN,
+    client.LeaseExpired: RECEIPT_EXPIRED,
+    client.MalformedAnswer: BROKER_REFUSED,
+    client.Unreachable: BROKER_UNREACHABLE,
+    client.TimedOut: TIMED_OUT,
+    client.ClientClosed: DRAINING,
+    client.BrokerRefused: BROKER_REFUSED,
+    client.BrokerBusy: BROKER_BUSY,
+    client.BrokerUnavailable: BROKER_CANNOT_STORE,
+    client.NoPermission: NOT_PERMITTED_BY_BROKER,
+    client.GroupNotFound: GROUP_NOT_FOUND,
+    client.GroupOffline: GROUP_OFFLINE,
+    client.SubscriptionRefused: FILTER_REFUSED,
+    client.NotSupported: NOT_SERVED_BY_BROKER,
+}
+
+
+def find_problem(error: BaseException) -> ProblemError | None:
+    """Return the problem that `error` stands for, or None when the table knows neither its type nor a parent of it."""
+    if isinstance(error, ProblemError):
+        return error
+    for ancestor in type(error).__mro__:
+        kind = PROBLEMS.get(ancestor)
+        if kind is not None:
+            return ProblemError(kind, str(error))
+    return None
+
+
+def internal(request_id: str) -> ProblemError:
+    """Return the problem of an error nobody foresaw; the log has the rest under the same request id."""
+    return ProblemError(INTERNAL, f"The gateway failed; its log tells more under request {request_id}.")
+
+
+def respond(problem: ProblemError, *, instance: str, request_id: str) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
+    """Return status, headers and body of the answer to an ASGI request at path `instance`."""
+    body = orjson.dumps(problem.document(instance=instance, request_id=request_id))
+    headers = [(b"content-type", CONTENT_TYPE.encode()), (b"content-length", b"%d" % len(body)), *problem.headers]
+    if problem.retry_after_s is not None:
+        headers.append((b"retry-after", b"%d" % problem.retry_after_s))
+    if problem.kind is NOT_AUTHENTICATED:
+        headers.append((b"www-authenticate", b'Bearer realm="gantry"'))
+    return problem.kind.status, headers, body

@@ -1,0 +1,218 @@
+"""Django's settings, read once from the environment (`gateway.env`); every default works on a laptop."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from gateway import env
+
+BASE_DIR: Final = Path(__file__).resolve().parent.parent
+
+# --- Gantry itself ---------------------------------------------------------------------------------------------------
+
+GANTRY_DATA_DIR = env.folder("GANTRY_DATA_DIR", Path("data"))
+GANTRY_BIND = env.text("GANTRY_BIND", "127.0.0.1")
+GANTRY_HTTP_PORT = env.port("GANTRY_HTTP_PORT", 8000)
+GANTRY_NAMESRV_PORT = env.port("GANTRY_NAMESRV_PORT", 9876)
+GANTRY_BROKER_PORT = env.port("GANTRY_BROKER_PORT", 10911)
+# Where the embedded cluster is reached from this process; the supervisor sets it when the ports were chosen freely.
+GANTRY_NAME_SERVERS = env.words("GANTRY_NAME_SERVERS", (f"127.0.0.1:{GANTRY_NAMESRV_PORT}",))
+GANTRY_FLUSH = env.choice("GANTRY_FLUSH", "async", ("async", "sync"))
+GANTRY_REDIS_URL = env.redis_url("GANTRY_REDIS_URL", "redis://127.0.0.1:6379/0")
+# How many Spark programs run at once; each takes half a gigabyte and more.
+GANTRY_JOBS_AT_ONCE = env.number("GANTRY_JOBS_AT_ONCE", 2, low=1, high=64)
+GANTRY_SPARK_MASTER = env.text("GANTRY_SPARK_MASTER", "local[*]")
+# The address people type, e.g. https://gantry.example.org; with https, cookies travel over https alone.
+GANTRY_PUBLIC_URL = env.text("GANTRY_PUBLIC_URL")
+
+_PUBLIC: Final = urlsplit(GANTRY_PUBLIC_URL)
+_HTTPS: Final = _PUBLIC.scheme == "https"
+_LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
+
+# --- Django ----------------------------------------------------------------------------------------------------------
+
+SECRET_KEY = env.secret("GANTRY_SECRET_KEY", GANTRY_DATA_DIR / "secret.key")
+DEBUG = env.flag("GANTRY_DEBUG", False)
+# On loopback only loopback names are answered, so that no foreign page can reach the console by a name of its own.
+ALLOWED_HOSTS = env.words(
+    "GANTRY_ALLOWED_HOSTS",
+    tuple(name for name in (*_LOOPBACK, _PUBLIC.hostname) if name)
+    if GANTRY_BIND in ("127.0.0.1", "::1", "localhost")
+    else ("*",),
+)
+CSRF_TRUSTED_ORIGINS = [f"{_PUBLIC.scheme}://{_PUBLIC.netloc}"] if _PUBLIC.netloc else []
+ROOT_URLCONF = "gateway.urls"
+ASGI_APPLICATION = "gateway.asgi.application"
+APPEND_SLASH = False
+USE_TZ = True
+TIME_ZONE = "UTC"
+LANGUAGE_CODE = "en-us"
+USE_I18N = False
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "drf_spectacular",
+    "channels",
+    "console",
+    "gateway",
+]
+
+MIDDLEWARE = [
+    "gateway.control.middleware.RequestIdMiddleware",
+    "gateway.control.middleware.SecurityHeadersMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "gateway.control.pages.ConsoleFilesMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+]
+
+TEMPLATES: list[dict[str, Any]] = [
+    {"BACKEND": "django.template.backends.django.DjangoTemplates", "DIRS": [BASE_DIR / "gateway" / "templates"]}
+]
+
+DATABASES = {"default": env.database("GANTRY_DATABASE_URL", f"sqlite://{GANTRY_DATA_DIR / 'gantry.sqlite3'}")}
+
+# --- People and sessions ---------------------------------------------------------------------------------------------
+
+AUTH_USER_MODEL = "console.User"
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 8}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+SESSION_COOKIE_NAME = "gantry_session"
+SESSION_COOKIE_AGE = int(timedelta(days=14).total_seconds())
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_SECURE = _HTTPS
+CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_SECURE = _HTTPS
+CSRF_FAILURE_VIEW = "gateway.control.pages.csrf_failure"
+
+# --- Answers to browsers ---------------------------------------------------------------------------------------------
+
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+SECURE_HSTS_SECONDS = int(timedelta(days=365).total_seconds()) if _HTTPS else 0
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if _HTTPS else None
+X_FRAME_OPTIONS = "DENY"
+
+STATIC_URL = "/static/"
+CONSOLE_FILES = BASE_DIR / "frontend" / "dist"
+WHITENOISE_ROOT = str(CONSOLE_FILES) if CONSOLE_FILES.is_dir() else None
+WHITENOISE_INDEX_FILE = False
+WHITENOISE_ALLOW_ALL_ORIGINS = False
+# The build puts a hash of the content into the names of everything under assets/.
+WHITENOISE_IMMUTABLE_FILE_TEST = r"^/assets/.+-[\w-]{8,}\.\w+(\.map)?$"
+
+# --- The HTTP API ----------------------------------------------------------------------------------------------------
+
+REST_FRAMEWORK: dict[str, Any] = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "console.accounts.authentication.TokenAuthentication",
+        "console.accounts.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["console.accounts.permissions.SignedIn"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "gateway.control.schema.GantrySchema",
+    "EXCEPTION_HANDLER": "gateway.problem_views.exception_handler",
+    "NUM_PROXIES": 1 if _HTTPS else 0,
+    "UNICODE_JSON": True,
+}
+
+SPECTACULAR_SETTINGS: dict[str, Any] = {
+    "TITLE": "Gantry",
+    "DESCRIPTION": "Control plane of Gantry: clusters, topics, groups, messages, jobs and access.",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "SCHEMA_PATH_PREFIX": r"/api/v1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "COMPONENT_SPLIT_REQUEST": True,
+    "COMPONENT_NO_READ_ONLY_REQUIRED": False,
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "ENUM_ADD_EXPLICIT_BLANK_NULL_CHOICE": False,
+    "DISABLE_ERRORS_AND_WARNINGS": False,
+    "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "gateway.control.schema.add_problems"],
+    "ENUM_NAME_OVERRIDES": {
+        "Role": "console.accounts.models.RoleChoice",
+        "Right": "console.accounts.rights.VERBS",
+        "Language": "console.accounts.serializers.LANGUAGES",
+        "AuditResult": "console.audit.serializers.RESULTS",
+        "ClusterKind": "console.clusters.models.ClusterKind",
+        "GroupState": "console.lag.serializers.GROUP_STATES",
+        "GroupMode": "console.lag.serializers.GROUP_MODES",
+        "TopicKind": "gateway.control.topic_shapes.KINDS",
+        "TopicPermission": "gateway.control.topic_shapes.PERMISSIONS",
+        "ShownPermission": "gateway.control.topic_shapes.SHOWN_PERMISSIONS",
+        "BodyEncoding": "gateway.control.message_shapes.ENCODINGS",
+        "SearchVerdict": "gateway.control.message_shapes.VERDICTS",
+        "DeliveryState": "gateway.control.message_shapes.DELIVERY_STATES",
+        "ClientProtocol": "gateway.control.group_shapes.PROTOCOLS",
+        "JobType": "console.jobs.models.JobType",
+        "JobState": "console.jobs.models.JobState",
+        "Overlap": "console.jobs.models.Overlap",
+    },
+}
+
+# --- Redis: live channels, caches, Celery ----------------------------------------------------------------------------
+
+CHANNEL_LAYERS: dict[str, Any] = {
+    "default": {
+        "BACKEND": "channels_redis.core.RedisChannelLayer",
+        "CONFIG": {"hosts": [GANTRY_REDIS_URL], "prefix": "gantry:asgi", "capacity": 200, "expiry": 10},
+    }
+}
+CACHES: dict[str, Any] = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": GANTRY_REDIS_URL,
+        "OPTIONS": {"socket_timeout": 2, "socket_connect_timeout": 2},
+        "KEY_PREFIX": "gantry:cache",
+    },
+    "memory": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+}
+
+# The job row is the truth, the message only a hint: acknowledge early, fetch one, keep no results (spark.md 6.2).
+CELERY_BROKER_URL = env.celery_url(GANTRY_REDIS_URL)
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_TRANSPORT_OPTIONS = {"global_keyprefix": "gantry:celery:"}
+CELERY_TIMEZONE = "UTC"
+CELERY_TASK_ACKS_LATE = False
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_DEFAULT_QUEUE = "default"
+CELERY_TASK_ROUTES = {"console.jobs.tasks.run": {"queue": "spark"}}
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_CONCURRENCY = env.number("GANTRY_WORKERS", 2, low=1, high=64)
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BEAT_SCHEDULE_FILENAME = str(GANTRY_DATA_DIR / "beat-schedule")
+CELERY_BEAT_MAX_LOOP_INTERVAL = 5
+# Each entry expires before its next one: a worker that comes back late finds one hint, not a heap.
+CELERY_BEAT_SCHEDULE = {
+    "tick": {"task": "console.jobs.tasks.tick", "schedule": 15.0, "options": {"expires": 14}},
+    "reap": {"task": "console.jobs.tasks.reap", "schedule": 30.0, "options": {"expires": 29}},
+}
+
+LOGGING: dict[str, Any] = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": env.text("GANTRY_LOG_LEVEL", "INFO")},
+}

@@ -1,0 +1,68 @@
+"""What all WebSockets of the API have in common: sub-protocol, close codes, handshake, hello."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from typing import Any, Final
+
+import orjson
+
+from gateway.data.schemas import rfc3339
+from gateway.problems import ProblemError
+
+Scope = MutableMapping[str, Any]
+Event = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Event]]
+Send = Callable[[Event], Awaitable[None]]
+
+SUBPROTOCOL: Final = "mqgw.v1.json"
+HEARTBEAT_MS: Final = 15_000
+
+BAD_FRAME: Final = 4400
+NOT_AUTHENTICATED: Final = 4401
+FORBIDDEN: Final = 4403
+NOT_FOUND: Final = 4404
+IDLE: Final = 4408
+TOO_BIG: Final = 4413
+TOO_MANY: Final = 4429
+DRAINING: Final = 4503
+
+_BY_STATUS: Final = {401: NOT_AUTHENTICATED, 403: FORBIDDEN, 404: NOT_FOUND, 413: TOO_BIG, 429: TOO_MANY, 503: DRAINING}
+_MAX_REASON_BYTES: Final = 123
+
+
+def chosen_protocol(scope: Scope) -> str | None:
+    """Return the sub-protocol to answer the handshake with: ours if it was offered."""
+    return SUBPROTOCOL if SUBPROTOCOL in scope.get("subprotocols", ()) else None
+
+
+def hello(limits: Mapping[str, int]) -> dict[str, object]:
+    """Return the first frame of a socket."""
+    return {
+        "type": "hello",
+        "session": secrets.token_hex(8),
+        "server_time": rfc3339(time.time_ns() // 1_000_000),
+        "heartbeat_ms": HEARTBEAT_MS,
+        "limits": dict(limits),
+    }
+
+
+def close_code(problem: ProblemError) -> int:
+    """Return the close code that a refusal of the whole socket stands for."""
+    return _BY_STATUS.get(problem.kind.status, BAD_FRAME)
+
+
+def close_reason(text: str) -> str:
+    """Return as much of the text as a close frame holds (RFC 6455 5.5)."""
+    return text.encode()[:_MAX_REASON_BYTES].decode(errors="ignore")
+
+
+async def refuse(scope: Scope, receive: Receive, send: Send, problem: ProblemError) -> None:
+    """Accept the handshake and close at once: a browser shows its page the code of a close, not that of a handshake."""
+    await receive()
+    await send({"type": "websocket.accept", "subprotocol": chosen_protocol(scope)})
+    text = orjson.dumps({"type": "error", "context": None, "problem": problem.brief()}).decode()
+    await send({"type": "websocket.send", "text": text})
+    await send({"type": "websocket.close", "code": close_code(problem), "reason": close_reason(problem.detail)})

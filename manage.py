@@ -1,0 +1,19 @@
+#!/usr/bin/env python
+"""Django's door: ``python manage.py migrate``, ``bootstrap``, ``sampler``, ``create_token`` and the rest."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def main() -> None:
+    """Run the management command that the command line names."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gateway.settings")
+    from django.core.management import execute_from_command_line
+
+    execute_from_command_line(sys.argv)
+
+
+if __name__ == "__main__":
+    main()
