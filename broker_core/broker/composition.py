@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Executor
+from dataclasses import dataclass
 
 from broker_core.broker import delay, groups, offsets, topics
 from broker_core.broker.arrivals import Arrivals, Soon
@@ -33,70 +34,86 @@ from broker_core.store import MessageStore
 _log = get_logger(__name__)
 
 
-def compose(
-    config: BrokerConfig,
-    *,
-    store: MessageStore,
-    journal: Journal,
-    remoting: RemotingClient,
-    address: str,
-    store_host: Host,
-    disk: Executor,
-    files: Executor,
-    clock: Callable[[], int],
-    soon: Soon,
-) -> Parts:
-    """Return the parts of a broker that listens at `address`, with everything its files remember.
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the parts stand in: open files, sockets and threads, which belong to `server.py`."""
+
+    store: MessageStore
+    journal: Journal
+    remoting: RemotingClient
+    address: str
+    store_host: Host
+    disk: Executor
+    files: Executor
+    clock: Callable[[], int]
+    soon: Soon
+
+
+def compose(config: BrokerConfig, around: Surroundings) -> Parts:
+    """Return the parts of a broker, with everything its files remember.
 
     Raises BadConfigFile, and OSError for files that cannot be read.
     """
-    now = clock()
-    folder = config.config_folder
+    store, clock, now = around.store, around.clock, around.clock()
     stats = Stats(config.identity.cluster, now)
-    arrivals = Arrivals(store, soon)
-    intake = Intake(store, arrivals, stats, store_host=store_host, delay_levels=len(config.store.delay_levels_ms))
-    topic_register = _load_topics(config, store, now)
-    group_register = Groups(JsonFile(folder / groups.FILE_NAME), defaults=config.topics, limits=config.limits)
-    group_register.load()
-    consumed = ConsumerOffsets(JsonFile(folder / offsets.FILE_NAME))
-    consumed.load()
-    leases = _load_leases(journal, store, consumed)
-    delays = DelayQueues(
-        JsonFile(folder / delay.FILE_NAME),
-        store,
-        config.store.delay_levels_ms,
-        _deliver_with(intake, topic_register, clock),
+    arrivals = Arrivals(store, around.soon)
+    intake = Intake(
+        store, arrivals, stats, store_host=around.store_host, delay_levels=len(config.store.delay_levels_ms)
     )
-    delays.load()
+    topic_register = _load_topics(config, store, now)
+    consumed = _load_offsets(config)
+    leases = _load_leases(around.journal, store, consumed)
     return Parts(
         config=config,
-        address=address,
+        address=around.address,
         started_at=now,
         clock=clock,
         store=store,
         arrivals=arrivals,
         intake=intake,
-        durability=GroupCommit(store, disk, limits=config.limits, timeout_ms=config.periods.sync_flush_timeout),
+        durability=GroupCommit(store, around.disk, limits=config.limits, timeout_ms=config.periods.sync_flush_timeout),
         topics=topic_register,
-        groups=group_register,
+        groups=_load_groups(config),
         offsets=consumed,
-        delay=delays,
+        delay=_load_delays(config, store, _deliver_with(intake, topic_register, clock)),
         leases=leases,
         clients=Clients(),
         locks=QueueLocks(),
         stats=stats,
-        registration=Registration(
-            config.identity,
-            address,
-            topic_register,
-            config.name_servers,
-            remoting,
-            timeout_ms=config.periods.registration_timeout,
-            clock=clock,
-        ),
-        saver=Saver(files),
-        resets=Resets(consumed, leases),
+        registration=_registration(config, around, topic_register),
+        saver=Saver(around.files),
+        resets=Resets(consumed, leases, config.limits),
     )
+
+
+def _registration(config: BrokerConfig, around: Surroundings, register: Topics) -> Registration:
+    return Registration(
+        config.identity,
+        around.address,
+        register,
+        config.name_servers,
+        around.remoting,
+        timeout_ms=config.periods.registration_timeout,
+        clock=around.clock,
+    )
+
+
+def _load_groups(config: BrokerConfig) -> Groups:
+    register = Groups(JsonFile(config.config_folder / groups.FILE_NAME), defaults=config.topics, limits=config.limits)
+    register.load()
+    return register
+
+
+def _load_offsets(config: BrokerConfig) -> ConsumerOffsets:
+    register = ConsumerOffsets(JsonFile(config.config_folder / offsets.FILE_NAME))
+    register.load()
+    return register
+
+
+def _load_delays(config: BrokerConfig, store: MessageStore, deliver: delay.Deliver) -> DelayQueues:
+    queues = DelayQueues(JsonFile(config.config_folder / delay.FILE_NAME), store, config.store.delay_levels_ms, deliver)
+    queues.load()
+    return queues
 
 
 def _load_topics(config: BrokerConfig, store: MessageStore, now: int) -> Topics:

@@ -4,9 +4,7 @@
 
     BrokerError
     ├── CannotStart              the process gives up before it serves
-    │   ├── PortTaken            another process listens there
-    │   └── NoRight              the operating system forbids a file or a port
-    ├── BadConfigFile            neither a configuration file nor its backup can be read
+    │   └── BadConfigFile        neither a configuration file nor its backup can be read
     └── Refused                  a request is answered with a code and a remark (`answers.py` maps class to code)
         ├── IllegalTopicName     blank, too long, or with characters that topics do not have
         ├── SystemTopic          administration of a topic that belongs to the broker
@@ -50,19 +48,6 @@ class BrokerError(GantryError):
 
 class CannotStart(BrokerError):
     """Raised when the broker gives up before it serves anybody."""
-
-
-class PortTaken(CannotStart):
-    """Raised when another process already listens on the wanted port."""
-
-    def __init__(self, host: str, port: int) -> None:
-        super().__init__(f"cannot listen on {host}:{port}: it is taken; choose another port or stop its owner")
-        self.host = host
-        self.port = port
-
-
-class NoRight(CannotStart):
-    """Raised when the operating system forbids a file or a port that the broker needs."""
 
 
 class BadConfigFile(CannotStart):

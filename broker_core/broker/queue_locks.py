@@ -56,6 +56,15 @@ class QueueLocks:
         lock = self._groups.get(group, {}).get(queue)
         return lock.client_id if lock is not None and now - lock.renewed_at <= LOCK_LIFE_MS else None
 
+    def expire(self, now: int) -> None:
+        """Forget the locks whose life is over."""
+        for group, held in list(self._groups.items()):
+            alive = {queue: lock for queue, lock in held.items() if now - lock.renewed_at <= LOCK_LIFE_MS}
+            if alive:
+                self._groups[group] = alive
+            else:
+                del self._groups[group]
+
     def drop_group(self, group: str) -> None:
         """Free every queue of a group that is deleted."""
         self._groups.pop(group, None)

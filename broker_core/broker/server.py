@@ -11,7 +11,7 @@ from typing import Final
 from broker_core.broker.address import advertised_host, ip_of, join
 from broker_core.broker.answers import ANSWERS
 from broker_core.broker.background import Step, repeat
-from broker_core.broker.composition import compose
+from broker_core.broker.composition import Surroundings, compose
 from broker_core.broker.config import BrokerConfig
 from broker_core.broker.parked_pulls import SLOT_MS
 from broker_core.broker.parts import Parts
@@ -152,8 +152,7 @@ class Broker:
     def _compose(self, store: MessageStore, journal: Journal) -> Parts:
         host = advertised_host(self._config.bind, self._config.advertise)
         loop = asyncio.get_running_loop()
-        return compose(
-            self._config,
+        around = Surroundings(
             store=store,
             journal=journal,
             remoting=self._remoting,
@@ -164,6 +163,7 @@ class Broker:
             clock=self._clock,
             soon=loop.call_soon,
         )
+        return compose(self._config, around)
 
     def _install(self, parts: Parts) -> list[Step]:
         """Have every processor answer its codes; return what is to be done again and again."""

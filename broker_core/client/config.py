@@ -91,6 +91,8 @@ class PushConfig:
     pull_suspend_ms: int = 15_000
     pull_timeout_ms: int = 30_000
     pull_error_delay_ms: int = 1_000
+    pull_idle_delay_ms: int = 100
+    """Pause after an answer without news that came at once: the broker does not hold requests just now."""
     flow_control_delay_ms: int = 50
     busy_delay_ms: int = 20
     queue_max_messages: int = 1_000
@@ -105,6 +107,8 @@ class PushConfig:
     suspend_queue_ms: int = 1_000
     """How long an orderly queue waits before the same message is handled again."""
     rebalance_ms: int = 20_000
+    rebalance_again_ms: int = 1_000
+    """The same after a round in which something was not known."""
     lock_renewal_ms: int = 20_000
     persist_offsets_ms: int = 5_000
     shutdown_wait_ms: int = 5_000

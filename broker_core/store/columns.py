@@ -162,10 +162,7 @@ class Records:
     def _bring_into_form(self, heads: NDArray[Any], flags: NDArray[np.int32]) -> None:
         """Overwrite what lies behind an IPv6 host with the bytes from where they are in that record."""
         last = len(self.data) - 1
-        for begin, end, shift in (
-            (56, 64, np.where(flags & BORN_HOST_IPV6, _IPV6_EXTRA, 0)),
-            (72, 88, self._shift),
-        ):
+        for begin, end, shift in ((56, 64, _extra(flags, BORN_HOST_IPV6)), (72, 88, _shift_of(flags))):
             some = np.flatnonzero(shift)
             places = (self.positions[some] + shift[some] + begin)[:, None] + np.arange(end - begin)
             raw = heads.view(np.uint8).reshape(len(heads), HEAD.itemsize)
@@ -178,8 +175,7 @@ class Records:
     @cached_property
     def _shift(self) -> Ints:
         """How many bytes further than 88 the body begins."""
-        born = np.where(self._flags & BORN_HOST_IPV6, _IPV6_EXTRA, 0)
-        return (born + np.where(self._flags & STORE_HOST_IPV6, _IPV6_EXTRA, 0)).astype(np.int64)
+        return _shift_of(self._flags)
 
     @cached_property
     def body(self) -> Span:
@@ -212,7 +208,7 @@ class Records:
     @cached_property
     def store_host(self) -> Span:
         """Address and port of the broker, 8 or 20 bytes."""
-        begin = self.positions + 64 + np.where(self._flags & BORN_HOST_IPV6, _IPV6_EXTRA, 0)
+        begin = self.positions + 64 + _extra(self._flags, BORN_HOST_IPV6)
         return Span(begin, np.where(self._flags & STORE_HOST_IPV6, 20, 8))
 
 
@@ -237,7 +233,7 @@ def candidates(file: IndexFile, hashes: Ints) -> Ints:
     slots, entries = _index_arrays(file)
     wanted = np.unique(hashes)
     numbers = slots[wanted % len(slots)].astype(np.int64)
-    numbers[(numbers <= 0) | (numbers >= file.count)] = 0
+    numbers[(numbers <= 0) | (numbers >= file.capacity)] = 0
     found: list[Ints] = []
     while numbers.any():
         wanted, numbers = wanted[numbers > 0], numbers[numbers > 0]
@@ -252,7 +248,16 @@ def candidates(file: IndexFile, hashes: Ints) -> Ints:
 def _index_arrays(file: IndexFile) -> tuple[NDArray[Any], NDArray[Any]]:
     slots = np.frombuffer(file.view, ">i4", count=file.slots, offset=HEADER.size)
     entries_at = HEADER.size + file.slots * 4
-    return slots, np.frombuffer(file.view, _ENTRY, count=file.count, offset=entries_at)
+    return slots, np.frombuffer(file.view, _ENTRY, count=file.capacity, offset=entries_at)
+
+
+def _shift_of(flags: NDArray[np.int32]) -> Ints:
+    return _extra(flags, BORN_HOST_IPV6) + _extra(flags, STORE_HOST_IPV6)
+
+
+def _extra(flags: NDArray[np.int32], bit: int) -> Ints:
+    """Return by how many bytes a host with this bit of the sys flag moves what is behind it."""
+    return np.where(flags & bit, _IPV6_EXTRA, 0).astype(np.int64)
 
 
 def _rows(data: Bytes, width: int) -> NDArray[Any]:

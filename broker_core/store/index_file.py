@@ -51,7 +51,7 @@ class IndexFile:
             raise Corrupt(file.path, f"its length {file.size} is not that of {slots} slots and {entries} entries")
         self._file = file
         self.slots = slots
-        self._capacity = entries
+        self.capacity = entries
         self._entries_at = HEADER.size + slots * SLOT.size
         header: tuple[int, ...] = HEADER.unpack_from(file.view)
         self.begin_time, self.end_time, self.begin_log_offset, self.end_log_offset, self._slots_used, count = header
@@ -97,7 +97,7 @@ class IndexFile:
     @property
     def is_full(self) -> bool:
         """Whether no further entry fits."""
-        return self.count >= self._capacity
+        return self.count >= self.capacity
 
     @property
     def is_empty(self) -> bool:
@@ -112,7 +112,7 @@ class IndexFile:
 
     def put(self, keys: Sequence[HashedKey]) -> int:
         """Add keys of records in log order until the file is full; return how many went in. Raises StoreFull."""
-        keys = keys[: self._capacity - self.count]
+        keys = keys[: self.capacity - self.count]
         if not keys:
             return 0
         self._reserve(len(keys))
@@ -197,7 +197,8 @@ class IndexFile:
     def _follow(self, slot: int) -> Iterator[Entry]:
         buffer = self._file.view
         (number,) = SLOT.unpack_from(buffer, HEADER.size + slot * SLOT.size)
-        if not 0 < number < self.count:
+        # Not only up to `count`: a reader's count is that of its opening, and the writer may have gone on since.
+        if not 0 < number < self.capacity:
             return
         while number > 0:
             at = self._entries_at + number * ENTRY.size

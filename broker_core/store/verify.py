@@ -61,6 +61,8 @@ def verify(reader: StoreReader) -> Findings:
         _check_units(reader, topic, queue_id, findings)
     for file in reader.index.files:
         _check_index(reader, file, findings)
+    if (missing := findings.keys - (findings.index_entries - findings.expired_entries)) > 0:
+        findings.tell("index", f"{missing} keys are not in the index")
     return findings
 
 
@@ -83,7 +85,8 @@ def _check_record_has_unit(reader: StoreReader, topic: str, head: RecordHead, fi
     place = f"{topic} queue {head.queue_id} offset {head.queue_offset} at {head.log_offset}"
     if unit is None:
         low, high = reader.range(topic, head.queue_id)
-        if low == high == 0:
+        first = reader.find_unit(topic, head.queue_id, low)
+        if high == 0 or (first is not None and head.log_offset < first.log_offset):
             findings.orphans += 1
         else:
             findings.tell("record without unit", f"{place}: the queue has {low} to {high}")

@@ -31,6 +31,9 @@ MAX_SCANS: Final = 8
 MAX_REFUSED: Final = 256
 """How many messages that are due again one pop looks at in one queue and leaves because of its filter."""
 
+MAX_TURNS: Final = 100_000
+"""For so many pairs of group and topic it is remembered which queue comes first next time."""
+
 _INT: Final = Struct(">i")
 _LONG: Final = Struct(">q")
 _STORE_HOST_AT: Final = BORN_HOST_AT + 8 + 8  # with an IPv4 born host; an IPv6 one takes 12 bytes more
@@ -106,6 +109,8 @@ class Taker:
         """Return the queues to look at; each pop begins with another one, so none is starved."""
         if wish.queue_id >= 0:
             return [wish.queue_id]
+        if len(self._turns) > MAX_TURNS:
+            self._turns.clear()  # of groups and topics that are gone, most of them
         turn = self._turns.get((wish.group, wish.topic), 0) % max(queues, 1)
         self._turns[wish.group, wish.topic] = turn + 1
         return [*range(turn, queues), *range(turn)]

@@ -78,7 +78,8 @@ class ClientProcessor:
             self._notify(group)
 
     def expire(self, now: int) -> None:
-        """Close the connections whose clients have not been heard for too long."""
+        """Close the connections whose clients have not been heard for too long, and free the queues they locked."""
+        self._parts.locks.expire(now)
         for connection in self._parts.clients.silent_since(now - self._parts.config.periods.client_expiry):
             connection.close("no heartbeat")
 

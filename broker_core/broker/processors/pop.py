@@ -188,7 +188,10 @@ class PopProcessor:
                     self._parked.remove(parked)
                     parked.connection.answer(parked.request, response)
         if not self._parked.waits_at((topic, group)):
-            self._waiting_groups[topic].discard(group)
+            waiting = self._waiting_groups[topic]
+            waiting.discard(group)
+            if not waiting:
+                del self._waiting_groups[topic]
 
     def _try(self, parked: ParkedPop, now: int) -> Command | None:
         """Return the answer to a pop that waited, or None if there is still nothing for it."""

@@ -90,7 +90,7 @@ class PullProcessor:
         now = self._parts.clock()
         accept = self._check(header, now)
         if header.sys_flag & PULL_COMMIT_OFFSET:
-            self._parts.offsets.commit(header.consumer_group, header.topic, header.queue_id, header.commit_offset)
+            self._parts.resets.set_offset(header.consumer_group, header.topic, header.queue_id, header.commit_offset)
         found = self._get(header, accept, header.queue_offset)
         code = code_of(found, header.queue_offset)
         if code == ResponseCode.PULL_NOT_FOUND and header.sys_flag & PULL_SUSPEND and header.suspend_timeout_millis > 0:

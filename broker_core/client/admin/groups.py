@@ -226,7 +226,7 @@ class Groups:
                 await self._asking.ask_for(QueryConsumeTimeSpanBody, addr, header, topic=topic)
             ).consume_time_span_set
 
-        return await self._asking.ask_each(await self._asking.masters_of(topic), ask)
+        return await self._asking.ask_each(await self._asking.known_masters_of(topic), ask)
 
     async def connections(self, name: str) -> GroupConnections:
         """Return the members of the group and what they want."""

@@ -235,13 +235,14 @@ class Topics:
 
     async def stats(self, name: str) -> TopicStats:
         """Return what each queue holds; raise TopicNotFound when no broker has the topic."""
-        masters = await self._asking.masters_of(name)
+        masters = await self._asking.known_masters_of(name)
         header = GetTopicStatsInfoRequest(name)
         answers = await self._asking.ask_each(
             masters, lambda addr: self._asking.ask_for(TopicStatsTable, addr, header, topic=name)
         )
         queues = {queue: offset for table in answers.found.values() for queue, offset in table.offset_table.items()}
         if not answers.found and any(isinstance(error, TopicNotFound) for error in answers.failed.values()):
+            self._asking.session.routes.forget(name)
             raise TopicNotFound(name)
         return TopicStats(dict(sorted(queues.items())), answers.failed)
 

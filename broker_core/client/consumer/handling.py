@@ -212,8 +212,12 @@ class Orderly:
             elif not reader.is_locked:
                 buffer.put_back(message)
                 await asyncio.sleep(_NO_LOCK_PAUSE_MS / 1000)
-            elif not await self._handle(buffer, message):
-                await asyncio.sleep(self._config.suspend_queue_ms / 1000)
+            else:
+                reader.idle.clear()
+                done = await self._handle(buffer, message)
+                reader.idle.set()
+                if not done:
+                    await asyncio.sleep(self._config.suspend_queue_ms / 1000)
 
     async def _handle(self, buffer: QueueBuffer, message: StoredMessage) -> bool:
         """Call the handler; return False when the same message has to be handled again."""

@@ -36,7 +36,7 @@ _ANY_QUEUE: Final = -1
 _ONE_BROKER_WAIT_MS: Final = 15_000
 _MANY_BROKERS_WAIT_MS: Final = 500
 _ANSWER_SLACK_MS: Final = 5_000
-_GONE_PAUSE_MS: Final = 100
+_IDLE_PAUSE_MS: Final = 100
 _RELEASE_MS: Final = 10
 
 _NOTHING: Final = frozenset(
@@ -104,12 +104,15 @@ class LeaseConsumer:
         while True:
             brokers = await self._brokers(topic)
             left_ms = max(0, wait_ms - _since(started))
+            asked_at = time.monotonic()
             if len(brokers) == 1:
                 messages = await self._pop(*brokers[0], wanted, wanted.max_messages, min(left_ms, _ONE_BROKER_WAIT_MS))
             else:
                 messages = await self._sweep(brokers, wanted) or await self._wait_at_one(brokers, wanted, left_ms)
             if messages or wait_ms <= _since(started):
                 return Received(messages, _since(started))
+            if _since(asked_at) < _IDLE_PAUSE_MS:  # no broker holds requests just now
+                await asyncio.sleep(min(_IDLE_PAUSE_MS, wait_ms - _since(started)) / 1000)
 
     async def ack(self, receipt: LeaseReceipt) -> None:
         """End a lease: the message is consumed. Raise LeaseExpired when the broker no longer knows the lease."""
@@ -155,7 +158,6 @@ class LeaseConsumer:
         try:
             return await self._pop(*brokers[self._turn % len(brokers)], wanted, wanted.max_messages, wait_ms)
         except Unreachable:
-            await asyncio.sleep(_GONE_PAUSE_MS / 1000)
             return []
 
     async def _pop(self, name: str, addr: str, wanted: _Wanted, count: int, wait_ms: int) -> list[LeasedMessage]:

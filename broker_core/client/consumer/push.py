@@ -18,6 +18,7 @@ from broker_core.client.consumer.running import running_info
 from broker_core.client.consumer.send_back import SendBack
 from broker_core.client.consumer.sharing import Sharing, start_offset
 from broker_core.client.consumer.subscriptions import EVERYTHING, TAG, subscription
+from broker_core.client.errors import TopicNotFound
 from broker_core.client.packing import RETRY_PREFIX
 from broker_core.client.sending import now_ms
 from broker_core.client.session import Session
@@ -131,8 +132,9 @@ class PushConsumer:
     ) -> None:
         await self.close()
 
-    async def rebalance(self) -> None:
-        """Look once who reads what, and change the queues that are read here accordingly."""
+    async def rebalance(self) -> bool:
+        """Look once who reads what and change the queues that are read here; return whether all was known."""
+        all_known = True
         for reader in [reader for reader in self._readers.values() if reader.is_stuck]:
             self._log.error("%s: not pulled for long, it is started anew", reader.queue)
             await self._drop(reader.queue)
@@ -141,13 +143,15 @@ class PushConsumer:
             try:
                 change = await self._sharing.look(topic, held)
             except GantryError as error:
-                self._log.info("topic=%s: shares not known: %s", topic, error)
+                self._log.log(_level(topic), "topic=%s: shares not known: %s", topic, error)
+                all_known = all_known and isinstance(error, TopicNotFound) and topic.startswith(RETRY_PREFIX)
                 continue
             for queue in change.dropped:
                 await self._drop(queue)
-            await self._add(change.added)
+            all_known = await self._add(change.added) and all_known
             if change:
                 self._log.info("topic=%s: %d queues dropped, %d added", topic, len(change.dropped), len(change.added))
+        return all_known
 
     # ---- what the session asks of a member ---------------------------------------------------------------------------
 
@@ -206,16 +210,19 @@ class PushConsumer:
     async def _rebalance_forever(self) -> None:
         while True:
             self._wake.clear()
-            await self.rebalance()
+            all_known = await self.rebalance()
+            pause_ms = self.config.rebalance_ms if all_known else self.config.rebalance_again_ms
             try:
-                async with asyncio.timeout(self.config.rebalance_ms / 1000):
+                async with asyncio.timeout(pause_ms / 1000):
                     await self._wake.wait()
             except TimeoutError:
                 continue
 
-    async def _add(self, queues: tuple[MessageQueue, ...]) -> None:
+    async def _add(self, queues: tuple[MessageQueue, ...]) -> bool:
+        """Begin to read queues; return False when some have to be left out this time."""
         must_lock = self.config.orderly and not self.config.broadcasting
         locked = await self._locks.lock(queues) if must_lock and queues else set(queues)
+        added = 0
         for queue in queues:
             if queue not in locked:
                 self._log.info("%s: another member has its lock", queue)
@@ -226,6 +233,8 @@ class PushConsumer:
                 self._log.warning("%s: not read this round, no place to start: %s", queue, error)
                 continue
             self._start_reader(queue, offset)
+            added += 1
+        return added == len(queues)
 
     def _start_reader(self, queue: MessageQueue, offset: int) -> None:
         reader = QueueReader(
@@ -251,7 +260,12 @@ class PushConsumer:
         reader.drop()
         await self._offsets.give_up(queue)
         if self.config.orderly and not self.config.broadcasting:
-            await self._locks.unlock([queue])
+            # Not before the message in hand is done with: the next owner would handle it at the same time.
+            self._tasks.start("unlock", self._unlock_when_idle(reader))
+
+    async def _unlock_when_idle(self, reader: QueueReader) -> None:
+        await reader.idle.wait()
+        await self._locks.unlock([reader.queue])
 
     async def _renew_locks(self) -> None:
         locked = await self._locks.lock(self._readers)
@@ -266,13 +280,17 @@ class PushConsumer:
         try:
             await self._session.routes.get(topic)
         except GantryError as error:
-            level = logging.DEBUG if topic.startswith(RETRY_PREFIX) else logging.WARNING
-            self._log.log(level, "topic=%s: no route yet: %s", topic, error)
+            self._log.log(_level(topic), "topic=%s: no route yet: %s", topic, error)
 
     def _make_handling(self) -> Handling:
         send_back = SendBack(self._session, self._group, max_reconsume_times=self.config.max_reconsume_times)
         kind = Orderly if self.config.orderly else Concurrent
         return kind(self._handler, self._tasks, self._offsets, send_back, group=self._group, config=self.config)
+
+
+def _level(topic: str) -> int:
+    """The retry topic of a group is made with its first heartbeat, so that it is missing is no news."""
+    return logging.DEBUG if topic.startswith(RETRY_PREFIX) else logging.WARNING
 
 
 def _offsets(session: Session, group: str, config: PushConfig, offsets_file: Path | None) -> OffsetStore:

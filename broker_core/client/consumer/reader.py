@@ -40,6 +40,9 @@ class QueueReader:
         self.offset = offset
         self.buffer = QueueBuffer(queue, config)
         self.arrived = asyncio.Event()
+        self.idle = asyncio.Event()
+        """Set while no message of an orderly queue is being handled."""
+        self.idle.set()
         self.locked_until = 0
         self.is_dropped = False
         self.reading: asyncio.Task[None] | None = None
@@ -85,6 +88,7 @@ class QueueReader:
         self.buffer.last_pull = now_ms()
         if self.buffer.is_full or not self.is_locked:
             return self._config.flow_control_delay_ms
+        before = self.offset
         try:
             result = await pull(self._session, self._wanted())
         except BrokerBusy:
@@ -98,7 +102,8 @@ class QueueReader:
             self._log.warning("not pulled: %s", error)
             return self._config.pull_error_delay_ms
         await self._take(result)
-        return 0
+        came_at_once = now_ms() - self.buffer.last_pull < self._config.pull_idle_delay_ms
+        return self._config.pull_idle_delay_ms if came_at_once and self.offset == before else 0
 
     def _wanted(self) -> Pull:
         committed = self._offsets.find(self.queue)

@@ -9,7 +9,7 @@ from broker_core.client.config import PushConfig
 from broker_core.client.consumer.offsets import OffsetStore
 from broker_core.client.consumer.rebalance import Change, allot, change
 from broker_core.client.consumer.strategies import STRATEGIES, Strategy
-from broker_core.client.errors import NoRoute, TopicNotFound
+from broker_core.client.errors import NoRoute
 from broker_core.client.packing import RETRY_PREFIX
 from broker_core.client.routes import Route
 from broker_core.client.session import Session
@@ -38,10 +38,7 @@ class Sharing:
 
     async def look(self, topic: str, held: Collection[MessageQueue]) -> Change:
         """Return what has to change of `held`; raise, and change nothing, when route or members are not known."""
-        try:
-            route = await self._session.routes.get(topic)
-        except TopicNotFound:
-            return change(held, [])
+        route = await self._session.routes.get(topic)
         if self._config.broadcasting:
             return change(held, route.read_queues)
         members = await self._members(route)
