@@ -18,6 +18,7 @@ from broker_core.broker.parts import Parts
 from broker_core.broker.pop.dead_letters import DeadLetters
 from broker_core.broker.pop.journal import Journal
 from broker_core.broker.pop.taking import Taker
+from broker_core.broker.processors.ack import AckProcessor
 from broker_core.broker.processors.admin import AdminProcessor
 from broker_core.broker.processors.clients import ClientProcessor
 from broker_core.broker.processors.groups import GroupProcessor
@@ -177,12 +178,13 @@ class Broker:
             SendProcessor(parts),
             pulls,
             pops,
+            AckProcessor(parts, pops.settled),
             OffsetProcessor(parts),
             clients,
             TopicProcessor(parts),
             GroupProcessor(parts),
             MessageProcessor(parts),
-            AdminProcessor(parts),
+            AdminProcessor(parts, {"parkedPulls": pulls.waiting, "parkedPops": pops.waiting}),
         )
         for processor in processors:
             for code, handler in processor.handlers().items():

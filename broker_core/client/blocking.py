@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import contextvars
 import os
 import threading
 import weakref
@@ -70,7 +71,9 @@ class LoopThread:
         if threading.current_thread() is self._thread or _is_running_here(loop):
             work.close()
             raise RuntimeError("called from the loop that would have to do the work: await it instead")
-        future = asyncio.run_coroutine_threadsafe(work, loop)
+        # In a context of its own: what belongs to the calling thread, such as Django's thread for synchronous work,
+        # must not be waited for by work that this thread waits for.
+        future = contextvars.Context().run(asyncio.run_coroutine_threadsafe, work, loop)
         try:
             return future.result(timeout_s)
         except concurrent.futures.TimeoutError:

@@ -13,6 +13,7 @@
     ├── MessageIllegal           a batch or message that no broker would take
     ├── SendUncertain            sent, and no answer: stored or not, nobody can say
     ├── LeaseExpired             the lease of a message is over or was replaced
+    ├── OffsetsDamaged           the file with a broadcasting consumer's offsets cannot be read
     ├── MalformedAnswer          an answer that does not hold what its code promises
     ├── Unreachable              no connection, or it broke before the answer
     │   └── TimedOut             … no answer in time
@@ -28,6 +29,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final
 
 from broker_core.errors import GantryError
@@ -103,6 +105,14 @@ class LeaseExpired(ClientError):
         self.topic = topic
         self.queue_id = queue_id
         self.queue_offset = queue_offset
+
+
+class OffsetsDamaged(ClientError):
+    """The file with a broadcasting consumer's offsets cannot be read: mend it, or remove it to start anew."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path = path
 
 
 class MalformedAnswer(ClientError):

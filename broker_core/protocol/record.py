@@ -129,7 +129,8 @@ def encode(
     hold, and for properties of more than 32767 bytes.
     """
     born_timestamp, born_host, store_timestamp, store_host, reconsume_times, prepared = origin
-    host_bits = _HOST_BITS_OF[len(born_host), len(store_host)]
+    # Nearly always both are IPv4, and this runs for every message.
+    host_bits = 0 if len(born_host) + len(store_host) == 16 else _HOST_BITS_OF[len(born_host), len(store_host)]
     try:
         head = FIXED[host_bits >> _HOST_SHIFT].pack(
             size,

@@ -7,7 +7,8 @@
     checkpoint.jsonl   a line per finished chunk, on disk before the chunk counts as finished
     progress.jsonl     the whole state once a second
     log                standard output and standard error
-    summary.json, …    the result; tmp/ goes away with the run
+    report.json, …     what the run found or did
+    result.json        how it ended, written last; tmp/ goes away with the run
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import json
 import os
 import shutil
 import time
+from collections import deque
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,6 +28,8 @@ from broker_core.spark.errors import BadRequest
 COUNTERS: Final = ("planned", "read", "matched", "written", "skipped", "failed", "bytes")
 """`skipped` messages were found in the target when a run was resumed; matched = written + skipped + failed."""
 
+ARTEFACTS: Final = ("report.json", "differences.csv", "differences.parquet", "failures.json")
+
 _RATE_WINDOW_S: Final = 10.0
 
 
@@ -35,11 +39,6 @@ class JobFolder:
     def __init__(self, path: Path) -> None:
         """Use an existing folder."""
         self.path = path
-
-    @property
-    def work_dir(self) -> Path:
-        """Where Spark keeps what it needs during the run."""
-        return self.path
 
     def request(self) -> dict[str, Any]:
         """Return what was asked; raise BadRequest if it cannot be read."""
@@ -83,6 +82,19 @@ class JobFolder:
             except ValueError:
                 continue
 
+    def last_line(self, name: str) -> dict[str, Any]:
+        """Return the last whole line of a file, nothing without one."""
+        return dict(next(iter(deque(self.lines(name), maxlen=1)), {}))
+
+    def artefacts(self) -> list[dict[str, Any]]:
+        """Return the files that people may want: what the run found, not how it went."""
+        found = (self.path / name for name in ARTEFACTS)
+        return [
+            {"name": path.name, "kind": path.suffix.lstrip("."), "bytes": path.stat().st_size}
+            for path in found
+            if path.is_file()
+        ]
+
     def drop_temporary(self) -> None:
         """Remove what Spark left in ``tmp``."""
         shutil.rmtree(self.path / "tmp", ignore_errors=True)
@@ -117,7 +129,8 @@ class Progress:
 
     def _rate(self, moved: int) -> float | None:
         now = time.monotonic()
-        self._seen = [(at, count) for at, count in self._seen if now - at <= _RATE_WINDOW_S]
+        # The start of Spark is no part of the rate: the window begins with the first rows.
+        self._seen = [(at, count) for at, count in self._seen if now - at <= _RATE_WINDOW_S] if moved else []
         self._seen.append((now, moved))
-        (first_at, first), span = self._seen[0], now - self._seen[0][0]
-        return round((moved - first) / span, 1) if span >= 0.5 and first_at else None
+        first_at, first = self._seen[0]
+        return round((moved - first) / (now - first_at), 1) if now - first_at >= 0.5 else None

@@ -61,6 +61,8 @@ class SourceOptions:
     pull_timeout_ms: int = 3000
     pull_parallelism: int = 4
     group: str = BROWSING_GROUP
+    count_to: str | None = None
+    """Where tasks tell how many rows they have (`counting.RowCounter.start`)."""
 
 
 def parse_source_options(given: Mapping[str, str]) -> SourceOptions:
@@ -219,5 +221,6 @@ _OPTIONS: Final[Sequence[tuple[str, str, Callable[[str, str], Any]]]] = (
     ("pullTimeoutMs", "pull_timeout_ms", _count),
     ("pullParallelism", "pull_parallelism", _count),
     ("group", "group", _text),
+    ("countTo", "count_to", _text),
 )
 _BY_LOWER_NAME: Final = {option[0].lower(): option for option in _OPTIONS}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from broker_core.spark.batches import Origin
 from broker_core.spark.blocks import Block, read_blocks
+from broker_core.spark.counting import RowTeller
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.partitions import FilePartition, WirePartition, plan_files
 from broker_core.spark.rows import RowMaker
@@ -31,7 +33,26 @@ def read_rows(partition: Partition, options: SourceOptions, columns: Sequence[st
     """Yield the wanted rows of a range as Arrow batches of these columns."""
     origin = Origin(partition.topic, partition.broker, options.decompress)
     maker = RowMaker(columns, options, origin, partition.topic, partition.queue_id)
-    for block in read_any_blocks(partition, options):
-        batch = maker.make(block)
-        if batch.num_rows:
-            yield batch
+    with _teller(partition, options) as tell:
+        for block in read_any_blocks(partition, options):
+            batch = maker.make(block)
+            tell(len(block.queue_offsets))
+            if batch.num_rows:
+                yield batch
+
+
+@contextmanager
+def _teller(partition: Partition, options: SourceOptions) -> Iterator[Callable[[int], None]]:
+    if options.count_to is None:
+        yield _tell_nobody
+        return
+    part = f"{partition.broker}/{partition.topic}/{partition.queue_id}/{partition.begin}"
+    teller = RowTeller(options.count_to, part)
+    try:
+        yield teller.add
+    finally:
+        teller.close()
+
+
+def _tell_nobody(_rows: int) -> None:
+    """Count for nobody."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +22,8 @@ from broker_core.spark.java import Java, find_java
 from broker_core.spark.source import RocketMQSource
 
 _MIB: Final = 1 << 20
+# The kernel's 107 bytes less ``/.<uuid>.sock``.
+_LONGEST_SOCKET_FOLDER: Final = 107 - 43
 _LOG4J: Final = """\
 rootLogger.level = warn
 rootLogger.appenderRef.stderr.ref = stderr
@@ -81,6 +86,7 @@ def settings(config: SessionConfig, java: Java) -> dict[str, str]:
         "spark.driver.extraJavaOptions": _java_options(config, java),
         "spark.local.dir": temporary,
         "spark.python.unix.domain.socket.enabled": "true",
+        "spark.python.unix.domain.socket.dir": _socket_folder(config.work_dir / "tmp"),
         "spark.python.worker.faulthandler.enabled": "true",
         "spark.speculation": "false",
         "spark.sql.execution.arrow.maxBytesPerBatch": str(8 * _MIB),
@@ -95,6 +101,15 @@ def settings(config: SessionConfig, java: Java) -> dict[str, str]:
     if config.master.startswith("local"):
         chosen |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     return chosen | dict(config.extra)
+
+
+def _socket_folder(preferred: Path) -> str:
+    """Return a folder for Spark's sockets; one of our own where the job's path is longer than a socket's may be."""
+    if len(os.fsencode(preferred)) <= _LONGEST_SOCKET_FOLDER:
+        return str(preferred)
+    folder = tempfile.mkdtemp(prefix="gantry-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def archive_path(java: Java, cache: Path) -> Path:

@@ -52,9 +52,10 @@ class Appender:
 
     def append_one(self, queue: ConsumeQueue, message: Message, origin: Origin, tags_code: int | None) -> PutResult:
         """Append one message; raise MessageIllegal, MessageError or StoreFull, after which nothing is appended."""
-        body, sys_flag = message.body, message.sys_flag
-        properties = self._encode_properties(message)
-        topic = queue.encoded_topic
+        topic, body, sys_flag = queue.encoded_topic, message.body, message.sys_flag
+        properties = format_properties(message.properties).encode()
+        if len(body) > self._max_body or len(properties) > MAX_PROPERTIES_BYTES:
+            self._check_sizes(body, properties)
         size = size_of(topic, body, properties, origin)
         log_offset = self._log.place(size)
         is_queued = not sys_flag & TRANSACTION_PREPARED
@@ -72,7 +73,9 @@ class Appender:
         """Append messages to one queue, back to back in one segment, all or none; raise like `append_one`."""
         if any(message.sys_flag & TRANSACTION_MASK for message in messages):
             raise MessageIllegal("a batch cannot hold transaction messages")
-        texts = [self._encode_properties(message) for message in messages]
+        texts = [format_properties(message.properties).encode() for message in messages]
+        for message, text in zip(messages, texts, strict=True):
+            self._check_sizes(message.body, text)
         topic, store_time, store_host = queue.encoded_topic, origin[2], origin[3]
         sizes = [size_of(topic, message.body, text, origin) for message, text in zip(messages, texts, strict=True)]
         log_offset, offset = self._log.place(sum(sizes)), queue.next_offset
@@ -90,10 +93,9 @@ class Appender:
         self.appended += follow
         return results
 
-    def _encode_properties(self, message: Message) -> bytes:
-        if len(message.body) > self._max_body:
-            raise MessageIllegal(f"a body of {len(message.body)} bytes; at most {self._max_body} are allowed")
-        properties = format_properties(message.properties).encode()
+    def _check_sizes(self, body: bytes, properties: bytes) -> None:
+        """Raise MessageIllegal if one of them is too long."""
+        if len(body) > self._max_body:
+            raise MessageIllegal(f"a body of {len(body)} bytes; at most {self._max_body} are allowed")
         if len(properties) > MAX_PROPERTIES_BYTES:
             raise MessageIllegal(f"properties of {len(properties)} bytes; at most {MAX_PROPERTIES_BYTES} are allowed")
-        return properties

@@ -86,11 +86,13 @@ class CommitLog:
         """
         tail = self._tail
         if tail is not None:
-            needed = tail.wrote + size + BLANK_BYTES
+            wrote = tail.wrote
+            needed = wrote + size + BLANK_BYTES
+            if needed <= tail.reserved:
+                return tail.start + wrote
             if needed <= tail.size:
-                if needed > tail.reserved:
-                    tail.reserve(needed)
-                return tail.start + tail.wrote
+                tail.reserve(needed)
+                return tail.start + wrote
         return self._roll(size).start
 
     def append(self, data: bytes) -> None:

@@ -14,7 +14,7 @@ from broker_core.protocol import properties as names
 from broker_core.protocol.message import QueueOffset
 from broker_core.protocol.properties import parse_properties
 from broker_core.protocol.record import RecordHead
-from broker_core.protocol.string_hash import key_hash, tags_code
+from broker_core.protocol.string_hash import key_hash, key_hash_of_series, tags_code
 from broker_core.protocol.sys_flag import TRANSACTION_MASK, TRANSACTION_PREPARED, TRANSACTION_ROLLBACK
 from broker_core.store.consume_queue import UNIT, ConsumeQueue
 from broker_core.store.index import Index
@@ -67,7 +67,7 @@ class Dispatcher:
         _, log_offset, size, _, store_time, _, _, _ = run[-1]
         self.position = log_offset + size
         self.store_time = store_time
-        self._index.roll_when_due(self.position, store_time)
+        self._index.roll_when_due(log_offset, self.position, store_time)
 
     def find_followed(self, head: RecordHead, view: memoryview) -> Followed | None:
         """Return what there is to follow of a record that stands in the log; nothing if its topic can have no queue."""
@@ -112,7 +112,7 @@ class Dispatcher:
                 continue
             unique_id = properties.get(names.UNIQ_KEY)
             if unique_id:
-                keys.append((key_hash(f"{queue.topic}#{unique_id}"), log_offset, store_time))
+                keys.append((key_hash_of_series(f"{queue.topic}#{unique_id}"), log_offset, store_time))
             text = properties.get(names.KEYS)
             if text:
                 keys += [(key_hash(f"{queue.topic}#{key}"), log_offset, store_time) for key in text.split(" ") if key]

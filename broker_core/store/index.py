@@ -76,10 +76,19 @@ class Index:
                 file = self._roll(keys[taken][2])
             taken += file.put(keys[taken:])
 
-    def roll_when_due(self, log_end: int, store_time: int) -> None:
-        """End the file being filled if much log has passed since it began, so that a crash costs little."""
+    def roll_when_due(self, record: int, log_end: int, store_time: int) -> None:
+        """Begin the next file if the one being filled is full, or if much log has passed since it began.
+
+        To be called after the keys of the record at log offset `record`, which ends at `log_end`, and of all before it.
+        The first record makes the first file even without keys, as in Apache RocketMQ: a log without index files is one
+        whose index was lost.
+        """
         last = self.files[-1] if self.files else None
-        if last and not last.is_empty and log_end - last.begin_log_offset >= self._config.index_roll_bytes:
+        if last is None:
+            self._roll(store_time)
+            return
+        is_over = last.is_full and record > last.end_log_offset
+        if is_over or (not last.is_empty and log_end - last.begin_log_offset >= self._config.index_roll_bytes):
             self._roll(store_time)
 
     def finish(self, store_time: int) -> None:

@@ -54,6 +54,10 @@ class MessageStore:
         self._index = recovered.index
         self._dispatcher = recovered.dispatcher
         self._appender = Appender(recovered.log, max_message_size=config.max_message_size)
+        # What each put looks at, close at hand.
+        self._by_key = recovered.queues.by_key
+        self._appended = self._appender.appended
+        self._max_undispatched = config.max_undispatched
         self._appender.store_time = recovered.dispatcher.store_time
         self._arrived: dict[ConsumeQueue, int] = {}
         self._flushed = FlushedUpTo(LogOffset(recovered.log.begin), 0)
@@ -106,8 +110,8 @@ class MessageStore:
             reconsume_times,
             prepared_transaction_offset,
         )
-        queue = self._queues.by_key.get((message.topic, queue_id)) or self._make_queue(message.topic, queue_id)
-        if self._refusal is not None or len(self._appender.appended) >= self.config.max_undispatched:
+        queue = self._by_key.get((message.topic, queue_id)) or self._make_queue(message.topic, queue_id)
+        if self._refusal is not None or len(self._appended) >= self._max_undispatched:
             self._make_ready()
         try:
             return self._appender.append_one(queue, message, origin, tags_code)
@@ -132,7 +136,7 @@ class MessageStore:
         transaction messages (store-format.md 2.10).
         """
         origin = (born_timestamp, encode_host(*born_host), now, encode_host(*store_host), reconsume_times, 0)
-        queue = self._queues.by_key.get((topic, queue_id)) or self._make_queue(topic, queue_id)
+        queue = self._by_key.get((topic, queue_id)) or self._make_queue(topic, queue_id)
         self._make_ready()
         try:
             return self._appender.append_many(queue, messages, origin)
@@ -149,7 +153,7 @@ class MessageStore:
     def _make_ready(self) -> None:
         if self._refusal is not None:
             raise self._refusal
-        if len(self._appender.appended) >= self.config.max_undispatched:
+        if len(self._appended) >= self._max_undispatched:
             self._dispatch_appended()
 
     # -- dispatching --------------------------------------------------------------------------------------------------
@@ -159,7 +163,7 @@ class MessageStore:
 
         Costs nothing when there is nothing to do. Raises StoreFull; the next call goes on where this one stopped.
         """
-        if self._appender.appended:
+        if self._appended:
             self._dispatch_appended()
         arrived = [
             Arrived(queue.topic, queue.queue_id, QueueOffset(begin), QueueOffset(queue.max_offset))
@@ -169,7 +173,7 @@ class MessageStore:
         return arrived
 
     def _dispatch_appended(self) -> None:
-        run = self._appender.appended
+        run = self._appended
         for queue in {record[0] for record in run}:
             self._arrived.setdefault(queue, queue.max_offset)
         self._dispatcher.follow(run)
@@ -317,7 +321,7 @@ class MessageStore:
 
     def delete_topic(self, topic: str) -> int:
         """Remove the queues of a topic and return how many there were; a topic made again begins at queue offset 0."""
-        if self._appender.appended:
+        if self._appended:
             self._dispatch_appended()
         return self._queues.delete_topic(topic)
 

@@ -61,11 +61,16 @@ def recover(config: StoreConfig) -> Recovered:
     abort.set_mark(config.folder)
     _remove_scratch(config)
     checkpoint = read_checkpoint(config.folder)
+    has_all = bool(index.files and queues.by_key)
     index.trust_finished(checkpoint.index)
     if not was_clean:
         index.drop_unfinished(checkpoint.index)
     queues.recover(trusted=was_clean)
-    begin = _clean_begin(log, queues) if was_clean else _unclean_begin(log, queues, checkpoint.recover_from)
+    if not has_all or queues.max_physical < 0:
+        # New, or somebody removed a folder: everything is made again.
+        begin = log.begin
+    else:
+        begin = _clean_begin(log, queues) if was_clean else _unclean_begin(log, checkpoint.recover_from)
     dispatcher = Dispatcher(queues, index, position=begin, delay_levels_ms=config.delay_levels_ms)
     walk = log.walk(begin, check_crc=config.check_crc_on_recover)
     walked = _dispatch_all(walk, dispatcher)
@@ -99,8 +104,6 @@ def _dispatch_all(walk: LogWalk, dispatcher: Dispatcher) -> int:
 def _clean_begin(log: CommitLog, queues: Queues) -> int:
     """Return the end of the last record that a queue knows, if the log agrees; else where Apache RocketMQ begins."""
     known = queues.max_physical
-    if known < 0:
-        return log.begin
     if any(_ends_at(log, unit_offset, known) for unit_offset in queues.last_units()):
         return known
     files = log.files.files[-_UNTRUSTED_SEGMENTS:]
@@ -112,10 +115,8 @@ def _ends_at(log: CommitLog, log_offset: int, end: int) -> bool:
     return record is not None and log_offset + len(record) == end and body_is_sound(record, read_head(record))
 
 
-def _unclean_begin(log: CommitLog, queues: Queues, recover_from: int) -> int:
+def _unclean_begin(log: CommitLog, recover_from: int) -> int:
     """Return the begin of the newest segment that starts before what must be dispatched again."""
-    if queues.max_physical < 0:
-        return log.begin
     for file in reversed(log.files.files):
         if _first_is_older(file, recover_from):
             return file.start

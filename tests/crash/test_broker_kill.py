@@ -21,7 +21,7 @@ from broker_core.remoting import RemotingClient, RemotingError
 from tests.support.cluster import RunningBroker, broker
 from tests.support.wait import eventually
 
-pytestmark = [pytest.mark.crash, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.crash, pytest.mark.timeout(300)]
 
 KILLS = 20
 SENDERS = 8

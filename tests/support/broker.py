@@ -20,8 +20,10 @@ from broker_core.protocol.bodies.heartbeat import (
     ProducerData,
     SubscriptionData,
 )
+from broker_core.protocol.bodies.routes import KVTable
 from broker_core.protocol.codes import PULL_SUBSCRIPTION, PULL_SUSPEND, RequestCode, ResponseCode
 from broker_core.protocol.command import Command
+from broker_core.protocol.headers.admin import GetBrokerRuntimeInfoRequest
 from broker_core.protocol.headers.clients import HeartBeatRequest
 from broker_core.protocol.headers.pop import (
     AckMessageRequest,
@@ -157,6 +159,15 @@ class Wire:
     async def pull(self, topic: str, offset: int, **options: Any) -> list[StoredMessage]:
         """Return the messages from an offset on; none is no failure."""
         return decode_many((await self.try_pull(topic, offset, **options)).body)
+
+    async def parked_pulls(self) -> int:
+        """Return how many pulls wait at the broker."""
+        return int((await self.runtime_info())["parkedPulls"])
+
+    async def runtime_info(self) -> dict[str, str]:
+        """Return the broker's figures."""
+        answer = await self.ask(GetBrokerRuntimeInfoRequest())
+        return bodies.decode(KVTable, answer.body).table
 
     async def try_pop(
         self,

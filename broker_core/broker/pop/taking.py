@@ -6,13 +6,14 @@ copy is stored first and the message is done after, so a crash in between makes 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from struct import Struct
 from typing import Final, NamedTuple
 
 from broker_core.broker.limits import Limits
 from broker_core.broker.offsets import ConsumerOffsets
+from broker_core.broker.pop.attempts import Attempt, Attempts
 from broker_core.broker.pop.leases import Leases
 from broker_core.broker.pop.queue_leases import QueueLeases
 from broker_core.errors import GantryError
@@ -33,6 +34,9 @@ MAX_REFUSED: Final = 256
 
 MAX_TURNS: Final = 100_000
 """For so many pairs of group and topic it is remembered which queue comes first next time."""
+
+MAX_ATTEMPTS: Final = 10_000
+"""So many pops with an attempt id can be asked for again."""
 
 _INT: Final = Struct(">i")
 _LONG: Final = Struct(">q")
@@ -55,6 +59,12 @@ class Wish:
     accept: AcceptTag | None = None
     is_ordered: bool = False
     init_mode: int = INIT_MODE_MIN
+    attempt_id: str = ""
+
+    @property
+    def attempt_key(self) -> tuple[str, str, str]:
+        """Under what the attempt is remembered."""
+        return self.group, self.topic, self.attempt_id
 
 
 class Portion(NamedTuple):
@@ -67,8 +77,10 @@ class Portion(NamedTuple):
 
 @dataclass(slots=True)
 class Taken:
-    """What a pop got, and how much more there would be."""
+    """What a pop got from `pop_time` on, and how much more there would be."""
 
+    pop_time: int
+    invisible_ms: int
     portions: list[Portion] = field(default_factory=list)
     rest: int = 0
     bytes: int = 0
@@ -92,10 +104,11 @@ class Taker:
         self._limits = limits
         self._dead_letter = dead_letter
         self._turns: dict[tuple[str, str], int] = {}
+        self._attempts = Attempts(MAX_ATTEMPTS)
 
     def take(self, wish: Wish, queues: int, *, max_deliveries: int, now: int) -> Taken:
         """Lease messages of a topic with `queues` queues; raise TooManyLeases when the group holds too many already."""
-        taken = Taken()
+        taken = Taken(now, wish.invisible_ms)
         for queue_id in self._order(wish, queues):
             queue = self._leases.find(wish.group, wish.topic, queue_id) or self._open(wish, queue_id)
             if taken.messages < wish.count and taken.bytes < MAX_BYTES:
@@ -103,7 +116,36 @@ class Taker:
             taken.rest += self._store.max_offset(wish.topic, queue_id) - queue.next_offset + queue.due_count
         if not taken.messages and taken.rest and self._leases.held_by(wish.group) >= self._limits.leases_per_group:
             raise self._limits.refuse("leases_per_group", f"group {wish.group!r} has to settle some messages first")
+        if wish.attempt_id and taken.messages:
+            given = tuple((portion.queue_id, tuple(portion.offsets)) for portion in taken.portions)
+            self._attempts.remember(wish.attempt_key, Attempt(now, now + wish.invisible_ms, given))
         return taken
+
+    def take_again(self, wish: Wish, *, now: int) -> Taken | None:
+        """Return what the same attempt got before and still holds; None when nothing is left of it."""
+        attempt = self._attempts.find(wish.attempt_key, now=now) if wish.attempt_id else None
+        if attempt is None:
+            return None
+        taken = Taken(attempt.pop_time, attempt.ends_at - attempt.pop_time)
+        for queue_id, offsets in attempt.portions:
+            queue = self._leases.find(wish.group, wish.topic, queue_id)
+            found = dict(self._still_held(queue, offsets, attempt.pop_time, now)) if queue is not None else {}
+            if found:
+                taken.portions.append(Portion(queue_id, list(found), list(found.values())))
+                taken.messages += len(found)
+                taken.bytes += sum(map(len, found.values()))
+        return taken if taken.messages else None
+
+    def _still_held(
+        self, queue: QueueLeases, offsets: Iterable[int], pop_time: int, now: int
+    ) -> Iterator[tuple[int, bytes | memoryview]]:
+        for offset in offsets:
+            lease = queue.find(offset)
+            if lease is None or lease.pop_time != pop_time or lease.visible_at <= now:
+                continue
+            answer = self._store.get(queue.topic, queue.queue_id, offset, max_messages=1, max_bytes=1)
+            if answer.records and offset_of(answer.records[0]) == offset:
+                yield offset, with_count(answer.records[0], lease.deliveries - 1)
 
     def _order(self, wish: Wish, queues: int) -> list[int]:
         """Return the queues to look at; each pop begins with another one, so none is starved."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 import orjson
@@ -30,8 +30,10 @@ _IDLE_POOLS: Final = ("send", "pull", "query")
 class AdminProcessor:
     """Answers 26, 28, 45, 306, 315, 316 and 329."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, counts: Mapping[str, Callable[[], int]]) -> None:
+        """`counts` are figures of other processors, by the names under which they are told."""
         self._parts = parts
+        self._counts = counts
 
     def handlers(self) -> Handlers:
         """Return which code is answered by which method."""
@@ -105,6 +107,8 @@ class AdminProcessor:
         yield "bootTimestamp", str(self._parts.started_at)
         yield "runtime", f"[ {days} days, {hours} hours, {minutes} minutes, {seconds % 60} seconds ]"
         yield "startAcceptSendRequestTimeStamp", "0"
+        for name, count in self._counts.items():
+            yield name, str(count())
 
     def _throughput(self) -> Iterator[tuple[str, str]]:
         stats = self._parts.stats

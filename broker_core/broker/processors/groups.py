@@ -189,7 +189,10 @@ class GroupProcessor:
             consumed = max(committed.get(queue_id, 0), 0)
             last = store.store_time(name, queue_id, consumed - 1) if consumed else None
             queue = MessageQueue(name, self._parts.config.identity.name, queue_id)
-            yield queue, OffsetWrapper(store.max_offset(name, queue_id), consumed, last or 0)
+            leased = self._parts.leases.find(group, name, queue_id)
+            # Readers take the difference of both offsets for what is in flight: with leases, what is out on lease.
+            pulled = None if leased is None else consumed + len(leased)
+            yield queue, OffsetWrapper(store.max_offset(name, queue_id), consumed, last or 0, pulled)
 
     def _span(self, group: str, topic: TopicConfig, queue_id: int, now: int) -> QueueTimeSpan:
         store, name = self._parts.store, topic.topic_name

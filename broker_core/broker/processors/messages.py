@@ -14,7 +14,7 @@ from broker_core.remoting.connection import Connection
 
 UNIQUE_KEY_RESULTS: Final = 32  # defaultQueryMaxNum
 MAX_BODY: Final = 12 * 1024 * 1024
-"""Bytes of records in one answer, well below what a frame can carry; the first record comes whatever its size."""
+"""Bytes of records in one answer, well below what a frame can carry; one record comes whatever its size."""
 
 
 class MessageProcessor:
@@ -68,10 +68,10 @@ class MessageProcessor:
 
 
 def _fitting(records: list[memoryview]) -> tuple[list[memoryview], bool]:
-    """Return the first records that fit into an answer, and whether these are all."""
+    """Return the last records that fit into an answer, and whether these are all: whoever pages goes back in time."""
     size = 0
-    for count, record in enumerate(records):
+    for count, record in enumerate(reversed(records)):
         size += len(record)
         if count and size > MAX_BODY:
-            return records[:count], False
+            return records[-count:], False
     return records, True

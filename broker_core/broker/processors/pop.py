@@ -1,4 +1,4 @@
-"""Consuming by lease: pop, acknowledge, change a lease, look without one (remoting-protocol.md 9.2; behaviour.md I).
+"""Consuming by lease: pop, wait for something to pop, look without a lease (remoting-protocol.md 9.2; I.2).
 
 The client makes a message's receipt itself, of what the answer's header says::
 
@@ -6,13 +6,11 @@ The client makes a message's receipt itself, of what the answer's header says::
     msgOffsetInfo    "0 3 17,18,20;0 4 9"    retry flag, queue id, offsets of the messages
     receipt          "17 <pop time> <invisible ms> <revive queue> 0 <broker> 3 18"
 
-Of a receipt only the pop time counts here, with the queue and the offset of the request beside it.
+`ack.py` reads the receipts again.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import Final
@@ -21,19 +19,15 @@ from broker_core.broker.answers import refusal
 from broker_core.broker.errors import (
     BadSubscription,
     IllegalArgument,
-    LeaseLost,
     TopicUnreadable,
 )
 from broker_core.broker.filters.tags import accept_expression
 from broker_core.broker.parked_pulls import Parked
 from broker_core.broker.parts import Parts
-from broker_core.broker.pop.leases import Settled
 from broker_core.broker.pop.queue_leases import QueueLeases
 from broker_core.broker.pop.taking import MAX_BYTES, Taken, Taker, Wish
 from broker_core.broker.processors.handlers import Handlers
 from broker_core.errors import GantryError
-from broker_core.protocol import bodies
-from broker_core.protocol.bodies.pop import BatchAck, BatchAckMessageRequestBody
 from broker_core.protocol.codes import PERM_READ, RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers import pop as headers
@@ -69,7 +63,7 @@ class ParkedPop:
 
 
 class PopProcessor:
-    """Answers 200050 to 200053, 200055 and 200151."""
+    """Answers 200050, 200052 and 200055."""
 
     def __init__(self, parts: Parts, taker: Taker) -> None:
         self._parts = parts
@@ -82,9 +76,6 @@ class PopProcessor:
         """Return which code is answered by which method."""
         return {
             RequestCode.POP_MESSAGE: self.pop,
-            RequestCode.ACK_MESSAGE: self.ack,
-            RequestCode.BATCH_ACK_MESSAGE: self.batch_ack,
-            RequestCode.CHANGE_MESSAGE_INVISIBLETIME: self.change,
             RequestCode.PEEK_MESSAGE: self.peek,
             RequestCode.POLLING_INFO: self.polling_info,
         }
@@ -95,7 +86,6 @@ class PopProcessor:
         """Return leased messages, or None while the request waits for the first one."""
         header = request.header(headers.PopMessageRequest)
         now = self._parts.clock()
-        self._parts.groups.get_consuming(header.consumer_group, now=now)
         self._check_queue(header.topic, header.queue_id)
         wish = Wish(
             header.consumer_group,
@@ -106,12 +96,16 @@ class PopProcessor:
             _accept(header),
             header.order,
             header.init_mode,
+            header.attempt_id or "",
         )
         if header.invisible_time <= 0:
             raise IllegalArgument(f"invisibleTime {header.invisible_time} is not a positive number of ms")
+        again = self._taker.take_again(wish, now=now)
+        if again is not None:
+            return self._answer(wish, again)
         taken = self._take(wish, now)
         if taken.messages:
-            return self._answer(wish, taken, now)
+            return self._answer(wish, taken)
         if header.poll_time <= 0:
             return Command.response(ResponseCode.PULL_NOT_FOUND, remark="no message to lease")
         self._park(request, wish, header.exp or "", connection, now + min(header.poll_time, MAX_WAIT_MS))
@@ -144,21 +138,27 @@ class PopProcessor:
         )
 
     def _take(self, wish: Wish, now: int) -> Taken:
-        group = self._parts.groups.get_or_create(wish.group, now=now)
+        group = self._parts.groups.get_consuming(wish.group, now=now)
         queues = self._parts.topics.get(wish.topic).read_queue_nums
         return self._taker.take(wish, queues, max_deliveries=group.retry_max_times + 1, now=now)
 
-    def _answer(self, wish: Wish, taken: Taken, now: int) -> Command:
+    def _answer(self, wish: Wish, taken: Taken) -> Command:
         self._parts.stats.count_got(wish.group, wish.topic, taken.messages, taken.bytes)
         starts = ";".join(f"{_NORMAL} {portion.queue_id} {portion.offsets[0]}" for portion in taken.portions)
         offsets = ";".join(
             f"{_NORMAL} {portion.queue_id} {','.join(map(str, portion.offsets))}" for portion in taken.portions
         )
-        header = headers.PopMessageResponse(now, wish.invisible_ms, _REVIVE_QUEUE, taken.rest, starts, offsets)
+        header = headers.PopMessageResponse(
+            taken.pop_time, taken.invisible_ms, _REVIVE_QUEUE, taken.rest, starts, offsets
+        )
         body = b"".join(record for portion in taken.portions for record in portion.records)
         return Command.response(ResponseCode.SUCCESS, header, body)
 
     # -- waiting
+
+    def waiting(self) -> int:
+        """Return how many pops wait for a message."""
+        return len(self._parked)
 
     def _park(self, request: Command, wish: Wish, expression: str, connection: Connection, deadline: int) -> None:
         if not self._parked.has_room:
@@ -199,7 +199,13 @@ class PopProcessor:
             taken = self._take(parked.wish, now)
         except (GantryError, OSError) as error:
             return refusal(error)
-        return self._answer(parked.wish, taken, now) if taken.messages else None
+        return self._answer(parked.wish, taken) if taken.messages else None
+
+    def settled(self, queue: QueueLeases) -> None:
+        """Serve an ordered group that waits for its queue: one of its messages was settled."""
+        waiting = self._parked.first((queue.topic, queue.group))
+        if waiting is not None and waiting.wish.is_ordered:
+            self._serve(queue.topic, queue.group)
 
     def step(self, now: int) -> None:
         """Make messages due again whose lease ended, and end the waits whose time is over."""
@@ -219,54 +225,6 @@ class PopProcessor:
         count = len(self._parked.at((header.topic, header.consumer_group)))
         return Command.response(ResponseCode.SUCCESS, headers.PollingInfoResponse(count))
 
-    # -- settling
-
-    def ack(self, request: Command, _: Connection) -> Command:
-        """Note that a leased message is done. A second time is a success too, and its remark says so."""
-        header = request.header(headers.AckMessageRequest)
-        queue = self._leased_queue(header.consumer_group, header.topic, header.queue_id)
-        settled = self._settle(queue, header.offset, _pop_time(header.extra_info))
-        if settled is Settled.LOST:
-            raise _lost(queue, header.offset, self._parts.clock())
-        remark = "already acknowledged" if settled is Settled.ALREADY_DONE else None
-        return Command.response(ResponseCode.SUCCESS, remark=remark)
-
-    def batch_ack(self, request: Command, _: Connection) -> Command:
-        """Note that many are done; those whose lease was lost are passed over, as they come again anyway."""
-        body = bodies.decode(BatchAckMessageRequestBody, request.body)
-        lost = 0
-        for ack in body.acks:
-            queue = self._leased_queue(ack.consumer_group, ack.topic, ack.queue_id)
-            for offset in _offsets_of(ack):
-                lost += self._settle(queue, offset, ack.pop_time) is Settled.LOST
-        return Command.response(ResponseCode.SUCCESS, remark=f"{lost} leases were lost" if lost else None)
-
-    def change(self, request: Command, _: Connection) -> Command:
-        """Give a leased message a new lease from now on; 0 ms give it back at once."""
-        header = request.header(headers.ChangeInvisibleTimeRequest)
-        now = self._parts.clock()
-        queue = self._leased_queue(header.consumer_group, header.topic, header.queue_id)
-        _state, lease = self._parts.leases.extend(
-            queue,
-            header.offset,
-            pop_time=_pop_time(header.extra_info),
-            now=now,
-            invisible_ms=max(header.invisible_time, 0),
-        )
-        if lease is None:
-            raise _lost(queue, header.offset, now)
-        response = headers.ChangeInvisibleTimeResponse(lease.pop_time, lease.visible_at - lease.pop_time, _REVIVE_QUEUE)
-        return Command.response(ResponseCode.SUCCESS, response)
-
-    def _settle(self, queue: QueueLeases, offset: int, pop_time: int) -> Settled:
-        settled = self._parts.leases.settle(queue, offset, pop_time=pop_time, now=self._parts.clock())
-        if settled is Settled.DONE:
-            self._parts.offsets.commit(queue.group, queue.topic, queue.queue_id, queue.committed)
-            waiting = self._parked.first((queue.topic, queue.group))
-            if waiting is not None and waiting.wish.is_ordered:
-                self._serve(queue.topic, queue.group)
-        return settled
-
     # -- checks
 
     def _check_queue(self, topic: str, queue_id: int) -> None:
@@ -282,43 +240,11 @@ class PopProcessor:
             raise IllegalArgument(f"maxMsgNums {wanted}: limit pop_batch={limit}")
         return max(wanted, 1)
 
-    def _leased_queue(self, group: str, topic: str, queue_id: int) -> QueueLeases:
-        self._parts.topics.get(topic)
-        queue = self._parts.leases.find(group, topic, queue_id)
-        if queue is None:
-            raise LeaseLost(f"group {group} has no lease in topic {topic} queue {queue_id}")
-        return queue
-
 
 def _accept(header: headers.PopMessageRequest) -> AcceptTag | None:
     if (header.exp_type or _TAG) != _TAG:
         raise BadSubscription(f"The broker does not support consumer to filter message by {header.exp_type}")
     return accept_expression(header.exp)
-
-
-def _pop_time(receipt: str) -> int:
-    parts = receipt.split(" ")
-    if len(parts) < 2 or not parts[1].isdecimal():
-        raise IllegalArgument(f"extraInfo {receipt[:80]!r} is not a receipt")
-    return int(parts[1])
-
-
-def _offsets_of(ack: BatchAck) -> list[int]:
-    """Return the offsets whose bits are set; the lowest bit of the first byte is the start offset."""
-    try:
-        bits = int.from_bytes(base64.b64decode(ack.bit_set, validate=True), "little")
-    except binascii.Error as error:
-        raise IllegalArgument(f"the bit set {ack.bit_set[:40]!r} is not Base64") from error
-    return [ack.start_offset + place for place in range(bits.bit_length()) if bits >> place & 1]
-
-
-def _lost(queue: QueueLeases, offset: int, now: int) -> LeaseLost:
-    lease = queue.find(offset)
-    if lease is not None and lease.visible_at <= now:
-        return LeaseLost(f"the lease ended {now - lease.visible_at} ms ago; the message may be delivered again")
-    if lease is not None:
-        return LeaseLost("the lease was replaced by a later one")
-    return LeaseLost(f"offset {offset} of topic {queue.topic} queue {queue.queue_id} is not on lease")
 
 
 def _nothing_yet() -> Command:

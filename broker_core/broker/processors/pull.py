@@ -103,6 +103,10 @@ class PullProcessor:
 
     # -- waiting
 
+    def waiting(self) -> int:
+        """Return how many pulls wait for a message."""
+        return len(self._parked)
+
     def arrived(self, topic: str, queue_id: int) -> None:
         """Run the pulls again that wait for this queue; those whose filter wants none of the news wait on."""
         if not self._parked.waits_at((topic, queue_id)):

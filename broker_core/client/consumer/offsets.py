@@ -8,7 +8,7 @@ from typing import Protocol
 
 import orjson
 
-from broker_core.client.errors import NoRoute, refusal
+from broker_core.client.errors import NoRoute, OffsetsDamaged, refusal
 from broker_core.client.session import Session
 from broker_core.errors import GantryError
 from broker_core.logs import get_logger
@@ -111,11 +111,10 @@ class FileOffsets(_Noted):
     """Offsets of one broadcasting consumer in a file of its own: every such consumer reads everything."""
 
     def __init__(self, path: Path) -> None:
+        """Read what the file holds, if it is there; raise OffsetsDamaged."""
         super().__init__()
         self._path = path
-        for text, offset in _read(path).items():
-            topic, broker_name, queue_id = text.rsplit("@", 2)
-            self._offsets[MessageQueue(topic, broker_name, int(queue_id))] = offset
+        self._offsets = _read(path)
 
     async def stored(self, queue: MessageQueue) -> int | None:
         """Return the offset that the file holds."""
@@ -134,9 +133,16 @@ class FileOffsets(_Noted):
         """Keep the offset: a broadcasting consumer comes back to its queues."""
 
 
-def _read(path: Path) -> dict[str, int]:
+def _read(path: Path) -> dict[MessageQueue, int]:
     try:
         table = orjson.loads(path.read_bytes())
+        return {_queue_of(name): int(offset) for name, offset in table.items()}
     except FileNotFoundError:
         return {}
-    return {str(name): int(offset) for name, offset in table.items()}
+    except (ValueError, AttributeError, TypeError) as error:
+        raise OffsetsDamaged(path, str(error)) from error
+
+
+def _queue_of(name: str) -> MessageQueue:
+    topic, broker_name, queue_id = name.rsplit("@", 2)
+    return MessageQueue(topic, broker_name, int(queue_id))

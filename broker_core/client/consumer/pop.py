@@ -39,6 +39,9 @@ _ANSWER_SLACK_MS: Final = 5_000
 _IDLE_PAUSE_MS: Final = 100
 _RELEASE_MS: Final = 10
 
+_ACKNOWLEDGED_BEFORE: Final = "already acknowledged"
+"""Remark of a Gantry broker on its success; other brokers make no difference."""
+
 _NOTHING: Final = frozenset(
     {
         ResponseCode.PULL_NOT_FOUND,
@@ -114,12 +117,16 @@ class LeaseConsumer:
             if _since(asked_at) < _IDLE_PAUSE_MS:  # no broker holds requests just now
                 await asyncio.sleep(min(_IDLE_PAUSE_MS, wait_ms - _since(started)) / 1000)
 
-    async def ack(self, receipt: LeaseReceipt) -> None:
-        """End a lease: the message is consumed. Raise LeaseExpired when the broker no longer knows the lease."""
+    async def ack(self, receipt: LeaseReceipt) -> bool:
+        """End a lease: the message is consumed. Return False when it was before, as far as the broker tells that.
+
+        Raises LeaseExpired when the broker no longer knows the lease. Apache brokers do not notice a late
+        acknowledgement, and the message comes again all the same.
+        """
         header = AckMessageRequest(
             receipt.group, receipt.topic, receipt.queue_id, receipt.extra_info, receipt.queue_offset
         )
-        await self._settle(receipt, header)
+        return (await self._settle(receipt, header)).remark != _ACKNOWLEDGED_BEFORE
 
     async def extend(self, receipt: LeaseReceipt, lease_ms: int) -> LeaseReceipt:
         """Make the lease end `lease_ms` from now and return its new receipt; the old one is void.

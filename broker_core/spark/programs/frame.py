@@ -34,12 +34,13 @@ OK: Final = 0
 CRASHED: Final = 1
 CANCELLED: Final = 130
 PARTIAL: Final = 3
+UNREACHABLE: Final = 4
 _BAD_REQUEST: Final = 2
 _EXIT_CODES: Final[Mapping[type[GantryError], int]] = {
     BadRequest: _BAD_REQUEST,
     BadOption: _BAD_REQUEST,
-    Unreachable: 4,
-    JavaNotFound: 4,
+    Unreachable: UNREACHABLE,
+    JavaNotFound: UNREACHABLE,
     DataLoss: 5,
     DamagedRecord: 5,
 }
@@ -48,15 +49,10 @@ _TICK_S: Final = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a run ended, for people and for the launcher."""
+    """How a run ended; the launcher takes the state from the exit code and shows the reason."""
 
-    state: str
-    reason: str = ""
     exit_code: int = OK
-
-
-class Cancelled(Exception):
-    """Somebody wants the run to end."""
+    reason: str = ""
 
 
 @dataclass(slots=True)
@@ -82,9 +78,9 @@ class Run:
         spark = self.request["spark"]
         config = sessions.SessionConfig(
             app_name=f"gantry {self.request['type']} {self.request['job_id']}",
-            work_dir=self.folder.work_dir,
+            work_dir=self.folder.path,
             cache=Path(spark["cache"]),
-            master=spark.get("master", "local[*]"),
+            master=spark["master"],
             java_home=spark.get("java_home"),
             jobs_at_once=spark.get("jobs_at_once", 2),
             max_failures=max_failures,
@@ -115,37 +111,30 @@ class Run:
 def main(work: Callable[[Run], Outcome]) -> None:
     """Run a program for the job folder on the command line, and exit."""
     folder = JobFolder(Path(sys.argv[1]))
-    outcome = _outcome(folder, work)
-    folder.write_json(
-        "outcome.json",
-        {
-            "state": outcome.state,
-            "reason": outcome.reason,
-            "versions": {"gantry": broker_core.__version__, "spark": pyspark.__version__, "java": _java_version()},
-        },
-    )
+    about: dict[str, Any] = {"versions": {"gantry": broker_core.__version__, "spark": pyspark.__version__}}
+    outcome = _outcome(folder, work, about)
+    about |= {"counters": folder.last_line("progress.jsonl").get("counters", {}), "artefacts": folder.artefacts()}
+    folder.write_json("result.json", {"reason": outcome.reason, **about})
     sys.stdout.flush()
     sys.exit(outcome.exit_code)
 
 
-def _outcome(folder: JobFolder, work: Callable[[Run], Outcome]) -> Outcome:
+def _outcome(folder: JobFolder, work: Callable[[Run], Outcome], about: dict[str, Any]) -> Outcome:
     run: Run | None = None
     try:
         run = Run(folder, folder.request(), Progress(folder))
         _listen(run)
         return work(run)
-    except Cancelled as error:
-        return Outcome("cancelled", str(error), CANCELLED)
     except GantryError as error:
         code = next((code for kind, code in _EXIT_CODES.items() if isinstance(error, kind)), CRASHED)
-        return Outcome("failed", str(error), code)
+        return Outcome(code, str(error))
     except Exception as error:  # noqa: BLE001 - the top of the program: the log gets the traceback, people a line
         if run is not None and run.is_stopping:
-            return Outcome("cancelled", run.stop_reason, CANCELLED)
+            return Outcome(CANCELLED, run.stop_reason)
         traceback.print_exc()
-        return Outcome("failed", _told(error), _code_of_text(str(error)))
+        return Outcome(_code_of_text(str(error)), _told(error))
     finally:
-        _stop_spark()
+        _stop_spark(about)
         folder.drop_temporary()
 
 
@@ -170,12 +159,9 @@ def _code_of_text(text: str) -> int:
     return _BAD_REQUEST if is_unknown_option else next(named, CRASHED)
 
 
-def _java_version() -> str | None:
-    session = SparkSession.getActiveSession()
-    return None if session is None else str(session.conf.get("spark.gantry.java.version", "")) or None
-
-
-def _stop_spark() -> None:
+def _stop_spark(about: dict[str, Any]) -> None:
     session = SparkSession.getActiveSession()
     if session is not None:
+        about["versions"]["java"] = session.conf.get("spark.gantry.java.version", None) or ""
+        about["spark_app_id"] = session.sparkContext.applicationId
         session.stop()

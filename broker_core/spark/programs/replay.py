@@ -15,12 +15,13 @@ from broker_core.spark.collector import Budget, Collector, Marks
 from broker_core.spark.errors import BadRequest
 from broker_core.spark.lanes import LaneResult, ReplayJob
 from broker_core.spark.options import SourceOptions, parse_time
-from broker_core.spark.programs.frame import CANCELLED, PARTIAL, Outcome, Run, main
+from broker_core.spark.programs.frame import CANCELLED, PARTIAL, UNREACHABLE, Outcome, Run, main
 from broker_core.spark.replay import replay
 from broker_core.spark.replay_plan import Lane, find_start, from_json, make_plan, sum_counters, to_json
 from broker_core.spark.wire import session_of
 
 _SOFT_STOP_S: Final = 10.0
+_MOST_FAILURES: Final = 100
 
 
 def work(run: Run) -> Outcome:
@@ -35,24 +36,24 @@ def work(run: Run) -> Outcome:
 
 
 def source_options(request: Mapping[str, Any]) -> SourceOptions:
-    """Return what to read; raise BadRequest for what makes no sense."""
+    """Return what to read: from the files of the store where they are, else over the wire."""
     source, place = request["request"]["source"], request["source"]
-    queues = source.get("queues")
-    keys = source.get("keys")
+    store = place.get("store")
+    queues, keys, tag = source.get("queues"), source.get("keys"), source.get("tag")
     return SourceOptions(
         topics=(source["topic"],),
-        stores=(Path(place["store"]),) if place.get("store") else (),
-        brokers=(place.get("broker") or "broker-a",) if place.get("store") else (),
-        name_servers=() if place.get("store") else tuple(place["name_servers"]),
+        stores=(Path(store),) if store else (),
+        brokers=(place["broker"],) if store else (),
+        name_servers=() if store else tuple(place["name_servers"]),
         queues=frozenset((None, int(queue)) for queue in queues) if queues else None,
-        starting_timestamp=_time("source.from", source.get("from")),
-        ending_timestamp=_time("source.to", source.get("to")),
+        starting_timestamp=_ms("source.from", source.get("from")),
+        ending_timestamp=_ms("source.to", source.get("to")),
         keys=frozenset(keys) if keys else None,
-        tags=frozenset({source["tag"]}) if source.get("tag") else None,
+        tags=frozenset({tag}) if tag else None,
     )
 
 
-def _time(name: str, text: str | None) -> int | None:
+def _ms(name: str, text: str | None) -> int | None:
     return None if text is None else parse_time(name, text)
 
 
@@ -129,31 +130,25 @@ class Replaying:
         self.run.progress.write(totals, phase=phase, done=done, chunks=[finished, total])
 
     def report(self, results: list[LaneResult]) -> Outcome:
-        """Write the summary and return how the run ended."""
-        outcome = self._outcome(results)
-        self.tell(outcome.state, done=True)
-        self.run.folder.write_json(
-            "summary.json",
-            {
-                "counters": self._totals(),
-                "queues": [self._queue_report(lane) for lane in self.lanes],
-                "failures": [each for line in self.lines.values() for each in line.get("failures", ())][:100],
-                "at_least_once_window": 0,
-            },
-        )
-        return outcome
+        """Write the report and return how the run ended."""
+        self.tell("done", done=True)
+        failures = [each for line in self.lines.values() for each in line.get("failures", ())]
+        if failures:
+            self.run.folder.write_json("failures.json", failures)
+        queues = [self._queue_report(lane) for lane in self.lanes]
+        self.run.folder.write_json("report.json", {"queues": queues, "failures": failures[:_MOST_FAILURES]})
+        return self._outcome(results)
 
     def _outcome(self, results: list[LaneResult]) -> Outcome:
         totals = self._totals()
         failed = [result.reason for result in results if result.state == "failed"]
         if self.run.is_stopping:
-            reason = f"{self.run.stop_reason}; {totals['written']} messages were written and stay"
-            return Outcome("cancelled", reason, CANCELLED)
+            return Outcome(CANCELLED, f"{self.run.stop_reason}; {totals['written']} messages were written and stay")
         if failed:
-            return Outcome("partial" if totals["written"] else "failed", failed[0], PARTIAL if totals["written"] else 4)
+            return Outcome(PARTIAL if totals["written"] else UNREACHABLE, failed[0])
         if totals["failed"]:
-            return Outcome("partial", f"{totals['failed']} messages were refused", PARTIAL)
-        return Outcome("succeeded")
+            return Outcome(PARTIAL, f"{totals['failed']} messages were refused; the report names them")
+        return Outcome()
 
     def _queue_report(self, lane: Lane) -> dict[str, Any]:
         totals = sum_counters(self.lines[chunk.id] for chunk in lane.chunks if chunk.id in self.lines)

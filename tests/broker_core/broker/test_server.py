@@ -75,9 +75,7 @@ async def test_who_waits_is_answered_when_the_broker_stops(tmp_path: Path) -> No
             "readers", "orders", 0, 0, 32, PULL_SUBSCRIPTION | 2, suspend_timeout_millis=30_000, subscription="*"
         )
         waiting = asyncio.ensure_future(connection.invoke(Command.request(header), 30_000))
-        pulls = wire.broker._pulls
-        assert pulls is not None
-        await eventually(lambda: pulls._parked.waits_at(("orders", 0)))
+        await eventually(wire.parked_pulls)
 
         await wire.broker.close()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import os
 import threading
 import time
@@ -93,6 +94,16 @@ def test_a_time_out_of_the_work_itself_is_its_own(door: LoopThread) -> None:
 
     with pytest.raises(TimeoutError):
         door.run(wait(), timeout_s=5)
+
+
+def test_the_context_of_the_caller_stays_with_the_caller(door: LoopThread) -> None:
+    name: contextvars.ContextVar[str] = contextvars.ContextVar("name", default="nobody")
+    name.set("the caller")
+
+    async def who() -> str:
+        return name.get()
+
+    assert door.run(who()) == "nobody"
 
 
 def test_many_threads_share_the_loop(door: LoopThread) -> None:

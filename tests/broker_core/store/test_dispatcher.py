@@ -33,6 +33,7 @@ class Predicted:
     queues: dict[str, bytearray] = field(default_factory=dict)
     indexes: list[bytearray] = field(default_factory=list)
     index_counts: list[int] = field(default_factory=list)
+    least_end: int = 0
 
     def add(self, record: bytes) -> None:
         message = decode_one(record)
@@ -48,6 +49,9 @@ class Predicted:
             struct.pack_into(
                 ">qiq", data, message.queue_offset % UNITS * 20, message.log_offset, message.store_size, code
             )
+        # The file is fetched before anything is known of keys.
+        if not self.indexes or self.index_counts[-1] >= ENTRIES:
+            self.roll()
         if transaction != 0xC:
             for key in ([message.unique_id] if message.unique_id else []) + message.keys:
                 self.add_key(f"{message.topic}#{key}", message.log_offset, message.store_timestamp)
@@ -67,7 +71,7 @@ class Predicted:
             struct.pack_into(">q", data, 0, store_time)
             struct.pack_into(">q", data, 16, log_offset)
         used = struct.unpack_from(">i", data, 32)[0] + (older == 0)
-        struct.pack_into(">q", data, 8, store_time)
+        struct.pack_into(">q", data, 8, max(store_time, self.least_end))
         struct.pack_into(">qii", data, 24, log_offset, used, count + 1)
         self.index_counts[-1] += 1
 
@@ -75,6 +79,8 @@ class Predicted:
         data = bytearray(40 + SLOTS * 4 + ENTRIES * 20)
         if self.indexes:
             end_time, _, end_offset = struct.unpack_from(">qqq", self.indexes[-1], 8)
+            # The one difference: where the keys of one record go on in the next file, that file ends 1 ms later.
+            self.least_end = end_time + 1
             struct.pack_into(">qqqq", data, 0, end_time, end_time, end_offset, end_offset)
         self.indexes.append(data)
         self.index_counts.append(1)

@@ -23,11 +23,21 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in (folder / "index").glob("*"))
 
 
-def test_no_file_is_made_before_the_first_key(tmp_path: Path) -> None:
+def test_the_first_record_makes_the_first_file_even_without_keys(tmp_path: Path) -> None:
     index = loaded(tmp_path)
     index.put([])
-    index.roll_when_due(1 << 40, NOW)
     assert (names(tmp_path), index.end_log_offset) == ([], -1)
+    index.roll_when_due(0, 100, NOW)
+    assert (len(names(tmp_path)), index.end_log_offset) == (1, 0)
+
+
+def test_a_full_file_is_followed_by_the_next_once_a_further_record_comes(tmp_path: Path) -> None:
+    index = loaded(tmp_path)
+    index.put(keys(0, 19))
+    index.roll_when_due(1800, 1900, NOW)
+    assert len(index.files) == 1
+    index.roll_when_due(1900, 2000, NOW)
+    assert [file.is_empty for file in index.files] == [False, True]
 
 
 def test_keys_go_on_in_further_files(tmp_path: Path) -> None:
@@ -49,11 +59,11 @@ def test_files_are_named_by_time_and_ascend_even_when_the_clock_went_back(tmp_pa
 def test_a_file_ends_after_enough_log_so_that_a_crash_costs_little(tmp_path: Path) -> None:
     index = loaded(tmp_path, index_roll_bytes=1000)
     index.put(keys(0, 3))
-    index.roll_when_due(999, NOW)
+    index.roll_when_due(200, 999, NOW)
     assert len(index.files) == 1
-    index.roll_when_due(1000, NOW)
+    index.roll_when_due(200, 1000, NOW)
     assert len(index.files) == 2
-    index.roll_when_due(1 << 40, NOW)
+    index.roll_when_due(200, 1 << 40, NOW)
     assert len(index.files) == 2
 
 
@@ -69,7 +79,7 @@ def test_without_keys_everything_before_now_is_finished(tmp_path: Path) -> None:
     index.finish(NOW)
     assert index.finished_time == NOW - 1
     index.put(keys(0, 3))
-    index.roll_when_due(5000, NOW + 10)
+    index.roll_when_due(4900, 5000, NOW + 10)
     index.finish(NOW + 10)
     assert index.finished_time == NOW + 9
     index.finish(NOW)

@@ -214,12 +214,13 @@ def test_queues_made_again_after_the_beginning_of_the_log_expired_keep_their_off
     assert is_sound(tmp_path)
 
 
-def test_the_index_is_made_again_after_a_bad_stop(tmp_path: Path) -> None:
+@pytest.mark.parametrize("was_clean", [True, False])
+def test_an_index_that_was_removed_is_made_again(tmp_path: Path, was_clean: bool) -> None:
     with opened(tmp_path) as store:
         fill(store, 50)
     shutil.rmtree(tmp_path / "index")
-    (tmp_path / "abort").touch()
-    (tmp_path / "checkpoint").unlink()
+    if not was_clean:
+        (tmp_path / "abort").touch()
     with opened(tmp_path) as store:
         assert [found(store, f"k{number}") for number in range(50)] == [[body] for body in numbers(50)]
 

@@ -5,16 +5,10 @@ from __future__ import annotations
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.clusters import BrokerStatsData
 from broker_core.protocol.bodies.groups import DelayOffsetSerializeWrapper
-from broker_core.protocol.bodies.routes import KVTable
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers import admin as headers
 from tests.support.broker import TIMEOUT_MS, Wire
-
-
-async def runtime(wire: Wire) -> dict[str, str]:
-    answer = await wire.ask(headers.GetBrokerRuntimeInfoRequest())
-    return bodies.decode(KVTable, answer.body).table
 
 
 async def plain(wire: Wire, code: int) -> Command:
@@ -25,7 +19,7 @@ async def test_dashboards_find_the_figures_they_read(wire: Wire) -> None:
     await wire.send("orders", b"x")
     await wire.pull("orders", 0)
 
-    table = await runtime(wire)
+    table = await wire.runtime_info()
 
     assert table["brokerVersionDesc"] == "V4_9_8"
     assert (table["msgPutTotalTodayNow"], table["msgGetTotalTodayNow"]) == ("1", "1")
@@ -65,7 +59,7 @@ async def test_the_progress_of_delay_levels_is_told(wire: Wire) -> None:
     answer = await plain(wire, RequestCode.GET_ALL_DELAY_OFFSET)
 
     assert bodies.decode(DelayOffsetSerializeWrapper, answer.body).offset_table == {5: 0}
-    assert (await runtime(wire))["scheduleMessageOffset_5"] == "0,1"
+    assert (await wire.runtime_info())["scheduleMessageOffset_5"] == "0,1"
 
 
 async def test_housekeeping_can_be_asked_for(wire: Wire) -> None:

@@ -155,6 +155,18 @@ async def test_a_topic_taken_by_lease_counts_whatever_the_members_say(wire: Wire
     assert (await stats(wire))[QUEUE].consumer_offset == 3
 
 
+async def test_what_is_on_lease_is_told_as_in_flight(wire: Wire) -> None:
+    await read_some(wire, sent=5, consumed=0)
+    assert (await stats(wire))[QUEUE].pull_offset is None
+    leased = await wire.pop("orders", group="billing", count=4)
+    await wire.ack(leased[0], group="billing")
+    await wire.ack(leased[2], group="billing")
+
+    each = (await stats(wire))[QUEUE]
+
+    assert (each.consumer_offset, each.pull_offset, each.broker_offset) == (1, 3, 5)
+
+
 async def test_an_unknown_group_reads_nothing(wire: Wire) -> None:
     assert await stats(wire, "nobody") == {}
 

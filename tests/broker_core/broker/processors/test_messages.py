@@ -63,13 +63,13 @@ async def test_the_number_of_results_has_a_limit(tmp_path: Path) -> None:
         assert len(decode_many((await search(wire, "A17", count=1_000)).body)) == 3
 
 
-async def test_large_results_are_cut_before_a_frame_is_too_large_and_that_is_told(wire: Wire) -> None:
-    for _ in range(5):
-        await wire.send("orders", b"x" * 3_000_000, properties={"KEYS": "A17"})
+async def test_of_results_too_large_for_a_frame_the_newest_come_and_that_is_told(wire: Wire) -> None:
+    for number in range(5):
+        await wire.send("orders", b"%d" % number + b"x" * 3_000_000, properties={"KEYS": "A17"})
 
     answer = await search(wire, "A17")
 
-    assert len(decode_many(answer.body)) == 4
+    assert [message.body[:1] for message in decode_many(answer.body)] == [b"1", b"2", b"3", b"4"]
     assert answer.header(QueryMessageResponse).search_complete is False
 
 

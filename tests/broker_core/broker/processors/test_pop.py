@@ -335,6 +335,31 @@ async def test_a_waiting_pop_with_another_filter_does_not_stand_in_the_way(wire:
     assert bodies_of(await other) == [b"for all"]
 
 
+# -- attempts
+
+
+async def test_an_attempt_that_is_repeated_gets_the_same_messages_with_the_same_receipts(wire: Wire) -> None:
+    await filled(wire, b"a", b"b", b"c", queues=2)
+    first = await wire.pop("orders", count=2, attempt_id="c0ffee")
+
+    again = await wire.pop("orders", count=2, attempt_id="c0ffee")
+    assert again == first
+
+    await wire.ack(first[0])
+    assert await wire.pop("orders", attempt_id="c0ffee") == first[1:]
+    assert len(await wire.pop("orders", attempt_id="other")) == 1
+
+
+async def test_an_attempt_whose_leases_ended_is_a_new_one(wire: Wire) -> None:
+    await filled(wire, b"a")
+    await wire.pop("orders", lease_ms=50, attempt_id="c0ffee")
+    await eventually(lambda: _due(wire) == 1)
+
+    (again,) = await wire.pop("orders", attempt_id="c0ffee")
+
+    assert again.message.reconsume_times == 1
+
+
 # -- order
 
 

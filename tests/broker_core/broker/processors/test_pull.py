@@ -32,11 +32,6 @@ def position(answer: Command) -> tuple[int, int, int]:
     return header.next_begin_offset, header.min_offset, header.max_offset
 
 
-async def is_parked(wire: Wire, topic: str = "orders", queue_id: int = 0) -> bool:
-    pulls = wire.broker._pulls
-    return pulls is not None and pulls._parked.waits_at((topic, queue_id))
-
-
 # -- what a read meets
 
 
@@ -203,7 +198,7 @@ async def test_the_code_of_newer_clients_is_the_same_pull(wire: Wire) -> None:
 async def test_a_pull_waits_until_a_message_arrives(wire: Wire) -> None:
     await wire.create_topic("orders")
     waiting = asyncio.ensure_future(wire.try_pull("orders", 0, wait_ms=20_000))
-    await eventually(lambda: is_parked(wire))
+    await eventually(wire.parked_pulls)
 
     await wire.send("orders", b"news")
 
@@ -215,7 +210,7 @@ async def test_a_pull_waits_until_a_message_arrives(wire: Wire) -> None:
 async def test_other_requests_are_answered_while_a_pull_waits(wire: Wire) -> None:
     await wire.create_topic("orders")
     waiting = asyncio.ensure_future(wire.try_pull("orders", 0, wait_ms=20_000))
-    await eventually(lambda: is_parked(wire))
+    await eventually(wire.parked_pulls)
 
     assert (await wire.heartbeat("one")).code == ResponseCode.SUCCESS
     assert not waiting.done()
@@ -235,7 +230,7 @@ async def test_a_wait_ends_when_its_time_is_over(wire: Wire) -> None:
 async def test_a_message_that_the_filter_does_not_want_does_not_wake_a_pull(wire: Wire) -> None:
     await wire.create_topic("orders")
     waiting = asyncio.ensure_future(wire.try_pull("orders", 0, wait_ms=20_000, expression="b"))
-    await eventually(lambda: is_parked(wire))
+    await eventually(wire.parked_pulls)
 
     await filled(wire, 3, tag="a")
     assert not waiting.done()
@@ -247,7 +242,7 @@ async def test_a_message_that_the_filter_does_not_want_does_not_wake_a_pull(wire
 async def test_a_wait_that_found_nothing_wanted_tells_how_far_it_looked(wire: Wire) -> None:
     await wire.create_topic("orders")
     waiting = asyncio.ensure_future(wire.try_pull("orders", 0, wait_ms=500, expression="b"))
-    await eventually(lambda: is_parked(wire))
+    await eventually(wire.parked_pulls)
 
     await filled(wire, 3, tag="a")
 
@@ -257,7 +252,7 @@ async def test_a_wait_that_found_nothing_wanted_tells_how_far_it_looked(wire: Wi
 async def test_every_pull_that_waits_gets_the_message(wire: Wire) -> None:
     await wire.create_topic("orders")
     waiting = [asyncio.ensure_future(wire.pull("orders", 0, wait_ms=20_000, group=f"g{each}")) for each in range(5)]
-    await eventually(lambda: is_parked(wire))
+    await eventually(wire.parked_pulls)
 
     await wire.send("orders", b"news")
 
@@ -268,14 +263,14 @@ async def test_a_pull_of_a_client_that_is_gone_waits_no_more(wire: Wire) -> None
     await wire.create_topic("orders")
     other = another_client(wire)
     waiting = asyncio.ensure_future(other.try_pull("orders", 0, wait_ms=20_000))
-    await eventually(lambda: is_parked(wire))
+    await eventually(wire.parked_pulls)
     await other.client.close()
     await asyncio.wait([waiting])
     assert waiting.exception() is not None
 
     await wire.send("orders", b"news")
 
-    assert not await is_parked(wire)
+    assert await wire.parked_pulls() == 0
 
 
 async def test_one_pull_too_many_is_turned_away_by_name(tmp_path: Path) -> None:

@@ -111,6 +111,29 @@ async def test_a_receipt_works_in_another_process(live: Live) -> None:
     assert (await live.admin.groups.consume_stats(group, topic=topic)).lag == 0
 
 
+async def test_a_second_acknowledgement_is_told_from_the_first(live: Live) -> None:
+    topic = await live.topic()
+    await live.send(topic, "a")
+    consumer = LeaseConsumer(live.session, live.group())
+    (leased,) = (await consumer.receive(topic, wait_ms=1_000)).messages
+
+    assert await consumer.ack(leased.receipt) is True
+    assert await consumer.ack(leased.receipt) is False
+
+
+async def test_an_acknowledgement_after_the_lease_is_refused(live: Live) -> None:
+    topic = await live.topic()
+    await live.send(topic, "a")
+    consumer = LeaseConsumer(live.session, live.group())
+    (late,) = (await consumer.receive(topic, wait_ms=1_000, lease_ms=1_000)).messages
+    (again,) = await drain(consumer, topic, 1)
+
+    with pytest.raises(LeaseExpired):
+        await consumer.ack(late.receipt)
+
+    assert await consumer.ack(again.receipt)
+
+
 async def test_a_replaced_receipt_is_void(live: Live) -> None:
     topic = await live.topic()
     await live.send(topic, "a")

@@ -1,0 +1,48 @@
+"""Pops that can be asked for again: a client whose answer was lost repeats its attempt id and gets the same messages.
+
+Behaviour.md I.5 has this for ordered groups; here every pop with an attempt id is remembered until its leases end. The
+memory is of this process: after a restart the messages come again when their leases end, as without an attempt id.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+
+Key = tuple[str, str, str]
+"""Group, topic, attempt id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What a pop gave out: queue ids with the offsets in them, leased from `pop_time` to `ends_at` (ms)."""
+
+    pop_time: int
+    ends_at: int
+    portions: tuple[tuple[int, tuple[int, ...]], ...]
+
+
+class Attempts:
+    """The latest attempts; with more than `limit` of them the oldest are forgotten."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._attempts: OrderedDict[Key, Attempt] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._attempts)
+
+    def remember(self, key: Key, attempt: Attempt) -> None:
+        """Keep what an attempt gave out."""
+        self._attempts[key] = attempt
+        self._attempts.move_to_end(key)
+        if len(self._attempts) > self._limit:
+            self._attempts.popitem(last=False)
+
+    def find(self, key: Key, *, now: int) -> Attempt | None:
+        """Return what an attempt gave out, while it is still on lease."""
+        attempt = self._attempts.get(key)
+        if attempt is None or attempt.ends_at > now:
+            return attempt
+        del self._attempts[key]
+        return None

@@ -1,0 +1,119 @@
+"""Settling what is on lease: acknowledge one or many, lengthen a lease or give it back (remoting-protocol.md 9.2; I.3).
+
+Of a receipt only the pop time counts, with the queue and the offset of the request beside it; `pop.py` says how clients
+make one.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable
+from typing import Final
+
+from broker_core.broker.errors import IllegalArgument, LeaseLost
+from broker_core.broker.parts import Parts
+from broker_core.broker.pop.leases import Settled
+from broker_core.broker.pop.queue_leases import QueueLeases
+from broker_core.broker.processors.handlers import Handlers
+from broker_core.protocol import bodies
+from broker_core.protocol.bodies.pop import BatchAck, BatchAckMessageRequestBody
+from broker_core.protocol.codes import RequestCode, ResponseCode
+from broker_core.protocol.command import Command
+from broker_core.protocol.headers import pop as headers
+from broker_core.remoting.connection import Connection
+
+_REVIVE_QUEUE: Final = 0
+
+
+class AckProcessor:
+    """Answers 200051, 200053 and 200151."""
+
+    def __init__(self, parts: Parts, settled: Callable[[QueueLeases], None]) -> None:
+        """Have `settled` called with the queue of every message that is done."""
+        self._parts = parts
+        self._settled = settled
+
+    def handlers(self) -> Handlers:
+        """Return which code is answered by which method."""
+        return {
+            RequestCode.ACK_MESSAGE: self.ack,
+            RequestCode.BATCH_ACK_MESSAGE: self.batch_ack,
+            RequestCode.CHANGE_MESSAGE_INVISIBLETIME: self.change,
+        }
+
+    def ack(self, request: Command, _: Connection) -> Command:
+        """Note that a leased message is done. A second time is a success too, and its remark says so."""
+        header = request.header(headers.AckMessageRequest)
+        queue = self._leased_queue(header.consumer_group, header.topic, header.queue_id)
+        settled = self._settle(queue, header.offset, _pop_time(header.extra_info))
+        if settled is Settled.LOST:
+            raise _lost(queue, header.offset, self._parts.clock())
+        remark = "already acknowledged" if settled is Settled.ALREADY_DONE else None
+        return Command.response(ResponseCode.SUCCESS, remark=remark)
+
+    def batch_ack(self, request: Command, _: Connection) -> Command:
+        """Note that many are done; those whose lease was lost are passed over, as they come again anyway."""
+        body = bodies.decode(BatchAckMessageRequestBody, request.body)
+        lost = 0
+        for ack in body.acks:
+            queue = self._leased_queue(ack.consumer_group, ack.topic, ack.queue_id)
+            for offset in _offsets_of(ack):
+                lost += self._settle(queue, offset, ack.pop_time) is Settled.LOST
+        return Command.response(ResponseCode.SUCCESS, remark=f"{lost} leases were lost" if lost else None)
+
+    def change(self, request: Command, _: Connection) -> Command:
+        """Give a leased message a new lease from now on; 0 ms give it back at once."""
+        header = request.header(headers.ChangeInvisibleTimeRequest)
+        now = self._parts.clock()
+        queue = self._leased_queue(header.consumer_group, header.topic, header.queue_id)
+        _state, lease = self._parts.leases.extend(
+            queue,
+            header.offset,
+            pop_time=_pop_time(header.extra_info),
+            now=now,
+            invisible_ms=max(header.invisible_time, 0),
+        )
+        if lease is None:
+            raise _lost(queue, header.offset, now)
+        response = headers.ChangeInvisibleTimeResponse(lease.pop_time, lease.visible_at - lease.pop_time, _REVIVE_QUEUE)
+        return Command.response(ResponseCode.SUCCESS, response)
+
+    def _settle(self, queue: QueueLeases, offset: int, pop_time: int) -> Settled:
+        settled = self._parts.leases.settle(queue, offset, pop_time=pop_time, now=self._parts.clock())
+        if settled is Settled.DONE:
+            self._parts.offsets.commit(queue.group, queue.topic, queue.queue_id, queue.committed)
+            self._settled(queue)
+        return settled
+
+    def _leased_queue(self, group: str, topic: str, queue_id: int) -> QueueLeases:
+        self._parts.topics.get(topic)
+        queue = self._parts.leases.find(group, topic, queue_id)
+        if queue is None:
+            raise LeaseLost(f"group {group} has no lease in topic {topic} queue {queue_id}")
+        return queue
+
+
+def _pop_time(receipt: str) -> int:
+    parts = receipt.split(" ")
+    if len(parts) < 2 or not parts[1].isdecimal():
+        raise IllegalArgument(f"extraInfo {receipt[:80]!r} is not a receipt")
+    return int(parts[1])
+
+
+def _offsets_of(ack: BatchAck) -> list[int]:
+    """Return the offsets whose bits are set; the lowest bit of the first byte is the start offset."""
+    try:
+        bits = int.from_bytes(base64.b64decode(ack.bit_set, validate=True), "little")
+    except binascii.Error as error:
+        raise IllegalArgument(f"the bit set {ack.bit_set[:40]!r} is not Base64") from error
+    return [ack.start_offset + place for place in range(bits.bit_length()) if bits >> place & 1]
+
+
+def _lost(queue: QueueLeases, offset: int, now: int) -> LeaseLost:
+    lease = queue.find(offset)
+    if lease is not None and lease.visible_at <= now:
+        return LeaseLost(f"the lease ended {now - lease.visible_at} ms ago; the message may be delivered again")
+    if lease is not None:
+        return LeaseLost("the lease was replaced by a later one")
+    return LeaseLost(f"offset {offset} of topic {queue.topic} queue {queue.queue_id} is not on lease")

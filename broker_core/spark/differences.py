@@ -1,0 +1,94 @@
+"""The differences that a reconciliation found, as files for people: Parquet, CSV, and a few of each class (spark.md 7.9).
+
+Spark leaves some Parquet parts, sorted each; they are read as a stream, so a million differences cost no memory.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.dataset
+import pyarrow.parquet
+
+PARQUET: Final = "differences.parquet"
+CSV: Final = "differences.csv"
+SAMPLES_PER_CLASS: Final = 100
+MOST_CSV_ROWS: Final = 1_000_000
+# A spreadsheet takes a text that begins so for a formula, and runs it.
+_FORMULA: Final = r"^[=+\-@\t\r]"
+
+
+def write_differences(parts: Path, folder: Path) -> list[dict[str, Any]]:
+    """Write both files into `folder`, each whole or not at all; return at most a hundred samples of each class."""
+    dataset = pyarrow.dataset.dataset(parts, format="parquet")
+    samples: list[dict[str, Any]] = []
+    taken: Counter[str] = Counter()
+    with (
+        pyarrow.parquet.ParquetWriter(folder / f"{PARQUET}.part", dataset.schema) as as_parquet,
+        pyarrow.csv.CSVWriter(folder / f"{CSV}.part", _csv_schema(dataset.schema)) as as_csv,
+    ):
+        rows = 0
+        for batch in dataset.to_batches():
+            as_parquet.write_batch(batch)
+            if rows < MOST_CSV_ROWS:
+                as_csv.write_batch(_csv_rows(batch.slice(0, MOST_CSV_ROWS - rows)))
+            rows += batch.num_rows
+            samples += _samples(batch, taken)
+    for name in (PARQUET, CSV):
+        (folder / f"{name}.part").replace(folder / name)
+    return sorted(samples, key=lambda sample: (sample["class"], sample["key"]))
+
+
+def _csv_schema(schema: Any) -> Any:
+    return pa.schema([pa.field(field.name, _csv_type(field.type)) for field in schema])
+
+
+def _csv_type(kind: Any) -> Any:
+    return pa.string() if pa.types.is_list(kind) or pa.types.is_timestamp(kind) else kind
+
+
+def _csv_rows(batch: Any) -> Any:
+    columns = [_csv_column(name, batch.column(name)) for name in batch.schema.names]
+    return pa.RecordBatch.from_arrays(columns, schema=_csv_schema(batch.schema))
+
+
+def _csv_column(name: str, values: Any) -> Any:
+    if pa.types.is_list(values.type):
+        return pc.binary_join(values, " ")
+    if pa.types.is_timestamp(values.type):
+        return pc.strftime(values, "%Y-%m-%dT%H:%M:%SZ")
+    if name == "key":
+        return pc.if_else(
+            pc.match_substring_regex(values, _FORMULA), pc.binary_join_element_wise("'", values, ""), values
+        )
+    return values
+
+
+def _samples(batch: Any, taken: Counter[str]) -> Iterator[dict[str, Any]]:
+    for name, place in zip(batch.column("class").to_pylist(), range(batch.num_rows), strict=True):
+        if taken[name] < SAMPLES_PER_CLASS:
+            taken[name] += 1
+            yield _sample(batch.slice(place, 1).to_pylist()[0])
+
+
+def _sample(row: dict[str, Any]) -> dict[str, Any]:
+    def place(name: str) -> dict[str, Any] | None:
+        if not row[f"{name}_count"]:
+            return None
+        return {"queue_id": row[f"{name}_queue_id"], "queue_offset": row[f"{name}_queue_offset"]}
+
+    return {
+        "class": row["class"],
+        "key": row["key"],
+        "left": place("left"),
+        "right": place("right"),
+        "left_count": row["left_count"],
+        "right_count": row["right_count"],
+        "fields": row["fields"],
+    }

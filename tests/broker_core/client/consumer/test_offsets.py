@@ -1,0 +1,120 @@
+"""Where the offsets of a group are kept."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from broker_core.client.config import ClientConfig
+from broker_core.client.consumer.offsets import BrokerOffsets, FileOffsets
+from broker_core.client.errors import BrokerRefused, OffsetsDamaged, Unreachable
+from broker_core.client.session import Session
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.codes import RequestCode, ResponseCode
+from broker_core.protocol.command import Command
+from broker_core.protocol.headers.offsets import QueryConsumerOffsetResponse, UpdateConsumerOffsetRequest
+from tests.support.scripted import Cluster, refuse, scripted_cluster, succeed
+from tests.support.wait import eventually
+
+FIRST, SECOND = MessageQueue("orders", "broker-a", 0), MessageQueue("orders", "broker-a", 1)
+
+
+@pytest.fixture
+async def cluster() -> AsyncIterator[Cluster]:
+    async with scripted_cluster("broker-a") as cluster:
+        cluster.add_topic("orders")
+        cluster["broker-a"].on(RequestCode.UPDATE_CONSUMER_OFFSET, succeed())
+        yield cluster
+
+
+@pytest.fixture
+async def offsets(cluster: Cluster) -> AsyncIterator[BrokerOffsets]:
+    async with Session(ClientConfig([cluster.name_server.addr])) as session:
+        yield BrokerOffsets(session, "billing")
+
+
+def stored(cluster: Cluster) -> list[tuple[int, int]]:
+    """Return the queue ids and offsets that the broker was told."""
+    headers = [
+        request.header(UpdateConsumerOffsetRequest)
+        for request in cluster["broker-a"].asked(RequestCode.UPDATE_CONSUMER_OFFSET)
+    ]
+    return [(header.queue_id, header.commit_offset) for header in headers]
+
+
+async def test_the_broker_is_asked_for_what_it_stored(cluster: Cluster, offsets: BrokerOffsets) -> None:
+    answer = QueryConsumerOffsetResponse(7)
+    broker = cluster["broker-a"]
+
+    broker.on(RequestCode.QUERY_CONSUMER_OFFSET, succeed(lambda _: Command.response(ResponseCode.SUCCESS, answer)))
+    assert await offsets.stored(FIRST) == 7
+    broker.on(RequestCode.QUERY_CONSUMER_OFFSET, refuse(ResponseCode.QUERY_NOT_FOUND))
+    assert await offsets.stored(FIRST) is None
+    broker.on(RequestCode.QUERY_CONSUMER_OFFSET, refuse(ResponseCode.SYSTEM_ERROR))
+    with pytest.raises(BrokerRefused):
+        await offsets.stored(FIRST)
+    await broker.stop()
+    with pytest.raises(Unreachable):
+        await offsets.stored(FIRST)
+
+
+def test_a_smaller_offset_is_taken_only_if_said_so(tmp_path: Path) -> None:
+    offsets = FileOffsets(tmp_path / "offsets.json")
+    offsets.note(FIRST, 5)
+
+    offsets.note(FIRST, 3)
+    assert offsets.find(FIRST) == 5
+
+    offsets.note(FIRST, 3, may_go_back=True)
+    assert offsets.find(FIRST) == 3
+
+
+async def test_what_is_noted_is_told_to_the_broker(cluster: Cluster, offsets: BrokerOffsets) -> None:
+    offsets.note(FIRST, 5)
+
+    await offsets.persist([FIRST, SECOND])
+
+    await eventually(lambda: stored(cluster) == [(0, 5)])
+
+
+async def test_a_queue_given_up_is_told_once_more_and_forgotten(cluster: Cluster, offsets: BrokerOffsets) -> None:
+    offsets.note(FIRST, 5)
+
+    await offsets.give_up(FIRST)
+    await offsets.persist([FIRST])
+
+    await eventually(lambda: stored(cluster) == [(0, 5)])
+    assert offsets.find(FIRST) is None
+
+
+async def test_a_broker_that_is_gone_is_told_next_time(cluster: Cluster, offsets: BrokerOffsets) -> None:
+    await cluster["broker-a"].stop()
+    offsets.note(FIRST, 5)
+
+    await offsets.persist([FIRST])
+
+    assert offsets.find(FIRST) == 5
+
+
+async def test_a_file_keeps_offsets_for_the_next_start(tmp_path: Path) -> None:
+    path = tmp_path / "of" / "billing.json"
+    offsets = FileOffsets(path)
+    offsets.note(FIRST, 5)
+    offsets.note(SECOND, 6)
+
+    await offsets.persist([FIRST, SECOND])
+
+    again = FileOffsets(path)
+    assert (await again.stored(FIRST), await again.stored(SECOND)) == (5, 6)
+    assert [each.name for each in path.parent.iterdir()] == ["billing.json"]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"orders": 1}', '{"orders@a@0": "x"}', '{"orders@a@0": null}'])
+def test_a_damaged_file_is_not_taken_for_an_empty_one(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "offsets.json"
+    path.write_text(text)
+
+    with pytest.raises(OffsetsDamaged, match=r"offsets\.json"):
+        FileOffsets(path)
