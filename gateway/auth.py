@@ -51,16 +51,8 @@ class Principal:
         return f"t{self.token_id}" if self.token_id is not None else f"u{self.user_id}"
 
 
-@dataclass(frozen=True, slots=True)
-class SessionUser:
-    """What a browser's cookies say: who, and whether the request also carried the right CSRF token."""
-
-    principal: Principal
-    csrf_passed: bool
-
-
 FindToken = Callable[[str], Awaitable[Principal | None]]
-FindSession = Callable[[Headers], Awaitable[SessionUser | None]]
+FindSession = Callable[[Headers], Awaitable[Principal | None]]
 RedeemTicket = Callable[[str], Awaitable[Principal | None]]
 
 
@@ -73,12 +65,14 @@ class Authenticator:
         *,
         find_session: FindSession | None = None,
         redeem_ticket: RedeemTicket | None = None,
-        allowed_origin: Callable[[Headers], bool] = lambda _: True,
+        csrf_passed: Callable[[Headers], bool] = lambda _: False,
+        allowed_origin: Callable[[Headers], bool] = lambda _: False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._find_token = find_token
         self._find_session = find_session
         self._redeem_ticket = redeem_ticket
+        self._csrf_passed = csrf_passed
         self._allowed_origin = allowed_origin
         self._clock = clock
         self._cache: dict[bytes, tuple[float, Principal | None]] = {}
@@ -97,12 +91,12 @@ class Authenticator:
         authorization = headers.get(b"authorization")
         if authorization is not None:
             return await self._of_token(authorization)
-        user = await self._find_session(headers) if self._find_session is not None else None
-        if user is None:
+        principal = await self._find_session(headers) if self._find_session is not None else None
+        if principal is None:
             raise ProblemError(NOT_AUTHENTICATED, "The request carries neither a bearer token nor a session.")
-        if not user.csrf_passed:
+        if not self._csrf_passed(headers):
             raise ProblemError(CSRF_FAILED, "Send the value of the cookie csrftoken in the header X-CSRFToken.")
-        return user.principal
+        return principal
 
     async def of_socket(self, headers: Headers, query: bytes) -> Principal:
         """Return the caller of a WebSocket handshake: a token, a ticket, or a session from an allowed origin."""
@@ -117,10 +111,10 @@ class Authenticator:
             return principal
         if not self._allowed_origin(headers):
             raise ProblemError(FORBIDDEN, f"Origin {headers.get(b'origin', b'').decode('latin-1')!r} is not allowed.")
-        user = await self._find_session(headers) if self._find_session is not None else None
-        if user is None:
+        found = await self._find_session(headers) if self._find_session is not None else None
+        if found is None:
             raise ProblemError(NOT_AUTHENTICATED, "The handshake carries no token, no ticket and no session.")
-        return user.principal
+        return found
 
     async def _of_token(self, authorization: bytes) -> Principal:
         entry = self._cache.get(authorization)

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
+from typing import Final
 
 import redis.asyncio
 from asgiref.sync import sync_to_async
@@ -14,8 +15,8 @@ from django.db import close_old_connections, connection
 
 from console.clusters import connections as cluster_connections
 from console.clusters.connections import Connections
-from console.clusters.services import EMBEDDED
-from gateway import lookups, sockets
+from console.clusters.services import EMBEDDED, find_address
+from gateway import env, lookups, sockets
 from gateway.auth import Authenticator
 from gateway.data.app import DataPlane
 from gateway.data.parts import Parts
@@ -26,6 +27,7 @@ from gateway.data.stream import Socket, converse
 from gateway.data.stream_consume import Consuming
 from gateway.data.stream_produce import Producing
 from gateway.health import BEATS, Check, Health, NotUp, beat_check
+from gateway.limits import Limits, Rate
 from gateway.live.routing import SOCKETS as LIVE_SOCKETS
 from gateway.live.routing import router as live
 from gateway.pages import PAGES, Pages
@@ -38,7 +40,8 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 _log = logging.getLogger(__name__)
 
 # How long a stopping process lets its last work go on.
-_FINISH_SECONDS = 3.0
+_FINISH_SECONDS: Final = 3.0
+_MOST: Final = 10_000_000
 
 
 class Gateway:
@@ -73,7 +76,7 @@ class Gateway:
         async with self._starting:
             if self._parts is not None:
                 return self._parts
-            connections = Connections(lookups.find_cluster)
+            connections = Connections(find_address)
             cluster_connections.use(connections, asyncio.get_running_loop())
             store = redis.asyncio.Redis.from_url(settings.GANTRY_REDIS_URL, socket_timeout=5, socket_connect_timeout=2)
             parts = Parts(
@@ -82,11 +85,14 @@ class Gateway:
                     lookups.find_token,
                     find_session=lookups.find_session,
                     redeem_ticket=lookups.redeem_ticket,
+                    csrf_passed=lookups.csrf_passed,
                     allowed_origin=lookups.allowed_origin,
                 ),
                 receipts=Receipts(derive_key(settings.SECRET_KEY)),
                 redis=store,
+                limits=_limits(),
             )
+            parts.metrics.gauge("gantry_gateway_leases_out", "Leases not settled and not over.", parts.leases.total)
             self._data = DataPlane(parts)
             self._pages = Pages(parts, Health(_checks(parts)))
             self._parts = parts
@@ -135,6 +141,19 @@ class Gateway:
         socket = Socket(self._parts, scope, receive, send, principal)
         await socket.accept()
         await converse(socket, Producing(socket) if path.endswith("/produce") else Consuming(socket))
+
+
+def _limits() -> Limits:
+    """Return the limits, with the rates and caps that the environment sets (for each process and caller)."""
+    usual = Limits()
+    produce = env.number("GANTRY_RATE_PRODUCE", int(usual.produce.per_second), low=1, high=_MOST)
+    consume = env.number("GANTRY_RATE_CONSUME", int(usual.consume.per_second), low=1, high=_MOST)
+    return Limits(
+        produce=Rate("produce", produce, 2 * produce),
+        consume=Rate("consume", consume, 2 * consume),
+        leases_per_group=env.number("GANTRY_LEASES_PER_GROUP", usual.leases_per_group, low=1, high=_MOST),
+        leases_per_caller=env.number("GANTRY_LEASES_PER_CALLER", usual.leases_per_caller, low=1, high=_MOST),
+    )
 
 
 def _checks(parts: Parts) -> dict[str, Check]:

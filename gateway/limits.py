@@ -13,6 +13,8 @@ from typing import Final
 from gateway.problems import BODY_TOO_LARGE, RATE_LIMITED, TOO_MANY_IN_FLIGHT, ProblemError
 
 MIB: Final = 1024 * 1024
+# Leases that are over and that nobody settled are forgotten once in so many receives.
+_SWEEP_EVERY: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +132,13 @@ class LeasesOut:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._by_key: dict[str, _Leases] = {}
+        self._asked = 0
 
     def room(self, *, group: str, caller: str, wanted: int, now: float) -> int:
         """Return how many of `wanted` messages may be leased now (`now` in s); raise TOO_MANY_IN_FLIGHT for none."""
+        self._asked += 1
+        if self._asked % _SWEEP_EVERY == 0:
+            self.forget_expired(now)
         of_group = self._room(group, self._limits.leases_per_group, wanted, now)
         of_caller = self._room(caller, self._limits.leases_per_caller, wanted, now)
         if of_group <= 0:

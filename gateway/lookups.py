@@ -1,4 +1,4 @@
-"""The look-ups that data plane and sockets are handed: tokens, sessions, tickets and clusters as Django keeps them."""
+"""The look-ups that the data plane and the sockets are handed: tokens, sessions and tickets as Django keeps them."""
 
 from __future__ import annotations
 
@@ -10,15 +10,12 @@ from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.contrib.auth import get_user
 from django.db import close_old_connections
-from django.http import HttpRequest, parse_cookie
+from django.http import HttpRequest, HttpResponse, parse_cookie
 from django.middleware.csrf import CsrfViewMiddleware
 
 from console.accounts import services, tickets
 from console.accounts.models import Token, User
-from console.clusters.connections import ClusterAddress
-from console.clusters.models import Cluster
-from console.clusters.services import address_of
-from gateway.auth import Headers, Principal, SessionUser
+from gateway.auth import Headers, Principal
 
 
 async def find_token(text: str) -> Principal | None:
@@ -26,24 +23,28 @@ async def find_token(text: str) -> Principal | None:
     return await sync_to_async(_find_token)(text)
 
 
-async def find_session(headers: Headers) -> SessionUser | None:
-    """Return who is signed in by the cookies of a request, and whether its CSRF token is right."""
-    cookies = parse_cookie(headers.get(b"cookie", b"").decode("latin-1"))
-    if settings.SESSION_COOKIE_NAME not in cookies:
-        return None
-    return await sync_to_async(_find_session)(headers, cookies)
+async def find_session(headers: Headers) -> Principal | None:
+    """Return who is signed in by the cookies of a request."""
+    key = _cookies(headers).get(settings.SESSION_COOKIE_NAME)
+    return None if key is None else await sync_to_async(_find_session)(key)
+
+
+def csrf_passed(headers: Headers) -> bool:
+    """Return whether a request that changes something comes from our own page: Django's check, on these headers."""
+    request: Any = HttpRequest()
+    request.method = "POST"
+    request.COOKIES = _cookies(headers)
+    for name, value in headers.items():
+        request.META[f"HTTP_{name.decode('latin-1').upper().replace('-', '_')}"] = value.decode("latin-1")
+    check = CsrfViewMiddleware(_no_view)
+    check.process_request(request)
+    return check.process_view(request, _no_view, (), {}) is None
 
 
 async def redeem_ticket(text: str) -> Principal | None:
     """Return for whom a ticket was made and void it; None when it is not valid any more."""
     ticket = await tickets.redeem(text)
     return None if ticket is None else await sync_to_async(_find_user)(ticket)
-
-
-async def find_cluster(name: str) -> ClusterAddress | None:
-    """Return where a cluster is reached, or None when the console does not know it."""
-    # Not in the caller's thread: a view that waits for a cluster waits in the very thread that Django would choose.
-    return await sync_to_async(_find_cluster, thread_sensitive=False)(name)
 
 
 def allowed_origin(headers: Headers) -> bool:
@@ -56,12 +57,6 @@ def allowed_origin(headers: Headers) -> bool:
         return True
     host = headers.get(b"host", b"").decode("latin-1").lower()
     return urlsplit(origin).netloc.lower() == host or origin in settings.CSRF_TRUSTED_ORIGINS
-
-
-def _find_cluster(name: str) -> ClusterAddress | None:
-    close_old_connections()
-    cluster = Cluster.objects.filter(name=name).first()
-    return None if cluster is None else address_of(cluster)
 
 
 def _find_token(text: str) -> Principal | None:
@@ -79,31 +74,20 @@ def _find_user(ticket: tickets.Ticket) -> Principal | None:
     return None if user is None else _in_person(user)
 
 
-def _find_session(headers: Headers, cookies: dict[str, str]) -> SessionUser | None:
+def _find_session(key: str) -> Principal | None:
     close_old_connections()
-    request = _request(headers, cookies)
-    user = get_user(request)
-    if not isinstance(user, User) or not user.is_active:
-        return None
-    return SessionUser(_in_person(user), csrf_passed=_csrf_passed(request))
-
-
-def _request(headers: Headers, cookies: dict[str, str]) -> Any:
-    """Return as much of a Django request as sessions and the CSRF check look at."""
     request: Any = HttpRequest()
-    request.method = "POST"
-    request.COOKIES = cookies
-    request.session = import_module(settings.SESSION_ENGINE).SessionStore(cookies[settings.SESSION_COOKIE_NAME])
-    for name, value in headers.items():
-        text = value.decode("latin-1")
-        request.META[f"HTTP_{name.decode('latin-1').upper().replace('-', '_')}"] = text
-    return request
+    request.session = import_module(settings.SESSION_ENGINE).SessionStore(key)
+    user = get_user(request)
+    return _in_person(user) if isinstance(user, User) and user.is_active else None
 
 
-def _csrf_passed(request: HttpRequest) -> bool:
-    check = CsrfViewMiddleware(lambda _: None)  # type: ignore[arg-type, return-value]
-    check.process_request(request)
-    return check.process_view(request, lambda: None, (), {}) is None
+def _cookies(headers: Headers) -> dict[str, str]:
+    return parse_cookie(headers.get(b"cookie", b"").decode("latin-1"))
+
+
+def _no_view(request: HttpRequest) -> HttpResponse:
+    return HttpResponse()
 
 
 def _by_token(token: Token) -> Principal:

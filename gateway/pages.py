@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from typing import Final
+from urllib.parse import urlsplit
 
 from gateway import metrics
 from gateway.data.parts import Parts
@@ -15,6 +16,7 @@ from gateway.sockets import Receive, Scope, Send
 PAGES: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 
 _LOOPBACK: Final = ("127.0.0.1", "::1")
+_LOOPBACK_NAMES: Final = (*_LOOPBACK, "localhost")
 _FORWARDED: Final = (b"x-forwarded-for", b"forwarded", b"x-real-ip")
 _JSON: Final = b"application/json"
 
@@ -63,4 +65,8 @@ class Pages:
 def _is_local(scope: Scope, headers: dict[bytes, bytes]) -> bool:
     """Return whether the request comes from this machine itself, and not from elsewhere through a proxy on it."""
     client = scope.get("client")
-    return client is not None and client[0] in _LOOPBACK and not any(name in headers for name in _FORWARDED)
+    if client is None or client[0] not in _LOOPBACK or any(name in headers for name in _FORWARDED):
+        return False
+    # A foreign page may have its own name lead here; a browser tells which name it asked for.
+    host = urlsplit("//" + headers.get(b"host", b"").decode("latin-1")).hostname
+    return host in _LOOPBACK_NAMES

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping
+from math import ceil
 from typing import Any, Final
 
 from django.core.exceptions import PermissionDenied as DjangoPermissionDenied
@@ -92,7 +93,7 @@ def _of_api_exception(error: exceptions.APIException) -> ProblemError:
     detail = str(error.detail)
     kind = _kind_of(error, detail)
     wait = getattr(error, "wait", None)
-    return ProblemError(kind, detail, retry_after_s=None if wait is None else int(wait) + 1)
+    return ProblemError(kind, detail, retry_after_s=None if wait is None else ceil(wait))
 
 
 def _kind_of(error: exceptions.APIException, detail: str) -> Kind:

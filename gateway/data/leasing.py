@@ -63,27 +63,16 @@ class Wanted:
         return list(received.messages)
 
 
-def lease_out(parts: Parts, holder: Holder, leased: LeasedMessage, encoding: BodyEncoding) -> Leased:
-    """Count the lease and return the message with its sealed receipt."""
-    stored, handle = leased.message, leased.receipt
-    lease = handle.to_text()
-    _count(parts, holder, lease, handle.invisible_ms)
-    # By our clock: the broker's may differ, and it is ours that judges the receipt when it comes back.
-    expires_at = parts.now_ms + handle.invisible_ms
-    properties = stored.properties
+def lease_out(
+    parts: Parts, holder: Holder, leased: LeasedMessage, encoding: BodyEncoding, reason: str | None
+) -> Leased:
+    """Count the lease and return the message with its sealed receipt; `reason` is why it failed the last time."""
+    stored, properties = leased.message, leased.message.properties
+    receipt = _count_out(parts, holder, leased)
     content_type = properties.get(CONTENT_TYPE)
     first = properties.get(names.FIRST_POP_TIME, "")
-    receipt = Receipt(
-        cluster=holder.cluster,
-        group=holder.group,
-        topic=holder.topic,
-        lease=lease,
-        expires_at=expires_at,
-        delivery_count=leased.delivery_count,
-        message_id=stored.message_id,
-    )
     return Leased(
-        message_id=stored.message_id,
+        message_id=receipt.message_id,
         topic=holder.topic,
         queue_id=stored.queue_id,
         offset=stored.queue_offset,
@@ -97,8 +86,24 @@ def lease_out(parts: Parts, holder: Holder, leased: LeasedMessage, encoding: Bod
         stored_at=rfc3339(stored.store_timestamp),
         delivery_count=leased.delivery_count,
         first_delivered_at=rfc3339(int(first)) if first.isdecimal() else None,
+        nack_reason=reason,
         receipt=parts.receipts.seal(receipt),
-        lease_expires_at=rfc3339(expires_at),
+        lease_expires_at=rfc3339(receipt.expires_at),
+    )
+
+
+def _count_out(parts: Parts, holder: Holder, leased: LeasedMessage) -> Receipt:
+    lease = leased.receipt.to_text()
+    _count(parts, holder, lease, leased.receipt.invisible_ms)
+    return Receipt(
+        cluster=holder.cluster,
+        group=holder.group,
+        topic=holder.topic,
+        lease=lease,
+        # By our clock: the broker's may differ, and it is ours that judges the receipt when it comes back.
+        expires_at=parts.now_ms + leased.receipt.invisible_ms,
+        delivery_count=leased.delivery_count,
+        message_id=leased.message.message_id,
     )
 
 

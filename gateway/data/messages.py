@@ -37,8 +37,9 @@ class Draft:
     @property
     def size(self) -> int:
         """Bytes it takes in a batch, at most."""
-        pairs = self.message.properties.items()
-        return len(self.message.body) + sum(len(name) + 4 * len(value) for name, value in pairs) + 128
+        properties = self.message.properties
+        characters = sum(map(len, properties)) + sum(map(len, properties.values()))
+        return len(self.message.body) + 4 * characters + 128
 
 
 def user_properties(stored: dict[str, str]) -> dict[str, str]:

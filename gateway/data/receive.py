@@ -13,6 +13,7 @@ from broker_core.client.consumer.leases import LeasedMessage
 from gateway.data import idempotency
 from gateway.data.leasing import Holder, Wanted, lease_out
 from gateway.data.parts import Answer, ClientGone, Parts, Request
+from gateway.data.reasons import last_reasons
 from gateway.data.schemas import ReceiveAnswer, ReceiveRequest, decode, decoder, encode
 
 _REQUEST: Final = decoder(ReceiveRequest)
@@ -45,7 +46,10 @@ async def _receive(parts: Parts, request: Request, wanted: ReceiveRequest) -> An
     reason: Reason = "messages" if leased else "timeout"
     if not leased and wanted.wait_ms:
         leased, reason = await _wait(parts, request, asked.ask(room, wait_ms=wanted.wait_ms))
-    messages = [lease_out(parts, holder, message, wanted.body_encoding) for message in leased]
+    reasons = await last_reasons(parts, holder, leased)
+    messages = [
+        lease_out(parts, holder, each, wanted.body_encoding, reasons.get(each.message.message_id)) for each in leased
+    ]
     parts.metrics.messages("leased", len(messages))
     if request.wants_text_offsets:
         for message in messages:

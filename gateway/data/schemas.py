@@ -133,6 +133,7 @@ class Leased(Struct):
     stored_at: str
     delivery_count: int
     first_delivered_at: str | None
+    nack_reason: str | None
     receipt: str
     lease_expires_at: str
 

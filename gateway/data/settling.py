@@ -15,6 +15,7 @@ from broker_core.errors import GantryError
 from gateway.data.dead_letters import bury
 from gateway.data.leasing import NOW_MS, Holder, forget, renew
 from gateway.data.parts import Parts
+from gateway.data.reasons import keep_reason
 from gateway.data.receipts import Receipt
 from gateway.data.schemas import ExtendRequest, NackRequest, Settled, invalid, rfc3339
 from gateway.problems import RECEIPT_EXPIRED, ProblemError, find_problem
@@ -44,6 +45,8 @@ async def nack(parts: Parts, holder: Holder, texts: Sequence[str], wanted: NackR
     """Let messages come again after the wanted delay, or put them among the group's dead letters."""
 
     async def again(parts: Parts, holder: Holder, consumer: LeaseConsumer, text: str, receipt: Receipt) -> Settled:
+        if wanted.reason:
+            await keep_reason(parts, holder, receipt.message_id, wanted.reason)
         await consumer.extend(receipt.handle, max(NOW_MS, wanted.delay_ms))
         forget(parts, holder, receipt)
         return Settled(text, "nacked")

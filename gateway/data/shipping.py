@@ -98,11 +98,12 @@ def _cut(drafts: Iterable[Draft]) -> Iterator[list[Draft]]:
     batch: list[Draft] = []
     size = 0
     for draft in drafts:
-        if batch and size + draft.size > BATCH_BYTES:
+        more = draft.size
+        if batch and size + more > BATCH_BYTES:
             yield batch
             batch, size = [], 0
         batch.append(draft)
-        size += draft.size
+        size += more
     if batch:
         yield batch
 

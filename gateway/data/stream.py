@@ -139,7 +139,8 @@ async def converse(socket: Socket, conversation: Conversation) -> None:
     reading = asyncio.create_task(_read(socket, conversation), name="socket: read frames")
     draining = asyncio.create_task(socket.parts.draining.wait(), name="socket: watch for the end")
     try:
-        await asyncio.wait({reading, draining, socket.ending}, return_when=asyncio.FIRST_COMPLETED)
+        ends: list[asyncio.Future[Any]] = [reading, draining, socket.ending]
+        await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         if draining.done():
             socket.close(sockets.DRAINING, "The gateway is shutting down; connect again in 2 s.")
     finally:

@@ -25,6 +25,7 @@ from broker_core.errors import GantryError
 from gateway import sockets
 from gateway.data import settling
 from gateway.data.leasing import Holder, Wanted, give_back, lease_out
+from gateway.data.reasons import last_reasons
 from gateway.data.routing import check_group, check_topic
 from gateway.data.schemas import AckRequest, ExtendRequest, Filter, NackRequest, decoder, encode
 from gateway.data.settling import Outcome
@@ -194,8 +195,10 @@ class Consuming:
         return await wanted.ask(room, wait_ms=_WAIT_MS)
 
     async def _send(self, holder: Holder, frame: SubscribeFrame, wanted: Wanted, leased: list[LeasedMessage]) -> None:
+        reasons = await last_reasons(self._parts, holder, leased)
         for index, message in enumerate(leased):
-            out = lease_out(self._parts, holder, message, frame.body_encoding)
+            reason = reasons.get(message.message.message_id)
+            out = lease_out(self._parts, holder, message, frame.body_encoding, reason)
             self._leases.add(out.receipt, self._parts.clock() + frame.lease_ms / 1000)
             try:
                 await self._socket.send_text(b'{"type":"message",' + encode(out)[1:])

@@ -76,7 +76,7 @@ class LagConsumer(LiveSocket):
         if time.monotonic() - self._sent_at + _SLACK_SECONDS >= watched.interval_ms / 1000:
             await self._send(watched, event)
 
-    async def disconnect(self, code: int) -> None:  # noqa: ARG002 - Channels' signature
+    async def disconnect(self, code: int) -> None:
         """Stop watching."""
         await self._leave()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from channels.routing import URLRouter
+from channels.routing import URLRouter  # type: ignore[import-untyped]
 from django.urls import path
 
 from gateway.live.events import EventsConsumer
@@ -12,6 +12,4 @@ from gateway.live.lag import LagConsumer
 
 SOCKETS: Final = frozenset({"/ws/v1/events", "/ws/v1/lag"})
 
-router = URLRouter(
-    [path("ws/v1/events", EventsConsumer.as_asgi()), path("ws/v1/lag", LagConsumer.as_asgi())]  # type: ignore[arg-type]
-)
+router = URLRouter([path("ws/v1/events", EventsConsumer.as_asgi()), path("ws/v1/lag", LagConsumer.as_asgi())])

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import msgspec
 import orjson
 import redis.asyncio
-from channels.generic.websocket import AsyncWebsocketConsumer
+from channels.generic.websocket import AsyncWebsocketConsumer  # type: ignore[import-untyped]
 
 from gateway import sockets
 from gateway.auth import Principal
@@ -20,7 +20,7 @@ _HEAD = msgspec.json.Decoder(Head)
 _MAX_FRAME_BYTES = 64 * 1024
 
 
-class LiveSocket(AsyncWebsocketConsumer):
+class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
     """A live socket: `decoders` names the frames it takes, `hear` acts on one of them."""
 
     decoders: ClassVar[Mapping[str, msgspec.json.Decoder[Any]]] = {}

@@ -48,7 +48,7 @@ def make_parts(name_server: str, redis_url: str, *, limits: Limits | None = None
 
     return Parts(
         connections=Connections(find_cluster),
-        auth=Authenticator(find_token),
+        auth=Authenticator(find_token, allowed_origin=lambda _: True),
         receipts=Receipts(derive_key("test")),
         redis=redis.asyncio.Redis.from_url(redis_url),
         limits=limits or Limits(),
@@ -87,7 +87,7 @@ async def served(application: Any, *, interface: Interfaces = Interfaces.ASGINL)
         await _accepts(port, serving)
         yield f"127.0.0.1:{port}"
     finally:
-        server.stop()
+        server.stop()  # type: ignore[no-untyped-call]
         await serving
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from gateway.auth import TOKEN_CACHE_SECONDS, Authenticator, Principal, SessionUser
+from gateway.auth import TOKEN_CACHE_SECONDS, Authenticator, Principal
 from gateway.problems import CSRF_FAILED, FORBIDDEN, NOT_AUTHENTICATED, Kind, ProblemError
 
 ADMIN = Principal(1, "ada", "admin")
@@ -121,18 +121,20 @@ async def test_what_is_no_bearer_token_is_refused_without_a_look_up(value: bytes
     assert tokens.asked == 0
 
 
+async def ada_is_signed_in(_: Mapping[bytes, bytes]) -> Principal | None:
+    return ADMIN
+
+
 async def test_a_session_counts_with_its_csrf_token_alone() -> None:
     passed = False
-
-    async def find_session(_: Mapping[bytes, bytes]) -> SessionUser | None:
-        return SessionUser(ADMIN, passed)
-
-    authenticator = Authenticator(Tokens().find, find_session=find_session)
+    authenticator = Authenticator(Tokens().find, find_session=ada_is_signed_in, csrf_passed=lambda _: passed)
     assert await refused(authenticator, {}) is CSRF_FAILED
     passed = True
     assert await authenticator.of_request({}) is ADMIN
-    # A socket cannot carry the header; its origin is looked at instead.
-    passed = False
+
+
+async def test_a_socket_carries_no_csrf_token_so_its_origin_counts() -> None:
+    authenticator = Authenticator(Tokens().find, find_session=ada_is_signed_in, allowed_origin=lambda _: True)
     assert await authenticator.of_socket({}, b"") is ADMIN
 
 
@@ -154,10 +156,7 @@ async def test_a_ticket_opens_one_socket() -> None:
 
 
 async def test_a_foreign_page_cannot_open_a_socket_with_somebodys_cookies() -> None:
-    async def find_session(_: Mapping[bytes, bytes]) -> SessionUser | None:
-        return SessionUser(ADMIN, csrf_passed=False)
-
-    authenticator = Authenticator(Tokens().find, find_session=find_session, allowed_origin=lambda _: False)
+    authenticator = Authenticator(Tokens().find, find_session=ada_is_signed_in, allowed_origin=lambda _: False)
     with pytest.raises(ProblemError) as caught:
         await authenticator.of_socket({b"origin": b"https://evil.example"}, b"")
     assert caught.value.kind is FORBIDDEN

@@ -137,6 +137,8 @@ def test_metrics_are_for_this_machine_or_for_those_who_may_read(installation: In
         assert "process_cpu_seconds_total" in page.text
         proxied = client.get("/metrics", headers={"X-Forwarded-For": "203.0.113.9"})
         assert proxied.status_code == 401
+        rebound = client.get("/metrics", headers={"Host": "evil.example"})
+        assert rebound.status_code == 401
     with installation.client("viewer") as viewer:
         assert viewer.get("/metrics", headers={"X-Forwarded-For": "203.0.113.9"}).status_code == 200
 

@@ -108,6 +108,15 @@ def test_what_is_over_is_forgotten_on_demand() -> None:
     assert out.total() == 50
 
 
+def test_what_is_over_is_forgotten_in_the_long_run_without_being_asked_to() -> None:
+    out = leases()
+    for number in range(100):
+        out.add(str(number), group="c/gone", caller="t1", expires_at=1)
+    for _ in range(5000):
+        out.room(group="c/other", caller="t2", wanted=1, now=50)
+    assert out.total() == 0
+
+
 def test_a_body_over_the_limit_is_refused_with_both_figures() -> None:
     check_body_size(10, 10)
     with pytest.raises(ProblemError) as caught:

@@ -51,6 +51,7 @@ async def test_a_message_comes_with_all_that_was_given_and_what_the_broker_knows
         "content_type": "application/json",
         "body": {"encoding": "json", "data": {"id": "A17"}},
         "delivery_count": 1,
+        "nack_reason": None,
     }
     assert message["receipt"].startswith("v1.")
     until = datetime.fromisoformat(times["lease_expires_at"]) - datetime.now(UTC)

@@ -53,9 +53,10 @@ def test_what_is_no_json_is_malformed(data: bytes) -> None:
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_request_or_a_problem(data: bytes) -> None:
-    for shape in (PRODUCE, RECEIVE):
-        with suppress(ProblemError):
-            decode(shape, data)
+    with suppress(ProblemError):
+        decode(PRODUCE, data)
+    with suppress(ProblemError):
+        decode(RECEIVE, data)
 
 
 def test_an_empty_receive_request_has_the_documented_defaults() -> None:

@@ -91,7 +91,7 @@ async def test_a_failed_message_comes_again_at_once_or_after_the_delay(api: Api)
     answer = await api.settle("nack", group, topic, receipt, reason="db down")
     assert answer.json()["results"][0]["status"] == "nacked"
     (again,) = await api.receive(group, topic, wait_ms=10_000, lease_ms=600_000)
-    assert again["delivery_count"] == 2
+    assert (again["delivery_count"], again["nack_reason"]) == (2, "db down")
     await api.settle("nack", group, topic, again["receipt"], delay_ms=1000)
     assert await api.receive(group, topic) == []
     (third,) = await api.receive(group, topic, wait_ms=10_000)

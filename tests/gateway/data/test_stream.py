@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.typing import Subprotocol
 
 from gateway import sockets
 from gateway.data import stream
@@ -49,7 +50,7 @@ async def talk(address: str, name: str, token: str | None = "admin") -> AsyncIte
     async with connect(
         f"ws://{address}/ws/v1/{name}",
         additional_headers=headers,
-        subprotocols=[SUBPROTOCOL],
+        subprotocols=[Subprotocol(SUBPROTOCOL)],
         max_size=None,
         proxy=None,
     ) as connection:

@@ -1,0 +1,43 @@
+"""Why a message failed the last time: kept in Redis for those who get it next, since a lease has no room for words."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Final
+
+from redis.exceptions import RedisError
+
+from broker_core.client.consumer.leases import LeasedMessage
+from gateway.data.leasing import Holder
+from gateway.data.parts import Parts
+
+KEEP_SECONDS: Final = 7 * 24 * 3600
+
+_log = logging.getLogger(__name__)
+
+
+async def keep_reason(parts: Parts, holder: Holder, message_id: str, reason: str) -> None:
+    """Remember why a message failed; without Redis the message comes again all the same, only unexplained."""
+    try:
+        await parts.redis.set(_key(holder, message_id), reason.encode(), ex=KEEP_SECONDS)
+    except RedisError as error:
+        _log.warning("group=%s: the reason of a nack is lost: %s", holder.group, error)
+
+
+async def last_reasons(parts: Parts, holder: Holder, leased: Sequence[LeasedMessage]) -> dict[str, str]:
+    """Return by message id why messages failed the last time; asks nothing while all are delivered for the first."""
+    again = [message.message.message_id for message in leased if message.delivery_count > 1]
+    if not again:
+        return {}
+    try:
+        kept = await parts.redis.mget([_key(holder, message_id) for message_id in again])
+    except RedisError as error:
+        _log.warning("group=%s: reasons of nacks are not known: %s", holder.group, error)
+        return {}
+    found = zip(again, kept, strict=True)
+    return {message_id: reason.decode() for message_id, reason in found if isinstance(reason, bytes)}
+
+
+def _key(holder: Holder, message_id: str) -> str:
+    return f"gantry:nack:{holder.cluster}:{holder.group}:{holder.topic}:{message_id}"

@@ -1,0 +1,81 @@
+"""Requirements of `gateway.control.groups`."""
+
+from __future__ import annotations
+
+from tests.gateway.control.conftest import Control
+from tests.support.wait import wait_until
+
+
+def test_a_created_group_is_shown_with_its_settings(control: Control) -> None:
+    name = control.name("billing")
+    made = control.call("POST", "/groups", json={"name": name, "retry_max_times": 3, "consume_enabled": False})
+    assert made.status_code == 201
+    config = control.get(f"/groups/{name}")["config"]
+    assert (config["retry_max_times"], config["consume_enabled"]) == (3, False)
+
+
+def test_a_name_that_is_taken_is_refused(control: Control) -> None:
+    answer = control.call("POST", "/groups", json={"name": control.group()})
+    assert (answer.status_code, answer.json()["code"]) == (409, "ALREADY_EXISTS")
+
+
+def test_a_group_that_nobody_made_is_not_there(control: Control) -> None:
+    for method in ("GET", "PATCH", "DELETE"):
+        answer = control.call(method, "/groups/nobody-made-this", json={} if method == "PATCH" else None)
+        assert (answer.status_code, answer.json()["code"]) == (404, "GROUP_NOT_FOUND"), method
+
+
+def test_the_lag_of_a_group_is_what_it_has_not_consumed(control: Control) -> None:
+    # Given a group that consumed two of five messages
+    topic, group = control.topic(), control.group()
+    control.produce(topic, *"abcde")
+    control.consume(group, topic, 2)
+    # Then it is three behind, queue by queue and in its line
+    wait_until(lambda: control.get(f"/groups/{group}")["lag"] == 3)
+    shown = control.get(f"/groups/{group}")
+    assert [(q["topic"], q["broker_offset"], q["group_offset"], q["lag"]) for q in shown["queues"]] == [(topic, 5, 2, 3)]
+    assert shown["time_lag_ms"] > 0
+    assert (shown["topics"], shown["unknown_reason"]) == ([topic], None)
+    line = next(row for row in control.get("/groups", search=group)["items"] if row["name"] == group)
+    assert line["lag"] == 3
+    assert [row["name"] for row in control.get(f"/topics/{topic}/groups")["items"]] == [group]
+
+
+def test_a_change_keeps_what_it_does_not_name_and_heeds_what_was_read(control: Control) -> None:
+    group = control.group()
+    read = control.call("GET", f"/groups/{group}")
+    tag = {"If-Match": read.headers["etag"]}
+    changed = control.call("PATCH", f"/groups/{group}", json={"retry_max_times": 5}, headers=tag)
+    assert changed.json()["config"] == {**read.json()["config"], "retry_max_times": 5}
+    late = control.call("PATCH", f"/groups/{group}", json={"retry_max_times": 6}, headers=tag)
+    assert (late.status_code, late.json()["code"]) == (412, "PRECONDITION_FAILED")
+    # The settings are asked for afresh: the next change may follow at once.
+    tag = {"If-Match": control.call("GET", f"/groups/{group}").headers["etag"]}
+    assert control.call("PATCH", f"/groups/{group}", json={"retry_max_times": 7}, headers=tag).status_code == 200
+
+
+def test_a_deleted_group_is_gone(control: Control) -> None:
+    group = control.group()
+    assert control.call("DELETE", f"/groups/{group}").status_code == 204
+    assert control.call("GET", f"/groups/{group}").status_code == 404
+
+
+def test_a_group_of_the_brokers_cannot_be_deleted(control: Control) -> None:
+    answer = control.call("DELETE", "/groups/TOOLS_CONSUMER")
+    assert (answer.status_code, answer.json()["code"]) == (409, "CONFLICT")
+
+
+def test_a_group_without_clients_has_none(control: Control) -> None:
+    group = control.group()
+    assert control.get(f"/groups/{group}/clients") == {"items": []}
+    assert control.get(f"/groups/{group}/subscriptions") == {"items": []}
+
+
+def test_history_has_a_value_or_a_gap_for_every_step(control: Control) -> None:
+    group = control.group()
+    for wanted, points in (("15m", 900), ("1h", 720), ("6h", 360), ("24h", 720), ("7d", 672)):
+        history = control.get(f"/groups/{group}/lag/history", range_=wanted)
+        assert {name: len(values) for name, values in history["series"].items()} == dict.fromkeys(
+            ("lag", "in_rate", "out_rate"), points
+        )
+    assert control.call("GET", f"/groups/{group}/lag/history", params={"range": "2h"}).status_code == 422

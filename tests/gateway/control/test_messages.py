@@ -1,0 +1,142 @@
+"""Requirements of `gateway.control.messages` and `search`."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+from tests.gateway.control.conftest import Control
+
+
+def found_by_key(control: Control, topic: str, key: str, *, limit: int) -> tuple[list[str], list[dict[str, Any]]]:
+    """Search page by page; return the ids in the order of the answers, and the pages."""
+    pages: list[dict[str, Any]] = []
+    cursor = None
+    while True:
+        query = {"topic": topic, "key": key, "limit": limit} | ({"cursor": cursor} if cursor else {})
+        pages.append(control.get("/messages:search", **query))
+        cursor = pages[-1]["next_cursor"]
+        if cursor is None:
+            return [item["message_id"] for page in pages for item in page["items"]], pages
+
+
+def test_a_message_is_found_by_its_key(control: Control) -> None:
+    topic = control.topic()
+    [stored] = control.produce(topic, "hello", keys=["A17", "cust-9"], tag="created")
+    control.produce(topic, "other", keys=["A18"])
+    answer = control.get("/messages:search", topic=topic, key="A17")
+    assert (answer["verdict"], answer["complete"], answer["next_cursor"]) == ("match", True, None)
+    [item] = answer["items"]
+    assert item["message_id"] == stored["message_id"]
+    assert (item["keys"], item["tag"], item["queue_offset"], item["broker"]) == (["A17", "cust-9"], "created", 0, "broker-a")
+    assert answer["searched"]["entries_visited"] >= 1
+
+
+def test_no_match_is_said_only_when_all_was_seen(control: Control) -> None:
+    answer = control.get("/messages:search", topic=control.topic(), key="nothing")
+    assert (answer["verdict"], answer["complete"], answer["items"]) == ("no_match", True, [])
+
+
+def test_every_message_of_a_key_is_reached_once_newest_first(control: Control) -> None:
+    # Given more messages of one key than a broker answers with at a time, some of them stored in the same millisecond
+    topic = control.topic(queues=3)
+    stored = [
+        result["message_id"]
+        for batch in range(5)
+        for result in control.produce(topic, *(f"{batch} {n}" for n in range(100)), keys=["hot"])
+    ]
+    # When they are searched in pages of any size
+    for limit in (37, 500):
+        ids, pages = found_by_key(control, topic, "hot", limit=limit)
+        # Then each is there once, and only the last page is complete
+        assert len(ids) == len(set(ids)) == 500
+        assert set(ids) == set(stored)
+        moments = [item["stored_at"] for page in pages for item in page["items"]]
+        assert moments == sorted(moments, reverse=True)
+        assert [page["complete"] for page in pages] == [False] * (len(pages) - 1) + [True]
+        assert pages[-1]["verdict"] == "match"
+
+
+def test_a_search_keeps_to_its_span(control: Control) -> None:
+    topic = control.topic()
+    control.produce(topic, "old", keys=["k"])
+    [old] = control.get("/messages:search", topic=topic, key="k")["items"]
+    control.produce(topic, "new", keys=["k"])
+    only_old = control.get("/messages:search", topic=topic, key="k", to=old["stored_at"])
+    assert {item["message_id"] for item in only_old["items"]} >= {old["message_id"]}
+    nothing = control.get("/messages:search", topic=topic, key="k", to="2020-01-01T00:00:00Z")
+    assert nothing["verdict"] == "no_match"
+
+
+def test_a_search_without_topic_or_key_is_refused(control: Control) -> None:
+    for query in ({"key": "k"}, {"topic": "orders"}, {"topic": "orders", "key": "k", "from": "yesterday"}):
+        assert control.call("GET", "/messages:search", params=query).status_code == 422
+
+
+def test_a_message_is_shown_whole_by_either_id(control: Control) -> None:
+    topic = control.topic()
+    path = f"/topics/{topic}/messages"
+    body = {"encoding": "json", "data": {"id": "A17", "n": [1, 2]}}
+    entry = {"body": body, "keys": ["A17"], "properties": {"source": "web"}}
+    result = control.call("POST", path, json=entry).json()["results"][0]
+    shown = control.get(f"/messages/{result['message_id']}", topic=topic)
+    assert shown["body"] == body
+    assert shown["properties"]["source"] == "web"
+    assert shown["body_bytes"] < shown["size_bytes"]
+    assert control.get(f"/messages/{shown['offset_id']}", topic=topic) == shown
+
+
+def test_a_body_that_is_no_text_is_base64(control: Control) -> None:
+    topic = control.topic()
+    raw = bytes(range(256))
+    control.call(
+        "POST", f"/topics/{topic}/messages", content=raw, headers={"Content-Type": "application/octet-stream"}
+    )
+    [item] = control.get(f"/topics/{topic}/messages")["items"]
+    body = control.get(f"/messages/{item['message_id']}", topic=topic)["body"]
+    assert (body["encoding"], base64.b64decode(body["data"])) == ("base64", raw)
+
+
+def test_an_id_that_nothing_has_is_not_there(control: Control) -> None:
+    topic = control.topic()
+    for message_id in ("7F0000010000000000000000DEADBEEF", "nonsense"):
+        answer = control.call("GET", f"/messages/{message_id}", params={"topic": topic})
+        assert (answer.status_code, answer.json()["code"]) == (404, "NOT_FOUND")
+
+
+def test_a_message_tells_which_groups_have_consumed_it(control: Control) -> None:
+    topic, group = control.topic(), control.group()
+    first, _, third = control.produce(topic, "a", "b", "c")
+    control.consume(group, topic, 1)
+
+    def delivery(result: dict[str, Any]) -> dict[str, Any]:
+        [item] = control.get(f"/messages/{result['message_id']}/deliveries", topic=topic)["items"]
+        return dict(item)
+
+    assert delivery(first) == {"group": group, "state": "consumed", "behind": None}
+    assert delivery(third) == {"group": group, "state": "not_reached", "behind": 1}
+
+
+def test_a_topic_is_browsed_newest_first_over_its_queues(control: Control) -> None:
+    topic = control.topic(queues=3)
+    stored = [control.produce(topic, str(n))[0]["message_id"] for n in range(7)]
+    seen: list[str] = []
+    cursor: str | None = None
+    while True:
+        page = control.get(f"/topics/{topic}/messages", limit=3, **({"cursor": cursor} if cursor else {}))
+        seen += [item["message_id"] for item in page["items"]]
+        cursor = page["next_cursor"]
+        if cursor is None:
+            break
+    assert seen == stored[::-1]
+    assert page["failed"] == []
+
+
+def test_a_queue_is_read_by_offset(control: Control) -> None:
+    topic = control.topic()
+    control.produce(topic, *"abcd")
+    page = control.get(f"/topics/{topic}/queues/0/messages", offset=1, limit=2)
+    assert [item["queue_offset"] for item in page["items"]] == [1, 2]
+    assert (page["next_offset"], page["min_offset"], page["max_offset"]) == (3, 0, 4)
+    end = control.get(f"/topics/{topic}/queues/0/messages", offset=4)
+    assert (end["items"], end["next_offset"]) == ([], 4)

@@ -1,0 +1,50 @@
+"""Requirements of `gateway.control.overview` and of the clusters' list."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.gateway.control.conftest import Control
+from tests.gateway.installation import Installation
+
+
+def test_the_overview_tells_what_was_measured_and_what_was_not(control: Control) -> None:
+    overview = control.get("/overview")
+    [broker] = overview["brokers"]
+    assert (broker["name"], broker["reachable"], broker["reason"]) == ("broker-a", True, None)
+    assert (overview["brokers_answering"], overview["dead_letters"]) == (1, 0)
+    assert overview["in_rate"] is None, "one look at a counter is no rate"
+    assert 0 < overview["disk_used_ratio"] <= 1
+
+
+def test_the_history_of_a_cluster_nobody_sampled_is_gaps(control: Control) -> None:
+    history = control.get("/overview/history", range_="1h")
+    assert (history["step_ms"], set(history["series"]["total_lag"])) == (5000, {None})
+
+
+def test_a_cluster_that_does_not_answer_is_shown_so(control: Control) -> None:
+    admin = control.as_("admin")
+    name = control.name("mars")
+    made = admin.post("/api/v1/clusters", json={"name": name, "name_servers": ["127.0.0.1:1"]})
+    assert made.status_code == 201
+    overview = admin.get(f"/api/v1/clusters/{name}/overview").json()
+    assert (overview["brokers"], overview["total_lag"], overview["topics"]) == ([], None, None)
+    refused = admin.get(f"/api/v1/clusters/{name}/topics")
+    assert (refused.status_code, refused.json()["code"]) == (503, "BROKER_UNREACHABLE")
+    assert refused.json()["retryable"]
+    assert admin.delete(f"/api/v1/clusters/{name}").status_code == 204
+    assert admin.get(f"/api/v1/clusters/{name}").status_code == 404
+
+
+@pytest.mark.parametrize("servers", [[], ["nonsense"], ["host:0"], ["host:70000"], ["a b:1"]])
+def test_name_servers_are_addresses(control: Control, servers: list[str]) -> None:
+    answer = control.as_("admin").post("/api/v1/clusters", json={"name": "venus", "name_servers": servers})
+    assert answer.status_code == 422
+
+
+def test_the_embedded_cluster_stays_as_it_is(control: Control, installation: Installation) -> None:
+    admin = control.as_("admin")
+    assert admin.delete("/api/v1/clusters/local").status_code == 409
+    assert admin.patch("/api/v1/clusters/local", json={"name_servers": ["a:1"]}).status_code == 409
+    [local] = [row for row in admin.get("/api/v1/clusters").json()["items"] if row["name"] == "local"]
+    assert local["kind"] == "embedded"

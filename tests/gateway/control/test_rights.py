@@ -1,0 +1,121 @@
+"""Requirements of `console.accounts.permissions` on every route of the OpenAPI document, by the known cast."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from tests.gateway.control.conftest import Control
+
+# Routes that people use before they have signed in, or about themselves.
+OPEN = {"login", "getCsrf"}
+OWN = {"logout", "getMe", "updateMe", "changePassword", "listTokens", "createToken", "deleteToken", "createWsTicket"}
+VERBS = {
+    "admin": {
+        "listUsers", "createUser", "getUser", "updateUser", "deleteUser",
+        "createCluster", "updateCluster", "deleteCluster",
+    },
+    "manage": {
+        "createTopic", "updateTopic", "deleteTopic", "createGroup", "updateGroup", "deleteGroup", "listAudit",
+    },
+    "jobs": {
+        "startJob", "cancelJob", "retryJob",
+        "createSchedule", "updateSchedule", "deleteSchedule", "runScheduleNow",
+    },
+    "produce": {"produceMessages"},
+    "consume": {"receiveMessages", "ackMessages", "nackMessages", "extendLeases"},
+}  # fmt: skip
+ALLOWED = {
+    "stranger": set[str](),
+    "viewer": {"read"},
+    "developer": {"read", "produce", "consume"},
+    "operator": {"read", "produce", "consume", "manage", "jobs"},
+    "admin": {"read", "produce", "consume", "manage", "jobs", "admin"},
+}
+REFUSED = {401, 403}
+
+
+def operations(control: Control, **names: str) -> list[tuple[str, str, str]]:
+    """Return method, path and operation id of every route, with `names` for the arguments of its path."""
+    document = control.as_("admin").get("/api/v1/openapi.json").json()
+    arguments = {"cluster": "local", "queue_id": "0", "user_id": "999999", "token_id": "999999", "name": "x", **names}
+    return [
+        (method.upper(), re.sub(r"{(\w+)}", lambda found: arguments.get(found[1], "nothing"), path), each["operationId"])
+        for path, methods in document["paths"].items()
+        for method, each in methods.items()
+    ]
+
+
+def verb_of(operation: str) -> str:
+    """Return the verb that an operation wants."""
+    return next((verb for verb, names in VERBS.items() if operation in names), "read")
+
+
+def call(control: Control, role: str, method: str, path: str, **query: str) -> Any:
+    body = None if method in ("GET", "DELETE") else {}
+    return control.as_(role).request(method, path, json=body, params=query)
+
+
+@pytest.mark.parametrize("role", ALLOWED)
+def test_each_role_may_what_its_verbs_allow_and_nothing_else(control: Control, role: str) -> None:
+    for method, path, operation in operations(control):
+        if operation in OPEN | OWN:
+            continue
+        answer = call(control, role, method, path)
+        may = verb_of(operation) in ALLOWED[role]
+        assert (answer.status_code not in REFUSED) == may, f"{role} {operation}: {answer.status_code} {answer.text}"
+
+
+def test_a_stranger_is_asked_to_sign_in(control: Control) -> None:
+    for method, path, operation in operations(control):
+        if operation not in OPEN:
+            answer = call(control, "stranger", method, path)
+            assert (answer.status_code, answer.json()["code"]) == (401, "NOT_AUTHENTICATED"), operation
+            assert "www-authenticate" in answer.headers, operation
+
+
+def test_a_token_for_some_names_reads_those_and_nothing_else(control: Control) -> None:
+    # Given a token of a viewer, limited to orders*
+    orders, payments = control.topic("orders"), control.topic("payments")
+    of_orders, of_payments = control.group("orders"), control.group("payments")
+    touching = {"topic", "group"}
+    for topic, group, may in ((orders, of_orders, True), (payments, of_payments, False)):
+        for method, path, operation in operations(control, topic=topic, group=group):
+            if method != "GET" or operation in OPEN | OWN or verb_of(operation) != "read":
+                continue
+            # When it reads what is of one topic or group
+            answer = call(control, "narrow", method, path, topic=topic, key="k", offset="0")
+            is_named = any(f"/{kind}s/" in path for kind in touching) or "/messages" in path
+            # Then its name decides; of what tells of all names only the lists are for it, and hold only what it may read
+            lists = operation in {"listTopics", "listGroups", "listClusters", "getCluster"}
+            wanted = may if is_named else lists
+            assert (answer.status_code not in REFUSED) == wanted, f"{operation} {path}: {answer.status_code}"
+    names = [row["name"] for kind in ("topics", "groups") for row in listed(control, kind)]
+    assert {orders, of_orders} <= set(names)
+    assert all(name.startswith("orders") for name in names)
+
+
+def test_a_token_for_some_names_changes_nothing_with_another_one(control: Control) -> None:
+    # Given a token that may manage orders* alone
+    made = control.as_("admin").post(
+        "/api/v1/tokens", json={"name": control.name("t"), "scopes": ["manage:orders*", "read:orders*"]}
+    )
+    assert made.status_code == 201, made.text
+    headers = {"Authorization": f"Bearer {made.json()['token']}"}
+    stranger = control.as_("stranger")
+    payments, orders = control.name("payments"), control.name("orders")
+    for kind in ("topics", "groups"):
+        path = f"/api/v1/clusters/local/{kind}"
+        assert stranger.post(path, json={"name": payments}, headers=headers).status_code == 403
+        assert stranger.post(path, json={"name": orders}, headers=headers).status_code == 201
+    # Then what touches all names is not for it
+    for path in ("/api/v1/audit", "/api/v1/jobs", "/api/v1/clusters/local/overview"):
+        assert stranger.get(path, headers=headers).status_code == 403, path
+    assert stranger.delete("/api/v1/tokens/1", headers=headers).status_code == 403
+
+
+def listed(control: Control, kind: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = control.get(f"/{kind}", role="narrow", limit=500)["items"]
+    return rows

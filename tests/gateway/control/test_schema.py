@@ -1,0 +1,99 @@
+"""Requirements of the OpenAPI document: it is the one the console was made from, and the API keeps to it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import hypothesis
+import pytest
+import requests
+import schemathesis
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from tests.gateway.installation import Installation, running_installation
+from tests.support.cluster import RunningBroker, started_broker
+
+ROOT = Path(__file__).resolve().parents[3]
+# What ends the caller's own session or token, or waits for messages, is tried elsewhere.
+LEFT_OUT = ["logout", "login", "deleteToken", "deleteUser", "updateUser", "receiveMessages"]
+EXAMPLES = 5
+CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
+
+
+@pytest.fixture(scope="module")
+def own_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningBroker]:
+    """A broker that may be filled with nonsense."""
+    with started_broker(tmp_path_factory.mktemp("broker")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def own_installation(
+    tmp_path_factory: pytest.TempPathFactory, own_broker: RunningBroker, redis_url: str
+) -> Iterator[Installation]:
+    """An installation that may be filled with nonsense."""
+    data = tmp_path_factory.mktemp("fuzzed")
+    with running_installation(data, name_server=own_broker.name_server, redis_url=redis_url) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def api_schema(own_installation: Installation) -> Any:
+    """The document as it is served."""
+    with own_installation.client() as client:
+        made = client.post("/api/v1/clusters/local/topics", json={"name": "orders"})
+        assert made.status_code == 201
+    loaded = schemathesis.openapi.from_url(f"{own_installation.url}/api/v1/openapi.json")
+    return loaded.exclude(operation_id=LEFT_OUT)
+
+
+def test_whatever_is_sent_the_answer_is_one_of_the_document(api_schema: Any, own_installation: Installation) -> None:
+    headers = {"Authorization": f"Bearer {own_installation.tokens['admin']}"}
+
+    def checked(operation: Any) -> None:
+        @hypothesis.settings(
+            max_examples=EXAMPLES,
+            deadline=None,
+            derandomize=True,
+            database=None,
+            suppress_health_check=list(hypothesis.HealthCheck),
+        )
+        @hypothesis.given(case=operation.as_strategy())
+        def try_it(case: Any) -> None:
+            if "cluster" in case.path_parameters:
+                case.path_parameters["cluster"] = "local"
+            case.call_and_validate(headers=headers, checks=CHECKS, session=session)
+
+        try_it()
+
+    with requests.Session() as session:
+        session.trust_env = False
+        for found in api_schema.get_all_operations():
+            checked(found.ok())
+
+
+def test_the_console_was_made_from_this_document(own_installation: Installation) -> None:
+    kept = json.loads((ROOT / "frontend" / "openapi.json").read_text())
+    with own_installation.client(None) as client:
+        served = client.get("/api/v1/openapi.json").json()
+    assert kept == served, "run `manage.py spectacular --format openapi-json --file frontend/openapi.json`"
+
+
+def test_every_operation_has_a_name_a_summary_and_a_shape(own_installation: Installation) -> None:
+    with own_installation.client(None) as client:
+        document = client.get("/api/v1/openapi.json").json()
+    operations = [each for methods in document["paths"].values() for each in methods.values()]
+    names = [each["operationId"] for each in operations]
+    assert len(names) == len(set(names))
+    assert all(each["summary"].endswith(".") for each in operations)
+    for each in operations:
+        for status, answer in each["responses"].items():
+            assert status == "204" or answer["content"], each["operationId"]

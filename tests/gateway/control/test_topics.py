@@ -1,0 +1,149 @@
+"""Requirements of `gateway.control.topics`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.gateway.control.conftest import Control
+
+
+def test_a_created_topic_is_shown_with_its_settings(control: Control) -> None:
+    name = control.name()
+    wanted = {"name": name, "read_queues": 2, "write_queues": 3, "permission": "r"}
+    made = control.call("POST", "/topics", json=wanted)
+    assert made.status_code == 201
+    shown = control.get(f"/topics/{name}")
+    assert wanted.items() <= shown.items()
+    assert (shown["kind"], shown["order"], shown["brokers"]) == ("normal", False, ["broker-a"])
+
+
+def test_a_name_that_is_taken_is_refused(control: Control) -> None:
+    answer = control.call("POST", "/topics", json={"name": control.topic()})
+    assert (answer.status_code, answer.json()["code"]) == (409, "ALREADY_EXISTS")
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        ({"name": "no blanks"}, "#/name"),
+        ({}, "#/name"),
+        ({"name": "ok", "read_queues": 0}, "#/read_queues"),
+        ({"name": "ok", "permission": "x"}, "#/permission"),
+    ],
+)
+def test_a_refusal_points_at_the_field(control: Control, body: dict[str, Any], pointer: str) -> None:
+    answer = control.call("POST", "/topics", json=body)
+    assert answer.status_code == 422
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert [error["pointer"] for error in answer.json()["errors"]] == [pointer]
+
+
+def test_a_topic_that_nobody_made_is_not_there(control: Control) -> None:
+    for path in ("", "/queues", "/groups", "/producers", "/messages"):
+        answer = control.call("GET", f"/topics/nobody-made-this{path}")
+        assert (answer.status_code, answer.json()["code"]) == (404, "TOPIC_NOT_FOUND"), path
+
+
+def test_a_cluster_that_nobody_added_is_not_there(control: Control) -> None:
+    answer = control.as_("admin").get("/api/v1/clusters/mars/topics")
+    assert (answer.status_code, answer.json()["code"]) == (404, "CLUSTER_NOT_FOUND")
+
+
+def test_a_change_keeps_what_it_does_not_name(control: Control) -> None:
+    name = control.topic(queues=2)
+    changed = control.call("PATCH", f"/topics/{name}", json={"permission": "r"})
+    assert changed.status_code == 200
+    shown = control.get(f"/topics/{name}")
+    assert (shown["permission"], shown["read_queues"], shown["write_queues"]) == ("r", 2, 2)
+
+
+def test_a_change_from_an_old_reading_is_refused(control: Control) -> None:
+    # Given two who read the same settings
+    name = control.topic()
+    tag = control.call("GET", f"/topics/{name}").headers["etag"]
+    # When the first changes them
+    first = control.call("PATCH", f"/topics/{name}", json={"write_queues": 2}, headers={"If-Match": tag})
+    assert first.status_code == 200
+    # Then the second is told, and the first may go on from the answer
+    second = control.call("PATCH", f"/topics/{name}", json={"write_queues": 5}, headers={"If-Match": tag})
+    assert (second.status_code, second.json()["code"]) == (412, "PRECONDITION_FAILED")
+    assert control.get(f"/topics/{name}")["write_queues"] == 2
+    again = control.call("PATCH", f"/topics/{name}", json={"write_queues": 5}, headers={"If-Match": first.headers["etag"]})
+    assert again.status_code == 200
+
+
+def test_a_dry_deletion_says_what_would_go_and_deletes_nothing(control: Control) -> None:
+    topic, group = control.topic(), control.group()
+    control.produce(topic, "a", "b", "c")
+    control.consume(group, topic, 1)
+    impact = control.call("DELETE", f"/topics/{topic}", params={"dry_run": "true"})
+    assert impact.json() == {"groups": [group], "messages": 3}
+    assert control.get(f"/topics/{topic}")["name"] == topic
+
+
+def test_a_deleted_topic_is_gone(control: Control) -> None:
+    topic = control.topic()
+    assert control.call("DELETE", f"/topics/{topic}").status_code == 204
+    assert control.call("GET", f"/topics/{topic}").status_code == 404
+    assert control.call("DELETE", f"/topics/{topic}").status_code == 404
+
+
+def test_a_topic_of_the_brokers_cannot_be_deleted(control: Control) -> None:
+    answer = control.call("DELETE", "/topics/TBW102")
+    assert (answer.status_code, answer.json()["code"]) == (409, "CONFLICT")
+
+
+def test_queues_show_what_is_stored(control: Control) -> None:
+    topic = control.topic(queues=2)
+    control.produce(topic, "a", "b", "c")
+    queues = control.get(f"/topics/{topic}/queues")["items"]
+    assert [queue["queue_id"] for queue in queues] == [0, 1]
+    assert sum(queue["count"] for queue in queues) == 3
+    assert all((queue["last_stored_at"] is None) == (queue["count"] == 0) for queue in queues)
+
+
+def test_the_list_is_searched_counted_and_paged(control: Control) -> None:
+    # Given three topics that nobody else names alike
+    stem = control.name("paged")
+    names = [control.topic(f"{stem}{letter}") for letter in "abc"]
+    # When they are listed two by two
+    first = control.get("/topics", search=stem.upper(), limit=2)
+    second = control.get("/topics", search=stem.upper(), limit=2, cursor=first["next_cursor"])
+    # Then each is there once, in order
+    assert [row["name"] for page in (first, second) for row in page["items"]] == names
+    assert (first["total"], second["next_cursor"]) == (3, None)
+    assert first["counts"] == {"normal": 3, "retry": 0, "dlq": 0, "system": 0}
+
+
+def test_system_topics_are_shown_when_asked_for(control: Control) -> None:
+    assert "TBW102" not in [row["name"] for row in control.get("/topics", limit=500)["items"]]
+    assert "TBW102" in [row["name"] for row in control.get("/topics", kind="system", limit=500)["items"]]
+
+
+def test_a_cursor_of_another_question_is_gone(control: Control) -> None:
+    control.topic("cursor-a"), control.topic("cursor-b")
+    cursor = control.get("/topics", search="cursor", limit=1)["next_cursor"]
+    for query in ({"search": "other", "cursor": cursor}, {"search": "cursor", "cursor": cursor[:-3]}, {"cursor": "AAAA"}):
+        answer = control.call("GET", "/topics", params=query)
+        assert (answer.status_code, answer.json()["code"]) == (410, "CURSOR_GONE")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [{"limit": "0"}, {"limit": "501"}, {"limit": "x"}, {"sort": "size"}, {"kind": "odd"}],
+)
+def test_a_question_that_makes_no_sense_is_refused(control: Control, query: dict[str, str]) -> None:
+    answer = control.call("GET", "/topics", params=query)
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["pointer"] == f"#/{next(iter(query))}"
+
+
+def test_the_list_falls_by_a_figure(control: Control) -> None:
+    stem = control.name("sorted")
+    few, many = control.topic(f"{stem}few"), control.topic(f"{stem}many")
+    control.produce(few, "a")
+    control.produce(many, "a", "b")
+    assert [row["name"] for row in control.get("/topics", search=stem, sort="-messages")["items"]] == [many, few]
+    assert [row["name"] for row in control.get("/topics", search=stem, sort="messages")["items"]] == [few, many]

@@ -1,0 +1,71 @@
+"""Live sockets of a whole gateway process, and publishing as the sampler and the jobs do it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+import redis.asyncio
+from pytest_django.fixtures import Settings
+from websockets.asyncio.client import ClientConnection, connect
+
+from console import live
+from tests.gateway.installation import Installation
+
+Publish = Callable[[dict[str, Any]], Awaitable[None]]
+
+
+class Live:
+    """A live socket as the console uses it."""
+
+    def __init__(self, connection: ClientConnection) -> None:
+        self.connection = connection
+
+    async def say(self, **frame: Any) -> None:
+        await self.connection.send(json.dumps(frame))
+
+    async def hear(self) -> dict[str, Any]:
+        frame: dict[str, Any] = json.loads(await asyncio.wait_for(self.connection.recv(), 20))
+        return frame
+
+    async def closed_with(self) -> int | None:
+        await asyncio.wait_for(self.connection.wait_closed(), 20)
+        return self.connection.close_code
+
+
+@asynccontextmanager
+async def listening(installation: Installation, path: str, role: str = "viewer") -> AsyncIterator[Live]:
+    """Open a live socket and hear its hello."""
+    headers = {"Authorization": f"Bearer {installation.tokens[role]}"}
+    async with connect(f"{installation.sockets}/{path}", additional_headers=headers, proxy=None) as connection:
+        socket = Live(connection)
+        assert (await socket.hear())["type"] == "hello"
+        yield socket
+
+
+@pytest.fixture
+async def publish(settings: Settings, redis_url: str) -> AsyncIterator[Publish]:
+    """Publish states to whoever listens at the installation's Redis."""
+    layer = settings.CHANNEL_LAYERS["default"]
+    settings.CHANNEL_LAYERS = {"default": {**layer, "CONFIG": {**layer["CONFIG"], "hosts": [redis_url]}}}
+    async with redis.asyncio.Redis.from_url(redis_url) as store:
+
+        async def act(states: dict[str, Any]) -> None:
+            await live.publish_many(states, store=store)
+
+        yield act
+
+
+@pytest.fixture
+async def watched(redis_url: str) -> AsyncIterator[Callable[[str], Awaitable[bool]]]:
+    """Return whether somebody listens to a subject: then the next state reaches them."""
+    async with redis.asyncio.Redis.from_url(redis_url) as store:
+
+        async def look(subject: str) -> bool:
+            return bool(await store.exists(f"gantry:asgi:group:{live.channel_group(subject)}"))
+
+        yield look

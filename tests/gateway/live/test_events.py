@@ -1,0 +1,114 @@
+"""Requirements of `gateway.live.events`: whoever watches a subject knows its present state."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from gateway import sockets
+from gateway.auth import Principal
+from gateway.live.events import MAX_SUBJECTS, may_watch
+from tests.gateway.installation import Installation
+from tests.gateway.live.conftest import Publish, listening
+from tests.support.wait import eventually
+
+Watched = Callable[[str], Awaitable[bool]]
+
+
+async def test_a_late_joiner_gets_the_last_state_and_then_each_new_one(
+    installation: Installation, publish: Publish
+) -> None:
+    await publish({"overview:late": {"topics": 1}})
+    async with listening(installation, "events") as socket:
+        await socket.say(type="subscribe", subjects=["overview:late"])
+        first = await socket.hear()
+        assert (first["type"], first["subject"], first["data"]) == ("state", "overview:late", {"topics": 1})
+        await publish({"overview:late": {"topics": 2}})
+        second = await socket.hear()
+        assert second["data"] == {"topics": 2}
+        assert second["seq"] == first["seq"] + 1
+
+
+async def test_a_subject_without_a_state_is_heard_of_when_it_has_one(
+    installation: Installation, publish: Publish, watched: Watched
+) -> None:
+    async with listening(installation, "events") as socket:
+        await socket.say(type="subscribe", subjects=["job:01J8"])
+        await eventually(lambda: watched("job:01J8"))
+        await publish({"job:01J8": {"state": "running"}})
+        assert (await socket.hear())["data"] == {"state": "running"}
+
+
+async def test_what_is_not_subscribed_is_not_heard(
+    installation: Installation, publish: Publish, watched: Watched
+) -> None:
+    async with listening(installation, "events") as socket:
+        await socket.say(type="subscribe", subjects=["topics:a", "topics:b"])
+        await eventually(lambda: watched("topics:b"))
+        await socket.say(type="unsubscribe", subjects=["topics:a"])
+
+        async def left() -> bool:
+            return not await watched("topics:a")
+
+        await eventually(left)
+        await publish({"topics:a": 1})
+        await publish({"topics:c": 2})
+        await publish({"topics:b": 3})
+        assert (await socket.hear())["subject"] == "topics:b"
+
+
+async def test_one_state_reaches_every_socket(installation: Installation, publish: Publish, watched: Watched) -> None:
+    async with listening(installation, "events") as one, listening(installation, "events", "admin") as other:
+        for socket in (one, other):
+            await socket.say(type="subscribe", subjects=["jobs"])
+        await publish({"jobs": 0})
+        for socket in (one, other):
+            assert (await socket.hear())["subject"] == "jobs"
+
+
+async def test_a_subject_that_is_none_or_not_allowed_is_denied(installation: Installation) -> None:
+    async with listening(installation, "events") as socket:
+        await socket.say(type="subscribe", subjects=["nothing", "group:local"])
+        assert await socket.hear() == {"type": "denied", "subject": "nothing"}
+        assert await socket.hear() == {"type": "denied", "subject": "group:local"}
+
+
+@pytest.mark.parametrize(
+    ("subject", "reader", "orders_only"),
+    [
+        ("overview:local", True, False),
+        ("groups:local", True, False),
+        ("topics:local", True, False),
+        ("group:local:orders-billing", True, True),
+        ("group:local:payments", True, False),
+        ("job:01J8", True, False),
+        ("jobs", True, False),
+        ("job:", False, False),
+        ("group:local:", False, False),
+        ("audit", False, False),
+        ("", False, False),
+    ],
+)
+def test_subjects_are_for_those_who_may_read_what_they_are_about(subject: str, reader: bool, orders_only: bool) -> None:
+    assert may_watch(Principal(1, "vic", "viewer"), subject) is reader
+    assert may_watch(Principal(1, "vic", "viewer", ("read:orders*",), 1), subject) is orders_only
+    assert not may_watch(Principal(1, "dev", "developer", ("produce",), 1), subject)
+
+
+async def test_a_wrong_field_is_told_and_the_socket_goes_on(installation: Installation, publish: Publish) -> None:
+    async with listening(installation, "events") as socket:
+        await socket.say(type="subscribe", subjects=[5])
+        assert (await socket.hear())["problem"]["code"] == "INVALID"
+        await socket.say(type="subscribe", subjects=["s"] * (MAX_SUBJECTS + 1))
+        assert (await socket.hear())["problem"]["code"] == "INVALID"
+        await socket.say(type="subscribe", subjects=["nothing"])
+        assert (await socket.hear())["type"] == "denied"
+
+
+@pytest.mark.parametrize("frame", ["", "{", '{"type":"dance"}', b"\xff", "[]"])
+async def test_what_is_no_frame_ends_the_socket(installation: Installation, frame: str | bytes) -> None:
+    async with listening(installation, "events") as socket:
+        await socket.connection.send(frame)
+        assert (await socket.hear())["problem"]["code"] == "MALFORMED"
+        assert await socket.closed_with() == sockets.BAD_FRAME

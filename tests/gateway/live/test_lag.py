@@ -1,0 +1,98 @@
+"""Requirements of `gateway.live.lag` and `gateway.live.metrics`: the sampler's figures, whole in every frame."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import redis.asyncio
+
+from gateway.live.metrics import lag_families
+from tests.gateway.installation import Installation
+from tests.gateway.live.conftest import Publish, listening
+
+
+def group(name: str, lag: int | None = 0, **more: Any) -> dict[str, Any]:
+    """A group summary as the sampler publishes it."""
+    return {
+        "name": name,
+        "state": "unknown" if lag is None else "active",
+        "mode": "clustering",
+        "clients": 1,
+        "topics": ["orders"],
+        "lag": lag,
+        "time_lag_ms": lag,
+        "in_rate": 1.0,
+        "out_rate": 1.0,
+        "drain_eta_ms": None,
+        "leases": None,
+        "unknown_reason": "broker_unreachable" if lag is None else None,
+        **more,
+    }
+
+
+async def test_each_snapshot_holds_all_watched_groups(installation: Installation, publish: Publish) -> None:
+    await publish({"groups:one": {"items": [group("billing", 120), group("ship-1", 5), group("other")]}})
+    async with listening(installation, "lag") as socket:
+        await socket.say(type="watch", cluster="one", groups=["billing", "ship-*"])
+        first = await socket.hear()
+        assert (first["type"], first["seq"]) == ("snapshot", 1)
+        assert [(shown["group"], shown["lag"]) for shown in first["groups"]] == [("billing", 120), ("ship-1", 5)]
+        assert set(first["groups"][0]) == {
+            "group", "topics", "state", "lag", "time_lag_ms", "in_rate", "out_rate", "drain_eta_ms",
+        }  # fmt: skip
+        await publish({"groups:one": {"items": [group("billing", 121), group("ship-1", 5)]}})
+        # The first one was sent out of turn, so this one may come too early for its second.
+        await socket.say(type="resume", session="s", last_seq=1)
+        second = await socket.hear()
+        assert second["seq"] == 2
+        assert [shown["lag"] for shown in second["groups"]] == [121, 5]
+
+
+async def test_an_unknown_lag_is_a_frame_of_its_own_and_never_a_zero(
+    installation: Installation, publish: Publish
+) -> None:
+    await publish({"groups:two": {"items": [group("billing", 0), group("lost", None)]}})
+    async with listening(installation, "lag") as socket:
+        await socket.say(type="watch", cluster="two", groups=["*"])
+        snapshot = await socket.hear()
+        assert [(shown["group"], shown["lag"]) for shown in snapshot["groups"]] == [("billing", 0)]
+        assert await socket.hear() == {"type": "unknown", "group": "lost", "reason": "broker_unreachable"}
+
+
+async def test_nothing_sampled_is_told_as_unknown(installation: Installation) -> None:
+    async with listening(installation, "lag") as socket:
+        await socket.say(type="watch", cluster="never", groups=["billing"])
+        assert await socket.hear() == {"type": "unknown", "group": "billing", "reason": "not_sampled"}
+
+
+async def test_queues_are_there_when_they_are_wanted(installation: Installation, publish: Publish) -> None:
+    queue = {"topic": "orders", "broker": "broker-a", "queue_id": 0, "lag": 3}
+    await publish({"groups:three": {"items": [group("billing", 3)]}})
+    await publish({"group:three:billing": group("billing", 3, queues=[queue])})
+    async with listening(installation, "lag") as socket:
+        await socket.say(type="watch", cluster="three", groups=["billing"], detail="queue")
+        assert (await socket.hear())["groups"][0]["queues"] == [queue]
+
+
+async def test_a_token_sees_the_groups_that_it_may_read(installation: Installation, publish: Publish) -> None:
+    await publish({"groups:four": {"items": [group("orders-billing", 1), group("payments", 2)]}})
+    async with listening(installation, "lag", "narrow") as socket:
+        await socket.say(type="watch", cluster="four", groups=["*"])
+        assert [shown["group"] for shown in (await socket.hear())["groups"]] == ["orders-billing"]
+
+
+async def test_an_interval_below_a_second_is_refused(installation: Installation) -> None:
+    async with listening(installation, "lag") as socket:
+        await socket.say(type="watch", groups=["*"], interval_ms=10)
+        assert (await socket.hear())["problem"]["code"] == "INVALID"
+
+
+async def test_metrics_show_known_lags_alone(publish: Publish, redis_url: str) -> None:
+    await publish({"groups:five": {"items": [group("billing", 1500), group("lost", None)]}})
+    async with redis.asyncio.Redis.from_url(redis_url) as store:
+        lag, age = await lag_families(store)
+    samples = {sample.labels["group"]: sample.value for sample in lag.samples if sample.labels["cluster"] == "five"}
+    assert samples == {"billing": 1500}
+    assert {sample.value for sample in age.samples if sample.labels["cluster"] == "five"} == {1.5}
+    async with redis.asyncio.Redis.from_url("unix:///nowhere.sock") as nowhere:
+        assert await lag_families(nowhere) == []

@@ -1,0 +1,101 @@
+"""Requirements of `gateway.problem_views`: what DRF and Django raise are the same problems as everywhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+import pytest
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+from rest_framework import exceptions
+from rest_framework.test import APIRequestFactory
+
+from broker_core.client.errors import TopicNotFound
+from console.errors import AlreadyExists
+from gateway.problem_views import exception_handler, problem_of
+from gateway.problems import RATE_LIMITED, ProblemError
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "code"),
+    [
+        (exceptions.ParseError(), 400, "MALFORMED"),
+        (exceptions.NotAuthenticated(), 401, "NOT_AUTHENTICATED"),
+        (exceptions.AuthenticationFailed("The token is expired."), 401, "NOT_AUTHENTICATED"),
+        (exceptions.PermissionDenied("This needs the right 'manage'."), 403, "FORBIDDEN"),
+        (exceptions.PermissionDenied("CSRF Failed: CSRF token missing."), 403, "CSRF_FAILED"),
+        (PermissionDenied(), 403, "FORBIDDEN"),
+        (exceptions.NotFound(), 404, "NOT_FOUND"),
+        (Http404(), 404, "NOT_FOUND"),
+        (TopicNotFound("orders"), 404, "TOPIC_NOT_FOUND"),
+        (exceptions.MethodNotAllowed("PUT"), 405, "METHOD_NOT_ALLOWED"),
+        (exceptions.NotAcceptable(), 406, "NOT_ACCEPTABLE"),
+        (AlreadyExists("A topic of this name exists."), 409, "ALREADY_EXISTS"),
+        (exceptions.UnsupportedMediaType("text/xml"), 415, "UNSUPPORTED_MEDIA_TYPE"),
+        (exceptions.ValidationError("no"), 422, "INVALID"),
+        (exceptions.Throttled(wait=7.2), 429, "RATE_LIMITED"),
+        (ProblemError(RATE_LIMITED, "Slowly."), 429, "RATE_LIMITED"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
+def test_every_refusal_is_a_problem_by_its_code(error: Exception, status: int, code: str) -> None:
+    problem = problem_of(error)
+    assert problem is not None
+    assert (problem.kind.status, problem.kind.code) == (status, code)
+
+
+def test_an_exception_of_the_console_brings_its_own_code() -> None:
+    class PlanExpired(exceptions.APIException):
+        status_code = 410
+        default_code = "plan_expired"
+        default_detail = "The plan is older than five minutes."
+
+    problem = problem_of(PlanExpired())
+    assert problem is not None
+    assert (problem.kind.status, problem.kind.code) == (410, "PLAN_EXPIRED")
+    assert problem.kind.type == "urn:gantry:problem:plan-expired"
+
+
+def test_field_errors_are_told_at_their_pointers() -> None:
+    problem = problem_of(
+        exceptions.ValidationError(
+            {
+                "name": ["This field is required."],
+                "source": {"topic": ["May not be blank."]},
+                "queues": [{}, {"id": ["Wanted a number."]}],
+                "non_field_errors": ["Choose one."],
+            }
+        )
+    )
+    assert problem is not None
+    assert [(error.pointer, error.detail) for error in problem.errors] == [
+        ("#/name", "This field is required."),
+        ("#/source/topic", "May not be blank."),
+        ("#/queues/1/id", "Wanted a number."),
+        ("#", "Choose one."),
+    ]
+
+
+def answer_to(error: Exception) -> tuple[int, dict[str, object], dict[str, str]]:
+    request: Any = APIRequestFactory().get("/api/v1/topics")
+    request.request_id = "r-1"
+    response = exception_handler(error, {"request": request})
+    return (
+        response.status_code,
+        orjson.loads(response.content),
+        {name.lower(): value for name, value in response.items()},
+    )
+
+
+def test_the_answer_is_the_problem_document_with_request_id_and_headers() -> None:
+    status, problem, headers = answer_to(exceptions.Throttled(wait=7.2))
+    assert (status, problem["request_id"], problem["instance"]) == (429, "r-1", "/api/v1/topics")
+    assert headers["content-type"] == "application/problem+json"
+    assert headers["retry-after"] == "8"
+
+
+def test_an_error_nobody_foresaw_is_a_500_that_tells_nothing_of_itself() -> None:
+    status, problem, _ = answer_to(ZeroDivisionError("secret"))
+    assert (status, problem["code"]) == (500, "INTERNAL")
+    assert "secret" not in str(problem)
