@@ -135,4 +135,4 @@ def _start(after: Any, rows: Sequence[T], key: Callable[[T], str]) -> int:
 def _seal(request: Request, after: Any) -> str:
     """Return what binds `after` to the question of this request, so that no other value can be put into a cursor."""
     asked = sorted((name, value) for name, value in request.query_params.items() if name not in ("cursor", "limit"))
-    return salted_hmac("console.paging", repr((request.path, asked, after))).hexdigest()[:20]
+    return salted_hmac("console.paging", orjson.dumps([request.path, asked, after])).hexdigest()[:20]

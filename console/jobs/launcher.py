@@ -1,4 +1,4 @@
-"""Runs one claimed job: starts its Spark program as a child in a session of its own, watches it, ends it (spark.md 5, 6)."""
+"""Runs one claimed job: its Spark program as a child in a session of its own, watched and ended (spark.md 5, 6)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from console.jobs import events, services
 from console.jobs.models import Job, JobState
-from console.jobs.progress import ProgressTail, counters_of, eta_ms
+from console.jobs.progress import ProgressTail, counters_of
 from console.jobs.requests import program_request
 
 _LOOK_SECONDS: Final = 0.5
@@ -105,7 +105,7 @@ class _Run:
         if state is not None:
             self._state = state
             job = self._job
-            job.counters, job.rate, job.eta_ms = counters_of(state), state.get("rate"), eta_ms(state)
+            job.counters, job.rate, job.eta_ms = counters_of(state), state.get("rate"), state.get("eta_ms")
             events.publish(job)
         if state is not None and now - self._written_at >= _WRITE_SECONDS:
             self._written_at = now

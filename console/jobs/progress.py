@@ -34,12 +34,5 @@ class ProgressTail:
 
 def counters_of(state: dict[str, Any]) -> dict[str, int]:
     """Return the counters of a line."""
-    return {name: int(state.get(name) or 0) for name in COUNTERS}
-
-
-def eta_ms(state: dict[str, Any]) -> int | None:
-    """Return how long the rest takes at the present rate; None when that cannot be said."""
-    rate, planned, done = state.get("rate"), state.get("planned"), state.get("read")
-    if not rate or not planned or done is None or done >= planned:
-        return None
-    return int((planned - done) / rate * 1000)
+    counters = state.get("counters", {})
+    return {name: int(counters.get(name) or 0) for name in COUNTERS}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any, Final
 
 import orjson
@@ -20,6 +19,7 @@ from console.fields import MomentField
 from console.jobs.models import Job, JobType
 
 MAX_KEYS: Final = 1000
+EMBEDDED_BROKER: Final = "broker-a"
 
 
 class RangeSerializer(serializers.Serializer[Any]):
@@ -98,13 +98,8 @@ class JobRequestSerializer(serializers.Serializer[Any]):
 
 
 def _check_cluster(name: str) -> None:
-    cluster = Cluster.objects.filter(name=name).first()
-    if cluster is None:
+    if not Cluster.objects.filter(name=name).exists():
         raise ClusterNotFound(name)
-    if cluster.kind != ClusterKind.EMBEDDED:
-        raise serializers.ValidationError(
-            {"cluster": f"jobs read the store's files, which only the broker of this installation has; not {name!r}"}
-        )
 
 
 def _check_topic(cluster: str, part: str, topic: str) -> None:
@@ -133,31 +128,26 @@ def hash_of(request: Mapping[str, Any]) -> str:
 
 
 def program_request(job: Job) -> dict[str, Any]:
-    """Return what the job's program reads: the request with times in ms, and where to find broker and store."""
-    request = job.request
+    """Return what the job's program reads: what was asked for, and where to find store, brokers and Spark."""
     cluster = Cluster.objects.get(name=job.cluster)
-    head = {
+    is_embedded = cluster.kind == ClusterKind.EMBEDDED
+    return {
         "job_id": job.id,
         "type": job.type,
         "cluster": job.cluster,
-        "name_servers": list(address_of(cluster).name_servers),
-        "store": str(settings.GANTRY_DATA_DIR / "broker"),
-        "spark_master": settings.GANTRY_SPARK_MASTER,
-        "cache": str(settings.GANTRY_DATA_DIR / "cache" / "spark"),
-        "by_user": job.created_by.get_username() if job.created_by else "system",
+        "attempt": job.attempt,
+        "request_hash": job.request_hash,
+        "created_by": job.created_by.get_username() if job.created_by else "system",
+        "request": job.request,
+        "source": {
+            # The embedded broker's files lie here; those of other clusters are read over the wire.
+            "store": str(settings.GANTRY_DATA_DIR / "broker") if is_embedded else None,
+            "broker": EMBEDDED_BROKER,
+            "name_servers": list(address_of(cluster).name_servers),
+        },
+        "spark": {
+            "master": settings.GANTRY_SPARK_MASTER,
+            "cache": str(settings.GANTRY_DATA_DIR / "cache" / "spark"),
+            "jobs_at_once": settings.GANTRY_JOBS_AT_ONCE,
+        },
     }
-    if job.type == JobType.REPLAY:
-        source = request["source"]
-        chosen = {"queues": source.get("queues"), "keys": source.get("keys"), "tag": source.get("tag")}
-        limits = {name: (request.get("limits") or {}).get(name) for name in ("messages_per_second", "max_messages")}
-        return {**head, "source": {**_range(source), **chosen}, "target": request["target"], "limits": limits}
-    sides = {"left": _range(request["left"]), "right": _range(request["right"])}
-    return {**head, **sides, "by": request.get("by") or "key", "compare": request.get("compare") or "body"}
-
-
-def _range(part: Mapping[str, Any]) -> dict[str, Any]:
-    return {"topic": part["topic"], "from": _ms(part.get("from")), "to": _ms(part.get("to"))}
-
-
-def _ms(moment: str | None) -> int | None:
-    return None if moment is None else int(datetime.fromisoformat(moment).timestamp() * 1000)

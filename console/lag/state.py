@@ -138,11 +138,12 @@ class StateBuilder:
         ratios = [broker["disk_used_ratio"] for broker in answering if broker["disk_used_ratio"] is not None]
         ratio = max(ratios, default=None)
         visible = [topic for topic in reading.topics.values() if topic.kind is TopicKind.NORMAL]
+        is_silent = reading.silent_because is not None
         return {
             "at": rfc3339(reading.at),
             "in_rate": _sum(broker["in_rate"] for broker in answering),
             "out_rate": _sum(broker["out_rate"] for broker in answering),
-            "total_lag": sum(group["lag"] for group in known) if known or not groups else None,
+            "total_lag": None if is_silent or (groups and not known) else sum(group["lag"] for group in known),
             "lag_unknown_groups": len(groups) - len(known),
             "oldest_unconsumed_ms": oldest["time_lag_ms"] if oldest else _nothing_waits(known),
             "oldest_group": oldest["name"] if oldest else None,
@@ -153,8 +154,8 @@ class StateBuilder:
             "uptime_ms": min((b["uptime_ms"] for b in answering if b["uptime_ms"] is not None), default=None),
             "brokers": brokers,
             "brokers_answering": len(answering),
-            "topics": len(visible) if not reading.silent_because else None,
-            "groups": len(groups) if not reading.silent_because else None,
+            "topics": None if is_silent else len(visible),
+            "groups": None if is_silent else len(groups),
             "worst_groups": [summary(group) for group in _worst(groups.values())],
         }
 

@@ -1,0 +1,55 @@
+"""Requirements of `console.accounts.rights`."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from console.accounts.rights import ROLE_VERBS, ROLES, VERBS, is_scope, may, rights
+
+SCOPES = st.lists(
+    st.one_of(st.sampled_from(VERBS), st.builds("{}:{}".format, st.sampled_from(VERBS), st.text("ab*?", min_size=1)))
+)
+
+
+def test_each_role_may_what_the_one_below_may() -> None:
+    chain = [ROLE_VERBS[role] for role in ("viewer", "developer", "operator", "admin")]
+    assert all(lower < higher for lower, higher in zip(chain, chain[1:], strict=False))
+    assert ROLE_VERBS["admin"] == set(VERBS)
+
+
+def test_an_unknown_role_may_nothing() -> None:
+    assert rights("king") == []
+
+
+@given(st.sampled_from(ROLES), SCOPES, st.sampled_from(VERBS), st.text("ab", max_size=3))
+def test_a_token_never_exceeds_its_user(role: str, scopes: list[str], verb: str, resource: str) -> None:
+    assert not may(role, scopes, verb, resource) or may(role, None, verb, resource)
+
+
+@pytest.mark.parametrize(
+    ("scope", "resource", "allowed"),
+    [
+        ("read", "orders", True),
+        ("read", "*", True),
+        ("read:orders", "orders", True),
+        ("read:orders", "orders2", False),
+        ("read:orders*", "orders2", True),
+        ("read:orders*", "", True),
+        ("read:orders*", "*", False),
+        ("read:*", "*", True),
+        ("read:Orders", "orders", False),
+        ("read:[a-c]x", "bx", True),
+        ("produce", "orders", False),
+    ],
+)
+def test_a_pattern_covers_the_names_it_matches(scope: str, resource: str, allowed: bool) -> None:
+    assert may("admin", [scope], "read", resource) == allowed
+
+
+@pytest.mark.parametrize(
+    ("text", "valid"), [("read", True), ("read:a*", True), ("read:", False), ("", False), ("fly", False), (":a", False)]
+)
+def test_a_scope_is_a_verb_and_perhaps_a_pattern(text: str, valid: bool) -> None:
+    assert is_scope(text) == valid

@@ -1,0 +1,143 @@
+"""Requirements of `console.accounts.sessions` and `login_limit`."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.core.cache import caches
+from pytest_django import Settings
+from rest_framework.test import APIClient
+
+from console.accounts import login_limit
+from console.audit.models import AuditRecord
+from tests.support.cast import PASSWORD, Cast
+
+
+@pytest.fixture(autouse=True)
+def few_guesses(redis_of_test: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody has guessed before, and three guesses are enough: each costs what a password is meant to cost."""
+    caches["default"].clear()
+    caches["memory"].clear()
+    monkeypatch.setattr(login_limit, "PER_NAME", 3)
+
+
+def sign_in(client: Any, username: str, password: str = PASSWORD) -> Any:
+    return client.post("/api/v1/login", {"username": username, "password": password}, format="json")
+
+
+def test_who_signs_in_is_told_what_that_one_may_do(cast: Cast, stranger: Any) -> None:
+    answer = sign_in(stranger, "developer")
+    assert answer.status_code == 200
+    assert answer.json() == {
+        "id": cast["developer"].pk,
+        "username": "developer",
+        "role": "developer",
+        "rights": ["produce", "consume", "read"],
+        "language": None,
+        "token_auth": False,
+    }
+    session = answer.cookies["gantry_session"]
+    assert (session["httponly"], session["samesite"]) == (True, "Lax")
+    assert stranger.get("/api/v1/me").json() == answer.json()
+
+
+def test_behind_https_cookies_travel_over_https_alone(cast: Cast, stranger: Any, settings: Settings) -> None:
+    settings.SESSION_COOKIE_SECURE = settings.CSRF_COOKIE_SECURE = True
+    answer = sign_in(stranger, "viewer")
+    assert answer.cookies["gantry_session"]["secure"]
+    assert answer.cookies["csrftoken"]["secure"]
+
+
+def test_a_stranger_is_told_to_sign_in_and_given_the_cookie_for_it(stranger: Any) -> None:
+    answer = stranger.get("/api/v1/me")
+    assert (answer.status_code, answer.json()["code"]) == (401, "NOT_AUTHENTICATED")
+    assert "csrftoken" in answer.cookies
+    assert "csrftoken" in stranger.get("/api/v1/csrf").cookies
+
+
+def test_a_wrong_password_and_a_wrong_name_are_refused_alike(cast: Cast, stranger: Any) -> None:
+    wrong, unknown = sign_in(stranger, "viewer", "guess"), sign_in(stranger, "nobody", "guess")
+    assert wrong.status_code == unknown.status_code == 401
+    assert wrong.json()["detail"] == unknown.json()["detail"]
+    told = AuditRecord.objects.filter(action="session.login").values_list("actor", "result")
+    assert list(told) == [("nobody", "refused"), ("viewer", "refused")]
+
+
+def test_one_who_left_the_house_cannot_come_in(cast: Cast, stranger: Any) -> None:
+    cast["viewer"].is_active = False
+    cast["viewer"].save()
+    assert sign_in(stranger, "viewer").status_code == 401
+
+
+def test_guessing_is_stopped_for_the_guesser_and_for_no_one_else(cast: Cast, stranger: Any) -> None:
+    for _ in range(login_limit.PER_NAME):
+        assert sign_in(stranger, "viewer", "guess").status_code == 401
+    stopped = sign_in(stranger, "viewer")
+    assert (stopped.status_code, stopped.json()["code"]) == (429, "RATE_LIMITED")
+    assert int(stopped["Retry-After"]) > 0
+    elsewhere = APIClient(REMOTE_ADDR="192.0.2.7")
+    assert sign_in(elsewhere, "viewer").status_code == 200
+    assert sign_in(stranger, "operator").status_code == 200
+
+
+def test_the_right_password_forgives_the_wrong_ones(cast: Cast, stranger: Any) -> None:
+    for _ in range(login_limit.PER_NAME - 1):
+        sign_in(stranger, "viewer", "guess")
+    assert sign_in(stranger, "viewer").status_code == 200
+    assert sign_in(stranger, "viewer", "guess").status_code == 401
+    assert sign_in(stranger, "viewer").status_code == 200
+
+
+def test_guesses_are_counted_even_without_redis(cast: Cast, stranger: Any, settings: Settings) -> None:
+    settings.CACHES = {
+        **settings.CACHES,
+        "default": {**settings.CACHES["default"], "LOCATION": f"unix:///{uuid4().hex}.sock"},
+    }
+    for _ in range(login_limit.PER_NAME):
+        assert sign_in(stranger, "viewer", "guess").status_code == 401
+    assert sign_in(stranger, "viewer").status_code == 429
+
+
+def test_a_change_by_session_needs_its_csrf_token(cast: Cast) -> None:
+    client = APIClient(enforce_csrf_checks=True)
+    sign_in(client, "viewer")
+    refused = client.patch("/api/v1/me", {"language": "zh"}, format="json")
+    assert (refused.status_code, refused.json()["code"]) == (403, "CSRF_FAILED")
+    token = client.cookies["csrftoken"].value
+    done = client.patch("/api/v1/me", {"language": "zh"}, format="json", headers={"x-csrftoken": token})
+    assert (done.status_code, done.json()["language"]) == (200, "zh")
+
+
+def test_who_went_out_is_a_stranger(cast: Cast) -> None:
+    browser = cast.browser("viewer")
+    assert browser.post("/api/v1/logout").status_code == 204
+    assert browser.get("/api/v1/me").status_code == 401
+
+
+def test_a_new_password_ends_all_sessions_but_this_one(cast: Cast) -> None:
+    here, there = cast.browser("viewer"), cast.browser("viewer")
+    body = {"current": PASSWORD, "new": "another horse battery"}
+    assert here.post("/api/v1/me/password", body, format="json").status_code == 204
+    assert here.get("/api/v1/me").status_code == 200
+    assert there.get("/api/v1/me").status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        ({"current": "guess", "new": "another horse battery"}, "#/current"),
+        ({"current": PASSWORD, "new": "short"}, "#/new"),
+        ({"current": PASSWORD}, "#/new"),
+    ],
+)
+def test_a_password_that_cannot_be_is_pointed_at(cast: Cast, body: dict[str, str], pointer: str) -> None:
+    answer = cast.browser("viewer").post("/api/v1/me/password", body, format="json")
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["pointer"] == pointer
+
+
+def test_a_token_cannot_change_the_password(cast: Cast) -> None:
+    body = {"current": PASSWORD, "new": "another horse battery"}
+    assert cast.program("operator").post("/api/v1/me/password", body, format="json").status_code == 403
