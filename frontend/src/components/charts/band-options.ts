@@ -71,25 +71,31 @@ function valueAxis(band: Band, palette: Palette): uPlot.Axis {
     ticks: { show: false },
     grid: { stroke: palette("--line"), width: 1 },
     values: (_, splits) => splits.map((value) => write(value)),
-    splits: (_self, _axis, low, high) => splitsBetween(low, high, band.kind),
+    splits: (_self, _axis, low, high) => splitsBetween(low, high, { kind: band.kind, most: band.height / LEVEL_PX }),
   }
 }
 
-/** Two or three round levels: what an eye needs to read a band. */
-export function splitsBetween(low: number, high: number, kind: Band["kind"] = "whole"): number[] {
+/** A few round levels: what an eye needs to read a band. */
+export function splitsBetween(low: number, high: number, { kind = "whole", most = 3.6 }: Levels = {}): number[] {
   const span = high - low
   if (!(span > 0)) return [low]
-  const step = kind === "duration" ? durationStep(span) : Math.max(roundStep(span), kind === "whole" ? 1 : 0)
+  const step = kind === "duration" ? durationStep(span, most) : Math.max(roundStep(span, most), kind === "whole" ? 1 : 0)
   const found: number[] = []
   for (let value = Math.ceil(low / step) * step; value <= high; value += step) found.push(Number(value.toPrecision(12)))
   return found
 }
 
-const MOST_LEVELS = 3.6
+const LEVEL_PX = 42
 
-function roundStep(span: number): number {
-  const magnitude = 10 ** Math.floor(Math.log10(span / 2))
-  return [1, 2, 2.5, 5, 10].map((factor) => factor * magnitude).find((size) => span / size < MOST_LEVELS) ?? span
+interface Levels {
+  kind?: Band["kind"]
+  /** How many levels there is room for. */
+  most?: number
+}
+
+function roundStep(span: number, most: number): number {
+  const magnitude = 10 ** Math.floor(Math.log10(span / most))
+  return [1, 2, 2.5, 5, 10].map((factor) => factor * magnitude).find((size) => span / size < most) ?? span
 }
 
 const MINUTE_MS = 60_000
@@ -98,7 +104,7 @@ const DURATIONS_MS = [
   ...[1, 2, 5, 10, 20, 30, 60, 120, 240, 360, 720, 1_440, 2_880, 7_200].map((minutes) => minutes * MINUTE_MS),
 ]
 
-const durationStep = (span: number): number => DURATIONS_MS.find((size) => span / size < MOST_LEVELS) ?? roundStep(span)
+const durationStep = (span: number, most: number): number => DURATIONS_MS.find((size) => span / size < most) ?? roundStep(span, most)
 
 const STEPS_S = [60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400] as const
 const LABEL_PX = 88
@@ -141,7 +147,7 @@ function timeLabel(at: number, zone: string, chart: uPlot): string {
 function seriesOf(band: Band, palette: Palette): uPlot.Series[] {
   // Stacks are drawn from the top down, so that each lower line stays visible.
   const ordered = band.isStacked ? [...band.series].reverse() : band.series
-  return ordered.map(({ label, color, dashed, fill }) => ({
+  return ordered.map(({ label, color, dashed, fill }, index) => ({
     label,
     scale: "y",
     stroke: palette(color),
@@ -150,6 +156,7 @@ function seriesOf(band: Band, palette: Palette): uPlot.Series[] {
     spanGaps: false,
     ...(dashed && { dash: [4, 3] }),
     ...(fill && !band.isStacked && { fill: tint(palette(color), 0.14) }),
+    ...(band.isStacked && index === ordered.length - 1 && { fill: tint(palette(color), TINT) }),
   }))
 }
 

@@ -38,6 +38,8 @@ export function drawLevels(chart: uPlot, levels: readonly Level[], palette: Pale
     ctx.fillStyle = palette(tone === "warn" ? "--warn" : "--ink-3")
     dashedLine(ctx, bbox.left, y, bbox.left + bbox.width, y)
     ctx.font = `${px(11)}px "IBM Plex Sans Variable", sans-serif`
+    ctx.textAlign = "left"
+    ctx.textBaseline = "alphabetic"
     ctx.fillText(label, bbox.left + px(4), y - px(4))
     ctx.restore()
   }
@@ -74,6 +76,8 @@ interface Flag {
 
 function drawFlag(ctx: CanvasRenderingContext2D, { x, limit, label, color, text, top }: Flag): void {
   ctx.setLineDash([])
+  ctx.textAlign = "left"
+  ctx.textBaseline = "alphabetic"
   ctx.font = `${px(11)}px "IBM Plex Sans Variable", sans-serif`
   const width = ctx.measureText(label).width + px(10)
   const left = x + width > limit ? x - width : x

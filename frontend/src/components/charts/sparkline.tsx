@@ -9,8 +9,21 @@ interface SparklineProps {
 const HEIGHT = 20
 const ROOM = 2.5
 
+const MOST_POINTS = 36
+
+/** Means of neighbours: more points than pixels would only draw noise. */
+function thinned(values: readonly (number | null)[]): readonly (number | null)[] {
+  const size = Math.ceil(values.length / MOST_POINTS)
+  if (size <= 1) return values
+  return Array.from({ length: Math.ceil(values.length / size) }, (_, index) => {
+    const part = values.slice(index * size, (index + 1) * size).filter((value): value is number => value !== null)
+    return part.length === 0 ? null : part.reduce((sum, value) => sum + value, 0) / part.length
+  })
+}
+
 /** A small line without axes: where it went, not how much. */
-export function Sparkline({ values, tone = "normal", base = 0, width = 72 }: SparklineProps) {
+export function Sparkline({ values: all, tone = "normal", base = 0, width = 72 }: SparklineProps) {
+  const values = thinned(all)
   const known = values.filter((value): value is number => value !== null)
   const top = Math.max(base, ...known)
   const colour = tone === "growing" ? "var(--warn-fill)" : "var(--load)"

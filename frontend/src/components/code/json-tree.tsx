@@ -26,11 +26,9 @@ function Children({ data, ...rest }: NodeProps & { data: object }) {
   return Object.entries(data).map(([key, value]) => <Node key={key} name={key} value={value as unknown} {...rest} />)
 }
 
-const OPEN_DEPTH = 2
-
 function Node({ name, value, depth, noteOf }: NodeProps & { name: string; value: unknown }) {
   const { t } = useTranslation()
-  const [isOpen, setOpen] = useState(depth < OPEN_DEPTH && sizeOf(value) <= 12)
+  const [isOpen, setOpen] = useState(depth === 0 && !Array.isArray(value))
   if (!isBranch(value)) {
     const note = noteOf?.(value)
     return (

@@ -16,6 +16,8 @@ export interface ColumnLook {
   /** Cannot be switched off by hand. */
   isFixed?: boolean
   label?: string
+  /** Words at both ends of a rail, in place of the head. */
+  ends?: [string, string]
 }
 
 export const features = tableFeatures({ columnVisibilityFeature, columnMeta: {} as ColumnLook })

@@ -25,7 +25,8 @@ export interface DataTableProps<T extends RowData> {
   natural?: boolean
   rowHeight?: number
   onEnd?: (() => void) | undefined
-  foot?: ReactNode
+  /** Words after the last row. */
+  end?: ReactNode
 }
 
 /** A table with a sticky head, columns that leave by priority, and virtual rows. */
@@ -83,8 +84,8 @@ export function DataTable<T extends RowData>(props: DataTableProps<T>) {
             ))}
             {after > 0 && <Spacer height={after} columns={columnCount} />}
           </tbody>
-          {props.foot}
         </table>
+        {props.end}
       </div>
     </div>
   )

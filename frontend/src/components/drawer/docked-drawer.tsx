@@ -43,8 +43,12 @@ export function DockedDrawer({ label, position, onPrevious, onNext, onClose, act
       <div className={classes.bar}>
         <div style={{ display: "flex", alignItems: "center", gap: 8 }}>
           {position && <span className="micro">{position}</span>}
-          <Step label={t("drawer.previous")} icon={IconChevronUp} onClick={onPrevious} />
-          <Step label={t("drawer.next")} icon={IconChevronDown} onClick={onNext} />
+          {(onPrevious ?? onNext) && (
+            <>
+              <Step label={t("drawer.previous")} icon={IconChevronUp} onClick={onPrevious} />
+              <Step label={t("drawer.next")} icon={IconChevronDown} onClick={onNext} />
+            </>
+          )}
         </div>
         <div style={{ display: "flex", alignItems: "center", gap: 4 }}>{actions}</div>
         <Tooltip label={t("actions.close")}>

@@ -1,5 +1,8 @@
 import { useDocumentTitle } from "@mantine/hooks"
 import { type CSSProperties, type ReactNode, useEffect } from "react"
+import { StaleBadge, StaleNotice } from "@/components/states/stale"
+import stateClasses from "@/components/states/states.module.css"
+import { useAge } from "@/hooks/use-age"
 import { pageTitle } from "@/lib/page-title"
 import classes from "./layout.module.css"
 
@@ -10,11 +13,17 @@ interface PageProps {
   actions?: ReactNode
   /** Lists and search fill the viewport and scroll inside. */
   fill?: boolean
+  /** When what moves on this page was last heard; older than allowed is shown as stale. */
+  updatedAt?: number
+  staleAfterMs?: number
   children: ReactNode
 }
 
+const STALE_AFTER_MS = 15_000
+
 /** A page: the head strip, then its panels. */
-export function Page({ title, badge, facts, actions, fill, children }: PageProps) {
+export function Page({ title, badge, facts, actions, fill, updatedAt = 0, staleAfterMs = STALE_AFTER_MS, children }: PageProps) {
+  const age = useAge(updatedAt, staleAfterMs)
   useDocumentTitle(`${title} · Gantry`)
   useEffect(() => pageTitle.set(title), [title])
   return (
@@ -23,11 +32,13 @@ export function Page({ title, badge, facts, actions, fill, children }: PageProps
         <div className={classes.titles}>
           <h1 className={classes.title}>{title}</h1>
           {badge}
+          {age !== null && <StaleBadge ageMs={age} />}
           {facts !== undefined && <div className={classes.facts}>{facts}</div>}
         </div>
         {actions !== undefined && <div className={classes.actions}>{actions}</div>}
       </header>
-      {children}
+      {age !== null && <StaleNotice at={updatedAt} />}
+      <div className={age === null ? classes.through : stateClasses.stale}>{children}</div>
     </div>
   )
 }

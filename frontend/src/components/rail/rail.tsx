@@ -1,6 +1,6 @@
 import classes from "./rail.module.css"
 
-export type RailTone = "normal" | "growing" | "over"
+export type RailTone = "normal" | "growing" | "over" | "ours"
 
 const at = (ratio: number) => `${Math.min(1, Math.max(0, ratio)) * 100}%`
 
@@ -12,7 +12,11 @@ export function LagRail({ lag, scale, tone = "normal" }: { lag: number | null; s
     <div className={classes.rail} aria-hidden>
       <div className={classes.line} />
       <div className={classes.load} data-tone={tone} style={{ insetInlineStart: at(1 - share), width: at(share) }} />
-      <div className={classes.trolley} style={{ insetInlineStart: `calc(${at(1 - share)} - ${lag === 0 ? 1 : 0}px)` }} />
+      <div
+        className={classes.trolley}
+        data-ours={tone === "ours" || undefined}
+        style={{ insetInlineStart: `calc(${at(1 - share)} - ${lag === 0 ? 1 : 0}px)` }}
+      />
       <div className={classes.end} style={{ insetInlineEnd: 0 }} />
     </div>
   )
@@ -36,7 +40,7 @@ export function ProgressRail({ ratio, tall = false }: { ratio: number | null; ta
       <div className={classes.line} />
       <div className={classes.end} style={{ insetInlineEnd: 0 }} />
       <div className={classes.load} data-tone="ours" style={{ insetInlineStart: 0, width: at(ratio) }} />
-      {!isDone && <div className={classes.trolley} data-ours={!tall} style={{ insetInlineStart: at(ratio) }} />}
+      {!isDone && <div className={classes.trolley} data-ours={tall ? undefined : true} style={{ insetInlineStart: at(ratio) }} />}
     </div>
   )
 }
@@ -60,7 +64,7 @@ export function EmptyRail() {
   return (
     <div className={classes.rail} style={{ width: 156, height: 20 }} aria-hidden>
       <div className={classes.line} />
-      <div className={classes.start} style={{ insetInlineStart: 0 }} />
+      <div className={classes.start} style={{ insetInlineStart: 0, top: 6 }} />
       <div className={classes.trolley} style={{ insetInlineEnd: 2, height: 20, top: 0, background: "var(--ink-2)" }} />
       <div className={classes.end} style={{ insetInlineEnd: 0, top: 6 }} />
     </div>

@@ -2,7 +2,7 @@ import { Tooltip } from "@mantine/core"
 import { useTranslation } from "react-i18next"
 import { useFormat } from "@/hooks/use-format"
 import { useNow } from "@/hooks/use-now"
-import { NotApplicable } from "./num"
+import { NotApplicable, Num } from "./num"
 
 interface TimeProps {
   at: string | null | undefined
@@ -47,5 +47,6 @@ function largest(ms: number): number {
 export function Duration({ ms }: { ms: number | null | undefined }) {
   const format = useFormat()
   if (ms === null || ms === undefined) return <NotApplicable />
+  if (ms === 0) return <Num value={0} />
   return <span>{format.duration(ms)}</span>
 }

@@ -51,7 +51,7 @@ export const common = {
     "24h": "24 h",
     "7d": "7 d",
   },
-  time: { now: "now", today: "today" },
+  time: { now: "now", present: "now" },
   list: { comma: ", " },
   groupStates: { active: "Active", idle: "Idle", growing: "Growing", unknown: "Unknown" },
   jobStates: {

@@ -1,6 +1,7 @@
 export const groups = {
   groups: {
-    facts: "{{n}} of {{total}} · by trouble, unknown on top",
+    facts: "{{n}} of {{total}}",
+    troubleFacts: "{{n}} of {{total}} · by trouble, unknown on top",
     consumes: "consumes {{topics}}",
     create: "Create group",
     createOne: "Create a group",
@@ -30,6 +31,7 @@ export const groups = {
     inFull: "In",
     out: "Out/s",
     outFull: "Out",
+    inOut: "In / out",
     drain: "Drains in",
     drainFull: "Drain estimate",
     leases: "Leases",
@@ -108,7 +110,8 @@ export const groups = {
     client: "Client",
     brokerOffset: "Broker offset",
     groupOffset: "Group offset",
-    rail: "consumed – head",
+    consumed: "consumed",
+    head: "head",
     timeLag: "Time lag",
   },
 }

@@ -50,7 +50,9 @@ export const run = {
     address: "Address",
     version: "Version",
     log: "Commit log",
-    logWords: "of all brokers that answer",
+    logWords: "of all brokers",
+    unknown_one: "{{count}} broker unknown",
+    unknown_other: "{{count}} brokers unknown",
     cluster: "Cluster",
     kind: "Kind",
     kinds: { embedded: "Embedded broker", rocketmq: "Apache RocketMQ" },
@@ -62,6 +64,7 @@ export const run = {
     none: "Nothing was changed yet",
     noneNext: "Every change and every refused attempt is written down here.",
     did: "{{actor}}: {{action}} {{resource}}",
+    nouns: { topic: "topic", group: "group", job: "job", schedule: "schedule", token: "token", user: "user", cluster: "cluster" },
     attempt: "{{sentence}} ({{result}})",
     verbs: {
       create: "{{actor}} created {{what}}",

@@ -70,7 +70,7 @@ export const topics = {
     broker: "Broker",
     minOffset: "Oldest offset",
     maxOffset: "Next offset",
-    share: "Messages",
+    share: "Against the largest",
     scale: "bars share one scale, {{n}}",
     read: "Read",
     noQueue: "The topic has no queue on any broker that answers",

@@ -51,7 +51,7 @@ export const common = {
     "24h": "24 小时",
     "7d": "7 天",
   },
-  time: { now: "刚刚", today: "今天" },
+  time: { now: "刚刚", present: "现在" },
   list: { comma: "，" },
   groupStates: { active: "消费中", idle: "空闲", growing: "堆积上升", unknown: "未知" },
   jobStates: {

@@ -1,6 +1,7 @@
 export const groups = {
   groups: {
-    facts: "{{total}} 个中的 {{n}} 个 · 按问题排序，未知在前",
+    facts: "{{total}} 个中的 {{n}} 个",
+    troubleFacts: "{{total}} 个中的 {{n}} 个 · 按问题排序，未知在前",
     consumes: "消费 {{topics}}",
     create: "创建消费组",
     createOne: "创建一个消费组",
@@ -29,6 +30,7 @@ export const groups = {
     inFull: "写入",
     out: "消费/s",
     outFull: "消费",
+    inOut: "写入 / 消费",
     drain: "预计消化",
     drainFull: "预计消化时间",
     leases: "租约",
@@ -103,7 +105,8 @@ export const groups = {
     client: "客户端",
     brokerOffset: "Broker 位点",
     groupOffset: "消费位点",
-    rail: "已消费 – 最新",
+    consumed: "已消费",
+    head: "最新",
     timeLag: "延迟",
   },
 }

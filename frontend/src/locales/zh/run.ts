@@ -49,7 +49,8 @@ export const run = {
     address: "地址",
     version: "版本",
     log: "提交日志",
-    logWords: "全部应答的 Broker",
+    logWords: "全部 Broker",
+    unknown_other: "{{count}} 个 Broker 未知",
     cluster: "集群",
     kind: "种类",
     kinds: { embedded: "内置 Broker", rocketmq: "Apache RocketMQ" },
@@ -61,6 +62,7 @@ export const run = {
     none: "还没有变更",
     noneNext: "每次变更与每次被拒绝的尝试都会记录在这里。",
     did: "{{actor}}：{{action}} {{resource}}",
+    nouns: { topic: "Topic", group: "消费组", job: "任务", schedule: "计划", token: "令牌", user: "用户", cluster: "集群" },
     attempt: "{{sentence}}（{{result}}）",
     verbs: {
       create: "{{actor}} 创建了 {{what}}",

@@ -67,7 +67,7 @@ export const topics = {
     broker: "Broker",
     minOffset: "最早位点",
     maxOffset: "下一位点",
-    share: "消息",
+    share: "与最大队列相比",
     scale: "横条同一刻度，最大 {{n}}",
     read: "读取",
     noQueue: "应答的 Broker 上没有该 Topic 的队列",

@@ -7,7 +7,7 @@ type Queue = [share: number | null, tone?: RailTone]
 
 /** Fourteen queues as they might hang; the eighth does not answer. */
 const QUEUES: Queue[] = [
-  [0.2], [0.141], [0.741, "growing"], [0.591, "growing"], [0.035], [0.07], [0.1], [null], [0.28], [0.045], [0.36],
+  [0.2], [0.141], [0.741, "growing"], [0.591, "growing"], [0.035, "ours"], [0.07], [0.1], [null], [0.28], [0.045], [0.36],
   [0.025], [0.17], [0.056],
 ]
 

@@ -16,10 +16,9 @@ import { useFormat } from "@/hooks/use-format"
 import type { Broker, Overview } from "@/lib/api-types"
 import { bytes, percentNumber, rate } from "@/lib/format"
 import { IconCircleCheck, IconPlugConnectedX } from "@tabler/icons-react"
+import { withUnknown } from "@/lib/lag"
 import { useOverview } from "../api/get-overview"
 import { ClusterFacts } from "./cluster-facts"
-
-const STALE_MS = 15_000
 
 export function BrokerPage({ cluster }: { cluster: string }) {
   const { t } = useTranslation()
@@ -28,6 +27,7 @@ export function BrokerPage({ cluster }: { cluster: string }) {
   return (
     <Page
       title={t("nav.broker")}
+      updatedAt={overview.dataUpdatedAt}
       facts={known && t("overview.answering", { n: known.brokers_answering, count: known.brokers.length })}
       actions={<CurlButton request={{ path: paths.overview(cluster) }} />}
     >
@@ -37,7 +37,6 @@ export function BrokerPage({ cluster }: { cluster: string }) {
         title={t("broker.brokers")}
         note={t("broker.note")}
         what={t("overview.failed")}
-        staleAfterMs={STALE_MS}
         isEmpty={({ brokers }) => brokers.length === 0}
         empty={<Empty title={t("broker.none")} next={t("broker.noneNext")} />}
       >
@@ -51,13 +50,14 @@ export function BrokerPage({ cluster }: { cluster: string }) {
 function Figures({ overview }: { overview: Overview }) {
   const { t } = useTranslation()
   const format = useFormat()
-  const stored = overview.brokers.map(({ commit_log_bytes: size }) => size)
-  const total = stored.every((size) => size !== null) ? stored.reduce((sum, size) => sum + size, 0) : null
+  const stored = overview.brokers.map(({ commit_log_bytes: size }) => size).filter((size) => size !== null)
+  const unknown = overview.brokers.length - stored.length
+  const total = stored.length > 0 ? stored.reduce((sum, size) => sum + size, 0) : null
   const { disk_used_ratio: disk, disk_days_to_full: days, uptime_ms: uptime } = overview
   return (
     <TitleBlock
       figures={[
-        { label: t("broker.log"), value: total === null ? <Unknown /> : bytes(total), fact: t("broker.logWords") },
+        { label: t("broker.log"), value: total === null ? <Unknown /> : withUnknown(bytes(total), unknown), fact: unknown > 0 ? t("broker.unknown", { count: unknown }) : t("broker.logWords") },
         {
           label: t("overview.disk"),
           value: disk === null ? <Unknown /> : percentNumber(disk),

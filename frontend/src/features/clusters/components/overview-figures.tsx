@@ -3,8 +3,8 @@ import { type KeyFigure, TitleBlock } from "@/components/layout/title-block"
 import { Unknown } from "@/components/values/num"
 import { useFormat } from "@/hooks/use-format"
 import type { Overview } from "@/lib/api-types"
-import { count, percentNumber, rate } from "@/lib/format"
-import { withUnknown } from "@/lib/lag"
+import { count, percentNumber, rate, signed } from "@/lib/format"
+import { lagGrowth, withUnknown } from "@/lib/lag"
 
 /** The strip: what the cluster does, in seven numbers. */
 export function OverviewFigures({ overview }: { overview: Overview }) {
@@ -38,11 +38,12 @@ export function OverviewFigures({ overview }: { overview: Overview }) {
 function useLagFigures(overview: Overview): KeyFigure[] {
   const { t } = useTranslation()
   const format = useFormat()
-  const growing = overview.worst_groups.filter(({ state }) => state === "growing").length
+  const growing = overview.worst_groups.filter(({ state }) => state === "growing")
+  const growth = growing.reduce((sum, group) => sum + (lagGrowth(group) ?? 0), 0)
   const unknown = overview.lag_unknown_groups
-  const tone = growing > 0 ? ("warn" as const) : undefined
+  const tone = growing.length > 0 ? ("warn" as const) : undefined
   const facts = [
-    growing > 0 ? t("overview.growing", { count: growing }) : "",
+    growing.length > 0 ? (growth > 0 ? `${signed(growth)}/s` : t("overview.growing", { count: growing.length })) : "",
     unknown > 0 ? t("overview.unknownGroups", { count: unknown }) : "",
   ].filter(Boolean)
   return [

@@ -34,6 +34,7 @@ export function OverviewPage({ cluster, side }: OverviewPageProps) {
   return (
     <Page
       title={t("nav.overview")}
+      updatedAt={overview.dataUpdatedAt}
       facts={<DataAge updatedAt={overview.dataUpdatedAt} />}
       actions={
         <>

@@ -26,7 +26,7 @@ export const groupColumns = (t: TFunction, scale: number) => [
   column("clients", t("groups.clients"), { align: "end", sort: "clients", minWidth: 700 }, ({ clients }) => <Num value={clients} />),
   column("topics", t("groups.topics"), { isSecondary: true, minWidth: 820 }, ({ topics }) => <Topics topics={topics} />),
   column("lag", t("groups.lag"), { align: "end", sort: "lag", isStrong: true, isFixed: true }, (group) => <Lag group={group} />),
-  column("rail", t("groups.rail"), { width: 132, minWidth: 980 }, (group) => (
+  column("rail", t("groups.rail"), { width: 132, minWidth: 980, ends: [t("lag.consumed"), t("lag.head")] }, (group) => (
     <LagRail lag={group.lag} scale={scale} tone={railTone(group)} />
   )),
   column("time_lag_ms", t("groups.timeLag"), { align: "end", sort: "time_lag_ms", minWidth: 420 }, (group) => (

@@ -2,6 +2,7 @@ import { useTranslation } from "react-i18next"
 import { type KeyFigure, TitleBlock } from "@/components/layout/title-block"
 import { Unknown } from "@/components/values/num"
 import { useFormat } from "@/hooks/use-format"
+import { usePhone } from "@/hooks/use-media"
 import type { Group, GroupQueue } from "@/lib/api-types"
 import { count, rate, signed } from "@/lib/format"
 import { lagGrowth, withUnknown } from "@/lib/lag"
@@ -18,6 +19,8 @@ export function GroupFigures({ group }: { group: Group }) {
   const { t } = useTranslation()
   const lag = useLagFigures(group)
   const drain = useDrainFigure(group)
+  const isPhone = usePhone()
+  if (isPhone) return <TitleBlock figures={[...lag, { label: t("groups.inOut"), value: inOut(group), unit: "/s" }, drain]} />
   const figures: KeyFigure[] = [
     ...lag,
     {
@@ -41,6 +44,9 @@ export function GroupFigures({ group }: { group: Group }) {
   ]
   return <TitleBlock figures={figures} />
 }
+
+const inOut = ({ in_rate: inRate, out_rate: outRate }: Group): string =>
+  [inRate, outRate].map((value) => (value === null ? "—" : rate(value))).join(" / ")
 
 function useLagFigures(group: Group): KeyFigure[] {
   const { t } = useTranslation()

@@ -43,6 +43,7 @@ export function GroupPage({ cluster, group, lag }: GroupPageProps) {
   return (
     <Page
       title={group}
+      updatedAt={query.dataUpdatedAt}
       badge={known && <GroupState state={known.state} />}
       facts={known && <Facts group={known} />}
       actions={<GroupActions cluster={cluster} group={group} />}

@@ -11,6 +11,7 @@ import { QueryPanel } from "@/components/states/query-panel"
 import { SkeletonRows } from "@/components/states/skeleton-rows"
 import { paths } from "@/config/paths"
 import { useUrlState } from "@/hooks/use-url-state"
+import type { GroupSummary } from "@/lib/api-types"
 import { count } from "@/lib/format"
 import { useGroups } from "../api/get-groups"
 import { CreateGroup } from "./create-group"
@@ -18,21 +19,32 @@ import { groupColumns } from "./group-columns"
 import { GroupsTable } from "./groups-table"
 
 const DEFAULT_SORT = "-lag"
+const TROUBLE = ["unknown", "growing", "active", "idle"]
+
+const byTrouble = (rows: GroupSummary[]): GroupSummary[] =>
+  [...rows].sort((a, b) => rank(a) - rank(b) || (b.lag ?? 0) - (a.lag ?? 0))
+
+/** Unknown first, then what grows, then the rest by lag. */
+const rank = ({ state }: GroupSummary): number => Math.min(TROUBLE.indexOf(state), 2)
 
 export function GroupsPage({ cluster }: { cluster: string }) {
   const { t } = useTranslation()
   const [state, change] = useUrlState()
   const filter = { search: state.search, sort: state.sort ?? DEFAULT_SORT }
   const groups = useGroups(cluster, filter)
-  const rows = groups.data?.pages.flatMap(({ items }) => items)
+  const read = groups.data?.pages.flatMap(({ items }) => items)
+  // Unknown is trouble too; it can be put on top once the whole list is here.
+  const rows = read && filter.sort === DEFAULT_SORT && !groups.hasNextPage ? byTrouble(read) : read
   const total = groups.data?.pages[0]?.total ?? null
   const create = () => change({ new: "group" })
   return (
     <DockedPage drawer={state.new === "group" && <CreateGroup cluster={cluster} onClose={() => change({ new: undefined })} />}>
       <Page
         fill
+        updatedAt={groups.dataUpdatedAt}
+        staleAfterMs={45_000}
         title={t("nav.groups")}
-        facts={rows && t("groups.facts", { n: count(rows.length), total: count(total ?? rows.length) })}
+        facts={rows && t(filter.sort === DEFAULT_SORT ? "groups.troubleFacts" : "groups.facts", { n: count(rows.length), total: count(total ?? rows.length) })}
         actions={
           <>
             <CurlButton request={{ path: paths.groups(cluster), query: filter }} />

@@ -23,7 +23,7 @@ import { JobHero } from "./job-hero"
 import { JobLogPanel } from "./job-log-panel"
 import { JobPlan } from "./job-plan"
 import { JobRate } from "./job-rate"
-import { ReconcileReport } from "./reconcile-report"
+import { ReconcileBadge, ReconcileReport } from "./reconcile-report"
 import { ReplayQueues } from "./replay-queues"
 
 export function JobPage({ id }: { id: string }) {
@@ -43,8 +43,8 @@ export function JobPage({ id }: { id: string }) {
       </Page>
     )
   return (
-    <Page title={job.name} badge={<JobState state={job.state} />} facts={<Facts job={job} />} actions={<Actions job={job} />}>
-      <JobHero job={job} />
+    <Page title={job.name} badge={isCompared(job) ? <ReconcileBadge job={job} /> : <JobState state={job.state} />} facts={<Facts job={job} />} actions={<Actions job={job} />}>
+      {!isCompared(job) && <JobHero job={job} />}
       {job.state_reason && <Callout tone={job.state === "failed" ? "crit" : "warn"}>{job.state_reason}</Callout>}
       {job.type === "reconcile" && !isActive(job) && <ReconcileReport job={job} />}
       <Columns
@@ -66,6 +66,9 @@ export function JobPage({ id }: { id: string }) {
     </Page>
   )
 }
+
+/** A comparison that ended well speaks through its tiles. */
+const isCompared = ({ type, state }: Job): boolean => type === "reconcile" && state === "succeeded"
 
 function Facts({ job }: { job: Job }) {
   const { t } = useTranslation()

@@ -1,7 +1,6 @@
 import type { ReactNode } from "react"
 import { Link } from "@tanstack/react-router"
 import { useTranslation } from "react-i18next"
-import { CodeBlock } from "@/components/code/code-block"
 import { Definitions, Panel } from "@/components/layout/panel"
 import { useFormat } from "@/hooks/use-format"
 import type { Job, JobRequest } from "@/lib/api-types"
@@ -16,7 +15,6 @@ export function JobPlan({ job }: { job: Job }) {
   return (
     <Panel title={t("jobs.plan")} note={job.schedule_id && <Link to="/schedules">{t("jobs.fromSchedule")}</Link>}>
       <Definitions items={job.type === "replay" ? replay : reconcile} />
-      <CodeBlock plain wrap language="json" text={JSON.stringify(job.request, null, 2)} label={t("request.title")} />
     </Panel>
   )
 }
@@ -32,7 +30,7 @@ function useRange() {
         <b>{range?.topic}</b>
       </Link>
       {", "}
-      {range?.from ? format.when(range.from) : t("messages.oldest")} – {range?.to ? format.when(range.to) : t("time.now")}
+      {range?.from ? format.when(range.from) : t("messages.oldest")} – {range?.to ? format.when(range.to) : t("time.present")}
     </>
   )
 }

@@ -1,7 +1,9 @@
+import { IconCircleCheck, IconRefreshAlert } from "@tabler/icons-react"
 import { useMemo } from "react"
 import { Link } from "@tanstack/react-router"
 import { useTranslation } from "react-i18next"
-import { Chip } from "@/components/badges/badge"
+import { Badge, Chip } from "@/components/badges/badge"
+import { JobState } from "@/components/badges/job-state"
 import { columnsFor } from "@/components/data-table/columns"
 import { DataTable } from "@/components/data-table/data-table"
 import { Panel } from "@/components/layout/panel"
@@ -30,6 +32,19 @@ export function ReconcileReport({ job }: { job: Job }) {
         </>
       )}
     </QueryBody>
+  )
+}
+
+/** How a comparison ended, in one word and one number. */
+export function ReconcileBadge({ job }: { job: Job }) {
+  const { t } = useTranslation()
+  const report = useJobReport(job).data
+  if (!report) return <JobState state={job.state} />
+  const differences = differencesOf(report)
+  return (
+    <Badge tone={differences > 0 ? "warn" : "ok"} icon={differences > 0 ? IconRefreshAlert : IconCircleCheck}>
+      {t("reconcile.finished", { count: differences, n: count(differences) })}
+    </Badge>
   )
 }
 

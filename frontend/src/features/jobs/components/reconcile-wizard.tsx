@@ -89,5 +89,5 @@ function mostOf(left: Topic | undefined, right: Topic | undefined): number | nul
 function useRangeWords({ left }: ReconcileRequest): string {
   const { t } = useTranslation()
   const format = useFormat()
-  return `${left.from ? format.when(left.from) : t("messages.oldest")} – ${left.to ? format.when(left.to) : t("time.now")}`
+  return `${left.from ? format.when(left.from) : t("messages.oldest")} – ${left.to ? format.when(left.to) : t("time.present")}`
 }

@@ -1,3 +1,4 @@
+import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
 import { Callout } from "@/components/layout/panel"
 import { useCluster } from "@/hooks/use-cluster"
@@ -16,9 +17,11 @@ interface ReplayWizardProps {
   source: Topic | undefined
   target: Topic | undefined
   seenBy: GroupSummary[]
+  /** The queues of the source. */
+  queues: ReactNode
 }
 
-export function ReplayWizard({ topics, source, target, seenBy }: ReplayWizardProps) {
+export function ReplayWizard({ topics, source, target, seenBy, queues }: ReplayWizardProps) {
   const { t } = useTranslation()
   const [state, change] = useUrlState()
   const request = replayOf(state, useCluster())
@@ -29,6 +32,7 @@ export function ReplayWizard({ topics, source, target, seenBy }: ReplayWizardPro
     <Wizard
       title={state.topic ? t("jobs.replayOf", { topic: state.topic }) : t("jobs.newReplay")}
       request={request}
+      touched={queues}
       steps={[
         {
           id: "source",
@@ -115,7 +119,7 @@ function useRangeWords({ source }: ReplayRequest): string {
   const { t } = useTranslation()
   const format = useFormat()
   const from = source.from ? format.when(source.from) : t("messages.oldest")
-  return `${from} – ${source.to ? format.when(source.to) : t("time.now")}`
+  return `${from} – ${source.to ? format.when(source.to) : t("time.present")}`
 }
 
 function useLimitWords({ limits }: ReplayRequest): string {

@@ -3,7 +3,7 @@ import { useTranslation } from "react-i18next"
 import { Panel } from "@/components/layout/panel"
 import { ProgressRail } from "@/components/rail/rail"
 import type { Job } from "@/lib/api-types"
-import { compact, percent, rate } from "@/lib/format"
+import { compact } from "@/lib/format"
 import { useRunningJobs } from "../api/get-jobs"
 import { doneOf, plannedOf, progressOf } from "../progress"
 import classes from "./jobs.module.css"
@@ -28,12 +28,12 @@ function RunningJob({ job }: { job: Job }) {
   return (
     <Link to="/jobs/$job" params={{ job: job.id }} className={classes.running}>
       <span className="truncate">{job.name}</span>
-      <b>{ratio === null ? "" : percent(ratio)}</b>
+      <b>{ratio === null ? "" : `${Math.floor(ratio * 100)} %`}</b>
       <div className={classes.rail}>
         <ProgressRail ratio={ratio} />
       </div>
       <small>{`${compact(doneOf(job))}${planned === null ? "" : ` / ${compact(planned)}`}`}</small>
-      <small data-end>{job.rate === null ? "" : `${rate(job.rate)}/s`}</small>
+      <small data-end>{job.rate === null ? "" : `${compact(Math.round(job.rate))}/s`}</small>
     </Link>
   )
 }

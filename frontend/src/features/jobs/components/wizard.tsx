@@ -18,10 +18,12 @@ interface WizardProps {
   request: JobRequest
   /** What is decided at the last step. */
   decision: ReactNode
+  /** Shown beside the decision: what the job will read. */
+  touched?: ReactNode
 }
 
 /** Steps along a rail: left what will be touched, right the decision; the request is shown below it. */
-export function Wizard({ title, steps, request, decision }: WizardProps) {
+export function Wizard({ title, steps, request, decision, touched }: WizardProps) {
   const { t } = useTranslation()
   const navigate = useNavigate()
   const [state, change] = useUrlState()
@@ -51,7 +53,8 @@ export function Wizard({ title, steps, request, decision }: WizardProps) {
       <Columns
         sideWidth={378}
         main={
-          <Panel title={current.label}>
+          <>
+            <Panel title={current.label}>
             <Stack gap={14} p={14}>
               {current.fields}
               {!isLast && (
@@ -64,11 +67,13 @@ export function Wizard({ title, steps, request, decision }: WizardProps) {
               )}
             </Stack>
           </Panel>
+          {isLast && touched}
+          </>
         }
         side={
           <>
             {isLast && decision}
-            <Panel title={t("request.title")} actions={<CurlButton label="curl" request={{ method: "POST", path: paths.jobs, body: request }} />}>
+            <Panel title={t("request.title")} actions={<CurlButton size="xs" label="curl" request={{ method: "POST", path: paths.jobs, body: request }} />}>
               <CodeBlock plain wrap language="json" text={`POST ${paths.jobs}\n${JSON.stringify(request, null, 2)}`} />
             </Panel>
           </>

@@ -45,7 +45,7 @@ export function LagChart({ cluster, group }: { cluster: string; group: Group }) 
         isPhone ? undefined : (
           <>
             <Legend items={legend} />
-            <RangePicker value={range} fallback="15m" />
+            <RangePicker small value={range} fallback="15m" />
             <PauseButton isPaused={isPaused} onChange={setPaused} />
           </>
         )

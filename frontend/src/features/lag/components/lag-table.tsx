@@ -66,7 +66,7 @@ function QueuesTable({ queues, scale, growing, hasTopics }: QueuesTableProps) {
           <Num value={queue.lag} reason={queue.unknown_reason} width={38} />
         </span>
       )),
-      column("rail", t("lag.rail"), { width: 150, minWidth: 620 }, (queue) => (
+      column("rail", "", { width: 150, minWidth: 620, ends: [t("lag.consumed"), t("lag.head")] }, (queue) => (
         <LagRail lag={queue.lag} scale={scale} tone={isGrowing(queue) ? "growing" : "normal"} />
       )),
       column("time_lag", t("lag.timeLag"), { align: "end" }, (queue) =>

@@ -24,6 +24,7 @@ export function MessageBody({ message }: { message: Message }) {
       <SectionHead name={t("messages.sections.body")} fact={`${t(`messages.encodings.${body.encoding}`)} · ${bytes(message.body_bytes)}`}>
         <SegmentedControl
           size="xs"
+          data-size="xs"
           value={view}
           onChange={(next) => change({ view: next === first ? undefined : next })}
           data={views.map((name) => ({ value: name, label: t(`messages.views.${name}`) }))}

@@ -50,7 +50,7 @@ function Summary({ state, now }: { state: UrlState; now: number }) {
     key: state.key ?? "",
     topic: state.topic ?? "",
     from: from ? format.when(from) : t("messages.oldest"),
-    to: to ? format.when(to) : t("time.now"),
+    to: to ? format.when(to) : t("time.present"),
   }
   return (
     <p className={classes.summary}>
@@ -69,12 +69,13 @@ function Results({ found, state, open, onShow }: Pick<MessageResultsProps, "foun
   }
   if (rows.length === 0) return <Empty title={t("messages.none")} next={t("messages.noneNext")} />
   return (
-    <>
-      <MessagesTable rows={rows} selectedId={open} onRow={onShow} onEnd={more} />
-      <p className="micro" style={{ padding: "10px 14px" }}>
-        {more ? t("states.loadingMore") : t("messages.end")}
-      </p>
-    </>
+    <MessagesTable
+      rows={rows}
+      selectedId={open}
+      onRow={onShow}
+      onEnd={more}
+      end={<p className={classes.end}>{more ? t("states.loadingMore") : t("messages.end")}</p>}
+    />
   )
 }
 

@@ -1,4 +1,4 @@
-import { useMemo } from "react"
+import { type ReactNode, useMemo } from "react"
 import { useTranslation } from "react-i18next"
 import { DataTable } from "@/components/data-table/data-table"
 import type { MessageSummary } from "@/lib/api-types"
@@ -11,11 +11,12 @@ interface MessagesTableProps {
   onEnd?: (() => void) | undefined
   withTopic?: boolean
   natural?: boolean
+  end?: ReactNode
 }
 
 export const rowIdOf = ({ broker, topic, queue_id, queue_offset }: MessageSummary) => `${broker} ${topic} ${queue_id} ${queue_offset}`
 
-export function MessagesTable({ rows, selectedId, onRow, onEnd, withTopic = true, natural = false }: MessagesTableProps) {
+export function MessagesTable({ rows, selectedId, onRow, onEnd, withTopic = true, natural = false, end }: MessagesTableProps) {
   const { t } = useTranslation()
   const columns = useMemo(() => messageColumns(t, withTopic), [t, withTopic])
   const selected = rows.find(({ message_id }) => message_id === selectedId)
@@ -29,6 +30,7 @@ export function MessagesTable({ rows, selectedId, onRow, onEnd, withTopic = true
       onRow={onRow}
       onEnd={onEnd}
       natural={natural}
+      end={end}
     />
   )
 }

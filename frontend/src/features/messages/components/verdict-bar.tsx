@@ -79,7 +79,7 @@ function Coverage({ answer }: { answer: MessageSearch }) {
       </div>
       <div className={classes.ends}>
         <span>{skipped ? t("verdict.skipped", { count: skipped, n: count(skipped), time: format.when(searched.from) }) : format.when(searched.from)}</span>
-        <span>{isUntilNow ? t("time.now") : format.when(searched.to)}</span>
+        <span>{isUntilNow ? t("time.present") : format.when(searched.to)}</span>
       </div>
     </>
   )

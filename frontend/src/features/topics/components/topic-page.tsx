@@ -45,6 +45,8 @@ export function TopicPage({ cluster, topic, messages, groups }: TopicPageProps) 
   return (
     <Page
       title={topic}
+      updatedAt={query.dataUpdatedAt}
+      staleAfterMs={30_000}
       facts={known && t("topics.oneFacts", { kind: t(`topics.kinds.${known.kind}`), brokers: known.brokers.join(", ") })}
       actions={<TopicActions cluster={cluster} topic={topic} onProduce={() => change({ tab: "produce" })} />}
     >

@@ -15,7 +15,7 @@ import { useTopicQueues } from "../api/get-topic"
 const column = columnsFor<TopicQueue>()
 
 /** Queue by queue: from its oldest to its newest message; the bars share one scale, so skew shows. */
-export function TopicQueues({ cluster, topic }: { cluster: string; topic: string }) {
+export function TopicQueues({ cluster, topic, title }: { cluster: string; topic: string; title?: string }) {
   const { t } = useTranslation()
   const queues = useTopicQueues(cluster, topic)
   const longest = Math.max(1, ...(queues.data ?? []).map(({ count: messages }) => messages))
@@ -41,7 +41,7 @@ export function TopicQueues({ cluster, topic }: { cluster: string; topic: string
   return (
     <QueryPanel
       query={queues}
-      title={t("topics.tabs.queues")}
+      title={title ?? t("topics.tabs.queues")}
       note={t("topics.scale", { n: count(longest) })}
       what={t("topics.queuesFailed")}
       isEmpty={(items) => items.length === 0}

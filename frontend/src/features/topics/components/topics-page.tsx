@@ -27,6 +27,8 @@ export function TopicsPage({ cluster }: { cluster: string }) {
     <DockedPage drawer={isCreating && <CreateTopic cluster={cluster} onClose={() => change({ new: undefined })} />}>
       <Page
         fill
+        updatedAt={topics.dataUpdatedAt}
+        staleAfterMs={45_000}
         title={t("nav.topics")}
         facts={rows && t("topics.facts", { n: count(rows.length), total: count(total ?? rows.length) })}
         actions={
