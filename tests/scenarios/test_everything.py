@@ -108,7 +108,6 @@ class Story:
 
     def replay_copies_every_message(self) -> None:
         job = self.done({"type": "replay", "source": {"topic": self.topic}, "target": {"topic": self.copy}})
-        assert job["state"] == "succeeded", job
         assert job["counters"]["written"] == MESSAGES + 1
         assert self.stored(self.copy) == self.stored(self.topic) == MESSAGES + 1
 
@@ -175,7 +174,6 @@ class Story:
     def tiles(self) -> dict[str, int]:
         request = {"type": "reconcile", "left": {"topic": self.topic}, "right": {"topic": self.copy}, "by": "key"}
         job = self.done(request)
-        assert job["state"] == "succeeded", job
         tiles: dict[str, int] = self.http.get(f"/jobs/{job['id']}/report").json()["tiles"]
         return tiles
 
@@ -189,6 +187,7 @@ class Story:
 
         wait_until(ended, within=120)
         job: dict[str, Any] = self.http.get(path).json()
+        assert job["state"] == "succeeded", f"{job}\n{self.http.get(path + '/log').json()['text']}"
         return job
 
     @contextmanager

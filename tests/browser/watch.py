@@ -1,0 +1,82 @@
+"""What goes wrong in a page without being shown: errors in the console, failed requests, refused answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from playwright.sync_api import BrowserContext, ConsoleMessage, Request, Response, WebError
+
+# A page that is left, or a search that is typed on, gives up what it asked for.
+_GIVEN_UP = "net::ERR_ABORTED"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing that went wrong: the path it concerns, and what the browser said."""
+
+    path: str
+    words: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.words}"
+
+
+class Watch:
+    """Collects the faults of all pages of a context, and all requests."""
+
+    def __init__(self, context: BrowserContext) -> None:
+        self.faults: list[Fault] = []
+        self.requests: list[str] = []
+        self._is_away = False
+        context.on("console", self._on_console)
+        context.on("weberror", self._on_error)
+        context.on("request", self._on_request)
+        context.on("requestfailed", self._on_failed)
+        context.on("response", self._on_response)
+
+    def asked(self, path: str) -> int:
+        """Return how often `path`, whatever its query, was asked for."""
+        return self.requests.count(path)
+
+    def forgive(self, path: str, status: int) -> None:
+        """Drop the faults of a refusal that the test provoked; raises AssertionError when there was none."""
+        kept = [fault for fault in self.faults if fault.path != path or str(status) not in fault.words]
+        assert len(kept) < len(self.faults), f"{path} was not answered with {status}: {self}"
+        self.faults = kept
+
+    @contextmanager
+    def looking_away(self) -> Iterator[None]:
+        """Collect nothing until the block ends: the test itself breaks something."""
+        self._is_away = True
+        try:
+            yield
+        finally:
+            self._is_away = False
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.faults)) or "nothing went wrong"
+
+    def _note(self, url: str, words: str) -> None:
+        if not self._is_away:
+            self.faults.append(Fault(urlsplit(url).path, words))
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self._note(message.location["url"], f"console: {message.text}")
+
+    def _on_error(self, error: WebError) -> None:
+        self._note(error.page.url if error.page else "", f"not caught: {error.error}")
+
+    def _on_request(self, request: Request) -> None:
+        self.requests.append(urlsplit(request.url).path)
+
+    def _on_failed(self, request: Request) -> None:
+        if request.failure != _GIVEN_UP:
+            self._note(request.url, f"{request.method} failed: {request.failure}")
+
+    def _on_response(self, response: Response) -> None:
+        if response.status >= 400:
+            self._note(response.url, f"{response.request.method} was answered with {response.status}")
