@@ -22,6 +22,7 @@ class ChildProcess:
         self.said_ready = asyncio.Event()
         self._process = process
         self._log = log
+        self._exited = _watch_exit(process.pid)
         self._readers = [
             asyncio.create_task(self._collect(stream), name=f"{child.name} log")
             for stream in (process.stdout, process.stderr)
@@ -54,9 +55,14 @@ class ChildProcess:
         return self._process.returncode
 
     async def wait(self) -> int:
-        """Wait for its end and for its last lines; return the exit status."""
+        """Wait for its end, end what it left behind, and return the exit status.
+
+        What a child started and did not take along - a server's worker, for one - would hold the port and the pipes
+        for ever, and asyncio waits for the pipes as well as for the process.
+        """
+        await asyncio.shield(self._exited)
+        self._signal(signal.SIGKILL, whole_session=True)
         status = await self._process.wait()
-        # Grandchildren may hold the pipe open: their lines are not worth a hanging stop.
         await asyncio.wait(self._readers, timeout=1)
         return status
 
@@ -68,7 +74,7 @@ class ChildProcess:
                 await self.wait()
         except TimeoutError:
             self._log.line("gantry", f"{self.child.name} did not stop within {self.child.stop_seconds:.0f} s: killed")
-        self._signal(signal.SIGKILL, whole_session=True)
+            self._signal(signal.SIGKILL, whole_session=True)
         return await self.wait()
 
     def _signal(self, number: signal.Signals, *, whole_session: bool) -> None:
@@ -91,3 +97,23 @@ class ChildProcess:
                 self.said_ready.set()
             if text:
                 self._log.line(self.child.name, text)
+
+
+def _watch_exit(pid: int) -> asyncio.Future[None]:
+    """Return a future that is done when the process has ended, whoever still holds its pipes."""
+    loop = asyncio.get_running_loop()
+    exited: asyncio.Future[None] = loop.create_future()
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:  # it has ended and was waited for already
+        exited.set_result(None)
+        return exited
+
+    def on_exit() -> None:
+        loop.remove_reader(descriptor)
+        os.close(descriptor)
+        if not exited.done():
+            exited.set_result(None)
+
+    loop.add_reader(descriptor, on_exit)
+    return exited

@@ -86,3 +86,28 @@ async def test_children_stop_in_reverse_order(tmp_path: Path) -> None:
     async with supervising(child("redis", noting("redis")), child("gateway", noting("gateway"))):
         pass
     assert ends.read_text().split() == ["gateway", "redis"]
+
+
+async def test_what_a_killed_child_left_behind_is_ended_with_it(tmp_path: Path) -> None:
+    # Given a child whose own child holds its pipes, as a server's worker does
+    pids = tmp_path / "pids"
+    program = (
+        "import subprocess, sys, os, time\n"
+        "left = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
+        f"open({str(pids)!r}, 'a').write(f'{{os.getpid()}} {{left.pid}}\\n')\n{SERVES}"
+    )
+    async with supervising(child("gateway", program)) as (_, out):
+        killed, left = map(int, pids.read_text().split())
+        # When it is killed
+        os.kill(killed, signal.SIGKILL)
+        # Then that is seen at once, the orphan is ended, and the child is started again
+        await eventually(lambda: "gateway was killed by signal 9" in out.getvalue())
+        await eventually(lambda: not is_running(left))
+        await eventually(lambda: len(pids.read_text().splitlines()) == 2)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
