@@ -110,8 +110,17 @@ def request_of(arguments: argparse.Namespace) -> tuple[bytes, int]:
     return head.encode() + body, arguments.batch
 
 
-async def measure(arguments: argparse.Namespace) -> None:
-    """Send for the wanted time and print what came of it."""
+@dataclass(frozen=True)
+class Result:
+    """What came of one measurement."""
+
+    requests_per_second: float
+    messages_per_second: float
+    text: str
+
+
+async def measure(arguments: argparse.Namespace) -> Result:
+    """Send for the wanted time and return what came of it."""
     request, messages = request_of(arguments)
     place = urlsplit(arguments.url)
     count, loop = Count(), asyncio.get_running_loop()
@@ -126,16 +135,17 @@ async def measure(arguments: argparse.Namespace) -> None:
     took = time.perf_counter() - started
     waits = sorted(count.waits)
     quantiles = {name: waits[int(len(waits) * part)] * 1000 for name, part in (("p50", 0.5), ("p99", 0.99))}
-    print(
+    text = (
         f"requests/s {count.answered / took:,.0f}  messages/s {count.stored * messages / took:,.0f}  "
         f"p50 {quantiles['p50']:.2f} ms  p99 {quantiles['p99']:.2f} ms  stored {count.stored} of {count.answered}"
     )
     if count.first_refusal:
-        print(count.first_refusal.decode(errors="replace"))
+        text += "\n" + count.first_refusal.decode(errors="replace")
+    return Result(count.answered / took, count.stored * messages / took, text)
 
 
-def main() -> None:
-    """Read the arguments and measure."""
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Return the arguments of the command line, or of `arguments`."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--url", default="http://127.0.0.1:8000")
     parser.add_argument("--token", required=True)
@@ -147,7 +157,12 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=100, help="bytes of filling in each message")
     parser.add_argument("--batch", type=int, default=1, help="messages in each request")
     parser.add_argument("--raw", action="store_true", help="the body is the message")
-    uvloop.run(measure(parser.parse_args()))
+    return parser.parse_args(arguments)
+
+
+def main() -> None:
+    """Measure what the command line asks for."""
+    print(uvloop.run(measure(parse())).text)
 
 
 if __name__ == "__main__":
