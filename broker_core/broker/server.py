@@ -134,8 +134,11 @@ class Broker:
 
     async def failed(self) -> None:
         """Return when the broker's background work has ended, which only happens by a bug or by `close`."""
-        if self._background is not None:
-            await asyncio.wait([self._background])
+        if self._background is None:
+            return
+        await asyncio.wait([self._background])
+        if not self._background.cancelled() and (error := self._background.exception()) is not None:
+            _log.critical("broker=%s: its background work failed", self._config.identity.name, exc_info=error)
 
     async def _release(self) -> None:
         await self._server.close()

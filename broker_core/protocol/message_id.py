@@ -48,11 +48,6 @@ def parse_offset_id(text: str) -> OffsetId:
     return OffsetId(ip, port, log_offset)
 
 
-def looks_like_offset_id(text: str, host: bytes) -> bool:
-    """Say whether `text` is an offset id of the broker at `host`, whose port a unique id shares only by chance."""
-    return len(text) == 2 * len(host) + 16 and text.upper().startswith(host.hex().upper())
-
-
 class UniqueIds:
     """Makes unique ids for one client process; no two are equal, since a counter of 16 bits runs within each ms."""
 

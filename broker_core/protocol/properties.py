@@ -77,19 +77,15 @@ def format_properties(properties: Mapping[str, str]) -> str:
 
     Raises MalformedProperties when a name or value holds U+0002, since the text would read back as other pairs.
     """
-    if "" in properties or "" in properties.values():
-        properties = {name: value for name, value in properties.items() if name and value}
-    text = PAIR_END.join(map(NAME_END.join, properties.items()))
-    if properties and text.count(PAIR_END) >= len(properties):
+    pairs = []
+    # A plain loop: this runs for every message, and a comprehension would be a call.
+    for name, value in properties.items():
+        if name and value:
+            pairs.append(f"{name}\x01{value}")
+    text = PAIR_END.join(pairs)
+    if pairs and text.count(PAIR_END) >= len(pairs):
         raise MalformedProperties(f"a property name or value holds U+0002: {_first_with(PAIR_END, properties)!r}")
     return text
-
-
-def join_properties(inner: str, outer: str) -> str:
-    """Return both property strings as one, with a separator between them when it is needed (store-format.md 2.10)."""
-    if not inner or not outer or inner.endswith(PAIR_END):
-        return inner + outer
-    return f"{inner}{PAIR_END}{outer}"
 
 
 def check_properties(properties: Mapping[str, str]) -> None:

@@ -20,11 +20,6 @@ COMPRESSOR_ZSTD: Final = 0x200
 COMPRESSOR_ZLIB: Final = 0x300
 
 
-def transaction_of(sys_flag: int) -> int:
-    """Return the transaction bits: none, prepared, commit or rollback."""
-    return sys_flag & TRANSACTION_MASK
-
-
 def enters_consume_queue(sys_flag: int) -> bool:
     """Say whether a record with these bits gets a queue offset: none and commit do (store-format.md 2.6)."""
     return not sys_flag & TRANSACTION_PREPARED

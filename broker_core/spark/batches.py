@@ -211,7 +211,8 @@ def _offset_ids(records: Records, hosts: Span, offsets: Ints) -> Any:
 
 
 def _matrix(data: Bytes, places: Ints, width: int) -> Bytes:
-    view: np.ndarray[Any, Any] = np.ndarray((len(data) - width + 1,), f"V{width}", buffer=data, strides=(1,))
+    count = max(0, len(data) - width + 1)
+    view: np.ndarray[Any, Any] = np.ndarray((count,), f"V{width}", buffer=data, strides=(1,))
     return view[places].view(np.uint8).reshape(-1, width)
 
 

@@ -20,6 +20,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 Marks = dict[str, Any]
@@ -27,6 +28,7 @@ Marks = dict[str, Any]
 
 _TIMEOUT_S: Final = 30.0
 _BURST_S: Final = 1.0
+_POLL_S: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,8 @@ class Collector:
 
         self._server = socketserver.ThreadingTCPServer((self.host, 0), Handler)
         self._server.daemon_threads = True
-        threading.Thread(target=self._server.serve_forever, name="collector", daemon=True).start()
+        serve = partial(self._server.serve_forever, poll_interval=_POLL_S)
+        threading.Thread(target=serve, name="collector", daemon=True).start()
         return Address(self.host, self._server.server_address[1], self._token)
 
     def close(self) -> None:

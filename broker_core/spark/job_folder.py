@@ -65,8 +65,10 @@ class JobFolder:
 
     def append_line(self, name: str, line: Mapping[str, Any]) -> None:
         """Append a line of JSON that is on disk when this returns."""
-        with (self.path / name).open("ab") as file:
-            file.write(json.dumps(line).encode() + b"\n")
+        with (self.path / name).open("a+b") as file:
+            # A line that a kill cut in two must not spoil this one.
+            file.seek(max(0, file.tell() - 1))
+            file.write((b"" if file.read() in (b"", b"\n") else b"\n") + json.dumps(line).encode() + b"\n")
             file.flush()
             os.fsync(file.fileno())
 

@@ -17,6 +17,7 @@ from broker_core.client.config import ProducerConfig
 from broker_core.client.consumer.pull import PullConsumer, PullStatus
 from broker_core.client.errors import (
     BrokerBusy,
+    BrokerRefused,
     BrokerUnavailable,
     ClientError,
     MessageIllegal,
@@ -24,6 +25,7 @@ from broker_core.client.errors import (
     SendUncertain,
     Unreachable,
 )
+from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.message import Message
 from broker_core.spark.collector import Address, Grant, Marks, Reporter
 from broker_core.spark.copies import COLUMNS, Copier, size_in_batch
@@ -230,6 +232,8 @@ class TargetQueue:
             except (MessageTooLarge, MessageIllegal):
                 raise
             except ClientError as error:
+                if isinstance(error, BrokerRefused) and error.code == ResponseCode.MESSAGE_ILLEGAL:
+                    raise MessageIllegal(str(error)) from error
                 raise LaneFailed(str(error)) from error
             else:
                 return

@@ -54,17 +54,16 @@ class Pairs:
 def cut(data: Bytes, offsets: Ints, separator: int) -> Pieces:
     """Cut each row, `data[offsets[r]:offsets[r+1]]`, at the separator; empty pieces are pieces too."""
     marks = np.flatnonzero(data == separator)
-    rows = np.arange(len(offsets) - 1)
-    first = rows + np.searchsorted(marks, offsets[:-1])
-    count = len(rows) + len(marks)
+    count = len(offsets) - 1 + len(marks)
+    first = np.append(np.arange(len(offsets) - 1) + np.searchsorted(marks, offsets[:-1]), count)
     start, end = np.empty(count, np.int64), np.empty(count, np.int64)
     begins = np.zeros(count, bool)
-    begins[first] = True
+    begins[first[:-1]] = True
     start[begins], start[~begins] = offsets[:-1], marks + 1
     ends = np.zeros(count, bool)
-    ends[np.append(first[1:], count) - 1] = True
+    ends[first[1:] - 1] = True
     end[ends], end[~ends] = offsets[1:], marks
-    return Pieces(start, end, np.append(first, count))
+    return Pieces(start, end, first)
 
 
 def cut_pairs(data: Bytes, offsets: Ints) -> Pairs:

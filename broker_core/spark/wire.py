@@ -14,12 +14,14 @@ from typing import Final
 
 import numpy as np
 
+from broker_core.client.admin import Admin
 from broker_core.client.blocking import BlockingSession
 from broker_core.client.config import ClientConfig
 from broker_core.client.consumer.pull import Pull
 from broker_core.client.consumer.subscriptions import EVERYTHING, TAG, subscription
 from broker_core.client.errors import BrokerBusy, ClientError, NoRoute, TopicNotFound, refusal
 from broker_core.client.errors import Unreachable as PeerUnreachable
+from broker_core.client.session import Session
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.command import Command
@@ -53,41 +55,40 @@ def plan_wire(options: SourceOptions) -> list[WirePartition]:
     """
     session = session_of(options.name_servers)
     with _translated():
-        return session.run(_plan(session, options))
+        return session.run(_plan(session.admin, options))
 
 
-async def _plan(session: BlockingSession, options: SourceOptions) -> list[WirePartition]:
-    queues = [queue for topic in options.topics for queue in (await _route(session, topic))]
+async def _plan(admin: Admin, options: SourceOptions) -> list[WirePartition]:
+    queues = [queue for topic in options.topics for queue in (await _route(admin, topic))]
     chosen = [queue for queue in queues if is_chosen(options, queue.broker_name, queue.queue_id)]
     check_queues_exist(options, ((queue.broker_name, queue.queue_id) for queue in chosen))
-    wanted = await asyncio.gather(*(_wanted(session, queue, options) for queue in chosen))
+    wanted = await asyncio.gather(*(_wanted(admin, queue, options) for queue in chosen))
     return [partition for partition in wanted if partition.begin < partition.end]
 
 
-async def _route(session: BlockingSession, topic: str) -> tuple[MessageQueue, ...]:
+async def _route(admin: Admin, topic: str) -> tuple[MessageQueue, ...]:
     try:
-        return (await session.session.routes.get(topic)).read_queues
+        return (await admin.topics.route(topic)).read_queues
     except TopicNotFound:
-        known = (await session.admin.topics.list()).found
+        known = (await admin.topics.list()).found
         raise UnknownOption(topic, known, what="topic") from None
 
 
-async def _wanted(session: BlockingSession, queue: MessageQueue, options: SourceOptions) -> WirePartition:
-    offsets = session.admin.offsets
-    has_begin, has_end = await offsets.min(queue), await offsets.max(queue)
+async def _wanted(admin: Admin, queue: MessageQueue, options: SourceOptions) -> WirePartition:
+    has_begin, has_end = await admin.offsets.min(queue), await admin.offsets.max(queue)
     begin, end = choose_range(options, queue.broker_name, queue.topic, queue.queue_id, has_begin, has_end)
     if options.starting_timestamp is not None:
-        begin = await _offset_at(session, queue, options.starting_timestamp - CLOCK_SKEW_MS, has_begin, has_end)
+        begin = await _offset_at(admin, queue, options.starting_timestamp - CLOCK_SKEW_MS, has_begin, has_end)
     if options.ending_timestamp is not None:
-        end = await _offset_at(session, queue, options.ending_timestamp + CLOCK_SKEW_MS, has_begin, has_end)
+        end = await _offset_at(admin, queue, options.ending_timestamp + CLOCK_SKEW_MS, has_begin, has_end)
     return WirePartition(queue.broker_name, queue.topic, queue.queue_id, begin, max(begin, end))
 
 
-async def _offset_at(session: BlockingSession, queue: MessageQueue, timestamp: int, low: int, high: int) -> int:
+async def _offset_at(admin: Admin, queue: MessageQueue, timestamp: int, low: int, high: int) -> int:
     """Return the first offset stored at `timestamp` or later; brokers themselves answer with the nearest only."""
     while low < high:
         middle = (low + high) // 2
-        found = await session.admin.messages.at(queue, middle)
+        found = await admin.messages.at(queue, middle)
         if found is not None and found.message.store_timestamp >= timestamp:
             high = middle
         else:
@@ -101,7 +102,9 @@ def read_wire_blocks(partition: WirePartition, options: SourceOptions) -> Iterat
     window = _SUB_RANGE * options.pull_parallelism
     for begin in range(partition.begin, partition.end, window):
         with _translated():
-            pieces = session.run(_window(session, partition, options, begin, min(begin + window, partition.end)))
+            pieces = session.run(
+                _window(session.session, partition, options, begin, min(begin + window, partition.end))
+            )
         data = b"".join(pieces)
         if data:
             yield _block(data, begin, min(begin + window, partition.end))
@@ -117,7 +120,7 @@ def _block(data: bytes, begin: int, end: int) -> Block:
 
 
 async def _window(
-    session: BlockingSession, partition: WirePartition, options: SourceOptions, begin: int, end: int
+    session: Session, partition: WirePartition, options: SourceOptions, begin: int, end: int
 ) -> list[bytes]:
     puller = _Puller(session, MessageQueue(partition.topic, partition.broker, partition.queue_id), options)
     starts = range(begin, end, _SUB_RANGE)
@@ -138,7 +141,7 @@ def _translated() -> Iterator[None]:
 class _Puller:
     """Pulls ranges of one queue."""
 
-    session: BlockingSession
+    session: Session
     queue: MessageQueue
     options: SourceOptions
 
@@ -174,7 +177,7 @@ class _Puller:
         raise AssertionError("the last try returns or raises")
 
     async def _pull_once(self, offset: int, count: int) -> Command:
-        session = self.session.session
+        session = self.session
         addr = session.routes.readable(self.queue.broker_name)
         if addr is None:
             await session.routes.refresh(self.queue.topic)

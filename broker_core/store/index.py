@@ -74,7 +74,8 @@ class Index:
             file = self.files[-1] if self.files else None
             if file is None or file.is_full:
                 file = self._roll(keys[taken][2])
-            taken += file.put(keys[taken:])
+            # Later than what is finished even if the clock went back: by that recovery knows that this file is not.
+            taken += file.put(keys[taken:], least_end=self.finished_time + 1)
 
     def roll_when_due(self, record: int, log_end: int, store_time: int) -> None:
         """Begin the next file if the one being filled is full, or if much log has passed since it began.

@@ -110,15 +110,18 @@ class IndexFile:
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
-    def put(self, keys: Sequence[HashedKey]) -> int:
-        """Add keys of records in log order until the file is full; return how many went in. Raises StoreFull."""
+    def put(self, keys: Sequence[HashedKey], *, least_end: int = 0) -> int:
+        """Add keys of records in log order until the file is full; return how many went in. Raises StoreFull.
+
+        The file's end time becomes that of the last key, but never goes back, nor before `least_end`.
+        """
         keys = keys[: self.capacity - self.count]
         if not keys:
             return 0
         self._reserve(len(keys))
         # The end time goes first: a batch that a crash tears then shows as newer than the checkpoint, and the file is
         # made again (store-format.md 6.3).
-        self.end_time = max(keys[-1][2], self.end_time, self._least_end)
+        self.end_time = max(keys[-1][2], self.end_time, self._least_end, least_end)
         _END_TIME.pack_into(self._file.map, _END_TIME_AT, self.end_time)
         self._put_entries(keys)
         self.end_log_offset = keys[-1][1]

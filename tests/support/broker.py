@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,11 +20,14 @@ from broker_core.protocol.bodies.heartbeat import (
     ProducerData,
     SubscriptionData,
 )
+from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.bodies.routes import KVTable
+from broker_core.protocol.bodies.stats import ConsumeStats
 from broker_core.protocol.codes import PULL_SUBSCRIPTION, PULL_SUSPEND, RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers.admin import GetBrokerRuntimeInfoRequest
 from broker_core.protocol.headers.clients import HeartBeatRequest
+from broker_core.protocol.headers.groups import GetConsumeStatsRequest
 from broker_core.protocol.headers.pop import (
     AckMessageRequest,
     ChangeInvisibleTimeRequest,
@@ -130,6 +133,25 @@ class Wire:
         assert answer.code == ResponseCode.SUCCESS, answer.remark
         return answer.header(SendMessageResponse)
 
+    async def fill(self, topic: str, *messages: bytes, queues: int = 1) -> None:
+        """Send messages to a topic's queues in turn; a new topic is created with so many."""
+        if self.broker.parts.topics.find(topic) is None:
+            await self.create_topic(topic, queues=queues)
+        for number, body in enumerate(messages):
+            await self.send(topic, body, queue_id=number % queues)
+
+    async def lag_of(self, group: str, topic: str, queue_id: int = 0) -> tuple[int, int]:
+        """Return a group's offset in a queue and the queue's end, as administration sees them."""
+        answer = await self.ask(GetConsumeStatsRequest(group))
+        queue = MessageQueue(topic, "broker-a", queue_id)
+        each = bodies.decode(ConsumeStats, answer.body).offset_table[queue]
+        return each.consumer_offset, each.broker_offset
+
+    def due_again(self, group: str, topic: str, queue_id: int = 0) -> int:
+        """Return how many messages of a queue wait to be lent again."""
+        queue = self.broker.parts.leases.find(group, topic, queue_id)
+        return queue.due_count if queue is not None else 0
+
     async def try_pull(
         self,
         topic: str,
@@ -232,6 +254,11 @@ def leased_of(answer: Command) -> list[Leased]:
         return []
     header = answer.header(PopMessageResponse)
     return [Leased(message, header.pop_time, header.invisible_time) for message in decode_many(answer.body)]
+
+
+def bodies_of(leased: Iterable[Leased]) -> list[bytes]:
+    """Return the bodies of leased messages."""
+    return [each.message.body for each in leased]
 
 
 def another_client(wire: Wire) -> Wire:

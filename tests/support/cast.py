@@ -26,7 +26,10 @@ class Cast:
     def assembled(cls) -> Cast:
         """Add one user for each role, named after it."""
         return cls(
-            {role: User.objects.create(username=role, password=make_password(PASSWORD), role=role) for role in rights.ROLES}
+            {
+                role: User.objects.create(username=role, password=make_password(PASSWORD), role=role)
+                for role in rights.ROLES
+            }
         )
 
     def __getitem__(self, role: str) -> User:

@@ -10,10 +10,10 @@ from typing import Any, Final
 from pyspark.sql import DataFrame, Observation, SparkSession
 
 from broker_core.spark.counting import RowCounter
+from broker_core.spark.differences import write_differences
 from broker_core.spark.errors import BadRequest
 from broker_core.spark.options import SourceOptions, parse_source_options
 from broker_core.spark.programs.frame import CANCELLED, Outcome, Run, main
-from broker_core.spark.differences import write_differences
 from broker_core.spark.reading import plan
 from broker_core.spark.reconcile import (
     BY,

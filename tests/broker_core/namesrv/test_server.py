@@ -124,9 +124,7 @@ async def test_a_broker_whose_connection_closes_is_forgotten_at_once(peer: Peer,
     await eventually(is_gone)
 
 
-async def test_a_silent_broker_is_forgotten(
-    name_server: NameServer, peer: Peer, other: Peer
-) -> None:
+async def test_a_silent_broker_is_forgotten(name_server: NameServer, peer: Peer, other: Peer) -> None:
     await other.register()
     name_server.expire(now=2**60)
     assert (await peer.ask(headers.GetRouteInfoRequest("orders"))).code == ResponseCode.TOPIC_NOT_EXIST

@@ -11,7 +11,6 @@ from broker_core.protocol.properties import (
     check_properties,
     format_properties,
     join_keys,
-    join_properties,
     parse_properties,
     split_keys,
 )
@@ -59,20 +58,6 @@ def test_a_value_cannot_smuggle_in_another_property(properties: dict[str, str]) 
 def test_the_check_refuses_what_would_not_come_back(properties: dict[str, str]) -> None:
     with pytest.raises(MalformedProperties):
         check_properties(properties)
-
-
-@pytest.mark.parametrize(
-    ("inner", "outer", "joined"),
-    [
-        ("", "", ""),
-        ("a\x01b", "", "a\x01b"),
-        ("", "c\x01d", "c\x01d"),
-        ("a\x01b", "c\x01d", "a\x01b\x02c\x01d"),
-        ("a\x01b\x02", "c\x01d", "a\x01b\x02c\x01d"),
-    ],
-)
-def test_batch_properties_are_joined_with_one_separator(inner: str, outer: str, joined: str) -> None:
-    assert join_properties(inner, outer) == joined
 
 
 def test_keys_are_split_at_single_spaces_and_empty_pieces_left_out() -> None:

@@ -118,3 +118,10 @@ def test_other_sizes_than_configured_are_refused(tmp_path: Path) -> None:
     loaded(tmp_path).put(keys(0, 5))
     with pytest.raises(Corrupt):
         loaded(tmp_path, index_slots=11)
+
+
+def test_a_file_being_filled_ends_after_what_is_finished_even_if_the_clock_went_back(tmp_path: Path) -> None:
+    index = loaded(tmp_path)
+    index.finish(NOW)
+    index.put(keys(0, 3, now=NOW - 60_000))
+    assert index.files[-1].end_time == index.finished_time + 1

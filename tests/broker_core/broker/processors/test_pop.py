@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -11,44 +10,18 @@ from pathlib import Path
 import pytest
 
 from broker_core.broker import Limits
-from broker_core.protocol import bodies
-from broker_core.protocol.bodies.groups import SubscriptionGroupConfig
-from broker_core.protocol.bodies.pop import BatchAck, BatchAckMessageRequestBody
-from broker_core.protocol.bodies.queues import MessageQueue
-from broker_core.protocol.bodies.stats import ConsumeStats
 from broker_core.protocol.codes import ResponseCode
-from broker_core.protocol.headers.groups import CreateSubscriptionGroupRequest, GetConsumeStatsRequest
 from broker_core.protocol.headers.offsets import UpdateConsumerOffsetRequest
 from broker_core.protocol.headers.pop import (
     INIT_MODE_MAX,
-    BatchAckMessageRequest,
-    ChangeInvisibleTimeResponse,
     PeekMessageRequest,
     PollingInfoRequest,
     PollingInfoResponse,
     PopMessageResponse,
 )
 from broker_core.protocol.headers.topics import DeleteTopicRequest
-from tests.support.broker import Leased, Wire, another_client, leased_of, started
+from tests.support.broker import Wire, another_client, bodies_of, leased_of, started
 from tests.support.wait import eventually
-
-
-async def filled(wire: Wire, *bodies_: bytes, topic: str = "orders", queues: int = 1) -> None:
-    if wire.broker.parts.topics.find(topic) is None:
-        await wire.create_topic(topic, queues=queues)
-    for number, body in enumerate(bodies_):
-        await wire.send(topic, body, queue_id=number % queues)
-
-
-def bodies_of(leased: list[Leased]) -> list[bytes]:
-    return [each.message.body for each in leased]
-
-
-async def committed(wire: Wire, group: str = "lessees", topic: str = "orders", queue_id: int = 0) -> tuple[int, int]:
-    """Return the group's offset and the end of the queue, as administration sees them."""
-    answer = await wire.ask(GetConsumeStatsRequest(group))
-    each = bodies.decode(ConsumeStats, answer.body).offset_table[MessageQueue(topic, "broker-a", queue_id)]
-    return each.consumer_offset, each.broker_offset
 
 
 async def waiting_pops(wire: Wire) -> int:
@@ -60,7 +33,7 @@ async def waiting_pops(wire: Wire) -> int:
 
 
 async def test_a_message_is_lent_to_one_at_a_time(wire: Wire) -> None:
-    await filled(wire, b"a", b"b", b"c")
+    await wire.fill("orders", b"a", b"b", b"c")
 
     assert bodies_of(await wire.pop("orders", count=2)) == [b"a", b"b"]
     assert bodies_of(await wire.pop("orders")) == [b"c"]
@@ -68,14 +41,14 @@ async def test_a_message_is_lent_to_one_at_a_time(wire: Wire) -> None:
 
 
 async def test_groups_do_not_see_each_other_s_leases(wire: Wire) -> None:
-    await filled(wire, b"a")
+    await wire.fill("orders", b"a")
 
     assert bodies_of(await wire.pop("orders", group="one")) == [b"a"]
     assert bodies_of(await wire.pop("orders", group="two")) == [b"a"]
 
 
 async def test_all_queues_are_taken_from_in_turn(wire: Wire) -> None:
-    await filled(wire, *(b"%d" % number for number in range(16)), queues=4)
+    await wire.fill("orders", *(b"%d" % number for number in range(16)), queues=4)
 
     first = [(await wire.pop("orders", count=1))[0].message.queue_id for _ in range(4)]
 
@@ -84,13 +57,13 @@ async def test_all_queues_are_taken_from_in_turn(wire: Wire) -> None:
 
 
 async def test_one_queue_can_be_asked_for(wire: Wire) -> None:
-    await filled(wire, b"a", b"b", queues=2)
+    await wire.fill("orders", b"a", b"b", queues=2)
 
     assert bodies_of(await wire.pop("orders", queue_id=1)) == [b"b"]
 
 
 async def test_the_header_tells_what_receipts_are_made_of(wire: Wire) -> None:
-    await filled(wire, b"a", b"b", b"c")
+    await wire.fill("orders", b"a", b"b", b"c")
     await wire.pop("orders", count=1)
 
     answer = await wire.try_pop("orders", count=1, lease_ms=5_000)
@@ -108,10 +81,10 @@ async def test_a_tag_filter_passes_what_it_wants_and_the_rest_is_done(wire: Wire
     leased = await wire.pop("orders", expression="b")
 
     assert bodies_of(leased) == [b"b", b"b"]
-    assert await committed(wire) == (2, 5)
+    assert await wire.lag_of("lessees", "orders") == (2, 5)
     for each in leased:
         await wire.ack(each)
-    assert await committed(wire) == (5, 5)
+    assert await wire.lag_of("lessees", "orders") == (5, 5)
 
 
 async def test_a_filter_that_wants_little_is_served_far_down_the_queue(wire: Wire) -> None:
@@ -125,143 +98,16 @@ async def test_a_filter_that_wants_little_is_served_far_down_the_queue(wire: Wir
 
 @pytest.mark.parametrize(("mode", "found"), [(0, [b"a", b"b"]), (INIT_MODE_MAX, [b"b"])])
 async def test_a_new_group_begins_where_it_wants(wire: Wire, mode: int, found: list[bytes]) -> None:
-    await filled(wire, b"a", b"b")
+    await wire.fill("orders", b"a", b"b")
 
     assert bodies_of(await wire.pop("orders", init_mode=mode)) == found
 
 
 async def test_a_group_that_pulled_before_goes_on_at_its_offset(wire: Wire) -> None:
-    await filled(wire, b"a", b"b", b"c")
+    await wire.fill("orders", b"a", b"b", b"c")
     await wire.ask(UpdateConsumerOffsetRequest("lessees", "orders", 0, 2))
 
     assert bodies_of(await wire.pop("orders")) == [b"c"]
-
-
-# -- settling
-
-
-async def test_the_group_s_offset_is_the_lowest_message_that_is_not_acknowledged(wire: Wire) -> None:
-    await filled(wire, b"a", b"b", b"c")
-    first, second, third = await wire.pop("orders")
-    assert await committed(wire) == (0, 3)
-
-    await wire.ack(second)
-    assert await committed(wire) == (0, 3)
-
-    await wire.ack(first)
-    assert await committed(wire) == (2, 3)
-
-    await wire.ack(third)
-    assert await committed(wire) == (3, 3)
-
-
-async def test_an_acknowledgement_is_idempotent_and_says_so(wire: Wire) -> None:
-    await filled(wire, b"a")
-    (leased,) = await wire.pop("orders")
-
-    first, second = await wire.ack(leased), await wire.ack(leased)
-
-    assert (first.code, first.remark) == (ResponseCode.SUCCESS, None)
-    assert (second.code, second.remark) == (ResponseCode.SUCCESS, "already acknowledged")
-
-
-async def test_a_message_comes_again_when_its_lease_ends_and_says_how_often(wire: Wire) -> None:
-    await filled(wire, b"a")
-    (first,) = await wire.pop("orders", lease_ms=100)
-
-    (second,) = await wire.pop("orders", wait_ms=10_000)
-
-    assert (first.message.reconsume_times, second.message.reconsume_times) == (0, 1)
-    assert second.message.queue_offset == first.message.queue_offset
-    assert second.message.body == b"a"
-
-
-async def test_an_acknowledgement_after_the_end_is_refused_and_says_why(wire: Wire) -> None:
-    await filled(wire, b"a")
-    (first,) = await wire.pop("orders", lease_ms=50)
-    (second,) = await wire.pop("orders", wait_ms=10_000)
-
-    answer = await wire.ack(first)
-
-    assert answer.code == ResponseCode.NO_MESSAGE
-    assert answer.remark == "the lease was replaced by a later one"
-    assert (await wire.ack(second)).code == ResponseCode.SUCCESS
-
-
-async def test_a_lease_can_be_made_longer_and_the_old_receipt_is_void(wire: Wire) -> None:
-    await filled(wire, b"a")
-    (first,) = await wire.pop("orders", lease_ms=300)
-
-    answer = await wire.change(first, 60_000)
-
-    changed = answer.header(ChangeInvisibleTimeResponse)
-    assert changed.invisible_time == 60_000
-    assert (await wire.ack(first)).code == ResponseCode.NO_MESSAGE
-    assert await wire.pop("orders", wait_ms=500) == []
-    renewed = replace(first, pop_time=changed.pop_time, invisible_ms=changed.invisible_time)
-    assert (await wire.ack(renewed)).code == ResponseCode.SUCCESS
-
-
-async def test_a_message_can_be_given_back_at_once(wire: Wire) -> None:
-    await filled(wire, b"a")
-    (first,) = await wire.pop("orders")
-    began = time.monotonic()
-
-    await wire.change(first, 0)
-    (second,) = await wire.pop("orders", wait_ms=10_000)
-
-    assert second.message.reconsume_times == 1
-    assert time.monotonic() - began < 2
-
-
-async def test_what_was_never_lent_cannot_be_acknowledged(wire: Wire) -> None:
-    await filled(wire, b"a")
-    (leased,) = await wire.pop("orders")
-    message = replace(leased.message, queue_offset=type(leased.message.queue_offset)(7))
-
-    assert (await wire.ack(replace(leased, message=message))).code == ResponseCode.NO_MESSAGE
-    assert (await wire.ack(leased, group="strangers")).code == ResponseCode.NO_MESSAGE
-
-
-async def test_many_can_be_acknowledged_at_once(wire: Wire) -> None:
-    await filled(wire, b"a", b"b", b"c", b"d")
-    leased = await wire.pop("orders")
-    ack = BatchAck(
-        "lessees",
-        "orders",
-        start_offset=0,
-        queue_id=0,
-        pop_time=leased[0].pop_time,
-        invisible_time=60_000,
-        bit_set=base64.b64encode(bytes([0b1011])).decode(),
-    )
-
-    answer = await wire.ask(BatchAckMessageRequest(), bodies.encode(BatchAckMessageRequestBody("broker-a", [ack])))
-
-    assert answer.code == ResponseCode.SUCCESS
-    assert await committed(wire) == (2, 4)
-
-
-async def test_a_message_that_was_lent_too_often_is_a_dead_letter(wire: Wire) -> None:
-    await filled(wire, b"a", b"b")
-    config = SubscriptionGroupConfig("lessees", retry_max_times=1)
-    await wire.ask(CreateSubscriptionGroupRequest(), bodies.encode(config))
-    for tries in (0, 1):
-        (leased,) = await wire.pop("orders", count=1, wait_ms=10_000)
-        assert leased.message.reconsume_times == tries
-        await wire.change(leased, 0)
-        await eventually(lambda: _due(wire) == 1)
-
-    assert bodies_of(await wire.pop("orders")) == [b"b"]
-    (dead,) = await wire.pull("%DLQ%lessees", 0)
-    assert dead.body == b"a"
-    assert dead.properties["RETRY_TOPIC"] == "orders"
-    assert await committed(wire) == (1, 2)
-
-
-def _due(wire: Wire) -> int:
-    queue = wire.broker.parts.leases.find("lessees", "orders", 0)
-    return queue.due_count if queue is not None else 0
 
 
 # -- waiting
@@ -339,7 +185,7 @@ async def test_a_waiting_pop_with_another_filter_does_not_stand_in_the_way(wire:
 
 
 async def test_an_attempt_that_is_repeated_gets_the_same_messages_with_the_same_receipts(wire: Wire) -> None:
-    await filled(wire, b"a", b"b", b"c", queues=2)
+    await wire.fill("orders", b"a", b"b", b"c", queues=2)
     first = await wire.pop("orders", count=2, attempt_id="c0ffee")
 
     again = await wire.pop("orders", count=2, attempt_id="c0ffee")
@@ -351,9 +197,9 @@ async def test_an_attempt_that_is_repeated_gets_the_same_messages_with_the_same_
 
 
 async def test_an_attempt_whose_leases_ended_is_a_new_one(wire: Wire) -> None:
-    await filled(wire, b"a")
+    await wire.fill("orders", b"a")
     await wire.pop("orders", lease_ms=50, attempt_id="c0ffee")
-    await eventually(lambda: _due(wire) == 1)
+    await eventually(lambda: wire.due_again("lessees", "orders") == 1)
 
     (again,) = await wire.pop("orders", attempt_id="c0ffee")
 
@@ -364,7 +210,7 @@ async def test_an_attempt_whose_leases_ended_is_a_new_one(wire: Wire) -> None:
 
 
 async def test_an_ordered_group_gets_the_next_only_when_the_last_are_settled(wire: Wire) -> None:
-    await filled(wire, b"a", b"b", b"c")
+    await wire.fill("orders", b"a", b"b", b"c")
     first, second = await wire.pop("orders", count=2, order=True)
     assert await wire.pop("orders", order=True) == []
 
@@ -378,7 +224,7 @@ async def test_an_ordered_group_gets_the_next_only_when_the_last_are_settled(wir
 
 
 async def test_an_ordered_group_gets_what_was_not_settled_before_anything_new(wire: Wire) -> None:
-    await filled(wire, b"a", b"b", b"c")
+    await wire.fill("orders", b"a", b"b", b"c")
     first, _second = await wire.pop("orders", count=2, order=True, lease_ms=150)
     await wire.ack(first)
 
@@ -392,7 +238,7 @@ async def test_an_ordered_group_gets_what_was_not_settled_before_anything_new(wi
 
 
 async def test_a_look_takes_nothing(wire: Wire) -> None:
-    await filled(wire, b"a", b"b")
+    await wire.fill("orders", b"a", b"b")
     await wire.pop("orders", count=1)
 
     answer = await wire.ask(PeekMessageRequest("lessees", "orders", 0, 5))
@@ -416,7 +262,7 @@ async def test_a_look_takes_nothing(wire: Wire) -> None:
     ],
 )
 async def test_a_pop_that_cannot_be_served_says_why(wire: Wire, fields: dict[str, object], code: ResponseCode) -> None:
-    await filled(wire, b"a")
+    await wire.fill("orders", b"a")
 
     answer = await wire.try_pop("orders", **fields)  # type: ignore[arg-type]
 
@@ -429,7 +275,7 @@ async def test_an_unknown_topic_is_named(wire: Wire) -> None:
 
 
 async def test_a_receipt_that_is_none_is_refused(wire: Wire) -> None:
-    await filled(wire, b"a")
+    await wire.fill("orders", b"a")
     (leased,) = await wire.pop("orders")
 
     answer = await wire.ack(replace(leased, pop_time="soon"))  # type: ignore[arg-type]
@@ -439,7 +285,7 @@ async def test_a_receipt_that_is_none_is_refused(wire: Wire) -> None:
 
 async def test_a_group_that_holds_too_many_settles_some_first(tmp_path: Path) -> None:
     async with started(tmp_path, limits=Limits(leases_per_group=2)) as wire:
-        await filled(wire, b"a", b"b", b"c")
+        await wire.fill("orders", b"a", b"b", b"c")
         leased = await wire.pop("orders")
         assert bodies_of(leased) == [b"a", b"b"]
 
@@ -462,7 +308,7 @@ async def test_one_waiting_pop_too_many_is_turned_away_by_name(tmp_path: Path) -
 
 
 async def test_setting_the_offset_back_gives_the_messages_again(wire: Wire) -> None:
-    await filled(wire, b"a", b"b")
+    await wire.fill("orders", b"a", b"b")
     for leased in await wire.pop("orders"):
         await wire.ack(leased)
 
@@ -474,18 +320,18 @@ async def test_setting_the_offset_back_gives_the_messages_again(wire: Wire) -> N
 
 
 async def test_a_topic_made_again_is_popped_from_its_beginning(wire: Wire) -> None:
-    await filled(wire, b"a", b"b")
+    await wire.fill("orders", b"a", b"b")
     await wire.pop("orders")
     await wire.ask(DeleteTopicRequest("orders"))
 
-    await filled(wire, b"c")
+    await wire.fill("orders", b"c")
 
     assert bodies_of(await wire.pop("orders")) == [b"c"]
 
 
 async def test_leases_survive_a_restart(tmp_path: Path) -> None:
     async with started(tmp_path) as wire:
-        await filled(wire, b"a", b"b", b"c", b"d")
+        await wire.fill("orders", b"a", b"b", b"c", b"d")
         first, second, third = await wire.pop("orders", count=3, lease_ms=60_000)
         await wire.ack(second)
         await wire.change(third, 300)
@@ -497,4 +343,4 @@ async def test_leases_survive_a_restart(tmp_path: Path) -> None:
         assert (again.message.body, again.message.reconsume_times) == (b"c", 1)
         # A receipt from before the restart is still good.
         assert (await wire.ack(first)).code == ResponseCode.SUCCESS
-        assert await committed(wire) == (2, 4)
+        assert await wire.lag_of("lessees", "orders") == (2, 4)

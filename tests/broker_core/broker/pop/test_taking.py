@@ -1,0 +1,158 @@
+"""Taking messages from a real store: what comes first, and what happens when the store fails or forgets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker_core.broker.json_file import JsonFile
+from broker_core.broker.limits import Limits
+from broker_core.broker.offsets import ConsumerOffsets
+from broker_core.broker.pop.leases import Leases
+from broker_core.broker.pop.taking import Taken, Taker, Wish, offset_of, with_count
+from broker_core.protocol.message import Message
+from broker_core.protocol.record import decode_one
+from broker_core.store import MessageStore
+from broker_core.store.errors import StoreFull
+from tests.support.broker import small_store
+
+HOST = ("127.0.0.1", 1)
+WISH = Wish("billing", "orders", -1, 32, 100)
+
+
+@dataclass
+class Scene:
+    """A store with one topic, a taker, and a clock."""
+
+    store: MessageStore
+    leases: Leases
+    taker: Taker
+    now: int = 1_000
+    dead: list[bytes] = field(default_factory=list)
+    is_full: bool = False
+
+    def put(self, *messages: bytes, tag: str = "", size: int = 0) -> None:
+        for body in messages:
+            properties = {"TAGS": tag} if tag else {}
+            self.store.put(
+                Message("orders", body + b" " * size, properties),
+                queue_id=0,
+                born_timestamp=0,
+                born_host=HOST,
+                store_host=HOST,
+                now=self.now,
+            )
+        self.store.dispatch()
+
+    def take(self, wish: Wish = WISH, *, max_deliveries: int = 17) -> list[bytes]:
+        taken: Taken = self.taker.take(wish, 1, max_deliveries=max_deliveries, now=self.now)
+        return [decode_one(record).body.strip() for portion in taken.portions for record in portion.records]
+
+    def after(self, ms: int) -> None:
+        self.now += ms
+        self.leases.end_due(self.now)
+
+    def bury(self, _group: str, record: bytes) -> None:
+        if self.is_full:
+            raise StoreFull(Path(), 1)
+        self.dead.append(decode_one(record).body)
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Scene:
+    store = MessageStore.open(small_store(tmp_path / "store", commit_log_file_size=64 * 1024, retention_ms=0), now=0)
+    leases = Leases(lambda change: None)
+    scene: Scene
+    taker = Taker(
+        store,
+        leases,
+        ConsumerOffsets(JsonFile(tmp_path / "offsets.json")),
+        Limits(),
+        lambda group, record: scene.bury(group, record),
+    )
+    scene = Scene(store, leases, taker)
+    return scene
+
+
+def test_what_is_due_again_comes_before_what_is_new(scene: Scene) -> None:
+    scene.put(b"a", b"b")
+    scene.take()
+    scene.put(b"c")
+    scene.after(100)
+
+    assert scene.take() == [b"a", b"b", b"c"]
+
+
+def test_a_dead_letter_that_cannot_be_stored_is_due_as_before(scene: Scene) -> None:
+    scene.put(b"a")
+    scene.take()
+    scene.after(100)
+    scene.is_full = True
+    with pytest.raises(StoreFull):
+        scene.take(max_deliveries=1)
+
+    scene.is_full = False
+    assert scene.take(max_deliveries=1) == []
+    assert scene.dead == [b"a"]
+
+
+def test_what_another_filter_does_not_want_stays_due_for_others(scene: Scene) -> None:
+    scene.put(b"a", tag="a")
+    scene.take()
+    scene.after(100)
+    choosy = Wish("billing", "orders", -1, 32, 100, accept=lambda code: False)
+
+    assert scene.take(choosy) == []
+    assert scene.take() == [b"a"]
+
+
+def test_a_message_that_has_left_the_log_is_done(scene: Scene) -> None:
+    scene.put(b"old", size=40_000)
+    scene.take()
+    scene.put(b"new", size=40_000)  # a second segment; the first may go
+    scene.put(b"newest", size=10_000)
+    assert scene.store.drop_expired(2**60).segments == 1
+    scene.after(100)
+
+    assert scene.take() == [b"new", b"newest"]
+    queue = scene.leases.find("billing", "orders", 0)
+    assert queue is not None
+    assert queue.committed == 1
+
+
+def test_an_answer_has_a_limited_size_and_at_least_one_message(scene: Scene) -> None:
+    scene.put(*(b"%d" % number for number in range(8)), size=60_000)
+
+    assert scene.take() == [b"0", b"1", b"2", b"3"]
+
+
+@given(
+    deliveries=st.integers(0, 1_000),
+    born=st.sampled_from(["10.0.0.9", "2001:db8::9"]),
+    stored=st.sampled_from(["10.0.0.5", "2001:db8::5"]),
+)
+def test_a_copy_tells_its_count_whatever_its_hosts_are(
+    tmp_path_factory: pytest.TempPathFactory, deliveries: int, born: str, stored: str
+) -> None:
+    with MessageStore.open(small_store(tmp_path_factory.mktemp("store"), commit_log_file_size=8192), now=0) as store:
+        put = store.put(
+            Message("orders", b"body", {"KEYS": "A17"}),
+            queue_id=3,
+            born_timestamp=5,
+            born_host=(born, 1),
+            store_host=(stored, 2),
+            reconsume_times=2,
+            now=7,
+        )
+        record = store.find_raw(put.log_offset)
+    assert record is not None
+
+    before, after = decode_one(record), decode_one(with_count(record, deliveries))
+
+    assert after.reconsume_times == 2 + deliveries
+    assert (after.body, after.properties, after.born_host) == (before.body, before.properties, before.born_host)
+    assert offset_of(record) == before.queue_offset

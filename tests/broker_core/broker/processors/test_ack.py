@@ -1,0 +1,135 @@
+"""Settling leases over a real socket: acknowledge, lengthen, give back, and what is refused."""
+
+from __future__ import annotations
+
+import base64
+import time
+from dataclasses import replace
+
+from broker_core.protocol import bodies
+from broker_core.protocol.bodies.groups import SubscriptionGroupConfig
+from broker_core.protocol.bodies.pop import BatchAck, BatchAckMessageRequestBody
+from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.headers.groups import CreateSubscriptionGroupRequest
+from broker_core.protocol.headers.pop import BatchAckMessageRequest, ChangeInvisibleTimeResponse
+from tests.support.broker import Wire, bodies_of
+from tests.support.wait import eventually
+
+
+async def test_the_group_s_offset_is_the_lowest_message_that_is_not_acknowledged(wire: Wire) -> None:
+    await wire.fill("orders", b"a", b"b", b"c")
+    first, second, third = await wire.pop("orders")
+    assert await wire.lag_of("lessees", "orders") == (0, 3)
+
+    await wire.ack(second)
+    assert await wire.lag_of("lessees", "orders") == (0, 3)
+
+    await wire.ack(first)
+    assert await wire.lag_of("lessees", "orders") == (2, 3)
+
+    await wire.ack(third)
+    assert await wire.lag_of("lessees", "orders") == (3, 3)
+
+
+async def test_an_acknowledgement_is_idempotent_and_says_so(wire: Wire) -> None:
+    await wire.fill("orders", b"a")
+    (leased,) = await wire.pop("orders")
+
+    first, second = await wire.ack(leased), await wire.ack(leased)
+
+    assert (first.code, first.remark) == (ResponseCode.SUCCESS, None)
+    assert (second.code, second.remark) == (ResponseCode.SUCCESS, "already acknowledged")
+
+
+async def test_a_message_comes_again_when_its_lease_ends_and_says_how_often(wire: Wire) -> None:
+    await wire.fill("orders", b"a")
+    (first,) = await wire.pop("orders", lease_ms=100)
+
+    (second,) = await wire.pop("orders", wait_ms=10_000)
+
+    assert (first.message.reconsume_times, second.message.reconsume_times) == (0, 1)
+    assert second.message.queue_offset == first.message.queue_offset
+    assert second.message.body == b"a"
+
+
+async def test_an_acknowledgement_after_the_end_is_refused_and_says_why(wire: Wire) -> None:
+    await wire.fill("orders", b"a")
+    (first,) = await wire.pop("orders", lease_ms=50)
+    (second,) = await wire.pop("orders", wait_ms=10_000)
+
+    answer = await wire.ack(first)
+
+    assert answer.code == ResponseCode.NO_MESSAGE
+    assert answer.remark == "the lease was replaced by a later one"
+    assert (await wire.ack(second)).code == ResponseCode.SUCCESS
+
+
+async def test_a_lease_can_be_made_longer_and_the_old_receipt_is_void(wire: Wire) -> None:
+    await wire.fill("orders", b"a")
+    (first,) = await wire.pop("orders", lease_ms=300)
+
+    answer = await wire.change(first, 60_000)
+
+    changed = answer.header(ChangeInvisibleTimeResponse)
+    assert changed.invisible_time == 60_000
+    assert (await wire.ack(first)).code == ResponseCode.NO_MESSAGE
+    assert await wire.pop("orders", wait_ms=500) == []
+    renewed = replace(first, pop_time=changed.pop_time, invisible_ms=changed.invisible_time)
+    assert (await wire.ack(renewed)).code == ResponseCode.SUCCESS
+
+
+async def test_a_message_can_be_given_back_at_once(wire: Wire) -> None:
+    await wire.fill("orders", b"a")
+    (first,) = await wire.pop("orders")
+    began = time.monotonic()
+
+    await wire.change(first, 0)
+    (second,) = await wire.pop("orders", wait_ms=10_000)
+
+    assert second.message.reconsume_times == 1
+    assert time.monotonic() - began < 2
+
+
+async def test_what_was_never_lent_cannot_be_acknowledged(wire: Wire) -> None:
+    await wire.fill("orders", b"a")
+    (leased,) = await wire.pop("orders")
+    message = replace(leased.message, queue_offset=type(leased.message.queue_offset)(7))
+
+    assert (await wire.ack(replace(leased, message=message))).code == ResponseCode.NO_MESSAGE
+    assert (await wire.ack(leased, group="strangers")).code == ResponseCode.NO_MESSAGE
+
+
+async def test_many_can_be_acknowledged_at_once(wire: Wire) -> None:
+    await wire.fill("orders", b"a", b"b", b"c", b"d")
+    leased = await wire.pop("orders")
+    ack = BatchAck(
+        "lessees",
+        "orders",
+        start_offset=0,
+        queue_id=0,
+        pop_time=leased[0].pop_time,
+        invisible_time=60_000,
+        bit_set=base64.b64encode(bytes([0b1011])).decode(),
+    )
+
+    answer = await wire.ask(BatchAckMessageRequest(), bodies.encode(BatchAckMessageRequestBody("broker-a", [ack])))
+
+    assert answer.code == ResponseCode.SUCCESS
+    assert await wire.lag_of("lessees", "orders") == (2, 4)
+
+
+async def test_a_message_that_was_lent_too_often_is_a_dead_letter(wire: Wire) -> None:
+    await wire.fill("orders", b"a", b"b")
+    config = SubscriptionGroupConfig("lessees", retry_max_times=1)
+    await wire.ask(CreateSubscriptionGroupRequest(), bodies.encode(config))
+    for tries in (0, 1):
+        (leased,) = await wire.pop("orders", count=1, wait_ms=10_000)
+        assert leased.message.reconsume_times == tries
+        await wire.change(leased, 0)
+        await eventually(lambda: wire.due_again("lessees", "orders") == 1)
+
+    assert bodies_of(await wire.pop("orders")) == [b"b"]
+    (dead,) = await wire.pull("%DLQ%lessees", 0)
+    assert dead.body == b"a"
+    assert dead.properties["RETRY_TOPIC"] == "orders"
+    assert await wire.lag_of("lessees", "orders") == (1, 2)

@@ -1,0 +1,84 @@
+"""The way of a message into the store: counted, announced, parked when it is delayed, refused when the disk is full."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from broker_core.broker.arrivals import Arrivals
+from broker_core.broker.errors import DiskFull
+from broker_core.broker.intake import Intake
+from broker_core.broker.stats import Stats
+from broker_core.broker.topics import SCHEDULE_TOPIC
+from broker_core.protocol.message import Message
+from broker_core.store import MessageStore
+from tests.support.broker import small_store
+
+HOST = ("127.0.0.1", 1)
+
+
+@dataclass
+class Scene:
+    """An intake with a real store, and what it asked to be called soon."""
+
+    store: MessageStore
+    stats: Stats = field(default_factory=lambda: Stats("local", 0))
+    soon: list[Callable[[], None]] = field(default_factory=list)
+
+    def intake(self, *, levels: int = 18) -> Intake:
+        arrivals = Arrivals(self.store, self.soon.append)
+        return Intake(self.store, arrivals, self.stats, store_host=HOST, delay_levels=levels)
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Scene:
+    return Scene(MessageStore.open(small_store(tmp_path), now=0))
+
+
+def put(intake: Intake, *, level: int = 0) -> int:
+    message = Message("orders", b"x")
+    return intake.put(message, 3, born_timestamp=0, born_host=HOST, now=1, delay_level=level).queue_offset
+
+
+def test_a_message_is_stored_counted_and_announced(scene: Scene) -> None:
+    intake = scene.intake()
+    put(intake)
+    put(intake)
+
+    assert len(scene.soon) == 1
+    scene.soon[0]()
+    assert scene.store.max_offset("orders", 3) == 2
+    assert scene.stats.put.total == 2
+
+
+def test_a_delayed_message_waits_in_the_queue_of_its_level(scene: Scene) -> None:
+    intake = scene.intake(levels=4)
+    put(intake, level=2)
+    put(intake, level=99)
+    scene.soon[0]()
+
+    assert scene.store.max_offset(SCHEDULE_TOPIC, 1) == 1
+    assert scene.store.max_offset(SCHEDULE_TOPIC, 3) == 1
+    assert scene.store.max_offset("orders", 3) == 0
+
+
+def test_a_batch_is_stored_side_by_side(scene: Scene) -> None:
+    messages = [Message("orders", b"%d" % number) for number in range(3)]
+    results = scene.intake().put_batch("orders", 0, messages, born_timestamp=0, born_host=HOST, now=1)
+
+    assert [result.queue_offset for result in results] == [0, 1, 2]
+    assert scene.stats.put.total == 3
+
+
+def test_nothing_is_stored_on_a_full_disk(scene: Scene) -> None:
+    intake = scene.intake()
+    intake.has_room = False
+
+    with pytest.raises(DiskFull):
+        put(intake)
+    with pytest.raises(DiskFull):
+        intake.put_batch("orders", 0, [Message("orders", b"x")], born_timestamp=0, born_host=HOST, now=1)
+    assert scene.store.appended_log_offset == 0

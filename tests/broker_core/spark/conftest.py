@@ -1,0 +1,38 @@
+"""A broker that the tests of a file share, and a Spark for all of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from broker_core.client.blocking import BlockingSession
+from broker_core.spark.session import SessionConfig, start
+from tests.support.cluster import RunningBroker, shared_broker
+
+__all__ = ["shared_broker"]
+
+
+@pytest.fixture(scope="module")
+def session(shared_broker: RunningBroker) -> Iterator[BlockingSession]:
+    """A client of the broker."""
+    with BlockingSession(shared_broker.config) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def spark_cache() -> Path:
+    """Where the Java shim is kept from one test run to the next."""
+    return Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "gantry" / "spark"
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory, spark_cache: Path) -> Iterator[SparkSession]:
+    """One Spark for all tests: starting it takes longer than most of them."""
+    folder = tmp_path_factory.mktemp("spark")
+    running = start(SessionConfig(app_name="tests", work_dir=folder, cache=spark_cache, master="local[2]"))
+    yield running
+    running.stop()

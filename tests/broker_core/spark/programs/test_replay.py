@@ -1,0 +1,93 @@
+"""The replay as a program of its own: exit codes, files, and what a kill leaves."""
+
+from __future__ import annotations
+
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from broker_core.client.blocking import BlockingSession
+from tests.support.cluster import RunningBroker
+from tests.support.programs import Program, kill
+from tests.support.replays import fill_topic, make_topic, read_topic
+from tests.support.topics import orders
+from tests.support.wait import wait_until
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+_names = count(1)
+# Spark takes its time to start on a machine that does other things.
+PATIENCE = 240.0
+
+
+@pytest.fixture
+def topics(session: BlockingSession) -> tuple[str, str]:
+    """A topic with 3000 orders, and an empty one."""
+    source, target = f"orders-{next(_names)}", f"copy-{next(_names)}"
+    make_topic(session, source)
+    make_topic(session, target)
+    fill_topic(session, source, orders(3000))
+    return source, target
+
+
+@pytest.fixture
+def program(tmp_path: Path, shared_broker: RunningBroker, spark_cache: Path) -> Program:
+    """A job that reads the store of the broker."""
+    place = {
+        "store": str(shared_broker.data / "broker"),
+        "broker": "broker-a",
+        "name_servers": [shared_broker.name_server],
+    }
+    return Program(tmp_path / "job", "replay", place, spark_cache)
+
+
+def bodies(session: BlockingSession, topic: str) -> dict[int, list[bytes]]:
+    return {queue: [message.body for message in messages] for queue, messages in read_topic(session, topic).items()}
+
+
+def test_a_replay_that_was_killed_and_cancelled_counts_as_one_that_was_not(
+    program: Program, session: BlockingSession, topics: tuple[str, str]
+) -> None:
+    source, target = topics
+    request: dict[str, Any] = {"source": {"topic": source}, "target": {"topic": target}}
+    slow = request | {"limits": {"messages_per_second": 300}}
+    # Given a replay whose program and JVM are killed in the middle
+    child = program.start(slow)
+    wait_until(lambda: program.progress().get("written", 0) > 300, within=PATIENCE)
+    kill(child)
+    # and that goes on, and is cancelled in the middle
+    child = program.start(slow)
+    wait_until(lambda: program.progress().get("written", 0) > 1000, within=PATIENCE)
+    child.terminate()
+    assert child.wait(60) == 130
+    assert "messages were written and stay" in program.read("result.json")["reason"]
+    assert 1000 < sum(map(len, bodies(session, target).values())) < 3000
+    # When it goes on to its end
+    assert program.run(request) == 0, program.log
+    # Then every message is there once, in order, and the counts say so
+    assert bodies(session, target) == bodies(session, source)
+    counters = program.read("result.json")["counters"]
+    assert (counters["planned"], counters["read"], counters["matched"]) == (3000, 3000, 3000)
+    assert counters["written"] + counters["skipped"] == 3000
+    report = program.read("report.json")["queues"]
+    assert [(queue["from"], queue["read"]) for queue in report] == [(0, 1600), (0, 1400)]
+    assert not (program.folder / "tmp").exists()
+
+
+def test_a_request_that_cannot_be_served_ends_with_2_and_says_why(program: Program, topics: tuple[str, str]) -> None:
+    assert program.run({"source": {"topic": topics[0]}, "target": {"topic": "nowhere"}}) == 2
+    assert "nowhere" in program.read("result.json")["reason"]
+
+
+def test_a_broker_that_is_away_ends_with_4(program: Program, topics: tuple[str, str]) -> None:
+    program.source = {**program.source, "name_servers": ["127.0.0.1:1"]}
+    assert program.run({"source": {"topic": topics[0]}, "target": {"topic": topics[1]}}) == 4
+
+
+def test_a_changed_request_does_not_go_on_with_the_old_plan(program: Program, topics: tuple[str, str]) -> None:
+    request = {"source": {"topic": topics[0], "queues": [0], "keys": ["none"]}, "target": {"topic": topics[1]}}
+    program.folder.mkdir()
+    (program.folder / "plan.json").write_text('{"request_hash": "other", "lanes": []}')
+    assert program.run(request) == 2
+    assert "another request" in program.read("result.json")["reason"]

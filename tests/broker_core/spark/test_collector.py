@@ -1,0 +1,93 @@
+"""The line between the driver and its tasks."""
+
+from __future__ import annotations
+
+import pytest
+
+from broker_core.spark.collector import Address, Budget, Collector, Marks, Reporter
+
+MARKS = {"chunk": 3, "next": 10}
+
+
+def test_a_budget_without_limits_grants_everything_at_once() -> None:
+    assert Budget().take(1000, now=0.0) == (1000, 0.0)
+
+
+def test_a_total_ends() -> None:
+    budget = Budget(total=10)
+    assert [budget.take(4, now=0.0)[0] for _ in range(4)] == [4, 4, 2, 0]
+    budget.give_back(3)
+    assert budget.take(4, now=0.0)[0] == 3
+
+
+def test_a_rate_makes_all_takers_wait_for_one_another() -> None:
+    budget = Budget(per_second=100)
+    assert [round(budget.take(50, now=0.0)[1], 3) for _ in range(4)] == [0.0, 0.5, 1.0, 1.5]
+
+
+def test_what_was_not_used_is_kept_for_a_second_and_no_longer() -> None:
+    budget = Budget(per_second=100)
+    budget.take(10, now=0.0)
+    waits = [round(budget.take(100, now=60.0)[1], 3) for _ in range(3)]
+    assert waits == [0.0, 0.0, 1.0]
+
+
+@pytest.fixture
+def written() -> list[Marks]:
+    """What the driver wrote down."""
+    return []
+
+
+@pytest.fixture
+def collector(written: list[Marks]) -> Collector:
+    """A driver with 100 messages to give."""
+    return Collector(Budget(total=100), written.append)
+
+
+def test_a_task_asks_and_the_driver_sees_how_far_it_is(collector: Collector) -> None:
+    address = collector.start()
+    task = Reporter(address, lane=2)
+    grant = task.ask(128, MARKS)
+    assert (grant.count, grant.wait_s, grant.stop) == (100, 0.0, False)
+    assert collector.running == {2: MARKS}
+    task.close()
+    collector.close()
+
+
+def test_a_finished_chunk_is_written_down_before_the_task_goes_on(collector: Collector, written: list[Marks]) -> None:
+    task = Reporter(collector.start(), lane=0)
+    task.ask(1, MARKS)
+    assert task.done(MARKS | {"state": "done"}) is False
+    assert written == [MARKS | {"state": "done"}]
+    assert collector.running == {}
+    task.close()
+    collector.close()
+
+
+def test_tasks_are_told_to_stop(collector: Collector) -> None:
+    task = Reporter(collector.start(), lane=0)
+    collector.stop = True
+    assert task.ask(5, MARKS).stop is True
+    assert task.done(MARKS) is True
+    task.close()
+    collector.close()
+
+
+def test_a_stranger_gets_no_answer(collector: Collector, written: list[Marks]) -> None:
+    address = collector.start()
+    task = Reporter(Address(address.host, address.port, "guess"), lane=0)
+    with pytest.raises(ConnectionError):
+        task.done(MARKS)
+    assert written == []
+    task.close()
+    collector.close()
+
+
+def test_a_task_notices_that_its_driver_is_gone(collector: Collector) -> None:
+    task = Reporter(collector.start(), lane=0)
+    task.ask(1, MARKS)
+    collector.close()
+    task._socket.shutdown(2)
+    with pytest.raises(ConnectionError):
+        task.ask(1, MARKS)
+    task._socket.close()

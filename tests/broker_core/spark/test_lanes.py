@@ -1,0 +1,214 @@
+"""Copying lanes against a real broker: order, resumption, limits, stops. No Spark: a lane is a plain function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+from typing import Any
+
+import pytest
+
+from broker_core.client.blocking import BlockingSession
+from broker_core.protocol.message import Message
+from broker_core.spark.collector import Budget, Collector, Marks
+from broker_core.spark.errors import BadRequest
+from broker_core.spark.lanes import LaneResult, ReplayJob, copy_lane
+from broker_core.spark.options import SourceOptions
+from broker_core.spark.reading import plan
+from broker_core.spark.replay_plan import Lane, find_start, make_plan
+from tests.support.cluster import RunningBroker
+from tests.support.replays import fill_topic, make_topic, read_topic
+from tests.support.topics import order, orders
+from tests.support.wait import wait_until
+
+_names = count(1)
+
+
+class Replay:
+    """A replay of a topic, as its driver sees it."""
+
+    def __init__(self, running: RunningBroker, session: BlockingSession, source: str, target: str) -> None:
+        self.running, self.session, self.target = running, session, target
+        self.options = SourceOptions(topics=(source,), stores=(running.data / "broker",), brokers=("broker-a",))
+        self.lines: dict[int, Marks] = {}
+        self.lanes: list[Lane] = []
+        self.runs = 0
+
+    def plan(self, **changes: Any) -> list[Lane]:
+        self.options = SourceOptions(
+            topics=self.options.topics, stores=self.options.stores, brokers=self.options.brokers, **changes
+        )
+        self.lanes = make_plan(self.options, self.session, self.target)
+        return self.lanes
+
+    def run(
+        self, *, per_second: float | None = None, total: int | None = None, stop_after: int | None = None
+    ) -> list[LaneResult]:
+        """Run what is left; with `stop_after`, until so many messages were granted."""
+        lanes = self.lanes or self.plan()
+        collector = Collector(_StopAfter(per_second, total, stop_after), self._done)
+        if isinstance(collector.budget, _StopAfter):
+            collector.budget.collector = collector
+        self.runs += 1
+        job = ReplayJob(
+            job_id="job1", by="ann", cluster="local", options=self.options, address=collector.start(),
+            target_servers=(self.running.name_server,), messages_per_second=per_second,
+        )  # fmt: skip
+        starts = [(lane, find_start(lane, self.lines, is_resumed=self.runs > 1)) for lane in lanes]
+        with ThreadPoolExecutor() as pool:
+            results = list(pool.map(lambda work: copy_lane(job, *work), starts))
+        self.running_marks = dict(collector.running)
+        collector.close()
+        return results
+
+    def keep_partial(self) -> None:
+        """Write down how far the stopped lanes were."""
+        for marks in self.running_marks.values():
+            self._done(marks)
+
+    def _done(self, line: Marks) -> None:
+        self.lines[line["chunk"]] = line
+
+    def totals(self) -> dict[str, int]:
+        return {
+            name: sum(line[name] for line in self.lines.values()) for name in ("read", "matched", "written", "skipped")
+        }
+
+    def copies(self) -> dict[int, list[int]]:
+        """Return the numbers of the copied orders by target queue, in order."""
+        found = read_topic(self.session, self.target)
+        return {queue: [int(message.body[5:-1]) for message in messages] for queue, messages in found.items()}
+
+
+class _StopAfter(Budget):
+    """A budget whose collector stops everything once so much was granted."""
+
+    def __init__(self, per_second: float | None, total: int | None, stop_after: int | None) -> None:
+        super().__init__(per_second=per_second, total=total)
+        self.collector: Collector | None = None
+        self.left = stop_after
+
+    def take(self, want: int, now: float) -> tuple[int, float]:
+        if self.left is not None and self.collector is not None:
+            self.left -= want
+            self.collector.stop = self.collector.stop or self.left <= 0
+        return super().take(want, now)
+
+
+@pytest.fixture
+def replay(shared_broker: RunningBroker, session: BlockingSession) -> Iterator[Replay]:
+    """A replay of 3000 orders in two queues."""
+    number = next(_names)
+    source, target = f"orders-{number}", f"copy-{number}"
+    make_topic(session, source)
+    make_topic(session, target)
+    fill_topic(session, source, orders(3000))
+    return when_stored(Replay(shared_broker, session, source, target), 3000)
+
+
+def when_stored(replay: Replay, messages: int) -> Replay:
+    """Wait until the queues in the store's files have what the broker took."""
+    wait_until(lambda: sum(part.end - part.begin for part in plan(replay.options)) == messages)
+    return replay
+
+
+def test_every_message_arrives_once_and_in_the_order_of_its_queue(replay: Replay) -> None:
+    results = replay.run()
+    assert [result.state for result in results] == ["done", "done"]
+    assert replay.copies() == read_numbers(replay)
+    assert replay.totals() == {"read": 3000, "matched": 3000, "written": 3000, "skipped": 0}
+
+
+def read_numbers(replay: Replay) -> dict[int, list[int]]:
+    found = read_topic(replay.session, replay.options.topics[0])
+    return {queue: [int(message.body[5:-1]) for message in messages] for queue, messages in found.items()}
+
+
+def test_keys_tags_and_properties_arrive_and_copies_say_where_they_came_from(replay: Replay) -> None:
+    replay.run()
+    copy = read_topic(replay.session, replay.target)[0][0]
+    original = read_topic(replay.session, replay.options.topics[0])[0][0]
+    assert (copy.keys, copy.tag, copy.body) == (original.keys, original.tag, original.body)
+    assert copy.unique_id != original.unique_id
+    assert copy.properties["GANTRY_SRC"] == f"local/broker-a/{original.topic}/0/0"
+    assert copy.properties["GANTRY_SRC_ID"] == original.message_id
+
+
+def test_a_stopped_replay_goes_on_where_it_stopped(replay: Replay) -> None:
+    # Given a replay that was stopped in the middle, in order
+    results = replay.run(stop_after=1500)
+    assert "stopped" in {result.state for result in results}
+    replay.keep_partial()
+    assert 0 < replay.totals()["written"] < 3000
+    # When it runs again
+    replay.run()
+    # Then the counts are those of a run that was never stopped
+    assert replay.copies() == read_numbers(replay)
+    assert replay.totals() == {"read": 3000, "matched": 3000, "written": 3000, "skipped": 0}
+
+
+def test_what_a_killed_run_sent_and_did_not_write_down_is_found_in_the_target(replay: Replay) -> None:
+    # Given a run that was killed: copies are in the target, and no line tells of them
+    replay.run(stop_after=1500)
+    sent = sum(len(numbers) for numbers in replay.copies().values())
+    assert sent
+    # When it runs again
+    replay.run()
+    # Then nothing is there twice, and the report tells what was found
+    assert replay.copies() == read_numbers(replay)
+    assert replay.totals() == {"read": 3000, "matched": 3000, "written": 3000 - sent, "skipped": sent}
+
+
+def test_copies_of_others_in_the_target_do_not_confuse(replay: Replay) -> None:
+    fill_topic(replay.session, replay.target, [order(99_999) for _ in range(10)])
+    replay.run(stop_after=1000)
+    fill_topic(replay.session, replay.target, [order(99_999) for _ in range(10)])
+    replay.run()
+    assert [n for n in replay.copies()[0] if n != 99_999] == read_numbers(replay)[0]
+
+
+def test_no_more_than_the_wanted_number_is_sent(replay: Replay) -> None:
+    results = replay.run(total=700)
+    assert sum(len(numbers) for numbers in replay.copies().values()) == 700
+    assert {result.state for result in results} == {"stopped"}
+
+
+def test_filters_choose_what_is_copied(replay: Replay) -> None:
+    replay.plan(keys=frozenset({"k5", "k2777"}))
+    replay.run()
+    assert sorted(number for numbers in replay.copies().values() for number in numbers) == [5, 2777]
+    assert replay.totals() == {"read": 3000, "matched": 2, "written": 2, "skipped": 0}
+
+
+def test_a_rate_is_kept(replay: Replay) -> None:
+    replay.plan(queues=frozenset({(None, 0)}), keys=frozenset(f"k{number}" for number in range(200)))
+    replay.run(per_second=400)
+    assert replay.totals()["written"] == 200
+
+
+def test_queues_go_to_fewer_queues_in_turn(replay: Replay) -> None:
+    make_topic(replay.session, f"{replay.target}-one", queues=1)
+    replay.target += "-one"
+    replay.run()
+    assert sorted(replay.copies()[0]) == list(range(3000))
+
+
+def test_a_message_that_no_broker_takes_counts_as_failed_and_the_others_go_on(replay: Replay) -> None:
+    # Given a message whose properties leave no room for where it came from
+    wide = Message.create("T", b'{"n":1}', properties={f"p{number}": "x" * 1015 for number in range(32)})
+    source = f"{replay.options.topics[0]}-wide"
+    make_topic(replay.session, source, queues=1)
+    fill_topic(replay.session, source, [order(0), wide, order(2)])
+    again = when_stored(Replay(replay.running, replay.session, source, replay.target), 3)
+    assert [result.state for result in again.run()] == ["done"]
+    assert again.copies()[0] == [0, 2]
+    (line,) = again.lines.values()
+    assert line["failed"] == 1
+    assert line["failures"][0]["source"].endswith(f"{source}/0/1")
+
+
+def test_a_target_that_does_not_exist_is_a_bad_request(replay: Replay) -> None:
+    replay.target = "nowhere"
+    with pytest.raises(BadRequest, match="nowhere"):
+        replay.plan()

@@ -1,0 +1,113 @@
+"""What a read of store files is cut into."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from broker_core.spark.errors import DataLoss, StoreUnreadable, UnknownOption
+from broker_core.spark.options import EARLIEST, LATEST, SourceOptions
+from broker_core.spark.partitions import FilePartition, choose_range, partition_bytes, plan_files
+from tests.support.stores import NOW
+from tests.support.topics import orders, write_topic
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with 100 orders in two queues, one each ms."""
+    folder = tmp_path_factory.mktemp("store")
+    write_topic(folder, orders(100), queues=2)
+    return folder
+
+
+def ranges(store: Path, **options: Any) -> dict[int, list[tuple[int, int]]]:
+    found: dict[int, list[tuple[int, int]]] = {}
+    for partition in plan_files(read(store, **options)):
+        found.setdefault(partition.queue_id, []).append((partition.begin, partition.end))
+    return found
+
+
+def read(store: Path, **options: Any) -> SourceOptions:
+    return SourceOptions(**{"topics": ("orders",), "stores": (store,), "brokers": ("broker-a",), **options})
+
+
+def test_each_queue_is_read_whole(store: Path) -> None:
+    assert ranges(store) == {0: [(0, 50)], 1: [(0, 50)]}
+
+
+def test_queues_can_be_chosen_by_number_and_by_broker(store: Path) -> None:
+    assert ranges(store, queues=frozenset({(None, 1)})) == {1: [(0, 50)]}
+    assert ranges(store, queues=frozenset({("broker-a", 0)})) == {0: [(0, 50)]}
+
+
+@pytest.mark.parametrize("queue", [(None, 2), ("broker-b", 0)])
+def test_a_queue_that_is_not_there_is_an_error(store: Path, queue: tuple[str | None, int]) -> None:
+    with pytest.raises(UnknownOption, match="unknown queue"):
+        ranges(store, queues=frozenset({queue}))
+
+
+def test_a_topic_that_is_not_there_names_the_nearest_one(store: Path) -> None:
+    with pytest.raises(UnknownOption, match="did you mean 'orders'"):
+        ranges(store, topics=("oders",))
+
+
+def test_a_folder_without_a_store_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(StoreUnreadable, match="no store"):
+        ranges(tmp_path)
+
+
+def test_a_time_range_is_widened_by_the_clock_skew(tmp_path: Path) -> None:
+    write_topic(tmp_path, orders(100), queues=1, step_ms=100)
+    found = ranges(tmp_path, starting_timestamp=NOW + 5000, ending_timestamp=NOW + 6000)
+    assert found == {0: [(40, 70)]}
+
+
+def test_large_queues_are_cut_by_bytes_and_nothing_is_lost(store: Path) -> None:
+    parts = ranges(store, max_partition_bytes=2000)[0]
+    assert len(parts) > 2
+    assert [begin for begin, _ in parts[1:]] == [end for _, end in parts[:-1]]
+    assert (parts[0][0], parts[-1][1]) == (0, 50)
+
+
+def test_partitions_hold_bytes_within_bounds() -> None:
+    options = SourceOptions(topics=("T",))
+    assert partition_bytes(options, 1 << 20) == 1 << 20
+    assert partition_bytes(options, 1 << 50) == (1 << 50) // 1000
+    assert partition_bytes(SourceOptions(topics=("T",), min_partitions=8), 1 << 20) == 1 << 17
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "expected"),
+    [
+        (EARLIEST, LATEST, (10, 50)),
+        ({"T": {"b": {0: 20}}}, {"T": {"b": {0: 30}}}, (20, 30)),
+        ({"T": {"b": {0: LATEST}}}, LATEST, (50, 50)),
+        ({"T": {"b": {1: 20}}}, LATEST, (10, 50)),
+    ],
+)
+def test_offsets_are_chosen_within_what_there_is(start: Any, end: Any, expected: tuple[int, int]) -> None:
+    options = SourceOptions(topics=("T",), starting_offsets=start, ending_offsets=end)
+    assert choose_range(options, "b", "T", 0, 10, 50) == expected
+
+
+@pytest.mark.parametrize(("start", "end"), [(5, LATEST), (EARLIEST, 51)])
+def test_offsets_beyond_what_is_left_are_data_loss_unless_that_is_all_right(start: int, end: int) -> None:
+    wanted: Any = [{"T": {"b": {0: at}}} for at in (start, end)]
+    strict = SourceOptions(topics=("T",), starting_offsets=wanted[0], ending_offsets=wanted[1])
+    with pytest.raises(DataLoss):
+        choose_range(strict, "b", "T", 0, 10, 50)
+    lax = SourceOptions(topics=("T",), starting_offsets=wanted[0], ending_offsets=wanted[1], fail_on_data_loss=False)
+    assert choose_range(lax, "b", "T", 0, 10, 50) == (10, 50)
+
+
+def test_an_empty_topic_that_the_broker_knows_has_no_partitions(store: Path) -> None:
+    (store / "config").mkdir(exist_ok=True)
+    (store / "config" / "topics.json").write_text('{"topicConfigTable":{"quiet":{}}}')
+    assert plan_files(read(store, topics=("quiet",))) == []
+
+
+def test_a_partition_is_small_when_it_travels(store: Path) -> None:
+    (first, *_) = plan_files(read(store))
+    assert first == FilePartition(str(store), "broker-a", "orders", 0, 0, 50)

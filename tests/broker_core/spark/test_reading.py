@@ -1,0 +1,163 @@
+"""Reading a range of store files: filters, damaged records, lost messages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from broker_core.protocol.message import Message
+from broker_core.spark.counting import RowCounter
+from broker_core.spark.errors import DamagedRecord, DataLoss
+from broker_core.spark.options import Mode, SourceOptions
+from broker_core.spark.partitions import FilePartition, plan_files
+from broker_core.spark.reading import plan, read_rows
+from tests.support.stores import NOW, overwrite, queue_file, segment
+from tests.support.topics import order, orders, write_topic
+from tests.support.wait import wait_until
+
+COLUMNS = ("queue_id", "queue_offset", "tag", "body", "_error")
+
+
+def options_of(store: Path, **changes: Any) -> SourceOptions:
+    return SourceOptions(**{"topics": ("orders",), "stores": (store,), "brokers": ("broker-a",), **changes})
+
+
+def rows(store: Path, *columns: str, **changes: Any) -> list[dict[str, Any]]:
+    options = options_of(store, **changes)
+    wanted = columns or COLUMNS
+    return [
+        row
+        for partition in plan(options)
+        for batch in read_rows(partition, options, wanted)
+        for row in batch.to_pylist()
+    ]
+
+
+def numbers(store: Path, **changes: Any) -> list[int]:
+    return sorted(int(row["body"][5:-1]) for row in rows(store, "body", **changes))
+
+
+def test_every_message_is_read_once_over_many_segments_and_queue_files(tmp_path: Path) -> None:
+    write_topic(tmp_path, orders(2000), queues=3, segment_bytes=16384)
+    assert numbers(tmp_path) == list(range(2000))
+    assert numbers(tmp_path, max_partition_bytes=5000) == list(range(2000))
+
+
+def test_rows_of_a_queue_come_in_its_order(tmp_path: Path) -> None:
+    write_topic(tmp_path, orders(300), queues=1)
+    assert [row["queue_offset"] for row in rows(tmp_path)] == list(range(300))
+
+
+def test_a_time_range_is_exact_to_the_ms(tmp_path: Path) -> None:
+    write_topic(tmp_path, orders(100), step_ms=10)
+    assert numbers(tmp_path, starting_timestamp=NOW + 200, ending_timestamp=NOW + 300) == list(range(20, 30))
+
+
+def test_tags_are_compared_by_text_where_hashes_collide(tmp_path: Path) -> None:
+    # "Aa" and "BB" have one hash.
+    write_topic(tmp_path, orders(10, tags=("Aa", "BB")), queues=1)
+    assert numbers(tmp_path, tags=frozenset({"Aa"})) == [0, 2, 4, 6, 8]
+
+
+def test_keys_find_by_any_key_and_by_unique_id(tmp_path: Path) -> None:
+    write_topic(tmp_path, orders(50))
+    assert numbers(tmp_path, keys=frozenset({"k7", f"{9:032X}", "absent"})) == [7, 9]
+    assert numbers(tmp_path, keys=frozenset({"all"})) == list(range(50))
+
+
+def test_a_message_without_keys_and_tag_matches_none(tmp_path: Path) -> None:
+    write_topic(tmp_path, [Message("orders", b'{"n":1}'), order(2, tag="A")], queues=1)
+    assert numbers(tmp_path, keys=frozenset({"k2"})) == [2]
+    assert numbers(tmp_path, tags=frozenset({"A"})) == [2]
+
+
+def test_another_topic_of_the_store_is_not_seen(tmp_path: Path) -> None:
+    write_topic(tmp_path, [order(1), order(2, topic="other"), order(3)], queues=1)
+    assert numbers(tmp_path) == [1, 3]
+
+
+@pytest.fixture
+def damaged(tmp_path: Path) -> Path:
+    """Five orders of which the third has lost its magic."""
+    write_topic(tmp_path, [order(number, tag="A", body=b"x" * 100) for number in range(5)], queues=1)
+    data = segment(tmp_path).read_bytes()
+    third = data.index(b"k2 all")
+    overwrite(segment(tmp_path), data.rindex(bytes.fromhex("DAA320A7"), 0, third), b"\0\0\0\0")
+    return tmp_path
+
+
+def test_a_damaged_record_is_a_row_with_its_place_and_its_damage(damaged: Path) -> None:
+    found = rows(damaged)
+    assert [row["queue_offset"] for row in found] == [0, 1, 2, 3, 4]
+    assert found[2] == {
+        "queue_id": 0, "queue_offset": 2, "tag": None, "body": None, "_error": "no record begins here"
+    }  # fmt: skip
+    assert found[3]["_error"] is None
+
+
+def test_damaged_records_can_be_left_out(damaged: Path) -> None:
+    assert [row["queue_offset"] for row in rows(damaged, mode=Mode.DROP_MALFORMED)] == [0, 1, 3, 4]
+
+
+def test_damaged_records_can_end_the_read(damaged: Path) -> None:
+    with pytest.raises(DamagedRecord, match="topic=orders queue=0 offset=2: no record begins here"):
+        rows(damaged, mode=Mode.FAIL_FAST)
+
+
+def test_a_unit_that_points_elsewhere_is_damage_and_no_foreign_message(tmp_path: Path) -> None:
+    write_topic(tmp_path, orders(4), queues=1)
+    units = queue_file(tmp_path, "orders")
+    overwrite(units, 40, units.read_bytes()[:20])
+    assert [row["_error"] for row in rows(tmp_path)] == [None, None, "the record says it lies elsewhere", None]
+
+
+def test_properties_that_are_no_utf_8_are_damage_inside_a_row(tmp_path: Path) -> None:
+    write_topic(tmp_path, orders(3), queues=1)
+    overwrite(segment(tmp_path), segment(tmp_path).read_bytes().index(b"k1 all"), b"\xff")
+    assert [row["_error"] for row in rows(tmp_path)] == [None, "the properties are not UTF-8", None]
+    assert numbers(tmp_path, mode=Mode.DROP_MALFORMED) == [0, 1, 2]
+    read = rows(tmp_path, "key", "body", mode=Mode.DROP_MALFORMED)
+    assert [row["key"] for row in read] == ["k0", "k2"]
+    with pytest.raises(DamagedRecord, match="offset=1: the properties"):
+        rows(tmp_path, "key", mode=Mode.FAIL_FAST)
+
+
+def test_a_segment_that_went_after_planning_is_data_loss(tmp_path: Path) -> None:
+    write_topic(tmp_path, orders(400), queues=1, segment_bytes=16384)
+    options = options_of(tmp_path)
+    partitions = plan_files(options)
+    segment(tmp_path).unlink()
+    with pytest.raises(DataLoss, match="topic=orders queue=0"):
+        list(read_rows(partitions[0], options, ("body",)))
+    lax = options_of(tmp_path, fail_on_data_loss=False)
+    left = [
+        row for part in partitions for batch in read_rows(part, lax, ("queue_offset",)) for row in batch.to_pylist()
+    ]
+    assert 0 < len(left) < 400
+    assert left[-1]["queue_offset"] == 399
+
+
+def test_a_store_that_grew_is_opened_anew(tmp_path: Path) -> None:
+    write_topic(tmp_path, orders(10), queues=1)
+    assert len(rows(tmp_path)) == 10
+    write_topic(tmp_path, orders(5), queues=1)
+    assert len(rows(tmp_path)) == 15
+
+
+def test_rows_are_counted_for_the_driver_while_they_are_read(tmp_path: Path) -> None:
+    write_topic(tmp_path, orders(300), queues=2)
+    counter = RowCounter()
+    try:
+        rows(tmp_path, "body", count_to=counter.start())
+        wait_until(lambda: counter.rows() == 300)
+    finally:
+        counter.close()
+
+
+def test_no_partition_reads_beyond_its_range(tmp_path: Path) -> None:
+    write_topic(tmp_path, orders(100), queues=1)
+    part = FilePartition(str(tmp_path), "broker-a", "orders", 0, 20, 30)
+    (batch,) = read_rows(part, options_of(tmp_path), ("queue_offset",))
+    assert batch.column(0).to_pylist() == list(range(20, 30))

@@ -1,0 +1,60 @@
+"""Lanes and chunks of a replay, and where a run takes them up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.spark.errors import BadRequest
+from broker_core.spark.partitions import FilePartition, WirePartition
+from broker_core.spark.replay_plan import COUNTED, Chunk, Lane, find_start, from_json, sum_counters, to_json
+
+CHUNKS = (Chunk(0, 0, 10), Chunk(1, 10, 20), Chunk(2, 20, 25))
+
+
+def lane(source: Any = None) -> Lane:
+    source = source or FilePartition("/data", "broker-a", "orders", 3, 0, 25)
+    return Lane(0, source, MessageQueue("copy", "broker-a", 3), 100, CHUNKS)
+
+
+def line(chunk: int, state: str = "done", **more: int) -> dict[str, Any]:
+    return {"chunk": chunk, "state": state, "next": 0, "target": 100, **dict.fromkeys(COUNTED, 1), **more}
+
+
+@pytest.mark.parametrize("source", [None, WirePartition("broker-a", "orders", 3, 0, 25)])
+def test_a_plan_comes_back_as_it_was_kept(source: Any) -> None:
+    assert from_json(to_json([lane(source)], "hash"), "hash") == [lane(source)]
+
+
+def test_a_plan_of_another_request_is_refused() -> None:
+    with pytest.raises(BadRequest, match="another request"):
+        from_json(to_json([lane()], "hash"), "other")
+
+
+def test_a_first_run_begins_at_the_beginning() -> None:
+    start = find_start(lane(), {}, is_resumed=False)
+    assert (start.chunks, start.target_from, dict(start.counters)) == (CHUNKS, 100, {})
+
+
+def test_finished_chunks_are_not_run_again() -> None:
+    start = find_start(lane(), {0: line(0, target=110)}, is_resumed=True)
+    assert (start.chunks, start.target_from) == (CHUNKS[1:], 110)
+
+
+def test_a_chunk_goes_on_where_it_stopped_with_what_it_counted() -> None:
+    lines = {0: line(0, target=110), 1: line(1, "partial", next=14, target=114, written=4)}
+    start = find_start(lane(), lines, is_resumed=True)
+    assert start.chunks == (Chunk(1, 14, 20), CHUNKS[2])
+    assert start.counters["written"] == 4
+    assert start.target_from == 114
+
+
+def test_nothing_is_left_of_a_finished_lane() -> None:
+    assert find_start(lane(), {number: line(number) for number in range(3)}, is_resumed=True).chunks == ()
+
+
+def test_totals_are_sums_of_lines() -> None:
+    assert sum_counters([line(0, written=5), line(1)])["written"] == 6
+    assert lane().planned == 25

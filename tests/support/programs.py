@@ -1,0 +1,81 @@
+"""Running a Spark program as the launcher does: a folder with a request, a child process, files that tell the rest."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.support.cluster import ROOT
+
+PATIENCE_SECONDS = 240.0
+
+
+@dataclass
+class Program:
+    """One job folder and the program that works on it."""
+
+    folder: Path
+    type: str
+    source: Mapping[str, Any]
+    cache: Path
+    attempt: int = 0
+
+    def start(self, request: Mapping[str, Any], *, request_hash: str = "hash") -> subprocess.Popen[bytes]:
+        """Write the request and start the program in a session of its own."""
+        self.folder.mkdir(exist_ok=True)
+        self.attempt += 1
+        whole = {
+            "job_id": "job1", "type": self.type, "cluster": "local", "attempt": self.attempt, "created_by": "ann",
+            "request_hash": request_hash, "request": {"type": self.type, **request}, "source": dict(self.source),
+            "spark": {"master": "local[2]", "cache": str(self.cache)},
+        }  # fmt: skip
+        (self.folder / "request.json").write_text(json.dumps(whole))
+        command = [sys.executable, "-m", f"broker_core.spark.programs.{self.type}", str(self.folder)]
+        with (self.folder / "log").open("ab") as log:
+            return subprocess.Popen(
+                command, cwd=self.folder, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdin=subprocess.DEVNULL,
+                stdout=log, stderr=log, start_new_session=True,
+            )  # fmt: skip
+
+    def run(self, request: Mapping[str, Any], **options: Any) -> int:
+        """Run the program to its end; return its exit status."""
+        child = self.start(request, **options)
+        try:
+            return child.wait(PATIENCE_SECONDS)
+        finally:
+            kill(child)
+
+    def progress(self) -> dict[str, Any]:
+        """Return the counters of the last line of progress."""
+        try:
+            lines = (self.folder / "progress.jsonl").read_text().splitlines()
+        except FileNotFoundError:
+            return {}
+        counters: dict[str, Any] = json.loads(lines[-1])["counters"] if lines else {}
+        return counters
+
+    def read(self, name: str) -> Any:
+        """Return a file of the folder."""
+        return json.loads((self.folder / name).read_text())
+
+    @property
+    def log(self) -> str:
+        """What the program and Spark said."""
+        return (self.folder / "log").read_text()
+
+
+def kill(child: subprocess.Popen[bytes]) -> None:
+    """End the program and its JVM at once."""
+    try:
+        os.killpg(child.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+    finally:
+        child.wait()
