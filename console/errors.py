@@ -21,6 +21,14 @@ class Conflict(APIException):
     default_code = "conflict"
 
 
+class RedisUnreachable(APIException):
+    """What was asked for is kept in Redis, which does not answer."""
+
+    status_code = 503
+    default_detail = "Redis cannot be reached."
+    default_code = "redis_unreachable"
+
+
 class PreconditionFailed(APIException):
     """The thing changed since the caller read it."""
 

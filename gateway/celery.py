@@ -42,6 +42,8 @@ def _worker_lives(**_: Any) -> None:
 
 @signals.beat_init.connect
 def _watch_scheduler(**_: Any) -> None:
+    # The first task is sent only when its time has come.
+    _keep_beat(SCHEDULER_BEAT_KEY)
     signals.after_task_publish.connect(_scheduler_lives)
 
 

@@ -39,8 +39,6 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 _log = logging.getLogger(__name__)
 
-# How long a stopping process lets its last work go on.
-_FINISH_SECONDS: Final = 3.0
 _MOST: Final = 10_000_000
 
 
@@ -104,7 +102,6 @@ class Gateway:
         if parts is None:
             return
         parts.draining.set()
-        await parts.background.finish(_FINISH_SECONDS)
         cluster_connections.use(None)
         await parts.connections.close()
         await parts.redis.aclose()
@@ -136,11 +133,13 @@ class Gateway:
         if path in LIVE_SOCKETS:
             scope["principal"] = principal
             scope["store"] = self._parts.redis
-            await live(scope, receive, send)
+            with self._parts.metrics.socket():
+                await live(scope, receive, send)
             return
         socket = Socket(self._parts, scope, receive, send, principal)
         await socket.accept()
-        await converse(socket, Producing(socket) if path.endswith("/produce") else Consuming(socket))
+        with self._parts.metrics.socket():
+            await converse(socket, Producing(socket) if path.endswith("/produce") else Consuming(socket))
 
 
 def _limits() -> Limits:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -49,6 +50,15 @@ class Metrics:
         """Count messages that were produced, leased, acked, nacked or dead_lettered."""
         self._messages[what] += count
 
+    @contextmanager
+    def socket(self) -> Iterator[None]:
+        """Count an open WebSocket for as long as the block lasts."""
+        self.sockets += 1
+        try:
+            yield
+        finally:
+            self.sockets -= 1
+
     def gauge(self, name: str, help_text: str, read: Callable[[], float]) -> None:
         """Show the figure that `read` returns whenever somebody scrapes."""
         self._gauges[name] = help_text, read
@@ -69,7 +79,7 @@ class Metrics:
         for what, count in self._messages.items():
             messages.add_metric([what], count)
         yield messages
-        yield GaugeMetricFamily("gantry_gateway_sockets", "Open WebSockets of the data plane.", value=self.sockets)
+        yield GaugeMetricFamily("gantry_gateway_sockets", "Open WebSockets.", value=self.sockets)
         for name, (help_text, read) in self._gauges.items():
             yield GaugeMetricFamily(name, help_text, value=read())
 

@@ -176,7 +176,13 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
 CHANNEL_LAYERS: dict[str, Any] = {
     "default": {
         "BACKEND": "channels_redis.core.RedisChannelLayer",
-        "CONFIG": {"hosts": [GANTRY_REDIS_URL], "prefix": "gantry:asgi", "capacity": 200, "expiry": 10},
+        "CONFIG": {
+            # An idle reader waits five seconds at a time, which is also how long the client would wait for it.
+            "hosts": [{"address": GANTRY_REDIS_URL, "socket_timeout": 30}],
+            "prefix": "gantry:asgi",
+            "capacity": 200,
+            "expiry": 10,
+        },
     }
 }
 CACHES: dict[str, Any] = {

@@ -11,6 +11,8 @@ import redis
 import redis.asyncio
 from django.conf import settings
 
+from console.errors import RedisUnreachable
+
 KEEP_SECONDS: Final = 60
 _KEY: Final = "gantry:ticket:"
 _MAX_LENGTH: Final = 64
@@ -25,10 +27,13 @@ class Ticket:
 
 
 def make(ticket: Ticket) -> str:
-    """Keep the ticket for a minute; return its text."""
+    """Keep the ticket for a minute; return its text. Raises RedisUnreachable."""
     text = secrets.token_urlsafe(32)
-    with redis.Redis.from_url(settings.GANTRY_REDIS_URL) as store:
-        store.set(_KEY + text, orjson.dumps([ticket.user_id, ticket.token_id]), ex=KEEP_SECONDS)
+    try:
+        with redis.Redis.from_url(settings.GANTRY_REDIS_URL) as store:
+            store.set(_KEY + text, orjson.dumps([ticket.user_id, ticket.token_id]), ex=KEEP_SECONDS)
+    except redis.RedisError as error:
+        raise RedisUnreachable from error
     return text
 
 

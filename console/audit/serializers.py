@@ -10,7 +10,7 @@ from console.fields import MomentField
 RESULTS = ["ok", "refused", "failed"]
 
 
-class AuditEntrySerializer(serializers.ModelSerializer[AuditRecord]):
+class AuditRecordSerializer(serializers.ModelSerializer[AuditRecord]):
     """One change: who did what to what, and the state before and after."""
 
     id = serializers.IntegerField()

@@ -11,10 +11,10 @@ from rest_framework.views import APIView
 
 from console.accounts.permissions import needs
 from console.audit.models import AuditRecord
-from console.audit.serializers import AuditEntrySerializer
+from console.audit.serializers import AuditRecordSerializer
 from console.paging import PAGE_PARAMETERS, page_of, page_queryset
 
-AuditPage = page_of(AuditEntrySerializer)
+AuditPage = page_of(AuditRecordSerializer)
 
 # A filter ends with * when the beginning is enough: action=topic.*
 _FILTERS: Final = ("actor", "action", "resource")

@@ -14,7 +14,6 @@ import os
 import threading
 import time
 from collections.abc import Awaitable, Callable
-from contextvars import Context
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
@@ -200,9 +199,7 @@ def ask(cluster: str, question: Callable[[Admin], Awaitable[T]], *, seconds: flo
             return await question(await connections.admin(cluster))
 
     try:
-        # In a context of its own: in the caller's, the look-up of the cluster would be given to the caller's own thread,
-        # which waits here.
-        return Context().run(door.run, answer(), timeout_s=seconds + _GRACE_SECONDS)
+        return door.run(answer(), timeout_s=seconds + _GRACE_SECONDS)
     except (TimeoutError, CallTimedOut):
         raise ClusterSilent(cluster, seconds) from None
 

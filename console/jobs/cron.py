@@ -1,8 +1,8 @@
 """When a cron expression fires: five fields read in a time zone (spark.md 6.4).
 
-The fields are parsed by Celery. Days follow cron's own rule: when day of month and day of week are both restricted, either
-one suffices. A local time that the clock skips fires at the first valid instant after it; one that comes twice fires the
-first time.
+The fields are parsed by Celery. Days follow cron's own rule: when day of month and day of week are both restricted,
+either one suffices. A local time that the clock skips fires at the first valid instant after it; one that comes twice
+fires the first time.
 """
 
 from __future__ import annotations

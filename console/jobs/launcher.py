@@ -1,4 +1,8 @@
-"""Runs one claimed job: its Spark program as a child in a session of its own, watched and ended (spark.md 5, 6)."""
+"""Runs one claimed job: starts its Spark program as a child in its own session, watches it, ends it (spark.md 5, 6).
+
+The launcher only watches: it may die, be stopped or lose the database, and the program's own files say how far it is. A
+replay that is started again goes on from there.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,14 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any, Final
 
 import orjson
 from django.conf import settings
-from django.utils import timezone
+from django.db import DatabaseError, close_old_connections
 
 from console.jobs import events, services
 from console.jobs.models import Job, JobState
@@ -23,8 +28,11 @@ from console.jobs.requests import program_request
 
 _LOOK_SECONDS: Final = 0.5
 _WRITE_SECONDS: Final = 2.0
+_RENEW_SECONDS: Final = 5.0
 # A program stops its sends and writes its state within seconds; Spark's own end takes one more.
 GRACE_SECONDS: Final = 20.0
+# A worker that is told to end has less: whoever told it will not wait long.
+STOP_GRACE_SECONDS: Final = 6.0
 _CANCELLED: Final = 130
 _ENDS: Final = {
     0: JobState.SUCCEEDED,
@@ -40,9 +48,14 @@ _REASONS: Final = {
 
 _log = logging.getLogger(__name__)
 
+stopping = threading.Event()
+"""Set when this worker ends: its runs end their programs and leave their jobs to the next worker."""
+
 
 def run(job_id: str, *, worker: str) -> None:
     """Run the job if it is still queued, to its end; returns at once when another worker has it."""
+    if stopping.is_set():
+        return
     job = services.claim(job_id, worker=worker, host=socket.gethostname())
     if job is None:
         return
@@ -64,27 +77,31 @@ class _Run:
         self._folder: Path = services.folder_of(job)
         self._state: dict[str, Any] = {}
         self._written_at = 0.0
+        self._renewed_at = time.monotonic()
         self._asked_at: float | None = None
         self._lost = False
 
     def to_its_end(self) -> None:
-        """Start the program and watch it until it has ended."""
+        """Start the program and watch it until it has ended; whatever happens here, it does not outlive this."""
         child = self._start()
-        self._note_child(child)
-        tail = ProgressTail(self._folder / "progress.jsonl")
-        while child.poll() is None:
+        try:
+            services.own(self._job).update(pid=child.pid, pid_started=started_at(child.pid))
+            tail = ProgressTail(self._folder / "progress.jsonl", skip_old=True)
+            while child.poll() is None:
+                self._look(tail)
+                self._end_if_wanted(child)
+                time.sleep(_LOOK_SECONDS)
             self._take(tail)
-            self._hold_on()
-            self._end_if_wanted(child)
-            time.sleep(_LOOK_SECONDS)
-        self._take(tail)
-        _end_session(child.pid)
+        finally:
+            _end_session(child.pid)
+            child.wait()
         self._finish(child.returncode)
 
     def _start(self) -> subprocess.Popen[bytes]:
         self._folder.mkdir(parents=True, exist_ok=True)
-        request = self._folder / "request.json"
-        descriptor = os.open(request, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        # What an earlier run said at its end is not what this one will.
+        (self._folder / "result.json").unlink(missing_ok=True)
+        descriptor = os.open(self._folder / "request.json", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "wb") as file:
             file.write(orjson.dumps(program_request(self._job), option=orjson.OPT_INDENT_2))
         command = [sys.executable, "-m", f"broker_core.spark.programs.{self._job.type}", str(self._folder)]
@@ -96,56 +113,74 @@ class _Run:
                 start_new_session=True,
             )  # fmt: skip
 
-    def _note_child(self, child: subprocess.Popen[bytes]) -> None:
-        services.own(self._job).update(pid=child.pid, pid_started=started_at(child.pid))
+    def _look(self, tail: ProgressTail) -> None:
+        """Write down how far the program is and see what is wanted; a database that is away may come back in time."""
+        try:
+            self._take(tail)
+            self._hold_on()
+        except DatabaseError as error:
+            _log.warning("job=%s: the database does not answer: %s", self._job.id, error)
+            close_old_connections()
+            # Behind the lease somebody else may have taken the job.
+            self._lost = time.monotonic() - self._renewed_at > services.LEASE.total_seconds()
 
     def _take(self, tail: ProgressTail) -> None:
         state = tail.newest()
         now = time.monotonic()
-        if state is not None:
-            self._state = state
-            job = self._job
-            job.counters, job.rate, job.eta_ms = counters_of(state), state.get("rate"), state.get("eta_ms")
-            events.publish(job)
-        if state is not None and now - self._written_at >= _WRITE_SECONDS:
+        if state is None:
+            return
+        self._state = state
+        job = self._job
+        job.counters, job.rate, job.eta_ms = counters_of(state), state.get("rate"), state.get("eta_ms")
+        events.publish(job)
+        if now - self._written_at >= _WRITE_SECONDS:
             self._written_at = now
-            services.own(self._job).update(counters=self._job.counters, rate=self._job.rate, eta_ms=self._job.eta_ms)
+            services.own(job).update(counters=job.counters, rate=job.rate, eta_ms=job.eta_ms)
 
     def _hold_on(self) -> None:
-        """Renew the lease, and look at what is wanted; a run that is no longer ours stops its program."""
-        row = services.own(self._job)
-        if not row.update(lease_until=timezone.now() + services.LEASE):
+        """Look at what is wanted and renew the lease; a run that is no longer ours stops its program."""
+        row = services.own(self._job).values_list("wanted", flat=True)
+        found = list(row)
+        now = time.monotonic()
+        if not found:
             self._lost = True
             return
-        self._job.wanted = row.values_list("wanted", flat=True).first()
+        self._job.wanted = found[0]
+        if now - self._renewed_at >= _RENEW_SECONDS:
+            self._lost = not services.renew(self._job)
+            self._renewed_at = now
 
     def _end_if_wanted(self, child: subprocess.Popen[bytes]) -> None:
-        if not self._lost and self._job.wanted != "cancelled":
+        is_stopping = stopping.is_set()
+        if not self._lost and self._job.wanted != "cancelled" and not is_stopping:
             return
         if self._asked_at is None:
             self._asked_at = time.monotonic()
+            # The program alone: it tells its tasks, which confirm what they sent.
             child.terminate()
-        elif time.monotonic() - self._asked_at > GRACE_SECONDS:
+        elif time.monotonic() - self._asked_at > (STOP_GRACE_SECONDS if is_stopping else GRACE_SECONDS):
             _end_session(child.pid)
 
     def _finish(self, status: int) -> None:
+        if stopping.is_set() and self._job.wanted != "cancelled" and status != 0:
+            services.leave(self._job, "its worker was stopped; the next one goes on")
+            return
         result = _read_json(self._folder / "result.json") or {}
         state = _ENDS.get(status, JobState.FAILED)
         if self._job.wanted == "cancelled" and status != 0:
             state = JobState.CANCELLED
-        reason = "what was written before stays" if state == JobState.CANCELLED else _reason(status)
         services.finish(
             self._job,
             state,
-            reason if state != JobState.SUCCEEDED else None,
-            counters=result.get("counters") or counters_of(self._state),
+            result.get("reason") or (None if state == JobState.SUCCEEDED else _reason(status)),
+            counters=counters_of(self._state or result),
             rate=None,
             eta_ms=None,
             exit_code=status,
-            result=_read_json(self._folder / "report.json"),
+            result=_short(_read_json(self._folder / "report.json")),
             artefacts=result.get("artefacts", []),
             versions=result.get("versions", {}),
-            spark_app_id=result.get("spark_app_id") or "",
+            spark_app_id=result.get("spark_app_id", ""),
         )
         _log.info("job=%s: %s (status %d)", self._job.id, state, status)
 
@@ -178,6 +213,11 @@ def _reason(status: int) -> str:
     if status < 0:
         return f"its program was killed by signal {-status}"
     return _REASONS.get(status, f"its program ended with status {status}; the log says why")
+
+
+def _short(report: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return what of a report belongs into the row, which travels with every list: no samples."""
+    return report and {name: part for name, part in report.items() if name not in ("samples", "request")}
 
 
 def _read_json(file: Path) -> Any:

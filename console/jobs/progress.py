@@ -13,9 +13,10 @@ COUNTERS: Final = ("planned", "read", "matched", "written", "skipped", "failed",
 class ProgressTail:
     """Reads the lines that were added since it last looked; a half-written one waits for its end."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, *, skip_old: bool = False) -> None:
+        """Begin at the start of the file, or behind what an earlier run left in it."""
         self._file = file
-        self._position = 0
+        self._position = file.stat().st_size if skip_old and file.exists() else 0
         self._rest = b""
 
     def newest(self) -> dict[str, Any] | None:

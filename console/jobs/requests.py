@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, Final
 
 import orjson
@@ -15,27 +16,43 @@ from console.clusters.connections import ClusterNotFound
 from console.clusters.models import Cluster, ClusterKind
 from console.clusters.operations import find_topic
 from console.clusters.services import address_of
-from console.fields import MomentField
+from console.fields import MomentField, moment
 from console.jobs.models import Job, JobType
 
 MAX_KEYS: Final = 1000
 EMBEDDED_BROKER: Final = "broker-a"
 
 
+SCHEDULED_AT: Final = "{{ scheduled_at }}"
+LAST_SUCCESS: Final = "{{ last_success }}"
+BY: Final = ("key", "unique_id", "body", "source")
+COMPARE: Final = ("body", "none")
+
+
+class BoundField(MomentField):
+    """A moment; a schedule may say ``{{ scheduled_at }}`` or ``{{ last_success }}``, which each run fills in."""
+
+    def to_internal_value(self, value: Any) -> Any:
+        """Return the moment, or the word that stands for one."""
+        if self.context.get("is_scheduled") and value in (SCHEDULED_AT, LAST_SUCCESS):
+            return value
+        return super().to_internal_value(value)
+
+
 class RangeSerializer(serializers.Serializer[Any]):
     """A topic, from a moment (with it) to a moment (without it)."""
 
     topic = serializers.CharField(max_length=127)
-    to = MomentField(required=False, allow_null=True)
+    to = BoundField(required=False, allow_null=True)
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         """Return the fields; "from" is a word of Python, so it cannot be declared like the others."""
-        return {"from": MomentField(required=False, allow_null=True), **super().get_fields()}
+        return {"from": BoundField(required=False, allow_null=True), **super().get_fields()}
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Refuse a range that holds nothing."""
         begin, end = attrs.get("from"), attrs.get("to")
-        if begin and end and begin >= end:
+        if isinstance(begin, datetime) and isinstance(end, datetime) and begin >= end:
             raise serializers.ValidationError({"to": "must lie after from"})
         return attrs
 
@@ -71,13 +88,14 @@ class JobRequestSerializer(serializers.Serializer[Any]):
     type = serializers.ChoiceField(JobType.choices)
     name = serializers.CharField(max_length=200, required=False, allow_blank=True)
     cluster = serializers.CharField(max_length=64, default="local")
-    source = ReplaySourceSerializer(required=False)
+    # The name is taken in DRF's fields, but a declared field is no attribute of its class.
+    source = ReplaySourceSerializer(required=False)  # type: ignore[assignment]
     target = ReplayTargetSerializer(required=False)
     limits = LimitsSerializer(required=False)
     left = RangeSerializer(required=False)
     right = RangeSerializer(required=False)
-    by = serializers.ChoiceField(["key", "unique_id"], required=False)
-    compare = serializers.ChoiceField(["body"], required=False)
+    by = serializers.ChoiceField(BY, required=False)
+    compare = serializers.ChoiceField(COMPARE, required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Hold the parts against the type, and the topics against the cluster."""
@@ -113,6 +131,23 @@ def plain(checked: Mapping[str, Any]) -> dict[str, Any]:
     """Return a checked request as JSON's types, with moments as text and without what was not given."""
     tree: dict[str, Any] = orjson.loads(orjson.dumps(checked, default=str))
     return tree
+
+
+def topics_of(request: Mapping[str, Any]) -> list[str]:
+    """Return the topics that a request reads or writes."""
+    return [request[part]["topic"] for part in ("source", "target", "left", "right") if part in request]
+
+
+def filled(request: Mapping[str, Any], *, scheduled_at: datetime, last_success: datetime) -> dict[str, Any]:
+    """Return the request of a schedule for one of its runs: from the last success on, nothing twice and no hole."""
+    moments = {SCHEDULED_AT: moment(scheduled_at), LAST_SUCCESS: moment(last_success)}
+
+    def fill(part: Any) -> Any:
+        if isinstance(part, dict):
+            return {name: fill(value) for name, value in part.items()}
+        return moments.get(part, part) if isinstance(part, str) else part
+
+    return {name: fill(value) for name, value in request.items()}
 
 
 def name_of(request: Mapping[str, Any]) -> str:

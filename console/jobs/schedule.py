@@ -46,7 +46,7 @@ def _fire(schedule: Schedule, now: datetime) -> Job | None:
             mine = Schedule.objects.filter(pk=schedule.pk, next_run_at=scheduled_for).update(**changes)
             if not mine or skipped:
                 return None
-            job = services.create(by, schedule.job, schedule=schedule, scheduled_for=scheduled_for)
+            job = services.create_run(by, schedule, scheduled_for)
     except IntegrityError:  # another clock made the job of this time
         return None
     if schedule.overlap == Overlap.CANCEL_PREVIOUS:

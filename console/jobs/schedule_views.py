@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from console.accounts.permissions import actor_of, needs
+from console.accounts.permissions import actor_of, needs, require
 from console.jobs import services
 from console.jobs.events import document
 from console.jobs.models import Schedule
+from console.jobs.requests import topics_of
 from console.jobs.serializers import JobSerializer, ScheduleSerializer, ScheduleWriteSerializer
 from console.paging import PAGE_PARAMETERS, page_of, page_queryset
 
@@ -39,8 +43,9 @@ class SchedulesView(APIView):
     )
     def post(self, request: Request) -> Response:
         """Put a job on a schedule."""
-        form = ScheduleWriteSerializer(data=request.data)
+        form = ScheduleWriteSerializer(data=request.data, context={"is_scheduled": True})
         form.is_valid(raise_exception=True)
+        _require_topics(request, form.validated_data)
         schedule = services.add_schedule(actor_of(request), form.validated_data)
         return Response(ScheduleSerializer(schedule).data, status=201)
 
@@ -61,8 +66,9 @@ class ScheduleView(APIView):
     def patch(self, request: Request, schedule_id: str) -> Response:
         """Change a schedule, switch it on or off."""
         schedule = get_object_or_404(Schedule, pk=schedule_id)
-        form = ScheduleWriteSerializer(schedule, data=request.data, partial=True)
+        form = ScheduleWriteSerializer(schedule, data=request.data, partial=True, context={"is_scheduled": True})
         form.is_valid(raise_exception=True)
+        _require_topics(request, form.validated_data)
         return Response(
             ScheduleSerializer(services.change_schedule(actor_of(request), schedule, form.validated_data)).data
         )
@@ -84,3 +90,8 @@ class RunNowView(APIView):
         """Start the schedule's job now, beside its times."""
         job = services.run_now(actor_of(request), get_object_or_404(Schedule, pk=schedule_id))
         return Response(document(job), status=202, headers={"Location": f"/api/v1/jobs/{job.id}"})
+
+
+def _require_topics(request: Request, fields: Mapping[str, Any]) -> None:
+    for topic in topics_of(fields.get("job", {})):
+        require(request, "jobs", topic)

@@ -16,8 +16,8 @@ from broker_core.errors import GantryError
 from console.audit.record import Actor, record
 from console.jobs import events
 from console.jobs.cron import Cron, find_zone
-from console.jobs.models import ACTIVE_STATES, Job, JobState, Schedule
-from console.jobs.requests import hash_of, name_of
+from console.jobs.models import Job, JobState, Schedule
+from console.jobs.requests import filled, hash_of, name_of
 from console.jobs.tasks import hint
 
 LEASE: Final = timedelta(seconds=30)
@@ -25,7 +25,22 @@ NO_COUNTERS: Final = dict.fromkeys(("planned", "read", "matched", "written", "sk
 
 TRANSITIONS: Final[dict[str, frozenset[str]]] = {
     JobState.QUEUED: frozenset({JobState.RUNNING, JobState.CANCELLED}),
-    JobState.RUNNING: frozenset({JobState.SUCCEEDED, JobState.PARTIAL, JobState.FAILED, JobState.CANCELLED}),
+    JobState.RUNNING: frozenset(
+        {JobState.SUCCEEDED, JobState.PARTIAL, JobState.FAILED, JobState.CANCELLED, JobState.QUEUED}
+    ),
+    JobState.PARTIAL: frozenset({JobState.QUEUED}),
+    JobState.FAILED: frozenset({JobState.QUEUED}),
+    JobState.CANCELLED: frozenset({JobState.QUEUED}),
+    JobState.SUCCEEDED: frozenset(),
+}
+
+
+_NOT_ENDED: Final[dict[str, Any]] = {
+    "wanted": None,
+    "state_reason": None,
+    "finished_at": None,
+    "exit_code": None,
+    "lease_until": None,
 }
 
 
@@ -82,10 +97,20 @@ def cancel(by: Actor, job: Job) -> Job:
 
 
 def retry(by: Actor, job: Job) -> Job:
-    """Queue a new job for the same request; raise JobInOtherState while the old one is at work."""
-    if job.state in ACTIVE_STATES:
-        raise JobInOtherState(job, "tried again")
-    return create(by, job.request, parent=job)
+    """Queue a job again that did not succeed; raise JobInOtherState for one that did, or that is at work.
+
+    It keeps its row and its folder: a replay goes on where it stopped and sends nothing twice.
+    """
+    with transaction.atomic():
+        may_go_on = [state for state, following in TRANSITIONS.items() if JobState.QUEUED in following]
+        ended = Job.objects.filter(pk=job.pk, state__in=may_go_on).exclude(state=JobState.RUNNING)
+        if not ended.update(state=JobState.QUEUED, queued_at=timezone.now(), **_NOT_ENDED):
+            job.refresh_from_db()
+            raise JobInOtherState(job, "tried again")
+        record(by, f"{job.type}.retry", f"jobs/{job.id}")
+        job.refresh_from_db()
+        transaction.on_commit(lambda: _announce(job, with_hint=True))
+    return job
 
 
 def claim(job_id: str, *, worker: str, host: str) -> Job | None:
@@ -119,6 +144,18 @@ def claim(job_id: str, *, worker: str, host: str) -> Job | None:
 def own(job: Job) -> QuerySet[Job]:
     """Return the row of a run as long as it is still that run's: the place for every write of a launcher."""
     return Job.objects.filter(pk=job.pk, run_id=job.run_id, state=JobState.RUNNING)
+
+
+def renew(job: Job) -> bool:
+    """Hold on to a run for another lease; False when it is not the caller's any more."""
+    return bool(own(job).update(lease_until=timezone.now() + LEASE))
+
+
+def leave(job: Job, reason: str) -> None:
+    """Give a run back to the queue: another worker goes on with it."""
+    own(job).update(state=JobState.QUEUED, queued_at=timezone.now(), **_NOT_ENDED | {"state_reason": reason})
+    job.refresh_from_db()
+    events.publish(job)
 
 
 def finish(job: Job, state: str, reason: str | None, **fields: Any) -> bool:
@@ -165,7 +202,20 @@ def remove_schedule(by: Actor, schedule: Schedule) -> None:
 
 def run_now(by: Actor, schedule: Schedule) -> Job:
     """Queue a run of the schedule at once, beside its times."""
-    return create(by, schedule.job, schedule=schedule)
+    return create_run(by, schedule, None)
+
+
+def create_run(by: Actor, schedule: Schedule, scheduled_for: datetime | None) -> Job:
+    """Queue a run of the schedule for one of its times, or for now beside them."""
+    succeeded = schedule.jobs.filter(state=JobState.SUCCEEDED, scheduled_for__isnull=False)
+    # The time a run stood for, not the time it ended: so ranges neither overlap nor leave holes.
+    last_success = succeeded.order_by("-scheduled_for").values_list("scheduled_for", flat=True).first()
+    request = filled(
+        schedule.job,
+        scheduled_at=scheduled_for or timezone.now(),
+        last_success=last_success or schedule.created_at,
+    )
+    return create(by, request, schedule=schedule, scheduled_for=scheduled_for)
 
 
 def queued_jobs() -> QuerySet[Job]:

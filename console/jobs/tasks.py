@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
-from celery import shared_task
+from celery import shared_task, signals
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
@@ -20,6 +21,21 @@ def hint(job_id: str) -> None:
         run.apply_async((job_id,), expires=_HINT_SECONDS)
     except OperationalError as error:
         _log.warning("job=%s: no worker was told (%s); the next tick finds it", job_id, error)
+
+
+@signals.worker_ready.connect
+def _look_around(**_: Any) -> None:
+    """See to what was left when the last worker ended."""
+    reap.delay()
+    tick.delay()
+
+
+@signals.worker_shutting_down.connect
+def _let_go(**_: Any) -> None:
+    """Have every run end its program and leave its job to the next worker."""
+    from console.jobs import launcher
+
+    launcher.stopping.set()
 
 
 @shared_task(name="console.jobs.tasks.run")

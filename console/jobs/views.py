@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Final
 
+import orjson
 from django.http import FileResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
@@ -16,12 +17,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from console.accounts.permissions import actor_of, needs
+from console.accounts.permissions import actor_of, needs, require
 from console.errors import Conflict
 from console.jobs import services
 from console.jobs.events import document
 from console.jobs.models import Job, JobState, JobType
-from console.jobs.requests import JobRequestSerializer, plain
+from console.jobs.requests import JobRequestSerializer, plain, topics_of
 from console.jobs.serializers import JobLogSerializer, JobReportSerializer, JobSerializer
 from console.paging import PAGE_PARAMETERS, page_of, page_queryset
 
@@ -64,6 +65,8 @@ class JobsView(APIView):
         """Start a replay or a reconciliation."""
         form = JobRequestSerializer(data=request.data)
         form.is_valid(raise_exception=True)
+        for topic in topics_of(form.validated_data):
+            require(request, "jobs", topic)
         job = services.create(actor_of(request), plain(form.validated_data))
         return Response(document(job), status=202, headers={"Location": f"/api/v1/jobs/{job.id}"})
 
@@ -100,7 +103,7 @@ class RetryView(APIView):
 
     @extend_schema(operation_id="retryJob", tags=_TAGS, request=None, responses={202: JobSerializer})
     def post(self, request: Request, job_id: str) -> Response:
-        """Start a new job for the same request."""
+        """Queue a job again that did not succeed; a replay goes on where it stopped."""
         try:
             job = services.retry(actor_of(request), _job(job_id))
         except services.JobInOtherState as error:
@@ -135,11 +138,13 @@ class ReportView(APIView):
 
     @extend_schema(operation_id="getJobReport", tags=_TAGS, responses=JobReportSerializer)
     def get(self, request: Request, job_id: str) -> Response:
-        """Return the report of a job that has ended."""
+        """Return what a job found: the queues of a replay, the tiles and samples of a reconciliation."""
         job = _job(job_id)
-        if job.result is None:
-            raise exceptions.NotFound(f"Job {job.id} is {job.state} and has no report.")
-        return Response(job.result)
+        try:
+            report = orjson.loads((services.folder_of(job) / "report.json").read_bytes())
+        except FileNotFoundError:
+            raise exceptions.NotFound(f"Job {job.id} is {job.state} and has no report.") from None
+        return Response(report)
 
 
 class ArtefactView(APIView):

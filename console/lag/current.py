@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ from broker_core.client.errors import GroupNotFound
 from broker_core.protocol.codes import ResponseCode
 from console import live
 from console.clusters import connections
+from console.errors import RedisUnreachable
 from console.lag import history
 from console.lag.reading import Reader
 from console.lag.state import WORST_GROUPS, ClusterState, StateBuilder, summary
@@ -70,7 +72,7 @@ def overview_history(cluster: str, wanted: str) -> dict[str, Any]:
     """Return how the key figures went over one of `history.RANGES`, with the lag of the worst groups."""
     range_ = history.RANGES[wanted]
     end = history.end_of(range_, _now_ms())
-    series = history.read(store(), history.overview_key(cluster), history.OVERVIEW_COLUMNS, range_, end=end)
+    series = _series(history.overview_key(cluster), history.OVERVIEW_COLUMNS, range_, end)
     worst = sorted(groups(cluster), key=lambda each: each["lag"] or 0, reverse=True)[:WORST_GROUPS]
     lags = {each["name"]: _group_series(cluster, each["name"], range_, end)["lag"] for each in worst}
     return {**_span(range_, end), "series": series, "group_lag": lags}
@@ -84,7 +86,14 @@ def group_history(cluster: str, name: str, wanted: str) -> dict[str, Any]:
 
 
 def _group_series(cluster: str, name: str, range_: history.Range, end: int) -> dict[str, list[Any]]:
-    return history.read(store(), history.group_key(cluster, name), history.GROUP_COLUMNS, range_, end=end)
+    return _series(history.group_key(cluster, name), history.GROUP_COLUMNS, range_, end)
+
+
+def _series(key: str, columns: Sequence[str], range_: history.Range, end: int) -> dict[str, list[Any]]:
+    try:
+        return history.read(store(), key, columns, range_, end=end)
+    except redis.RedisError as error:
+        raise RedisUnreachable from error
 
 
 def _span(range_: history.Range, end: int) -> dict[str, Any]:

@@ -94,7 +94,7 @@ class Reader:
         names, self._topic_turn = _portion(self._known.topics, TOPICS_A_STEP, self._topic_turn)
         found = (await self._admin.topics.stats_of(names)).found
         self._known.topic_stats.update(found)
-        self._known.fresh_topics = list(found)
+        self._known.fresh_topics = list(found)  # and those alone: a rate needs to know when its total was read
 
     async def _read_members(self, now: int) -> None:
         visible = [name for name, group in self._known.groups.items() if not group.is_built_in]

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import secrets
 import time
+from contextlib import suppress
 from typing import Any, Final
 
 import redis.asyncio
@@ -94,6 +95,7 @@ class Sampler:
                 group.create_task(self._follow_clusters(group), name="sampler clusters")
         finally:
             await self._connections.close()
+            await self._step_down()
             await self._store.aclose()
 
     async def _beat(self) -> None:
@@ -128,6 +130,12 @@ class Sampler:
             _log.warning("redis: not leading (%s)", error)
             return False
         return True
+
+    async def _step_down(self) -> None:
+        """Let another instance begin at once, and not only when the key has run out."""
+        with suppress(redis.RedisError):
+            if await self._store.get(LEADER_KEY) == self._token.encode():
+                await self._store.delete(LEADER_KEY)
 
     async def _follow(self, name: str) -> None:
         sampler = ClusterSampler(name, self._connections, self._store)

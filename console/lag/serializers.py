@@ -130,7 +130,7 @@ class OverviewHistorySerializer(_HistorySerializer):
     group_lag = serializers.DictField(child=_points())
 
 
-class GroupSeriesSerializer(serializers.Serializer[Any]):
+class LagSeriesSerializer(serializers.Serializer[Any]):
     """Values from `from` to `to`, one each step; null where nothing was measured."""
 
     lag = _points()
@@ -138,7 +138,7 @@ class GroupSeriesSerializer(serializers.Serializer[Any]):
     out_rate = _points()
 
 
-class GroupHistorySerializer(_HistorySerializer):
+class LagHistorySerializer(_HistorySerializer):
     """How the lag of a group went."""
 
-    series = GroupSeriesSerializer()
+    series = LagSeriesSerializer()

@@ -54,15 +54,16 @@ class StateBuilder:
     def _see(self, reading: Reading) -> None:
         if reading.silent_because is not None:
             return
-        at, stats = reading.at, reading.group_stats.found
-        stored = {q: o.broker_offset for s in stats.values() for q, o in s.queues.items()}
-        consumed = {(g, q): o.consumer_offset for g, s in stats.items() for q, o in s.queues.items()}
+        at, group_stats = reading.at, reading.group_stats.found
+        stored = {q: o.broker_offset for s in group_stats.values() for q, o in s.queues.items()}
+        consumed = {(g, q): o.consumer_offset for g, s in group_stats.items() for q, o in s.queues.items()}
         self._stored.see(at, stored)
         self._stored.keep(stored)
         self._consumed.see(at, consumed)
         self._consumed.keep(consumed)
-        fresh = (name for name in reading.fresh_topics if name in reading.topic_stats)
-        self._topic_written.see(at, {name: reading.topic_stats[name].written for name in fresh})
+        # A total that lacks a broker would look like a fall, and a jump when the broker is back.
+        whole = {name: stats for name in reading.fresh_topics if not (stats := reading.topic_stats[name]).failed}
+        self._topic_written.see(at, {name: stats.written for name, stats in whole.items()})
         self._topic_written.keep(reading.topics)
         runtimes = reading.runtimes.found.items()
         self._broker_in.see(at, {a: r.stored_total for a, r in runtimes if r.stored_total is not None})

@@ -1,136 +1,115 @@
-"""The data plane in the OpenAPI document; its own code carries no framework that could describe it."""
+"""The data plane in the OpenAPI document: its paths by hand, its shapes from the very classes that it decodes with."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-_TEXT: Final[dict[str, Any]] = {"type": "string"}
-_MOMENT: Final[dict[str, Any]] = {"type": "string", "format": "date-time"}
-_TEXTS: Final[dict[str, Any]] = {"type": "array", "items": _TEXT}
-_PROPERTIES: Final[dict[str, Any]] = {"type": "object", "additionalProperties": _TEXT}
+import msgspec
+
+from gateway.data import schemas
+
+# The names of the document; a class is called after its module, which the document has not.
+_NAMES: Final[dict[type, str]] = {
+    schemas.Body: "MessageBody",
+    schemas.Entry: "ProduceMessage",
+    schemas.Options: "ProduceOptions",
+    schemas.ProduceRequest: "ProduceRequest",
+    schemas.Produced: "ProduceResult",
+    schemas.ProduceAnswer: "Produced",
+    schemas.Filter: "ReceiveFilter",
+    schemas.ReceiveRequest: "ReceiveRequest",
+    schemas.Leased: "LeasedMessage",
+    schemas.ReceiveAnswer: "ReceiveAnswer",
+    schemas.AckRequest: "AckRequest",
+    schemas.NackRequest: "NackRequest",
+    schemas.ExtendRequest: "ExtendRequest",
+    schemas.Settled: "SettleResult",
+    schemas.SettleAnswer: "SettleAnswer",
+}
+_REF: Final = "#/components/schemas/"
+_EITHER_OFFSET: Final = [{"type": "integer"}, {"type": "string"}]
+_BRIEF: Final = "BriefProblem"
+_BRIEF_PROBLEM: Final[dict[str, Any]] = {
+    "type": "object",
+    "description": "A problem inside a result.",
+    "required": ["code", "status", "retryable", "detail"],
+    "properties": {
+        "code": {"type": "string"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "retryable": {"type": "boolean"},
+        "detail": {"type": "string"},
+    },
+}
 
 
-def _ref(name: str) -> dict[str, Any]:
-    return {"$ref": f"#/components/schemas/{name}"}
+def data_plane_schemas() -> dict[str, Any]:
+    """Return the shapes by their names in the document."""
+    _, found = msgspec.json.schema_components(list(_NAMES), schema_hook=_any_value, ref_template=_REF + "{name}")
+    by_class = {kind.__name__: name for kind, name in _NAMES.items()}
+    return {_BRIEF: _BRIEF_PROBLEM} | {by_class[name]: _told(schema, by_class) for name, schema in found.items()}
 
 
-def _object(required: list[str], **properties: Any) -> dict[str, Any]:
-    return {"type": "object", "required": required, "properties": properties}
+def _any_value(kind: type) -> dict[str, Any]:
+    """Return the schema of what JSON has no name for."""
+    if kind in (object, msgspec.Raw):
+        return {"description": "Any value."}
+    raise NotImplementedError(kind)
 
 
-def _parameters(*names: str) -> list[dict[str, Any]]:
-    return [{"name": name, "in": "path", "required": True, "schema": _TEXT} for name in names]
+def _told(value: Any, by_class: dict[str, str]) -> Any:
+    """Return a shape as the document tells it: names of its own, and no defaults, which would seem to be required."""
+    if isinstance(value, list):
+        return [_told(each, by_class) for each in value]
+    if not isinstance(value, dict):
+        return value
+    kept = {name: _told(each, by_class) for name, each in value.items() if name not in ("title", "default")}
+    if "$ref" in kept:
+        kept["$ref"] = _REF + by_class[kept["$ref"].removeprefix(_REF)]
+    if kept.get("anyOf") == _EITHER_OFFSET:
+        return {"type": "integer", "description": "A string under `Accept: application/json;offsets=string`."}
+    if "problem" in kept and "type" in kept["problem"]:
+        kept["problem"] = {"$ref": _REF + _BRIEF}
+    return kept
 
 
-def _json(schema: dict[str, Any]) -> dict[str, Any]:
-    return {"content": {"application/json": {"schema": schema}}}
-
-
-def _post(operation_id: str, summary: str, where: list[str], body: str, answers: dict[str, str]) -> dict[str, Any]:
+def _post(operation_id: str, summary: str, where: list[str], body: type, answers: dict[str, type]) -> dict[str, Any]:
     return {
         "post": {
             "operationId": operation_id,
             "summary": summary,
             "tags": ["data plane"],
-            "parameters": _parameters(*where),
-            "requestBody": {"required": True, **_json(_ref(body))},
-            "responses": {status: {"description": "", **_json(_ref(name))} for status, name in answers.items()},
+            "parameters": [
+                {"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in where
+            ],
+            "requestBody": {"required": True, **_json(body)},
+            "responses": {status: {"description": "", **_json(kind)} for status, kind in answers.items()},
+            "security": [{"token": []}, {"session": []}],
         }
     }
 
 
-DATA_PLANE_SCHEMAS: Final[dict[str, Any]] = {
-    "ProduceMessage": _object(
-        ["body"],
-        entry_id=_TEXT,
-        keys=_TEXTS,
-        tag={"type": ["string", "null"]},
-        properties=_PROPERTIES,
-        ordering_key={"type": ["string", "null"]},
-        delay_ms={"type": "integer", "minimum": 0},
-        body=_ref("MessageBody"),
-    ),
-    "ProduceBatch": _object(
-        ["messages"],
-        messages={"type": "array", "items": _ref("ProduceMessage"), "minItems": 1},
-        options={"type": "object"},
-    ),
-    "Produce": {"anyOf": [_ref("ProduceMessage"), _ref("ProduceBatch")]},
-    "ProduceResult": _object(
-        ["entry_id", "status"],
-        entry_id=_TEXT,
-        status={"type": "string", "enum": ["stored", "stored_not_flushed", "unknown", "failed"]},
-        message_id=_TEXT,
-        queue_id={"type": "integer"},
-        offset={"type": "integer"},
-        stored_at=_MOMENT,
-        problem={"type": "object"},
-    ),
-    "Produced": _object(
-        ["results", "stored", "failed"],
-        results={"type": "array", "items": _ref("ProduceResult")},
-        stored={"type": "integer"},
-        failed={"type": "integer"},
-    ),
-    "Receive": _object(
-        [],
-        max_messages={"type": "integer", "minimum": 1, "maximum": 32},
-        wait_ms={"type": "integer", "minimum": 0, "maximum": 30000},
-        lease_ms={"type": "integer", "minimum": 1000, "maximum": 43200000},
-        filter=_object(["type", "expression"], type={"type": "string", "enum": ["tag"]}, expression=_TEXT),
-        attempt_id=_TEXT,
-        body_encoding={"type": "string", "enum": ["auto", "json", "text", "base64"]},
-    ),
-    "LeasedMessage": _object(
-        ["message_id", "topic", "queue_id", "offset", "body", "receipt", "delivery_count", "lease_expires_at"],
-        message_id=_TEXT,
-        topic=_TEXT,
-        queue_id={"type": "integer"},
-        offset={"type": "integer"},
-        keys=_TEXTS,
-        tag={"type": ["string", "null"]},
-        properties=_PROPERTIES,
-        body=_ref("MessageBody"),
-        born_at=_MOMENT,
-        stored_at=_MOMENT,
-        delivery_count={"type": "integer"},
-        receipt=_TEXT,
-        lease_expires_at=_MOMENT,
-    ),
-    "Received": _object(
-        ["messages", "waited_ms", "reason"],
-        messages={"type": "array", "items": _ref("LeasedMessage")},
-        waited_ms={"type": "integer"},
-        reason=_TEXT,
-    ),
-    "Receipts": _object(
-        ["receipts"],
-        receipts={**_TEXTS, "minItems": 1},
-        delay_ms={"type": "integer", "minimum": 0},
-        lease_ms={"type": "integer", "minimum": 1000},
-        reason=_TEXT,
-        dead_letter={"type": "boolean"},
-    ),
-    "Settled": _object(["results"], results={"type": "array", "items": {"type": "object"}}),
-}
+def _json(kind: type) -> dict[str, Any]:
+    return {"content": {"application/json": {"schema": {"$ref": _REF + _NAMES[kind]}}}}
 
-_TOPIC: Final = "/api/v1/clusters/{cluster}/topics/{topic}"
-_LEASE: Final = "/api/v1/clusters/{cluster}/groups/{group}/topics/{topic}"
+
 _WHERE: Final = ["cluster", "group", "topic"]
+_LEASE: Final = "/api/v1/clusters/{cluster}/groups/{group}/topics/{topic}"
+_SETTLED: Final[dict[str, type]] = {"200": schemas.SettleAnswer, "207": schemas.SettleAnswer}
 
 DATA_PLANE_PATHS: Final[dict[str, Any]] = {
-    f"{_LEASE}:receive": _post("receiveMessages", "Receive by lease.", _WHERE, "Receive", {"200": "Received"}),
-    f"{_LEASE}:ack": _post("ackMessages", "Acknowledge.", _WHERE, "Receipts", {"200": "Settled"}),
-    f"{_LEASE}:nack": _post(
-        "nackMessages", "Give back, to be delivered again.", _WHERE, "Receipts", {"200": "Settled"}
+    # Reading the same path is the control plane's.
+    "/api/v1/clusters/{cluster}/topics/{topic}/messages": _post(
+        "produceMessages",
+        "Send one message or a batch.",
+        ["cluster", "topic"],
+        schemas.ProduceRequest,
+        {"201": schemas.ProduceAnswer, "207": schemas.ProduceAnswer},
     ),
-    f"{_LEASE}:extend": _post("extendLeases", "Keep for longer.", _WHERE, "Receipts", {"200": "Settled"}),
+    f"{_LEASE}:receive": _post(
+        "receiveMessages", "Receive by lease.", _WHERE, schemas.ReceiveRequest, {"200": schemas.ReceiveAnswer}
+    ),
+    f"{_LEASE}:ack": _post("ackMessages", "Acknowledge.", _WHERE, schemas.AckRequest, _SETTLED),
+    f"{_LEASE}:nack": _post("nackMessages", "Give back, to be delivered again.", _WHERE, schemas.NackRequest, _SETTLED),
+    f"{_LEASE}:extend": _post("extendLeases", "Keep for longer.", _WHERE, schemas.ExtendRequest, _SETTLED),
 }
-PRODUCE: Final = _post(
-    "produceMessages",
-    "Send one message or a batch.",
-    ["cluster", "topic"],
-    "Produce",
-    {"201": "Produced", "207": "Produced"},
-)
-PRODUCE_PATH: Final = f"{_TOPIC}/messages"

@@ -15,7 +15,7 @@ from console.accounts.permissions import actor_of, require
 from console.clusters import operations
 from console.errors import AlreadyExists, Conflict
 from console.lag import current
-from console.lag.serializers import GroupHistorySerializer, GroupSerializer, GroupSummarySerializer
+from console.lag.serializers import GroupSerializer, GroupSummarySerializer, LagHistorySerializer
 from console.lag.state import config_of
 from console.paging import PAGE_PARAMETERS, page_of, page_sequence
 from gateway.control import etags
@@ -121,9 +121,7 @@ class LagHistoryView(ClusterScopedView):
 
     resource_argument = "group"
 
-    @extend_schema(
-        operation_id="getGroupHistory", tags=["groups"], parameters=[RANGE], responses=GroupHistorySerializer
-    )
+    @extend_schema(operation_id="getGroupHistory", tags=["groups"], parameters=[RANGE], responses=LagHistorySerializer)
     def get(self, request: Request, cluster: str, group: str) -> Response:
         """Return how the lag of a group went."""
         return Response(current.group_history(cluster, group, range_of(request)))

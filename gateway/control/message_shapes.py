@@ -40,7 +40,7 @@ class MessageBodySerializer(serializers.Serializer[Any]):
     data = serializers.JSONField()  # type: ignore[assignment]
 
 
-class MessageSerializer(MessageSummarySerializer):
+class MessageDetailSerializer(MessageSummarySerializer):
     """A message, whole."""
 
     body = MessageBodySerializer()
@@ -53,7 +53,7 @@ class MessageSerializer(MessageSummarySerializer):
     body_bytes = serializers.IntegerField()
 
 
-class MessageSearchedSerializer(serializers.Serializer[Any]):
+class SearchedSerializer(serializers.Serializer[Any]):
     """How far a search looked; null where a broker does not tell."""
 
     index_files = serializers.IntegerField(allow_null=True)
@@ -69,14 +69,14 @@ class MessageSearchedSerializer(serializers.Serializer[Any]):
         return {"from": MomentField(), **super().get_fields()}
 
 
-class MessageSearchSerializer(serializers.Serializer[Any]):
+class SearchSerializer(serializers.Serializer[Any]):
     """What a search found, and how far it can be trusted."""
 
     verdict = serializers.ChoiceField(VERDICTS)
     complete = serializers.BooleanField()
     items = MessageSummarySerializer(many=True)
     next_cursor = serializers.CharField(allow_null=True)
-    searched = MessageSearchedSerializer()
+    searched = SearchedSerializer()
 
 
 class SilentBrokerSerializer(serializers.Serializer[Any]):
@@ -86,7 +86,7 @@ class SilentBrokerSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField()
 
 
-class MessageBrowseSerializer(serializers.Serializer[Any]):
+class BrowseSerializer(serializers.Serializer[Any]):
     """Messages by time, the newest first."""
 
     items = MessageSummarySerializer(many=True)
@@ -103,7 +103,7 @@ class QueuePageSerializer(serializers.Serializer[Any]):
     max_offset = serializers.IntegerField()
 
 
-class MessageDeliverySerializer(serializers.Serializer[Any]):
+class DeliverySerializer(serializers.Serializer[Any]):
     """Where a group is, seen from one message."""
 
     group = serializers.CharField()
@@ -111,10 +111,10 @@ class MessageDeliverySerializer(serializers.Serializer[Any]):
     behind = serializers.IntegerField(allow_null=True)
 
 
-class MessageDeliveriesSerializer(serializers.Serializer[Any]):
+class DeliveriesSerializer(serializers.Serializer[Any]):
     """Where each group is, seen from one message."""
 
-    items = MessageDeliverySerializer(many=True)
+    items = DeliverySerializer(many=True)
 
 
 def summary(placed: PlacedMessage) -> dict[str, Any]:

@@ -18,11 +18,11 @@ from console.live import rfc3339
 from console.paging import PAGE_PARAMETERS, cursor_of, limit_of, make_cursor
 from gateway.control.cluster_view import ClusterScopedView, TopicInQueryView, moment_of, number_of
 from gateway.control.message_shapes import (
-    MessageBrowseSerializer,
-    MessageDeliveriesSerializer,
-    MessageSearchSerializer,
-    MessageSerializer,
+    BrowseSerializer,
+    DeliveriesSerializer,
+    MessageDetailSerializer,
     QueuePageSerializer,
+    SearchSerializer,
     detail,
     summary,
 )
@@ -42,7 +42,7 @@ class MessageSearchView(TopicInQueryView):
         operation_id="searchMessages",
         tags=["messages"],
         parameters=[TOPIC, OpenApiParameter("key", str, required=True), FROM, TO, *PAGE_PARAMETERS],
-        responses=MessageSearchSerializer,
+        responses=SearchSerializer,
     )
     def get(self, request: Request, cluster: str) -> Response:
         """Find messages by key through the index files, the newest first; three days back unless told otherwise."""
@@ -73,7 +73,7 @@ class MessageSearchView(TopicInQueryView):
 class MessageView(TopicInQueryView):
     """One message."""
 
-    @extend_schema(operation_id="getMessage", tags=["messages"], parameters=[TOPIC], responses=MessageSerializer)
+    @extend_schema(operation_id="getMessage", tags=["messages"], parameters=[TOPIC], responses=MessageDetailSerializer)
     def get(self, request: Request, cluster: str, message_id: str) -> Response:
         """Return a message by its unique id or offset id."""
         return Response(detail(_found(self, _needed(request, "topic"), message_id)))
@@ -86,7 +86,7 @@ class DeliveriesView(TopicInQueryView):
         operation_id="listMessageDeliveries",
         tags=["messages"],
         parameters=[TOPIC],
-        responses=MessageDeliveriesSerializer,
+        responses=DeliveriesSerializer,
     )
     def get(self, request: Request, cluster: str, message_id: str) -> Response:
         """Say for each group of the topic whether it has consumed the message."""
@@ -106,7 +106,7 @@ class TopicMessagesView(ClusterScopedView):
         operation_id="browseMessages",
         tags=["messages"],
         parameters=[FROM, TO, OpenApiParameter("queue", int), *PAGE_PARAMETERS],
-        responses=MessageBrowseSerializer,
+        responses=BrowseSerializer,
     )
     def get(self, request: Request, cluster: str, topic: str) -> Response:
         """List messages of a topic by store time, the newest first."""

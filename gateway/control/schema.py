@@ -8,7 +8,7 @@ from django.conf import settings
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 
-from gateway.control.data_plane_paths import DATA_PLANE_PATHS, DATA_PLANE_SCHEMAS, PRODUCE, PRODUCE_PATH
+from gateway.control.data_plane_paths import DATA_PLANE_PATHS, data_plane_schemas
 
 PROBLEM: Final[dict[str, Any]] = {
     "type": "object",
@@ -75,10 +75,9 @@ class GantrySchema(AutoSchema):
 def add_problems(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
     """Add the data plane's paths, and the problem document as the answer to whatever fails."""
     schemas = result.setdefault("components", {}).setdefault("schemas", {})
-    schemas.update({"Problem": PROBLEM, **DATA_PLANE_SCHEMAS})
-    result["paths"].update(DATA_PLANE_PATHS)
-    # Reading the same path is the control plane's.
-    result["paths"].setdefault(PRODUCE_PATH, {}).update(PRODUCE)
+    schemas.update({"Problem": PROBLEM, **data_plane_schemas()})
+    for path, operations in DATA_PLANE_PATHS.items():
+        result["paths"].setdefault(path, {}).update(operations)
     problem = {
         "description": "A problem.",
         "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},

@@ -70,7 +70,7 @@ class TopicCreateSerializer(serializers.Serializer[Any]):
     permission = serializers.ChoiceField(PERMISSIONS, default="rw")
 
 
-class TopicDeletionSerializer(serializers.Serializer[Any]):
+class TopicImpactSerializer(serializers.Serializer[Any]):
     """What goes with a topic that is deleted."""
 
     groups = serializers.ListField(child=serializers.CharField())

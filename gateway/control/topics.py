@@ -26,8 +26,8 @@ from gateway.control.topic_shapes import (
     KINDS,
     TopicChangeSerializer,
     TopicCreateSerializer,
-    TopicDeletionSerializer,
     TopicGroupsSerializer,
+    TopicImpactSerializer,
     TopicPageSerializer,
     TopicProducersSerializer,
     TopicQueuesSerializer,
@@ -124,7 +124,7 @@ class TopicView(ClusterScopedView):
         operation_id="deleteTopic",
         tags=["topics"],
         parameters=[OpenApiParameter("dry_run", bool, description="Only say what would go with it.")],
-        responses={200: TopicDeletionSerializer, 204: None},
+        responses={200: TopicImpactSerializer, 204: None},
     )
     def delete(self, request: Request, cluster: str, topic: str) -> Response:
         """Delete a topic and its messages; with `dry_run=true` only say what would go."""

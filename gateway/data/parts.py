@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Coroutine, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -56,27 +56,6 @@ class ClientGone(Exception):
     """The client closed its connection; there is nobody to answer."""
 
 
-class Background:
-    """Work that outlives its request, e.g. giving back messages to whom nobody listens any more."""
-
-    def __init__(self) -> None:
-        self._tasks: set[asyncio.Task[None]] = set()
-
-    def start(self, work: Coroutine[Any, Any, None], name: str) -> None:
-        """Run the work; `finish` waits for it."""
-        task = asyncio.create_task(work, name=name)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def finish(self, timeout_s: float) -> None:
-        """Wait for what is running, then cancel what is left."""
-        if not self._tasks:
-            return
-        _, late = await asyncio.wait(self._tasks, timeout=timeout_s)
-        for task in late:
-            task.cancel()
-
-
 @dataclass(slots=True)
 class Parts:
     """The parts of the data plane of one process."""
@@ -87,7 +66,6 @@ class Parts:
     redis: redis.asyncio.Redis
     limits: Limits = field(default_factory=Limits)
     metrics: Metrics = field(default_factory=Metrics)
-    background: Background = field(default_factory=Background)
     draining: asyncio.Event = field(default_factory=asyncio.Event)
     clock: Callable[[], float] = time.monotonic
     produce_rate: RateLimiter = field(init=False)

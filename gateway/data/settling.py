@@ -84,9 +84,9 @@ def check_receipts(receipts: Sequence[str], limit: int) -> None:
 
 
 async def _ack_one(parts: Parts, holder: Holder, consumer: LeaseConsumer, text: str, receipt: Receipt) -> Settled:
-    await consumer.ack(receipt.handle)
+    is_first = await consumer.ack(receipt.handle)
     forget(parts, holder, receipt)
-    return Settled(text, "acked")
+    return Settled(text, "acked" if is_first else "already_acked")
 
 
 async def _settle(parts: Parts, holder: Holder, texts: Sequence[str], act: Act) -> list[Outcome]:

@@ -134,8 +134,6 @@ class Conversation(Protocol):
 
 async def converse(socket: Socket, conversation: Conversation) -> None:
     """Run a conversation to its end, whatever ends it."""
-    metrics = socket.parts.metrics
-    metrics.sockets += 1
     reading = asyncio.create_task(_read(socket, conversation), name="socket: read frames")
     draining = asyncio.create_task(socket.parts.draining.wait(), name="socket: watch for the end")
     try:
@@ -144,7 +142,6 @@ async def converse(socket: Socket, conversation: Conversation) -> None:
         if draining.done():
             socket.close(sockets.DRAINING, "The gateway is shutting down; connect again in 2 s.")
     finally:
-        metrics.sockets -= 1
         for task in (reading, draining):
             task.cancel()
         await asyncio.gather(reading, draining, return_exceptions=True)

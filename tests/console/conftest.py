@@ -34,7 +34,9 @@ def redis_of_test(redis_url: str, settings: Settings) -> str:
     settings.GANTRY_REDIS_URL = redis_url
     settings.CACHES = {**settings.CACHES, "default": {**settings.CACHES["default"], "LOCATION": redis_url}}
     layer = settings.CHANNEL_LAYERS["default"]
-    settings.CHANNEL_LAYERS = {"default": {**layer, "CONFIG": {**layer["CONFIG"], "hosts": [redis_url]}}}
+    settings.CHANNEL_LAYERS = {
+        "default": {**layer, "CONFIG": {**layer["CONFIG"], "hosts": [{"address": redis_url, "socket_timeout": 30}]}}
+    }
     return redis_url
 
 

@@ -72,7 +72,8 @@ def data_application(parts: Parts) -> Callable[[Any, Any, Any], Awaitable[None]]
             return
         socket = Socket(parts, scope, receive, send, principal)
         await socket.accept()
-        await converse(socket, Producing(socket) if scope["path"].endswith("produce") else Consuming(socket))
+        with parts.metrics.socket():
+            await converse(socket, Producing(socket) if scope["path"].endswith("produce") else Consuming(socket))
 
     return application
 
@@ -98,7 +99,6 @@ async def running_plane(parts: Parts) -> AsyncIterator[str]:
         async with served(data_application(parts)) as address:
             yield address
     finally:
-        await parts.background.finish(1)
         await parts.connections.close()
         await parts.redis.aclose()
 

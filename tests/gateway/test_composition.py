@@ -17,6 +17,7 @@ import redis
 from websockets.asyncio.client import connect
 from websockets.sync.client import connect as connect_in_thread
 
+from broker_core.client.blocking import BlockingSession
 from gateway import sockets
 from tests.gateway.installation import PASSWORD, Installation, running_installation
 from tests.support.cluster import RunningBroker
@@ -189,7 +190,7 @@ def test_a_stopping_gateway_keeps_nobody_waiting(tmp_path: Path, shared_broker: 
         headers = {"Authorization": f"Bearer {installation.tokens['admin']}"}
         with connect_in_thread(f"{installation.sockets}/consume", additional_headers=headers, proxy=None) as socket:
             socket.recv()
-            wait_until(lambda: _knows_group(installation, "g-stop"))
+            wait_until(lambda: _knows_group(shared_broker, "g-stop"))
             started = time.monotonic()
             assert installation.stop() == 0
             assert time.monotonic() - started < 6
@@ -198,7 +199,6 @@ def test_a_stopping_gateway_keeps_nobody_waiting(tmp_path: Path, shared_broker: 
         assert "Traceback" not in installation.log
 
 
-def _knows_group(installation: Installation, name: str) -> bool:
-    with installation.client() as client:
-        groups = client.get("/api/v1/clusters/local/groups").json()["items"]
-    return any(group["name"] == name for group in groups)
+def _knows_group(broker: RunningBroker, name: str) -> bool:
+    with BlockingSession(broker.config) as session:
+        return name in session.run(session.admin.groups.list()).found

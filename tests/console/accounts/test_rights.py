@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +17,7 @@ SCOPES = st.lists(
 
 def test_each_role_may_what_the_one_below_may() -> None:
     chain = [ROLE_VERBS[role] for role in ("viewer", "developer", "operator", "admin")]
-    assert all(lower < higher for lower, higher in zip(chain, chain[1:], strict=False))
+    assert all(lower < higher for lower, higher in itertools.pairwise(chain))
     assert ROLE_VERBS["admin"] == set(VERBS)
 
 

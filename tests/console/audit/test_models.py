@@ -33,7 +33,11 @@ def test_a_record_cannot_be_deleted(written: AuditRecord) -> None:
 
 
 def test_a_record_stands_or_falls_with_its_change(db: None) -> None:
-    with pytest.raises(ZeroDivisionError), transaction.atomic():
+    @transaction.atomic
+    def change() -> None:
         record(Actor.system("test"), "topic.create", "local/topics/orders")
         raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        change()
     assert not AuditRecord.objects.exists()

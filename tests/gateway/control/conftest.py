@@ -69,7 +69,9 @@ class Control:
         path = f"/groups/{group}/topics/{topic}"
         taken = 0
         while taken < count:
-            answer = self.call("POST", f"{path}:receive", json={"max_messages": min(32, count - taken), "wait_ms": 5000})
+            answer = self.call(
+                "POST", f"{path}:receive", json={"max_messages": min(32, count - taken), "wait_ms": 5000}
+            )
             assert answer.status_code == 200, answer.text
             receipts = [message["receipt"] for message in answer.json()["messages"]]
             taken += len(receipts)

@@ -33,12 +33,24 @@ def test_the_lag_of_a_group_is_what_it_has_not_consumed(control: Control) -> Non
     # Then it is three behind, queue by queue and in its line
     wait_until(lambda: control.get(f"/groups/{group}")["lag"] == 3)
     shown = control.get(f"/groups/{group}")
-    assert [(q["topic"], q["broker_offset"], q["group_offset"], q["lag"]) for q in shown["queues"]] == [(topic, 5, 2, 3)]
+    assert [(q["topic"], q["broker_offset"], q["group_offset"], q["lag"]) for q in shown["queues"]] == [
+        (topic, 5, 2, 3)
+    ]
     assert shown["time_lag_ms"] > 0
     assert (shown["topics"], shown["unknown_reason"]) == ([topic], None)
     line = next(row for row in control.get("/groups", search=group)["items"] if row["name"] == group)
     assert line["lag"] == 3
     assert [row["name"] for row in control.get(f"/topics/{topic}/groups")["items"]] == [group]
+
+
+def test_messages_that_are_out_are_counted(control: Control) -> None:
+    topic, group = control.topic(), control.group()
+    control.produce(topic, *"abcde")
+    control.consume(group, topic, 1)
+    path = f"/groups/{group}/topics/{topic}:receive"
+    assert len(control.call("POST", path, json={"max_messages": 3, "lease_ms": 60_000}).json()["messages"]) == 3
+    wait_until(lambda: control.get(f"/groups/{group}")["leases"] == 3)
+    assert control.get(f"/groups/{group}")["lag"] == 4, "what is out is not consumed"
 
 
 def test_a_change_keeps_what_it_does_not_name_and_heeds_what_was_read(control: Control) -> None:

@@ -13,7 +13,7 @@ def found_by_key(control: Control, topic: str, key: str, *, limit: int) -> tuple
     pages: list[dict[str, Any]] = []
     cursor = None
     while True:
-        query = {"topic": topic, "key": key, "limit": limit} | ({"cursor": cursor} if cursor else {})
+        query: dict[str, Any] = {"topic": topic, "key": key, "limit": limit} | ({"cursor": cursor} if cursor else {})
         pages.append(control.get("/messages:search", **query))
         cursor = pages[-1]["next_cursor"]
         if cursor is None:
@@ -28,7 +28,12 @@ def test_a_message_is_found_by_its_key(control: Control) -> None:
     assert (answer["verdict"], answer["complete"], answer["next_cursor"]) == ("match", True, None)
     [item] = answer["items"]
     assert item["message_id"] == stored["message_id"]
-    assert (item["keys"], item["tag"], item["queue_offset"], item["broker"]) == (["A17", "cust-9"], "created", 0, "broker-a")
+    assert (item["keys"], item["tag"], item["queue_offset"], item["broker"]) == (
+        ["A17", "cust-9"],
+        "created",
+        0,
+        "broker-a",
+    )
     assert answer["searched"]["entries_visited"] >= 1
 
 
@@ -89,9 +94,7 @@ def test_a_message_is_shown_whole_by_either_id(control: Control) -> None:
 def test_a_body_that_is_no_text_is_base64(control: Control) -> None:
     topic = control.topic()
     raw = bytes(range(256))
-    control.call(
-        "POST", f"/topics/{topic}/messages", content=raw, headers={"Content-Type": "application/octet-stream"}
-    )
+    control.call("POST", f"/topics/{topic}/messages", content=raw, headers={"Content-Type": "application/octet-stream"})
     [item] = control.get(f"/topics/{topic}/messages")["items"]
     body = control.get(f"/messages/{item['message_id']}", topic=topic)["body"]
     assert (body["encoding"], base64.b64decode(body["data"])) == ("base64", raw)

@@ -42,7 +42,11 @@ def operations(control: Control, **names: str) -> list[tuple[str, str, str]]:
     document = control.as_("admin").get("/api/v1/openapi.json").json()
     arguments = {"cluster": "local", "queue_id": "0", "user_id": "999999", "token_id": "999999", "name": "x", **names}
     return [
-        (method.upper(), re.sub(r"{(\w+)}", lambda found: arguments.get(found[1], "nothing"), path), each["operationId"])
+        (
+            method.upper(),
+            re.sub(r"{(\w+)}", lambda found: arguments.get(found[1], "nothing"), path),
+            each["operationId"],
+        )
         for path, methods in document["paths"].items()
         for method, each in methods.items()
     ]
@@ -54,7 +58,7 @@ def verb_of(operation: str) -> str:
 
 
 def call(control: Control, role: str, method: str, path: str, **query: str) -> Any:
-    body = None if method in ("GET", "DELETE") else {}
+    body: dict[str, Any] | None = None if method in ("GET", "DELETE") else {}
     return control.as_(role).request(method, path, json=body, params=query)
 
 
@@ -88,7 +92,7 @@ def test_a_token_for_some_names_reads_those_and_nothing_else(control: Control) -
             # When it reads what is of one topic or group
             answer = call(control, "narrow", method, path, topic=topic, key="k", offset="0")
             is_named = any(f"/{kind}s/" in path for kind in touching) or "/messages" in path
-            # Then its name decides; of what tells of all names only the lists are for it, and hold only what it may read
+            # Then its name decides; of what tells of all names only the lists are for it, filtered
             lists = operation in {"listTopics", "listGroups", "listClusters", "getCluster"}
             wanted = may if is_named else lists
             assert (answer.status_code not in REFUSED) == wanted, f"{operation} {path}: {answer.status_code}"

@@ -70,7 +70,9 @@ def test_a_change_from_an_old_reading_is_refused(control: Control) -> None:
     second = control.call("PATCH", f"/topics/{name}", json={"write_queues": 5}, headers={"If-Match": tag})
     assert (second.status_code, second.json()["code"]) == (412, "PRECONDITION_FAILED")
     assert control.get(f"/topics/{name}")["write_queues"] == 2
-    again = control.call("PATCH", f"/topics/{name}", json={"write_queues": 5}, headers={"If-Match": first.headers["etag"]})
+    again = control.call(
+        "PATCH", f"/topics/{name}", json={"write_queues": 5}, headers={"If-Match": first.headers["etag"]}
+    )
     assert again.status_code == 200
 
 
@@ -125,7 +127,11 @@ def test_system_topics_are_shown_when_asked_for(control: Control) -> None:
 def test_a_cursor_of_another_question_is_gone(control: Control) -> None:
     control.topic("cursor-a"), control.topic("cursor-b")
     cursor = control.get("/topics", search="cursor", limit=1)["next_cursor"]
-    for query in ({"search": "other", "cursor": cursor}, {"search": "cursor", "cursor": cursor[:-3]}, {"cursor": "AAAA"}):
+    for query in (
+        {"search": "other", "cursor": cursor},
+        {"search": "cursor", "cursor": cursor[:-3]},
+        {"cursor": "AAAA"},
+    ):
         answer = control.call("GET", "/topics", params=query)
         assert (answer.status_code, answer.json()["code"]) == (410, "CURSOR_GONE")
 

@@ -27,7 +27,7 @@ async def test_an_acknowledged_message_never_comes_again(api: Api) -> None:
     receipt = await one(api, topic, group, lease_ms=1000)
     answer = await api.settle("ack", group, topic, receipt)
     assert answer.json() == {"results": [{"receipt": receipt, "status": "acked"}], "settled": 1, "failed": 0}
-    assert await api.receive(group, topic, wait_ms=1500) == []
+    assert await api.receive(group, topic, wait_ms=1200) == []
 
 
 async def test_a_second_acknowledgement_is_a_success_that_says_so(api: Api) -> None:
@@ -80,7 +80,7 @@ async def test_an_extended_lease_runs_on_and_the_old_receipt_is_void(api: Api) -
     (result,) = (await api.settle("extend", group, topic, receipt, lease_ms=60_000)).json()["results"]
     assert result["status"] == "extended"
     assert result["lease_expires_at"]
-    assert await api.receive(group, topic, wait_ms=1500) == []
+    assert await api.receive(group, topic, wait_ms=1200) == []
     assert code_of(await api.settle("ack", group, topic, receipt)) == (409, "RECEIPT_EXPIRED")
     assert (await api.settle("ack", group, topic, result["new_receipt"])).json()["settled"] == 1
 
@@ -104,7 +104,7 @@ async def test_a_message_that_nobody_can_handle_becomes_a_dead_letter_with_its_r
     (message,) = await api.receive(group, topic, lease_ms=1000)
     answer = await api.settle("nack", group, topic, message["receipt"], dead_letter=True, reason="no such customer")
     assert answer.json()["results"][0]["status"] == "dead_lettered"
-    assert await api.receive(group, topic, wait_ms=1500) == []
+    assert await api.receive(group, topic, wait_ms=1200) == []
     admin = await api.parts.connections.admin("local")
     placed = await admin.messages.at(MessageQueue(f"%DLQ%{group}", "broker-a", 0), 0)
     assert placed is not None

@@ -67,6 +67,18 @@ async def test_one_state_reaches_every_socket(installation: Installation, publis
             assert (await socket.hear())["subject"] == "jobs"
 
 
+async def test_sockets_that_close_at_once_are_let_go(installation: Installation) -> None:
+    for _ in range(30):
+        async with listening(installation, "events"):
+            pass
+
+    async def all_gone() -> bool:
+        with installation.client() as client:
+            return "gantry_gateway_sockets 0.0" in client.get("/metrics").text
+
+    await eventually(all_gone, within=10)
+
+
 async def test_a_subject_that_is_none_or_not_allowed_is_denied(installation: Installation) -> None:
     async with listening(installation, "events") as socket:
         await socket.say(type="subscribe", subjects=["nothing", "group:local"])

@@ -1,0 +1,92 @@
+"""The life of a job: who may do what to it in which state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from pytest_django import Settings
+
+from console.audit.models import AuditRecord
+from console.audit.record import Actor
+from console.jobs import services
+from console.jobs.models import Job, JobState
+from console.jobs.services import JobInOtherState
+
+BY = Actor.system("test")
+Claim = Callable[[Job], Job]
+
+
+def test_a_job_is_queued_with_a_name_and_the_audit_tells_who_did_it(job: Job) -> None:
+    assert (job.state, job.name, job.attempt) == (JobState.QUEUED, "Replay orders to copy", 0)
+    assert AuditRecord.objects.filter(action="replay.start", resource=f"jobs/{job.id}").exists()
+
+
+def test_one_worker_gets_the_job_however_often_it_is_told(job: Job, claimed: Claim) -> None:
+    mine = claimed(job)
+    assert (mine.state, mine.attempt) == (JobState.RUNNING, 1)
+    assert services.claim(job.id, worker="other", host="h") is None
+
+
+def test_no_more_jobs_run_than_there_are_places(job: Job, claimed: Claim, settings: Settings) -> None:
+    settings.GANTRY_JOBS_AT_ONCE = 1
+    other = services.create(BY, job.request)
+    claimed(job)
+    assert services.claim(other.id, worker="w", host="h") is None
+
+
+def test_a_queued_job_is_cancelled_at_once(job: Job) -> None:
+    assert services.cancel(BY, job).state == JobState.CANCELLED
+    assert services.claim(job.id, worker="w", host="h") is None
+
+
+def test_a_running_job_is_asked_to_stop(job: Job, claimed: Claim) -> None:
+    cancelled = services.cancel(BY, claimed(job))
+    assert (cancelled.state, cancelled.wanted) == (JobState.RUNNING, "cancelled")
+
+
+@pytest.mark.parametrize("state", [JobState.FAILED, JobState.PARTIAL, JobState.CANCELLED])
+def test_a_job_that_did_not_succeed_goes_on_in_its_own_row(job: Job, claimed: Claim, state: str) -> None:
+    services.finish(claimed(job), state, "because")
+    again = services.retry(BY, job)
+    assert (again.id, again.state, again.state_reason, again.finished_at) == (job.id, JobState.QUEUED, None, None)
+    assert claimed(again).attempt == 2
+
+
+def test_a_job_that_succeeded_or_works_is_not_tried_again(job: Job, claimed: Claim) -> None:
+    mine = claimed(job)
+    with pytest.raises(JobInOtherState, match="running"):
+        services.retry(BY, mine)
+    services.finish(mine, JobState.SUCCEEDED, None)
+    with pytest.raises(JobInOtherState, match="succeeded"):
+        services.retry(BY, mine)
+    with pytest.raises(JobInOtherState):
+        services.cancel(BY, mine)
+
+
+def test_a_run_that_lost_its_job_writes_nothing_more(job: Job, claimed: Claim) -> None:
+    mine = claimed(job)
+    Job.objects.filter(pk=job.pk).update(state=JobState.QUEUED)
+    claimed(job)
+    assert not services.renew(mine)
+    assert not services.finish(mine, JobState.FAILED, "late")
+    job.refresh_from_db()
+    assert job.state == JobState.RUNNING
+
+
+def test_a_run_can_be_left_to_the_next_worker(job: Job, claimed: Claim) -> None:
+    services.leave(claimed(job), "stopped")
+    job.refresh_from_db()
+    assert (job.state, job.state_reason) == (JobState.QUEUED, "stopped")
+
+
+def test_a_run_that_is_silent_for_a_lease_is_found(job: Job, claimed: Claim) -> None:
+    now = timezone.now()
+    mine = claimed(job)
+    assert not services.silent_jobs(now).exists()
+    Job.objects.filter(pk=mine.pk).update(lease_until=now - timedelta(seconds=1))
+    found: Any = services.silent_jobs(now).get()
+    assert found.id == job.id

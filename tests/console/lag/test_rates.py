@@ -1,0 +1,64 @@
+"""Requirements of `console.lag.rates`."""
+
+from __future__ import annotations
+
+from console.lag.rates import STALE_MS, WINDOW_MS, Rates
+
+
+def rates_of(*seen: tuple[int, dict[str, float]]) -> Rates[str]:
+    rates = Rates[str]()
+    for at, totals in seen:
+        rates.see(at, totals)
+    return rates
+
+
+def test_one_look_is_no_rate() -> None:
+    assert rates_of((0, {"a": 5})).find("a") is None
+    assert rates_of().find("a") is None
+    assert rates_of((0, {"a": 5})).find() is None
+
+
+def test_a_rate_is_the_growth_a_second() -> None:
+    assert rates_of((0, {"a": 5}), (2_000, {"a": 25})).find("a") == 10
+
+
+def test_only_the_last_seconds_count() -> None:
+    seen = [(second * 1_000, {"a": float(max(0, second - 20) * 7)}) for second in range(31)]
+    assert rates_of(*seen).find("a") == 7
+    assert rates_of(*seen[:21]).find("a") == 0
+
+
+def test_rates_of_several_add_up_unless_one_is_unknown() -> None:
+    rates = rates_of((0, {"a": 0, "b": 0}), (1_000, {"a": 3, "b": 4, "c": 9}))
+    assert rates.find("a", "b") == 7
+    assert rates.find("a", "c") is None
+
+
+def test_a_total_that_fell_did_not_grow() -> None:
+    assert rates_of((0, {"a": 100}), (1_000, {"a": 4})).find("a") == 0
+
+
+def test_what_is_read_now_and_then_has_the_rate_between_its_readings() -> None:
+    # Given a topic that is read every seven seconds, and one that is read each second
+    rates = Rates[str]()
+    for second in range(22):
+        totals = {"often": second * 2.0} | ({"seldom": second * 3.0} if second % 7 == 0 else {})
+        rates.see(second * 1_000, totals)
+        # Then neither jumps between readings
+        if second > 7:
+            assert rates.find("seldom") == 3
+            assert rates.find("often") == 2
+
+
+def test_what_was_not_read_for_long_is_unknown() -> None:
+    rates = rates_of((0, {"a": 0}), (1_000, {"a": 5}))
+    rates.see(1_000 + STALE_MS, {"b": 1})
+    assert rates.find("a") == 5
+    rates.see(1_001 + STALE_MS, {"b": 1})
+    assert rates.find("a") is None
+
+
+def test_what_is_gone_is_forgotten() -> None:
+    rates = rates_of((0, {"a": 0, "b": 0}), (WINDOW_MS, {"a": 5, "b": 5}))
+    rates.keep({"a"})
+    assert (rates.find("a"), rates.find("b")) == (1, None)

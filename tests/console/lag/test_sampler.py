@@ -1,0 +1,201 @@
+"""Requirements of `console.lag.sampler`, `reading` and `current`: a real broker, looked at second by second."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+import pytest
+import redis
+import redis.asyncio
+from asgiref.sync import sync_to_async
+
+from broker_core.client.consumer.pop import LeaseConsumer
+from broker_core.client.errors import GroupNotFound
+from broker_core.client.producer import Producer
+from broker_core.protocol.message import Message
+from console import live
+from console.clusters import connections as cluster_connections
+from console.clusters.connections import ClusterAddress, Connections
+from console.clusters.services import ensure_embedded
+from console.lag import current, history
+from console.lag.sampler import BEAT_KEY, LEADER_KEY, ClusterSampler, Sampler
+from tests.support.cluster import RunningBroker, create_topic, started_broker
+from tests.support.wait import eventually
+
+
+@dataclass
+class Sampled:
+    """A cluster that is sampled by hand, under a name of its own."""
+
+    name: str
+    connections: Connections
+    store: redis.asyncio.Redis
+    sampler: ClusterSampler
+
+    async def step(self, now: int | None = None) -> None:
+        await self.sampler.step(now or time.time_ns() // 1_000_000)
+
+    async def last(self, subject: str) -> Any:
+        event = await live.last_state(subject, store=self.store)
+        return None if event is None else event["data"]
+
+    async def produce(self, topic: str, count: int) -> None:
+        producer = Producer(await self.connections.session(self.name))
+        await producer.start()
+        for number in range(count):
+            await producer.send(Message(topic, str(number).encode()))
+        await producer.close()
+
+
+@asynccontextmanager
+async def sampled(name_server: str, redis_url: str) -> AsyncIterator[Sampled]:
+    name = f"c{uuid4().hex[:8]}"
+
+    async def find(_: str) -> ClusterAddress | None:
+        return ClusterAddress(name, (name_server,))
+
+    connections = Connections(find)
+    async with redis.asyncio.Redis.from_url(redis_url) as store:
+        try:
+            yield Sampled(name, connections, store, ClusterSampler(name, connections, store))
+        finally:
+            await connections.close()
+
+
+@pytest.fixture
+async def cluster(shared_broker: RunningBroker, redis_of_test: str) -> AsyncIterator[Sampled]:
+    """The broker of all tests, sampled."""
+    async with sampled(shared_broker.name_server, redis_of_test) as found:
+        yield found
+
+
+async def test_lag_and_rates_follow_what_is_stored_and_consumed(cluster: Sampled) -> None:
+    # Given a group that took three of ten messages
+    topic, group = f"orders-{cluster.name}", f"billing-{cluster.name}"
+    session = await cluster.connections.session(cluster.name)
+    await create_topic(session, topic, queues=1)
+    await cluster.produce(topic, 10)
+    consumer = LeaseConsumer(session, group)
+    received = await consumer.receive(topic, max_messages=3, wait_ms=5_000, lease_ms=60_000)
+    for message in received.messages:
+        await consumer.ack(message.receipt)
+    # When it is sampled
+    await cluster.step()
+    # Then everybody who looks at group, groups, topics or overview sees the same
+    detail = await cluster.last(live.group(cluster.name, group))
+    assert (detail["lag"], detail["topics"], detail["state"]) == (7, [topic], "idle")
+    assert detail["time_lag_ms"] > 0
+    line = next(each for each in (await cluster.last(live.groups(cluster.name)))["items"] if each["name"] == group)
+    assert line.items() <= detail.items()
+    figures = {each["name"]: each for each in (await cluster.last(live.topics(cluster.name)))["items"]}
+    assert (figures[topic]["messages"], figures[topic]["max_lag"], figures[topic]["groups"]) == (10, 7, 1)
+    overview = await cluster.last(live.overview(cluster.name))
+    assert overview["total_lag"] >= 7
+    assert overview["brokers"][0]["reachable"]
+    # And when more is stored, at what rate
+    await cluster.produce(topic, 4)
+    await cluster.step()
+    assert (await cluster.last(live.group(cluster.name, group)))["in_rate"] > 0
+    assert (await cluster.last(live.group(cluster.name, group)))["out_rate"] == 0
+
+
+async def test_a_broker_that_died_makes_figures_unknown_and_comes_back(tmp_path: Any, redis_of_test: str) -> None:
+    with started_broker(tmp_path) as broker:
+        async with sampled(broker.name_server, redis_of_test) as cluster:
+            session = await cluster.connections.session(cluster.name)
+            await create_topic(session, "orders", queues=1)
+            await LeaseConsumer(session, "billing").receive("orders", max_messages=1, wait_ms=0, lease_ms=1_000)
+            await cluster.step()
+            assert (await cluster.last(live.overview(cluster.name)))["total_lag"] == 0
+            # When name server and broker are gone
+            await asyncio.to_thread(broker.stop, kill=True)
+            await cluster.step()
+            # Then nothing is zero: it is unknown, with a reason
+            overview = await cluster.last(live.overview(cluster.name))
+            assert (overview["total_lag"], overview["in_rate"], overview["brokers_answering"]) == (None, None, 0)
+            groups = (await cluster.last(live.groups(cluster.name)))["items"]
+            assert all((group["lag"], group["state"]) == (None, "unknown") for group in groups)
+            assert all(group["unknown_reason"] for group in groups)
+            # And known again when they are back
+            await asyncio.to_thread(broker.start)
+
+            async def is_back() -> bool:
+                await cluster.step()
+                return bool((await cluster.last(live.overview(cluster.name)))["total_lag"] == 0)
+
+            await eventually(is_back)
+
+
+async def test_what_was_sampled_is_told_without_asking_a_broker(cluster: Sampled, redis_of_test: str) -> None:
+    await cluster.step()
+    cluster_connections.use(None)
+    overview = await sync_to_async(current.overview)(cluster.name)
+    assert overview["brokers_answering"] == 1
+    groups = await sync_to_async(current.groups)(cluster.name)
+    assert {group["name"] for group in groups} == {
+        g["name"] for g in (await cluster.last(live.groups(cluster.name)))["items"]
+    }
+
+
+async def test_history_begins_with_the_first_step(cluster: Sampled) -> None:
+    now = time.time_ns() // 1_000_000
+    for second in range(12):
+        await cluster.step(now - 12_000 + second * 1_000)
+    shown = await sync_to_async(current.overview_history)(cluster.name, "15m")
+    lags = shown["series"]["total_lag"]
+    assert len(lags) == 900
+    assert 8 <= sum(lag is not None for lag in lags) <= 12
+    assert set(shown["series"]) == set(history.OVERVIEW_COLUMNS)
+
+
+async def test_a_group_that_nobody_made_is_not_found(cluster: Sampled) -> None:
+    await cluster.step()
+    cluster_connections.use(cluster.connections, asyncio.get_running_loop())
+    try:
+        with pytest.raises(GroupNotFound):
+            await asyncio.to_thread(current.group, cluster.name, "nobody")
+    finally:
+        cluster_connections.use(None)
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_one_sampler_works_and_another_takes_over(
+    shared_broker: RunningBroker, redis_of_test: str, settings: Any
+) -> None:
+    settings.GANTRY_NAME_SERVERS = [shared_broker.name_server]
+    await sync_to_async(ensure_embedded)()
+    async with redis.asyncio.Redis.from_url(redis_of_test) as store:
+        await store.delete(LEADER_KEY, BEAT_KEY)
+        # Given a sampler at work
+        first = asyncio.create_task(Sampler().run())
+        await eventually(lambda: store.get(BEAT_KEY))
+        await eventually(lambda: live.last_state(live.overview("local"), store=store))
+        leader = await store.get(LEADER_KEY)
+        # When a second one comes, it waits
+        second = asyncio.create_task(Sampler().run())
+        assert await store.get(LEADER_KEY) == leader
+        # Then it takes over when the first has gone
+        await _end(first)
+        await eventually(lambda: store.get(LEADER_KEY))
+        assert await store.get(LEADER_KEY) != leader
+        event = await live.last_state(live.overview("local"), store=store)
+        before = event["seq"] if event else 0
+
+        async def speaks() -> bool:
+            event = await live.last_state(live.overview("local"), store=store)
+            return event is not None and event["seq"] > before
+
+        await eventually(speaks)
+        await _end(second)
+
+
+async def _end(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task

@@ -1,0 +1,88 @@
+"""Requirements of `console.live`: whole states, numbered, to those who watch and those who come later."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+from uuid import uuid4
+
+import pytest
+import redis
+import redis.asyncio
+from asgiref.sync import sync_to_async
+from channels.layers import get_channel_layer  # type: ignore[import-untyped]
+from hypothesis import given
+from hypothesis import strategies as st
+
+from console import live
+
+
+@pytest.fixture
+def subject(redis_of_test: str) -> str:
+    """A subject of the test's own."""
+    return live.group("local", f"billing-{uuid4().hex}")
+
+
+async def watching(subject: str) -> tuple[Any, str]:
+    """Return the channel layer and a channel that watches a subject."""
+    layer = get_channel_layer()
+    channel = await layer.new_channel()
+    await layer.group_add(live.channel_group(subject), channel)
+    return layer, channel
+
+
+async def test_who_watches_gets_the_whole_state_and_a_number(subject: str) -> None:
+    layer, channel = await watching(subject)
+    await live.publish(subject, {"lag": 5})
+    await live.publish(subject, {"lag": 6})
+    first, second = [await asyncio.wait_for(layer.receive(channel), 5) for _ in range(2)]
+    assert (first["type"], first["subject"], first["data"]) == ("state", subject, {"lag": 5})
+    assert (second["data"], second["seq"]) == ({"lag": 6}, first["seq"] + 1)
+    assert second["at"].endswith("Z")
+
+
+async def test_who_comes_late_gets_the_last_state(subject: str, redis_of_test: str) -> None:
+    async with redis.asyncio.Redis.from_url(redis_of_test) as store:
+        assert await live.last_state(subject, store=store) is None
+        await live.publish(subject, {"lag": 5})
+        await live.publish(subject, {"lag": 6})
+        event = await live.last_state(subject, store=store)
+    assert event is not None
+    assert (event["data"], event["seq"]) == ({"lag": 6}, 2)
+    with redis.Redis.from_url(redis_of_test) as same:
+        assert live.last_state_sync(subject, store=same) == event
+        assert 0 < int(str(same.ttl(f"gantry:live:{subject}"))) <= live.KEEP_SECONDS
+
+
+async def test_many_subjects_travel_together_each_to_its_own(subject: str) -> None:
+    other = f"{subject}-other"
+    layer, channel = await watching(other)
+    await live.publish_many({subject: {"lag": 1}, other: {"lag": 2}})
+    assert (await asyncio.wait_for(layer.receive(channel), 5))["data"] == {"lag": 2}
+    await live.publish_many({})
+
+
+async def test_code_without_a_loop_publishes_too(subject: str) -> None:
+    layer, channel = await watching(subject)
+    for lag in (1, 2):
+        await sync_to_async(live.publish_sync)(subject, {"lag": lag})
+        assert (await asyncio.wait_for(layer.receive(channel), 5))["data"] == {"lag": lag}
+
+
+@given(st.text(max_size=300), st.text(max_size=300))
+def test_every_subject_has_a_group_of_its_own_with_a_plain_name(one: str, other: str) -> None:
+    name = live.channel_group(live.group("local", one))
+    get_channel_layer().require_valid_group_name(name)
+    assert (name == live.channel_group(live.group("local", other))) == (one == other)
+
+
+@pytest.mark.parametrize(
+    ("moment", "text"),
+    [
+        (0, "1970-01-01T00:00:00.000Z"),
+        (1_777_622_400_123, "2026-05-01T08:00:00.123Z"),
+        (999, "1970-01-01T00:00:00.999Z"),
+    ],
+)
+def test_moments_have_milliseconds_and_no_zone_but_utc(moment: int, text: str) -> None:
+    assert live.rfc3339(moment) == text
