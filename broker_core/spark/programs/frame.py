@@ -23,9 +23,18 @@ import pyspark
 from pyspark.sql import SparkSession
 
 import broker_core
+from broker_core.client import errors as client
 from broker_core.errors import GantryError
 from broker_core.spark import session as sessions
-from broker_core.spark.errors import BadOption, BadRequest, DamagedRecord, DataLoss, JavaNotFound, Unreachable
+from broker_core.spark.errors import (
+    BadOption,
+    BadRequest,
+    DamagedRecord,
+    DataLoss,
+    JavaNotFound,
+    StoreUnreadable,
+    Unreachable,
+)
 from broker_core.spark.job_folder import JobFolder, Progress
 
 T = TypeVar("T")
@@ -40,6 +49,11 @@ _EXIT_CODES: Final[Mapping[type[GantryError], int]] = {
     BadRequest: _BAD_REQUEST,
     BadOption: _BAD_REQUEST,
     Unreachable: UNREACHABLE,
+    StoreUnreadable: UNREACHABLE,
+    client.Unreachable: UNREACHABLE,
+    client.NoRoute: UNREACHABLE,
+    client.BrokerBusy: UNREACHABLE,
+    client.BrokerUnavailable: UNREACHABLE,
     JavaNotFound: UNREACHABLE,
     DataLoss: 5,
     DamagedRecord: 5,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from typing import Any
@@ -97,7 +96,7 @@ class _StopAfter(Budget):
 
 
 @pytest.fixture
-def replay(shared_broker: RunningBroker, session: BlockingSession) -> Iterator[Replay]:
+def replay(shared_broker: RunningBroker, session: BlockingSession) -> Replay:
     """A replay of 3000 orders in two queues."""
     number = next(_names)
     source, target = f"orders-{number}", f"copy-{number}"

@@ -76,7 +76,8 @@ def test_an_unknown_option_names_the_nearest_one() -> None:
 def test_keys_may_also_come_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "keys"
     file.write_text("k1\n\n k2 \n")
-    assert parse_source_options({**STORE, "keysFile": str(file), "keys": "k3"}).keys == {"k1", "k2", "k3"}
+    keys = parse_source_options({**STORE, "keysFile": str(file), "keys": "k3"}).keys
+    assert keys == frozenset({"k1", "k2", "k3"})
 
 
 def test_time_zones_are_heeded() -> None:
