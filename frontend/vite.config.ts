@@ -25,5 +25,8 @@ export default defineConfig({
     setupFiles: ["src/testing/setup.ts"],
     css: false,
     restoreMocks: true,
+    testTimeout: 30_000,
+    pool: "threads",
+    isolate: false,
   },
 })

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, StorageState, expect
+from playwright.sync_api import Browser, Locator, Page, StorageState, expect
 
 from tests.browser.shots import DESK
 from tests.browser.watch import Watch
@@ -123,9 +123,5 @@ def signed_in(browser: Browser, gantry: Gantry) -> StorageState:
     with tab(browser, gantry) as console:
         console.page.goto(f"{gantry.url}/login")
         console.sign_in()
-        expect(console.title).to_be_visible()
-        return _state(console.page.context)
-
-
-def _state(context: BrowserContext) -> StorageState:
-    return context.storage_state()
+        expect(console.page).to_have_url(f"{gantry.url}/")
+        return console.page.context.storage_state()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from playwright.sync_api import BrowserContext, ConsoleMessage, Request, Response, WebError
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, Response, WebError, WebSocket
 
 # A page that is left, or a search that is typed on, gives up what it asked for.
 _GIVEN_UP = "net::ERR_ABORTED"
@@ -25,12 +26,14 @@ class Fault:
 
 
 class Watch:
-    """Collects the faults of all pages of a context, and all requests."""
+    """Collects the faults of all pages of a context, all requests, and what the live channel brought."""
 
     def __init__(self, context: BrowserContext) -> None:
         self.faults: list[Fault] = []
         self.requests: list[str] = []
+        self.subjects: list[str] = []
         self._is_away = False
+        context.on("page", self._on_page)
         context.on("console", self._on_console)
         context.on("weberror", self._on_error)
         context.on("request", self._on_request)
@@ -40,6 +43,10 @@ class Watch:
     def asked(self, path: str) -> int:
         """Return how often `path`, whatever its query, was asked for."""
         return self.requests.count(path)
+
+    def heard(self, subject: str) -> int:
+        """Return how many states of `subject` came over the live channel."""
+        return self.subjects.count(subject)
 
     def forgive(self, path: str, status: int) -> None:
         """Drop the faults of a refusal that the test provoked; raises AssertionError when there was none."""
@@ -62,6 +69,15 @@ class Watch:
     def _note(self, url: str, words: str) -> None:
         if not self._is_away:
             self.faults.append(Fault(urlsplit(url).path, words))
+
+    def _on_page(self, page: Page) -> None:
+        page.on("websocket", self._on_socket)
+
+    def _on_socket(self, socket: WebSocket) -> None:
+        socket.on("framereceived", self._on_frame)
+
+    def _on_frame(self, frame: str | bytes) -> None:
+        self.subjects.append(json.loads(frame).get("subject", ""))
 
     def _on_console(self, message: ConsoleMessage) -> None:
         if message.type == "error":

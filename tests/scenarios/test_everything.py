@@ -16,7 +16,7 @@ from websockets.sync.client import connect
 from tests.support.gantry import Gantry, Place
 from tests.support.wait import wait_until
 
-pytestmark = [pytest.mark.scenario, pytest.mark.spark, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.scenario, pytest.mark.spark, pytest.mark.timeout(900)]
 
 MESSAGES = 10_000
 BATCH = 500
@@ -184,7 +184,7 @@ class Story:
         def ended() -> bool:
             return self.http.get(path).json()["state"] in ("succeeded", "partial", "failed", "cancelled")
 
-        wait_until(ended, within=120)
+        wait_until(ended, within=240)
         job: dict[str, Any] = self.http.get(path).json()
         assert job["state"] == "succeeded", f"{job}\n{self.http.get(path + '/log').json()['text']}"
         return job

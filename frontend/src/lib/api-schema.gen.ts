@@ -159,7 +159,7 @@ export interface paths {
          * Return how the lag of a group went.
          * @description Return how the lag of a group went.
          */
-        get: operations["getLagHistory"];
+        get: operations["getGroupHistory"];
         put?: never;
         post?: never;
         delete?: never;
@@ -553,8 +553,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Return the report of a job that has ended.
-         * @description Return the report of a job that has ended.
+         * Return what a job found: the queues of a replay, the tiles and samples of a reconciliation.
+         * @description Return what a job found: the queues of a replay, the tiles and samples of a reconciliation.
          */
         get: operations["getJobReport"];
         put?: never;
@@ -595,8 +595,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Start a new job for the same request.
-         * @description Start a new job for the same request.
+         * Queue a job again that did not succeed; a replay goes on where it stopped.
+         * @description Queue a job again that did not succeed; a replay goes on where it stopped.
          */
         post: operations["retryJob"];
         delete?: never;
@@ -964,7 +964,7 @@ export interface components {
             token: string | null;
             readonly action: string;
             readonly resource: string;
-            result: components["schemas"]["ResultEnum"];
+            result: components["schemas"]["AuditResult"];
             request_id: string;
             before: {
                 [key: string]: unknown;
@@ -979,6 +979,10 @@ export interface components {
             next_cursor: string | null;
             total: number | null;
         };
+        /** @enum {string} */
+        AuditResult: "ok" | "refused" | "failed";
+        /** @enum {string} */
+        BodyEncoding: "json" | "text" | "base64";
         /** @description One broker of a cluster, as it answered last. */
         Broker: {
             name: string;
@@ -1000,13 +1004,16 @@ export interface components {
         Browse: {
             items: components["schemas"]["MessageSummary"][];
             next_cursor: string | null;
+            failed: components["schemas"]["SilentBroker"][];
         };
         /** @enum {string} */
-        ByEnum: "key" | "unique_id";
+        ByEnum: "key" | "unique_id" | "body" | "source";
+        /** @enum {string} */
+        ClientProtocol: "native" | "http_lease";
         /** @description A cluster, and how it answered last. */
         Cluster: {
             name: string;
-            kind: components["schemas"]["ClusterKindEnum"];
+            kind: components["schemas"]["ClusterKind"];
             name_servers: string[];
             brokers: number | null;
             version: string | null;
@@ -1019,7 +1026,7 @@ export interface components {
             name_servers: string[];
         };
         /** @enum {string} */
-        ClusterKindEnum: "embedded" | "rocketmq";
+        ClusterKind: "embedded" | "rocketmq";
         /** @description A page of Cluster. */
         ClusterPage: {
             items: components["schemas"]["Cluster"][];
@@ -1027,7 +1034,7 @@ export interface components {
             total: number | null;
         };
         /** @enum {string} */
-        CompareEnum: "body";
+        CompareEnum: "body" | "none";
         /** @description How far a job is. */
         Counters: {
             planned: number;
@@ -1045,18 +1052,16 @@ export interface components {
         /** @description Where a group is, seen from one message. */
         Delivery: {
             group: string;
-            state: components["schemas"]["DeliveryStateEnum"];
+            state: components["schemas"]["DeliveryState"];
             behind: number | null;
         };
         /** @enum {string} */
-        DeliveryStateEnum: "consumed" | "not_reached" | "unknown";
-        /** @enum {string} */
-        EncodingEnum: "json" | "text" | "base64";
+        DeliveryState: "consumed" | "not_reached" | "unknown";
         /** @description A consumer group, queue by queue. */
         Group: {
             name: string;
-            state: components["schemas"]["StateFdeEnum"];
-            mode: components["schemas"]["ModeEnum"];
+            state: components["schemas"]["GroupState"];
+            mode: components["schemas"]["GroupMode"] | components["schemas"]["NullEnum"];
             clients: number | null;
             topics: string[];
             lag: number | null;
@@ -1072,6 +1077,11 @@ export interface components {
              * @description Messages a second that it consumes.
              */
             out_rate: number | null;
+            /**
+             * Format: double
+             * @description Change of the lag over the last seconds.
+             */
+            lag_per_second: number | null;
             drain_eta_ms: number | null;
             /** @description Messages handed out and not settled. */
             leases: number | null;
@@ -1087,7 +1097,7 @@ export interface components {
             address: string;
             language: string | null;
             version: string;
-            protocol: components["schemas"]["ProtocolEnum"];
+            protocol: components["schemas"]["ClientProtocol"];
             /** @description How many queues it reads; null where it says nothing. */
             queues: number | null;
         };
@@ -1112,6 +1122,8 @@ export interface components {
             /** @default true */
             consume_broadcast_enabled: boolean;
         };
+        /** @enum {string} */
+        GroupMode: "clustering" | "broadcast";
         /** @description How far a group is in one queue. */
         GroupQueue: {
             topic: string;
@@ -1124,6 +1136,8 @@ export interface components {
             time_lag_ms: number | null;
             unknown_reason: string | null;
         };
+        /** @enum {string} */
+        GroupState: "active" | "idle" | "growing" | "unknown";
         /** @description What a group wants of a topic. */
         GroupSubscription: {
             topic: string;
@@ -1137,8 +1151,8 @@ export interface components {
         /** @description A consumer group in one line. */
         GroupSummary: {
             name: string;
-            state: components["schemas"]["StateFdeEnum"];
-            mode: components["schemas"]["ModeEnum"];
+            state: components["schemas"]["GroupState"];
+            mode: components["schemas"]["GroupMode"] | components["schemas"]["NullEnum"];
             clients: number | null;
             topics: string[];
             lag: number | null;
@@ -1154,6 +1168,11 @@ export interface components {
              * @description Messages a second that it consumes.
              */
             out_rate: number | null;
+            /**
+             * Format: double
+             * @description Change of the lag over the last seconds.
+             */
+            lag_per_second: number | null;
             drain_eta_ms: number | null;
             /** @description Messages handed out and not settled. */
             leases: number | null;
@@ -1168,10 +1187,10 @@ export interface components {
         /** @description A job. */
         Job: {
             id: string;
-            type: components["schemas"]["TypeEnum"];
+            type: components["schemas"]["JobType"];
             name: string;
             cluster: string;
-            state: components["schemas"]["JobStateEnum"];
+            state: components["schemas"]["JobState"];
             wanted: string | null;
             state_reason: string | null;
             request: {
@@ -1220,7 +1239,7 @@ export interface components {
         };
         /** @description A job to start: `source`, `target` and `limits` for a replay; `left`, `right` and `by` for a reconciliation. */
         JobRequestRequest: {
-            type: components["schemas"]["TypeEnum"];
+            type: components["schemas"]["JobType"];
             name?: string;
             /** @default local */
             cluster: string;
@@ -1233,9 +1252,9 @@ export interface components {
             compare?: components["schemas"]["CompareEnum"];
         };
         /** @enum {string} */
-        JobStateEnum: "queued" | "running" | "succeeded" | "partial" | "failed" | "cancelled";
+        JobState: "queued" | "running" | "succeeded" | "partial" | "failed" | "cancelled";
         /** @enum {string} */
-        Kind3d6Enum: "normal" | "retry" | "dlq" | "system";
+        JobType: "replay" | "reconcile";
         /** @description How the lag of a group went. */
         LagHistory: {
             /** Format: date-time */
@@ -1252,7 +1271,7 @@ export interface components {
             out_rate: (number | null)[];
         };
         /** @enum {string} */
-        LanguageEnum: "en" | "zh";
+        Language: "en" | "zh";
         /** @enum {string} */
         LastStateEnum: "queued" | "running" | "succeeded" | "partial" | "failed" | "cancelled";
         /** @description How fast, and how much at most. */
@@ -1269,10 +1288,16 @@ export interface components {
         Me: {
             id: number;
             username: string;
-            role: components["schemas"]["RoleEnum"];
-            rights: components["schemas"]["RightsEnum"][];
-            language: components["schemas"]["LanguageEnum"];
+            role: components["schemas"]["Role"];
+            rights: components["schemas"]["Right"][];
+            language: components["schemas"]["Language"] | components["schemas"]["NullEnum"];
             token_auth: boolean;
+        };
+        /** @description A message body inside JSON. */
+        MessageBody: {
+            /** @enum {unknown} */
+            encoding: "base64" | "json" | "text";
+            data: unknown;
         };
         /** @description A message, whole. */
         MessageDetail: {
@@ -1288,7 +1313,7 @@ export interface components {
             /** @description Of the whole record. */
             size_bytes: number;
             reconsume_times: number;
-            body: components["schemas"]["ShownBody"];
+            body: components["schemas"]["MessageBody"];
             properties: {
                 [key: string]: string;
             };
@@ -1315,8 +1340,6 @@ export interface components {
             size_bytes: number;
             reconsume_times: number;
         };
-        /** @enum {string} */
-        ModeEnum: "clustering" | "broadcast";
         /** @description A token that was just made, with its text: shown this once. */
         NewToken: {
             id: number;
@@ -1332,8 +1355,9 @@ export interface components {
             created_at: string;
             token: string;
         };
+        NullEnum: null;
         /** @enum {string} */
-        OverlapEnum: "skip" | "queue" | "cancel_previous";
+        Overlap: "skip" | "queue" | "cancel_previous";
         /** @description The key figures of a cluster. */
         Overview: {
             /** Format: date-time */
@@ -1376,6 +1400,7 @@ export interface components {
             in_rate: (number | null)[];
             out_rate: (number | null)[];
             total_lag: (number | null)[];
+            oldest_unconsumed_ms: (number | null)[];
             disk_used_ratio: (number | null)[];
         };
         /** @description The current password and the one to come. */
@@ -1395,7 +1420,7 @@ export interface components {
         };
         /** @description What people may change about themselves. */
         PatchedMeChangeRequest: {
-            language?: components["schemas"]["LanguageEnum"];
+            language?: components["schemas"]["Language"] | components["schemas"]["NullEnum"];
         };
         /** @description A schedule to make or to change. */
         PatchedScheduleWriteRequest: {
@@ -1406,25 +1431,21 @@ export interface components {
             /** @default true */
             enabled: boolean;
             /** @default skip */
-            overlap: components["schemas"]["OverlapEnum"];
+            overlap: components["schemas"]["Overlap"];
             job?: components["schemas"]["JobRequestRequest"];
         };
         /** @description What can be changed of a topic. */
         PatchedTopicChangeRequest: {
             read_queues?: number;
             write_queues?: number;
-            permission?: components["schemas"]["PermissionEnum"];
+            permission?: components["schemas"]["TopicPermission"];
         };
         /** @description What to change about a user; absent means as it is. */
         PatchedUserChangeRequest: {
-            role?: components["schemas"]["RoleEnum"];
+            role?: components["schemas"]["Role"];
             is_active?: boolean;
             password?: string;
         };
-        /** @enum {string} */
-        PermissionEnum: "rw" | "r" | "w";
-        /** @enum {string} */
-        ProtocolEnum: "native" | "http_lease";
         /** @description Messages of a queue from an offset on, and the bounds of the queue. */
         QueuePage: {
             items: components["schemas"]["MessageSummary"][];
@@ -1456,11 +1477,9 @@ export interface components {
             topic: string;
         };
         /** @enum {string} */
-        ResultEnum: "ok" | "refused" | "failed";
+        Right: "produce" | "consume" | "read" | "manage" | "jobs" | "admin";
         /** @enum {string} */
-        RightsEnum: "produce" | "consume" | "read" | "manage" | "jobs" | "admin";
-        /** @enum {string} */
-        RoleEnum: "admin" | "operator" | "developer" | "viewer";
+        Role: "admin" | "operator" | "developer" | "viewer";
         /** @description A schedule, with its next times. */
         Schedule: {
             readonly id: string;
@@ -1471,12 +1490,12 @@ export interface components {
             job: {
                 [key: string]: unknown;
             };
-            overlap: components["schemas"]["OverlapEnum"];
+            overlap: components["schemas"]["Overlap"];
             /** Format: date-time */
             next_run_at: string | null;
             /** Format: date-time */
             last_run_at: string | null;
-            readonly last_state: components["schemas"]["LastStateEnum"];
+            readonly last_state: components["schemas"]["LastStateEnum"] | components["schemas"]["NullEnum"];
             readonly next_runs: string[];
         };
         /** @description A page of Schedule. */
@@ -1494,17 +1513,19 @@ export interface components {
             /** @default true */
             enabled: boolean;
             /** @default skip */
-            overlap: components["schemas"]["OverlapEnum"];
+            overlap: components["schemas"]["Overlap"];
             job: components["schemas"]["JobRequestRequest"];
         };
         /** @description What a search found, and how far it can be trusted. */
         Search: {
-            verdict: components["schemas"]["VerdictEnum"];
+            verdict: components["schemas"]["SearchVerdict"];
             complete: boolean;
             items: components["schemas"]["MessageSummary"][];
             next_cursor: string | null;
             searched: components["schemas"]["Searched"];
         };
+        /** @enum {string} */
+        SearchVerdict: "match" | "no_match" | "partial" | "failed";
         /** @description How far a search looked; null where a broker does not tell. */
         Searched: {
             /** Format: date-time */
@@ -1518,13 +1539,13 @@ export interface components {
             to: string;
             elapsed_ms: number;
         };
-        /** @description A body as JSON can carry it; `data` is a value for json, else text. */
-        ShownBody: {
-            encoding: components["schemas"]["EncodingEnum"];
-            data: unknown;
-        };
         /** @enum {string} */
-        StateFdeEnum: "active" | "idle" | "growing" | "unknown";
+        ShownPermission: "rw" | "r" | "w" | "none";
+        /** @description A broker whose messages are missing from an answer, and why. */
+        SilentBroker: {
+            broker: string;
+            reason: string;
+        };
         /** @description A ticket that opens one WebSocket within a minute. */
         Ticket: {
             ticket: string;
@@ -1561,12 +1582,12 @@ export interface components {
         /** @description A topic. */
         Topic: {
             name: string;
-            kind: components["schemas"]["Kind3d6Enum"];
+            kind: components["schemas"]["TopicKind"];
             /** @description On each broker. */
             read_queues: number;
             /** @description On each broker. */
             write_queues: number;
-            permission: components["schemas"]["PermissionEnum"];
+            permission: components["schemas"]["ShownPermission"];
             messages: number | null;
             /** Format: double */
             in_rate: number | null;
@@ -1577,6 +1598,13 @@ export interface components {
             order: boolean;
             brokers: string[];
         };
+        /** @description How many topics of each kind the search found. */
+        TopicCounts: {
+            normal: number;
+            retry: number;
+            dlq: number;
+            system: number;
+        };
         /** @description A topic to create. */
         TopicCreateRequest: {
             name: string;
@@ -1585,7 +1613,7 @@ export interface components {
             /** @default 4 */
             write_queues: number;
             /** @default rw */
-            permission: components["schemas"]["PermissionEnum"];
+            permission: components["schemas"]["TopicPermission"];
         };
         /** @description All groups of a topic. */
         TopicGroups: {
@@ -1596,6 +1624,17 @@ export interface components {
             groups: string[];
             messages: number;
         };
+        /** @enum {string} */
+        TopicKind: "normal" | "retry" | "dlq" | "system";
+        /** @description A page of topics. */
+        TopicPage: {
+            items: components["schemas"]["TopicSummary"][];
+            next_cursor: string | null;
+            total: number | null;
+            counts: components["schemas"]["TopicCounts"];
+        };
+        /** @enum {string} */
+        TopicPermission: "rw" | "r" | "w";
         /** @description A producer that is connected. */
         TopicProducer: {
             group: string;
@@ -1625,12 +1664,12 @@ export interface components {
         /** @description A topic in one line. */
         TopicSummary: {
             name: string;
-            kind: components["schemas"]["Kind3d6Enum"];
+            kind: components["schemas"]["TopicKind"];
             /** @description On each broker. */
             read_queues: number;
             /** @description On each broker. */
             write_queues: number;
-            permission: components["schemas"]["PermissionEnum"];
+            permission: components["schemas"]["ShownPermission"];
             messages: number | null;
             /** Format: double */
             in_rate: number | null;
@@ -1639,20 +1678,12 @@ export interface components {
             groups: number | null;
             max_lag: number | null;
         };
-        /** @description A page of TopicSummary. */
-        TopicSummaryPage: {
-            items: components["schemas"]["TopicSummary"][];
-            next_cursor: string | null;
-            total: number | null;
-        };
-        /** @enum {string} */
-        TypeEnum: "replay" | "reconcile";
         /** @description A user, as admins see one. */
         User: {
             id: number;
             /** @description Required. 150 characters or fewer. Letters, digits and @/./+/-/_ only. */
             readonly username: string;
-            role: components["schemas"]["RoleEnum"];
+            role: components["schemas"]["Role"];
             /**
              * Active
              * @description Designates whether this user should be treated as active. Unselect this instead of deleting accounts.
@@ -1667,7 +1698,7 @@ export interface components {
         UserCreateRequest: {
             username: string;
             password: string;
-            role: components["schemas"]["RoleEnum"];
+            role: components["schemas"]["Role"];
         };
         /** @description A page of User. */
         UserPage: {
@@ -1675,8 +1706,6 @@ export interface components {
             next_cursor: string | null;
             total: number | null;
         };
-        /** @enum {string} */
-        VerdictEnum: "match" | "no_match" | "partial" | "failed";
         /** @description RFC 9457 problem details. */
         Problem: {
             /** Format: uri */
@@ -1695,90 +1724,143 @@ export interface components {
                 detail: string;
             }[];
         };
-        MessageBody: {
-            /** @enum {string} */
-            encoding: "json" | "text" | "base64";
-            data: unknown;
+        /** @description A problem inside a result. */
+        BriefProblem: {
+            code: string;
+            title?: string;
+            status: number;
+            retryable: boolean;
+            detail: string;
         };
+        /** @description One message to produce. */
         ProduceMessage: {
-            entry_id?: string;
+            body?: components["schemas"]["MessageBody"];
+            entry_id?: string | null;
             keys?: string[];
             tag?: string | null;
             properties?: {
                 [key: string]: string;
             };
             ordering_key?: string | null;
-            delay_ms?: number;
-            body: components["schemas"]["MessageBody"];
+            delay_ms?: number | null;
+            deliver_at?: string | null;
         };
-        ProduceBatch: {
-            messages: components["schemas"]["ProduceMessage"][];
-            options?: Record<string, never>;
+        /** @description How the messages of one request are stored; `flush` "async" waits for no disk even on a broker that would. */
+        ProduceOptions: {
+            atomic?: boolean;
+            flush?: ("async" | "sync") | null;
+            timeout_ms?: number;
         };
-        Produce: components["schemas"]["ProduceMessage"] | components["schemas"]["ProduceBatch"];
-        ProduceResult: {
-            entry_id: string;
-            /** @enum {string} */
-            status: "stored" | "stored_not_flushed" | "unknown" | "failed";
-            message_id?: string;
-            queue_id?: number;
-            offset?: number;
-            /** Format: date-time */
-            stored_at?: string;
-            problem?: Record<string, never>;
-        };
-        Produced: {
-            results: components["schemas"]["ProduceResult"][];
-            stored: number;
-            failed: number;
-        };
-        Receive: {
-            max_messages?: number;
-            wait_ms?: number;
-            lease_ms?: number;
-            filter?: {
-                /** @enum {string} */
-                type: "tag";
-                expression: string;
-            };
-            attempt_id?: string;
-            /** @enum {string} */
-            body_encoding?: "auto" | "json" | "text" | "base64";
-        };
-        LeasedMessage: {
-            message_id: string;
-            topic: string;
-            queue_id: number;
-            offset: number;
+        /** @description One message, or the list `messages` and nothing else of a message. */
+        ProduceRequest: {
+            body?: components["schemas"]["MessageBody"];
+            entry_id?: string | null;
             keys?: string[];
             tag?: string | null;
             properties?: {
                 [key: string]: string;
             };
-            body: components["schemas"]["MessageBody"];
-            /** Format: date-time */
-            born_at?: string;
-            /** Format: date-time */
+            ordering_key?: string | null;
+            delay_ms?: number | null;
+            deliver_at?: string | null;
+            messages?: components["schemas"]["ProduceMessage"][];
+            options?: components["schemas"]["ProduceOptions"];
+        };
+        /** @description What became of one message of a produce request. */
+        ProduceResult: {
+            entry_id: string;
+            /** @enum {unknown} */
+            status: "failed" | "stored" | "stored_not_flushed" | "unknown";
+            message_id?: string;
+            queue_id?: number;
+            /** @description A string under `Accept: application/json;offsets=string`. */
+            offset?: number;
             stored_at?: string;
+            deliver_at?: string;
+            problem?: components["schemas"]["BriefProblem"];
+        };
+        /** @description The results in the order of the request. */
+        Produced: {
+            results: components["schemas"]["ProduceResult"][];
+            stored: number;
+            failed: number;
+        };
+        /** @description Which messages a consumer wants: by tag, ``created || paid``. */
+        ReceiveFilter: {
+            /** @enum {unknown} */
+            type?: "tag";
+            expression?: string;
+        };
+        /** @description What to lease, and for how long. */
+        ReceiveRequest: {
+            max_messages?: number;
+            wait_ms?: number;
+            lease_ms?: number;
+            filter?: components["schemas"]["ReceiveFilter"];
+            attempt_id?: string | null;
+            /** @enum {unknown} */
+            body_encoding?: "auto" | "base64" | "json" | "text";
+        };
+        /** @description One message out on lease. */
+        LeasedMessage: {
+            message_id: string;
+            topic: string;
+            queue_id: number;
+            /** @description A string under `Accept: application/json;offsets=string`. */
+            offset: number;
+            keys: string[];
+            tag: string | null;
+            ordering_key: string | null;
+            properties: {
+                [key: string]: string;
+            };
+            content_type: string | null;
+            body: components["schemas"]["MessageBody"];
+            born_at: string;
+            stored_at: string;
             delivery_count: number;
+            first_delivered_at: string | null;
+            nack_reason: string | null;
             receipt: string;
-            /** Format: date-time */
             lease_expires_at: string;
         };
-        Received: {
+        /** @description Leased messages, or why there are none. */
+        ReceiveAnswer: {
             messages: components["schemas"]["LeasedMessage"][];
             waited_ms: number;
-            reason: string;
+            /** @enum {unknown} */
+            reason: "draining" | "messages" | "timeout";
         };
-        Receipts: {
+        /** @description Messages that are done. */
+        AckRequest: {
+            receipts: string[];
+        };
+        /** @description Messages that failed: to come again after a while, or to go to the group's dead letters. */
+        NackRequest: {
             receipts: string[];
             delay_ms?: number;
-            lease_ms?: number;
-            reason?: string;
+            reason?: string | null;
             dead_letter?: boolean;
         };
-        Settled: {
-            results: Record<string, never>[];
+        /** @description Messages that take longer. */
+        ExtendRequest: {
+            receipts: string[];
+            lease_ms?: number;
+        };
+        /** @description What became of one receipt. */
+        SettleResult: {
+            receipt: string;
+            /** @enum {unknown} */
+            status: "acked" | "already_acked" | "dead_lettered" | "extended" | "failed" | "nacked";
+            new_receipt?: string;
+            lease_expires_at?: string;
+            problem?: components["schemas"]["BriefProblem"];
+        };
+        /** @description The results in the order of the request. */
+        SettleAnswer: {
+            results: components["schemas"]["SettleResult"][];
+            settled: number;
+            failed: number;
         };
     };
     responses: never;
@@ -1995,7 +2077,7 @@ export interface operations {
                 limit?: number;
                 /** @description A part of the name, whatever its case. */
                 search?: string;
-                /** @description Of name, state, clients, lag, time_lag_ms, in_rate, out_rate; - before a name: falling. */
+                /** @description Of name, state, clients, lag, lag_per_second, time_lag_ms, in_rate, out_rate, drain_eta_ms, leases; - before a name: falling. */
                 sort?: string;
             };
             header?: never;
@@ -2186,7 +2268,7 @@ export interface operations {
             };
         };
     };
-    getLagHistory: {
+    getGroupHistory: {
         parameters: {
             query?: {
                 /** @description How far back. */
@@ -2447,7 +2529,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TopicSummaryPage"];
+                    "application/json": components["schemas"]["TopicPage"];
                 };
             };
             /** @description A problem. */
@@ -2686,7 +2768,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Produce"];
+                "application/json": components["schemas"]["ProduceRequest"];
             };
         };
         responses: {
@@ -3728,7 +3810,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Receive"];
+                "application/json": components["schemas"]["ReceiveRequest"];
             };
         };
         responses: {
@@ -3737,7 +3819,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Received"];
+                    "application/json": components["schemas"]["ReceiveAnswer"];
                 };
             };
             /** @description A problem. */
@@ -3764,7 +3846,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Receipts"];
+                "application/json": components["schemas"]["AckRequest"];
             };
         };
         responses: {
@@ -3773,7 +3855,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Settled"];
+                    "application/json": components["schemas"]["SettleAnswer"];
+                };
+            };
+            207: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SettleAnswer"];
                 };
             };
             /** @description A problem. */
@@ -3800,7 +3890,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Receipts"];
+                "application/json": components["schemas"]["NackRequest"];
             };
         };
         responses: {
@@ -3809,7 +3899,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Settled"];
+                    "application/json": components["schemas"]["SettleAnswer"];
+                };
+            };
+            207: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SettleAnswer"];
                 };
             };
             /** @description A problem. */
@@ -3836,7 +3934,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Receipts"];
+                "application/json": components["schemas"]["ExtendRequest"];
             };
         };
         responses: {
@@ -3845,7 +3943,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Settled"];
+                    "application/json": components["schemas"]["SettleAnswer"];
+                };
+            };
+            207: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SettleAnswer"];
                 };
             };
             /** @description A problem. */

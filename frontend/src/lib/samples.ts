@@ -34,7 +34,22 @@ export function joined<K extends string>(history: History<K>, tail: readonly Sam
     times.push(at / 1000)
     for (const key of keys) series[key]?.push(values[key] ?? null)
   }
+  for (const key of keys) bridge(times, series[key] ?? [], (2 * history.step_ms + ALLOWED_MS) / 1000)
   return { times, series }
+}
+
+const ALLOWED_MS = 10_000
+
+/** A gap that is only as long as measuring takes is no silence: the value before it stays until the next one. */
+function bridge(times: readonly number[], values: (number | null)[], allowed: number): void {
+  let last = -1
+  values.forEach((value, index) => {
+    if (value === null) return
+    if (last >= 0 && index - last > 1 && (times[index] ?? 0) - (times[last] ?? 0) <= allowed) {
+      values.fill(values[last] ?? null, last + 1, index)
+    }
+    last = index
+  })
 }
 
 const padded = (values: Values, length: number): (number | null)[] => [

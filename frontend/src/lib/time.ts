@@ -77,7 +77,7 @@ export function momentOf(at: number, zone: string): Moment {
 
 /** The zone as it is shown: UTC+8, UTC+5:30, UTC. */
 export function zoneLabel(zone: string, at: number = Date.now()): string {
-  return (partsOf(at, zone).timeZoneName ?? "UTC").replace("GMT", "UTC")
+  return (partsOf(at, zone).timeZoneName ?? "UTC").replace("GMT", "UTC").replace(/[+-]0$/, "")
 }
 
 /** How far the zone is from UTC at that moment, in ms. */

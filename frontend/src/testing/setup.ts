@@ -1,0 +1,73 @@
+import { cleanup, configure } from "@testing-library/react"
+import { afterEach, beforeEach, vi } from "vitest"
+import { live } from "@/lib/live"
+import { forgetAnswers } from "./server"
+
+/** A canvas cannot be drawn on here; charts only keep what they were given. */
+vi.mock("uplot", () => ({
+  default: class {
+    width = 0
+    height = 0
+    setData(): void {
+      this.width = 1
+    }
+    setSize(): void {
+      this.width = 1
+    }
+    redraw(): void {
+      this.width = 1
+    }
+    destroy(): void {
+      this.width = 0
+    }
+  },
+}))
+
+// Slow machines are slow, not wrong.
+configure({ asyncUtilTimeout: 8_000, getElementError: (message) => new Error(message ?? "not found") })
+
+class StillObserver {
+  observe(): void {
+    // Nothing changes its size here.
+  }
+  unobserve(): void {
+    // Nothing changes its size here.
+  }
+  disconnect(): void {
+    // Nothing changes its size here.
+  }
+}
+
+vi.stubGlobal("ResizeObserver", StillObserver)
+Object.defineProperty(document, "fonts", {
+  configurable: true,
+  value: { ready: Promise.resolve(), addEventListener: () => undefined, removeEventListener: () => undefined },
+})
+Object.defineProperty(HTMLElement.prototype, "offsetHeight", { configurable: true, get: () => 800 })
+Object.defineProperty(HTMLElement.prototype, "offsetWidth", { configurable: true, get: () => 1200 })
+Object.defineProperty(Element.prototype, "clientHeight", { configurable: true, get: () => 800 })
+Object.defineProperty(Element.prototype, "clientWidth", { configurable: true, get: () => 1200 })
+HTMLElement.prototype.scrollIntoView = () => undefined
+window.scrollTo = () => undefined
+
+/** A wide screen without wishes. */
+window.matchMedia = (query: string) =>
+  ({
+    matches: query.includes("min-width"),
+    media: query,
+    addEventListener: () => undefined,
+    removeEventListener: () => undefined,
+    addListener: () => undefined,
+    removeListener: () => undefined,
+  }) as unknown as MediaQueryList
+
+beforeEach(() => {
+  localStorage.clear()
+  document.cookie = "csrftoken=kept-secret"
+})
+
+afterEach(() => {
+  cleanup()
+  live.close()
+  forgetAnswers()
+})

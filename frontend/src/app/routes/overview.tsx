@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query"
+import { SkeletonBlock } from "@/components/states/skeleton-rows"
 import { RecentChanges } from "@/features/audit/components/recent-changes"
 import { useOverview } from "@/features/clusters/api/get-overview"
 import { FirstRun } from "@/features/clusters/components/first-run"
@@ -7,19 +8,15 @@ import { firstRunClosed } from "@/features/clusters/first-run"
 import { RunningJobs } from "@/features/jobs/components/running-jobs"
 import { fewTopicsQuery } from "@/features/topics/api/find-topics"
 import { useCluster } from "@/hooks/use-cluster"
+import type { Overview } from "@/lib/api-types"
 import { useStore } from "@/lib/store"
 
 /** The overview; on an empty install the first steps instead. */
 export function OverviewRoute() {
   const cluster = useCluster()
-  const overview = useOverview(cluster).data
-  const isClosed = useStore(firstRunClosed)
-  const mayBeFirst = !isClosed && overview?.topics !== null && (overview?.topics ?? 2) <= 1 && (overview?.groups ?? 1) === 0
-  const topics = useQuery({ ...fewTopicsQuery(cluster), enabled: mayBeFirst, refetchInterval: mayBeFirst ? 2_000 : false })
-  if (mayBeFirst && topics.data) {
-    const first = topics.data.items[0]
-    return <FirstRun cluster={cluster} topic={first?.name ?? null} messages={first?.messages ?? 0} />
-  }
+  const { isDeciding, first } = useFirstSteps(cluster)
+  if (isDeciding) return <SkeletonBlock height={240} />
+  if (first) return <FirstRun cluster={cluster} topic={first.topic} messages={first.messages} />
   return (
     <OverviewPage
       cluster={cluster}
@@ -31,4 +28,21 @@ export function OverviewRoute() {
       }
     />
   )
+}
+
+/** At most one topic and no group: somebody may still be taking the first steps. */
+const isNearlyEmpty = (overview: Overview | undefined): boolean =>
+  overview?.groups === 0 && overview.topics !== null && overview.topics <= 1
+
+/** Whether the first steps are shown, and how far they are; undecided until it is known, so that nothing flashes. */
+function useFirstSteps(cluster: string) {
+  const overview = useOverview(cluster)
+  const isClosed = useStore(firstRunClosed)
+  const mayBeFirst = !isClosed && isNearlyEmpty(overview.data)
+  const topics = useQuery({ ...fewTopicsQuery(cluster), enabled: mayBeFirst, refetchInterval: mayBeFirst ? 2_000 : false })
+  const waits = ({ data, error }: { data: unknown; error: unknown }) => data === undefined && error === null
+  const isDeciding = !isClosed && (waits(overview) || (mayBeFirst && waits(topics)))
+  const topic = topics.data?.items[0]
+  const first = mayBeFirst && topics.data ? { topic: topic?.name ?? null, messages: topic?.messages ?? 0 } : null
+  return { isDeciding, first }
 }

@@ -1,5 +1,5 @@
-import { createSpotlight, Spotlight, type SpotlightActionData } from "@mantine/spotlight"
-import { IconHash, IconSearch, IconStack2, IconUsersGroup } from "@tabler/icons-react"
+import { createSpotlight, Spotlight } from "@mantine/spotlight"
+import { type Icon, IconHash, IconSearch, IconStack2, IconUsersGroup } from "@tabler/icons-react"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
@@ -9,82 +9,122 @@ import { useCluster } from "@/hooks/use-cluster"
 import { useDebounced } from "@/hooks/use-debounced"
 import { count } from "@/lib/format"
 import { navigation } from "./navigation"
+import classes from "./palette.module.css"
 
 const [store, handlers] = createSpotlight()
 export const palette = handlers
 
+/** A line of the palette: where it leads, and one live fact. */
+interface Entry {
+  id: string
+  label: string
+  kind: string
+  fact?: string
+  icon: Icon
+  go: () => void
+}
+
 const MESSAGE_ID = /^[0-9A-Fa-f]{32,40}$/
+const MOST = 12
 
 /** Ctrl/⌘ K: go to a page, a topic, a group, or to the message whose id is pasted. */
 export function Palette() {
   const { t } = useTranslation()
   const [query, setQuery] = useState("")
-  const pages = usePageActions()
-  const found = useFoundActions(query.trim())
+  const words = query.trim()
+  const pages = usePages().filter(({ label }) => label.toLowerCase().includes(words.toLowerCase()))
+  const entries = [...useMessage(words), ...useFound(words), ...pages].slice(0, MOST)
   return (
-    <Spotlight
+    <Spotlight.Root
       store={store}
-      actions={[...found, ...pages]}
       query={query}
       onQueryChange={setQuery}
-      shortcut={["mod + K"]}
-      highlightQuery
-      limit={12}
+      shortcut="mod + K"
       size={560}
       radius={8}
-      nothingFound={t("palette.nothing")}
-      searchProps={{ leftSection: <IconSearch size={16} stroke={1.6} />, placeholder: t("palette.open") }}
+      yOffset={96}
+      centered={false}
+      overlayProps={{ backgroundOpacity: 0.28, blur: 0 }}
+      transitionProps={{ duration: 120, transition: "fade" }}
+      classNames={{ content: classes.content ?? "" }}
+    >
+      <Spotlight.Search
+        placeholder={t("palette.open")}
+        leftSection={<IconSearch size={16} stroke={1.6} />}
+        rightSection={<kbd className={classes.esc}>Esc</kbd>}
+        rightSectionWidth={54}
+        onKeyDown={(event) => {
+          // Without a choice by arrows, Enter goes to the first line.
+          if (event.key !== "Enter" || event.nativeEvent.isComposing || store.getState().selected >= 0) return
+          entries[0]?.go()
+          handlers.close()
+        }}
+        classNames={{ input: classes.search ?? "" }}
+      />
+      <Spotlight.ActionsList classNames={{ actionsList: classes.list ?? "" }}>
+        {entries.map((entry) => (
+          <Line key={entry.id} entry={entry} />
+        ))}
+        {entries.length === 0 && <Spotlight.Empty className={classes.empty ?? ""}>{t("palette.nothing")}</Spotlight.Empty>}
+      </Spotlight.ActionsList>
+      <div className={classes.foot}>{t("palette.foot")}</div>
+    </Spotlight.Root>
+  )
+}
+
+function Line({ entry: { label, kind, fact, icon: LineIcon, go } }: { entry: Entry }) {
+  return (
+    <Spotlight.Action
+      label={label}
+      onClick={go}
+      highlightQuery
+      highlightColor="transparent"
+      leftSection={<LineIcon size={16} stroke={1.6} />}
+      rightSection={<small>{fact ?? kind}</small>}
+      classNames={{ action: classes.action ?? "", actionLabel: classes.label ?? "" }}
     />
   )
 }
 
-function usePageActions(): SpotlightActionData[] {
+function usePages(): Entry[] {
   const { t } = useTranslation()
   const navigate = useNavigate()
   return navigation
     .flatMap(({ entries }) => entries)
-    .map(({ id, to, icon: PageIcon }) => ({
-      id: `page-${id}`,
-      label: t(`nav.${id}`),
-      rightSection: <small>{t("palette.page")}</small>,
-      leftSection: <PageIcon size={16} stroke={1.6} />,
-      onClick: () => void navigate({ to }),
-    }))
+    .map(({ id, to, icon }) => ({ id: `page-${id}`, label: t(`nav.${id}`), kind: t("palette.page"), icon, go: () => void navigate({ to }) }))
 }
 
-function useFoundActions(query: string): SpotlightActionData[] {
+function useMessage(words: string): Entry[] {
+  const { t } = useTranslation()
+  const navigate = useNavigate()
+  if (!MESSAGE_ID.test(words)) return []
+  const go = () => void navigate({ to: "/messages", search: { mode: "id", id: words } })
+  return [{ id: "message", label: words, kind: t("palette.message"), icon: IconHash, go }]
+}
+
+function useFound(words: string): Entry[] {
   const { t } = useTranslation()
   const navigate = useNavigate()
   const cluster = useCluster()
-  const still = useDebounced(query, 150)
+  const still = useDebounced(words, 150)
   const topics = useFoundTopics(cluster, still).data ?? []
   const groups = useFoundGroups(cluster, still).data ?? []
-  const message: SpotlightActionData[] = MESSAGE_ID.test(query)
-    ? [
-        {
-          id: "message",
-          label: query,
-          rightSection: <small>{t("palette.message")}</small>,
-          leftSection: <IconHash size={16} stroke={1.6} />,
-          onClick: () => void navigate({ to: "/messages", search: { mode: "id", id: query } }),
-        },
-      ]
-    : []
   return [
-    ...message,
     ...groups.map(({ name, lag }) => ({
       id: `group-${name}`,
       label: name,
-      leftSection: <IconUsersGroup size={16} stroke={1.6} />,
-      rightSection: <small>{lag === null ? t("palette.group") : t("palette.lag", { n: count(lag) })}</small>,
-      onClick: () => void navigate({ to: "/groups/$group", params: { group: name } }),
+      kind: t("palette.group"),
+      ...(lag !== null && { fact: t("palette.lag", { n: count(lag) }) }),
+      icon: IconUsersGroup,
+      go: () => void navigate({ to: "/groups/$group", params: { group: name } }),
     })),
     ...topics.map(({ name, read_queues }) => ({
       id: `topic-${name}`,
       label: name,
-      leftSection: <IconStack2 size={16} stroke={1.6} />,
-      rightSection: <small>{t("palette.queues", { count: read_queues })}</small>,
-      onClick: () => void navigate({ to: "/topics/$topic", params: { topic: name } }),
+      kind: t("palette.topic"),
+      fact: t("palette.queues", { count: read_queues }),
+      icon: IconStack2,
+      go: () => void navigate({ to: "/topics/$topic", params: { topic: name } }),
     })),
   ]
 }

@@ -9,8 +9,8 @@ import classes from "./shell.module.css"
 export function UserMenu() {
   const { t } = useTranslation()
   const me = useMe()
-  const logout = useLogout()
   const navigate = useNavigate()
+  const logout = useLogout(() => navigate({ to: "/login" }))
   if (!me) return null
   return (
     <Menu width={190}>
@@ -28,7 +28,7 @@ export function UserMenu() {
         </Menu.Item>
         <Menu.Item
           leftSection={<IconLogout size={15} stroke={1.6} />}
-          onClick={() => logout.mutate(undefined, { onSettled: () => void navigate({ to: "/login" }) })}
+          onClick={() => logout.mutate()}
         >
           {t("user.signOut")}
         </Menu.Item>

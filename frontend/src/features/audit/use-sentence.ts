@@ -11,7 +11,8 @@ export function useSentence() {
   return ({ actor, action, resource, result }: AuditEntry): string => {
     const verb = KNOWN.find((name) => action.endsWith(`.${name}`))
     const noun = NOUNS.find((name) => action.startsWith(`${name}.`))
-    const what = `${noun ? t(`audit.nouns.${noun}`) : ""} ${resource.split("/").at(-1) ?? resource}`.trim()
+    const name = resource.split("/").at(-1) ?? resource
+    const what = noun ? `${t(`audit.nouns.${noun}`)} ${name}` : t("audit.nameOnly", { name })
     const sentence = verb ? t(`audit.verbs.${verb}`, { actor, what }) : t("audit.did", { actor, action, resource })
     return result === "ok" ? sentence : t("audit.attempt", { sentence, result })
   }

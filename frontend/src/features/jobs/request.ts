@@ -19,6 +19,8 @@ const positive = (text: string | undefined): number | undefined => {
   return text && Number.isFinite(value) && value > 0 ? value : undefined
 }
 
+const BY = ["key", "unique_id", "body", "source"] as const
+
 /** The replay that the address describes; fields left empty are absent. */
 export function replayOf(state: UrlState, cluster: string): ReplayRequest {
   const keys = words(state.keys)
@@ -47,7 +49,7 @@ export function reconcileOf(state: UrlState, cluster: string): ReconcileRequest 
     cluster,
     left: rangeOf(state.left, state.from, state.to),
     right: rangeOf(state.right, state.rfrom ?? state.from, state.rto ?? state.to),
-    by: state.by === "unique_id" ? "unique_id" : "key",
+    by: BY.find((by) => by === state.by) ?? "key",
     compare: "body",
   }
 }

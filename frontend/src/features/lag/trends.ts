@@ -15,12 +15,18 @@ export function lagsOf(at: number, queues: readonly GroupQueue[]): QueueLags {
 
 const WATCHED_MS = 20_000
 const NOTABLE = 100
+const LEAST_RISE = 20
+const LEAST_SHARE = 0.005
 
 /** The queues whose lag is notable and rose over the watched time: worth an amber rail. */
 export function growingQueues(past: readonly QueueLags[], now: QueueLags): ReadonlySet<string> {
   const before = past.find(({ at }) => now.at - at <= WATCHED_MS * 1.5)
   if (!before || now.at - before.at < WATCHED_MS / 2) return new Set()
-  return new Set([...now.lags].filter(([id, lag]) => lag >= NOTABLE && lag > (before.lags.get(id) ?? lag)).map(([id]) => id))
+  const isGrowing = (id: string, lag: number) => {
+    const was = before.lags.get(id) ?? lag
+    return lag >= NOTABLE && lag - was > Math.max(LEAST_RISE, was * LEAST_SHARE)
+  }
+  return new Set([...now.lags].filter(([id, lag]) => isGrowing(id, lag)).map(([id]) => id))
 }
 
 export const KEEP_MS = WATCHED_MS * 1.5

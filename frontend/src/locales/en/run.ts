@@ -64,6 +64,7 @@ export const run = {
     none: "Nothing was changed yet",
     noneNext: "Every change and every refused attempt is written down here.",
     did: "{{actor}}: {{action}} {{resource}}",
+    nameOnly: "{{name}}",
     nouns: { topic: "topic", group: "group", job: "job", schedule: "schedule", token: "token", user: "user", cluster: "cluster" },
     attempt: "{{sentence}} ({{result}})",
     verbs: {

@@ -39,6 +39,8 @@ export const shell = {
     page: "page",
     message: "message id",
     group: "group",
+    topic: "topic",
+    foot: "A message id pasted here opens the message",
     lag: "lag {{n}}",
     queues_one: "{{count}} queue",
     queues_other: "{{count}} queues",

@@ -40,7 +40,7 @@ export const topics = {
     slowest: "of the slowest group",
     noGroup: "no group",
     permission: "Permission",
-    permissions: { rw: "Read and write", r: "Read only", w: "Write only" },
+    permissions: { rw: "Read and write", r: "Read only", w: "Write only", none: "Neither" },
     readQueues: "Read queues",
     writeQueues: "Write queues",
     fewerQueues: "Messages in the queues that are taken away can no longer be consumed.",

@@ -34,6 +34,8 @@ export const shell = {
     page: "页面",
     message: "消息 ID",
     group: "消费组",
+    topic: "Topic",
+    foot: "在此粘贴消息 ID 可打开消息",
     lag: "堆积 {{n}}",
     queues_other: "{{count}} 个队列",
   },

@@ -38,7 +38,7 @@ export const topics = {
     slowest: "最慢的消费组",
     noGroup: "没有消费组",
     permission: "权限",
-    permissions: { rw: "可读可写", r: "只读", w: "只写" },
+    permissions: { rw: "可读可写", r: "只读", w: "只写", none: "不可读写" },
     readQueues: "读队列",
     writeQueues: "写队列",
     fewerQueues: "被移除队列中的消息将无法再消费。",

@@ -5,12 +5,14 @@ import { live } from "@/lib/live"
 
 const logout = () => api.post(paths.logout)
 
-export function useLogout() {
+export function useLogout(leave: () => Promise<void>) {
   const cache = useQueryClient()
   return useMutation({
     mutationFn: logout,
-    onSettled: () => {
+    onSettled: async () => {
       live.close()
+      // First away from the pages that would ask again, then forget what they knew.
+      await leave()
       cache.clear()
     },
   })

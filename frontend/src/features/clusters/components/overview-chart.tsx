@@ -16,6 +16,7 @@ import { useOverviewHistory } from "../api/get-overview-history"
 const KEYS = ["in_rate", "out_rate", "total_lag", "oldest_unconsumed_ms", "disk_used_ratio"] as const
 type Key = (typeof KEYS)[number] | `group:${string}`
 
+const MOST_WORST = 5
 const HEIGHT = 633
 const GROUPS = "group:"
 
@@ -72,7 +73,9 @@ function sampleOf(overview: Overview | undefined, groups: readonly string[]): Sa
   const { in_rate, out_rate, total_lag, oldest_unconsumed_ms, disk_used_ratio } = overview
   const values: Sample<Key>["values"] = { in_rate, out_rate, total_lag, oldest_unconsumed_ms, disk_used_ratio }
   for (const group of groups) {
-    values[`${GROUPS}${group}`] = overview.worst_groups.find(({ name }) => name === group)?.lag ?? null
+    const named = overview.worst_groups.find(({ name }) => name === group)
+    // Fewer than the list has room for: whoever is not on it has no lag.
+    values[`${GROUPS}${group}`] = named ? named.lag : overview.worst_groups.length < MOST_WORST ? 0 : null
   }
   return { at: Date.parse(overview.at), values }
 }

@@ -82,5 +82,5 @@ function useDrainFigure(group: Group): KeyFigure {
   const label = t("groups.drainFull")
   if (lag === 0) return { label, value: "—", fact: t("groups.nothingToDrain") }
   if (eta === null) return { label, value: "—", fact: lag === null ? t("states.unknown") : t("groups.slower") }
-  return { label, value: t("groups.about", { time: format.duration(eta) }), fact: t("groups.atThisRate") }
+  return { label, value: format.duration(eta), fact: t("groups.atThisRate") }
 }

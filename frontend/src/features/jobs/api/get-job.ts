@@ -4,16 +4,21 @@ import { subjects } from "@/config/subjects"
 import { useLiveQuery } from "@/hooks/use-live"
 import { api } from "@/lib/api-client"
 import type { Job, JobLog } from "@/lib/api-types"
+import { live } from "@/lib/live"
+import { useStore } from "@/lib/store"
 import { isActive } from "../progress"
 import type { Report } from "../report"
 import { jobKeys } from "./keys"
 
 const POLL_MS = 2_000
+const CALM_MS = 15_000
 
 /** One job: first by HTTP, then each change from the live channel. */
 export function useJob(id: string) {
   const queryKey = jobKeys.one(id)
-  const refetchInterval = useLiveQuery(subjects.job(id), queryKey, POLL_MS)
+  // A job speaks only when it changes: while the channel is open its silence is no reason to ask.
+  const isOpen = useStore(live.status).state === "open"
+  const refetchInterval = useLiveQuery(subjects.job(id), queryKey, isOpen ? CALM_MS : POLL_MS)
   return useQuery({
     queryKey,
     queryFn: ({ signal }) => api.get<Job>(paths.job(id), undefined, signal),
@@ -38,11 +43,11 @@ export function useJobLog(job: Job) {
   })
 }
 
-/** What the job found or did; partly there while it runs. */
+/** What the job found or did; there when it ended. */
 export const useJobReport = (job: Job) =>
   useQuery({
     queryKey: [...jobKeys.report(job.id), job.state],
     queryFn: ({ signal }) => api.get<Report>(paths.jobReport(job.id), undefined, signal),
-    refetchInterval: isActive(job) ? POLL_MS * 2 : false,
+    enabled: !isActive(job),
     retry: false,
   })

@@ -4,6 +4,8 @@ import { subjects } from "@/config/subjects"
 import { POLL_MS, useLiveEvents } from "@/hooks/use-live"
 import { api } from "@/lib/api-client"
 import type { Job, Page } from "@/lib/api-types"
+import { live } from "@/lib/live"
+import { useStore } from "@/lib/store"
 import { jobKeys } from "./keys"
 
 export interface JobsFilter {
@@ -17,10 +19,10 @@ const getJobs = (filter: JobsFilter, cursor: string | null, limit: number, signa
 /** Any change of any job makes the lists ask again; while the channel is silent they poll. */
 function useJobsRefresh(): number {
   const cache = useQueryClient()
-  const isFlowing = useLiveEvents(subjects.jobs, () => {
+  useLiveEvents(subjects.jobs, () => {
     void cache.invalidateQueries({ queryKey: jobKeys.lists })
   })
-  return isFlowing ? POLL_MS * 6 : POLL_MS
+  return useStore(live.status).state === "open" ? POLL_MS * 6 : POLL_MS
 }
 
 export function useJobs(filter: JobsFilter) {

@@ -45,7 +45,7 @@ export function JobPage({ id }: { id: string }) {
   return (
     <Page title={job.name} badge={isCompared(job) ? <ReconcileBadge job={job} /> : <JobState state={job.state} />} facts={<Facts job={job} />} actions={<Actions job={job} />}>
       {!isCompared(job) && <JobHero job={job} />}
-      {job.state_reason && <Callout tone={job.state === "failed" ? "crit" : "warn"}>{job.state_reason}</Callout>}
+      {job.state_reason && SAYS_WHY.has(job.state) && <Callout tone={job.state === "failed" ? "crit" : "warn"}>{job.state_reason}</Callout>}
       {job.type === "reconcile" && !isActive(job) && <ReconcileReport job={job} />}
       <Columns
         sideWidth={440}
@@ -66,6 +66,9 @@ export function JobPage({ id }: { id: string }) {
     </Page>
   )
 }
+
+/** States that need a reason; what went well speaks for itself. */
+const SAYS_WHY: ReadonlySet<Job["state"]> = new Set(["failed", "partial", "cancelled"])
 
 /** A comparison that ended well speaks through its tiles. */
 const isCompared = ({ type, state }: Job): boolean => type === "reconcile" && state === "succeeded"

@@ -103,7 +103,7 @@ export function ByField({ state, onChange }: Omit<FieldsProps, "topics">) {
         mt={4}
         value={state.by ?? "key"}
         onChange={(by) => onChange({ by: by === "key" ? undefined : by })}
-        data={(["key", "unique_id"] as const).map((value) => ({ value, label: t(`jobs.by_.${value}`) }))}
+        data={(["key", "unique_id", "body", "source"] as const).map((value) => ({ value, label: t(`jobs.by_.${value}`) }))}
       />
     </Field>
   )

@@ -10,6 +10,10 @@ export function useProduce(cluster: string, topic: string) {
   return useMutation({
     mutationFn: (message: ProduceMessage) =>
       api.post<Produced>(paths.topicMessages(cluster, topic), { messages: [message] }),
-    onSuccess: () => cache.invalidateQueries({ queryKey: topicKeys.one(cluster, topic) }),
+    onSuccess: () =>
+      Promise.all([
+        cache.invalidateQueries({ queryKey: topicKeys.one(cluster, topic) }),
+        cache.invalidateQueries({ queryKey: ["messages", cluster] }),
+      ]),
   })
 }

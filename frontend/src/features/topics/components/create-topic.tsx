@@ -79,7 +79,7 @@ export const QueueNumber = ({ label, value, onChange }: NumberProps) => (
 )
 
 interface PermissionProps {
-  value: TopicInput["permission"]
+  value: TopicInput["permission"] | undefined
   onChange: (value: TopicInput["permission"]) => void
 }
 
@@ -88,7 +88,7 @@ export function PermissionField({ value, onChange }: PermissionProps) {
   return (
     <Field label={t("topics.permission")}>
       <SegmentedControl
-        value={value}
+        {...(value && { value })}
         onChange={(next) => onChange(next as TopicInput["permission"])}
         data={(["rw", "r", "w"] as const).map((name) => ({ value: name, label: t(`topics.permissions.${name}`) }))}
       />

@@ -37,7 +37,7 @@ export function TopicConfig({ cluster, topic }: { cluster: string; topic: Topic 
           <Stack gap={14} p={14}>
             <QueueNumber label={t("topics.readQueues")} value={wanted.read_queues} onChange={(read_queues) => setEdited({ ...edited, read_queues })} />
             <QueueNumber label={t("topics.writeQueues")} value={wanted.write_queues} onChange={(write_queues) => setEdited({ ...edited, write_queues })} />
-            <PermissionField value={wanted.permission} onChange={(permission) => setEdited({ ...edited, permission })} />
+            <PermissionField value={wanted.permission === "none" ? undefined : wanted.permission} onChange={(permission) => setEdited({ ...edited, permission })} />
             {wanted.read_queues < topic.read_queues && <Callout>{t("topics.fewerQueues")}</Callout>}
             <Group gap={8}>
               <NeedsRight right="manage">

@@ -1,0 +1,48 @@
+import { screen } from "@testing-library/react"
+import { describe, expect, it, vi } from "vitest"
+import { Problem } from "@/lib/problem"
+import { renderApp } from "@/testing/render"
+import { Empty } from "./empty"
+import { QueryPanel } from "./query-panel"
+
+const show = (query: { data?: string[] | undefined; error?: Error | null; dataUpdatedAt?: number }, refetch = vi.fn()) =>
+  renderApp(
+    <QueryPanel
+      query={{ data: query.data, error: query.error ?? null, dataUpdatedAt: query.dataUpdatedAt ?? Date.now(), refetch }}
+      title="Groups by lag"
+      what="Lag could not be read"
+      isEmpty={(items) => items.length === 0}
+      empty={<Empty title="No group consumes from this cluster yet" />}
+      staleAfterMs={15_000}
+    >
+      {(items) => <ul>{items.map((item) => <li key={item}>{item}</li>)}</ul>}
+    </QueryPanel>,
+  )
+
+describe("a panel", () => {
+  it("has its head while it loads", async () => {
+    show({})
+    expect(await screen.findByText("Groups by lag")).toBeTruthy()
+  })
+
+  it("is empty with a sentence why", async () => {
+    show({ data: [] })
+    expect(await screen.findByText("No group consumes from this cluster yet")).toBeTruthy()
+  })
+
+  it("fails with status, code and request id, and tries again when asked", async () => {
+    const refetch = vi.fn()
+    const { user } = show({ error: new Problem(503, { title: "x", detail: "No broker answered.", code: "BROKER_UNREACHABLE", request_id: "r1" }) }, refetch)
+    expect(await screen.findByText("503 BROKER_UNREACHABLE")).toBeTruthy()
+    expect(screen.getByText("r1")).toBeTruthy()
+    await user.click(screen.getByRole("button", { name: "Try again" }))
+    expect(refetch).toHaveBeenCalled()
+  })
+
+  it("keeps old data and says how old they are", async () => {
+    show({ data: ["billing"], dataUpdatedAt: Date.now() - 134_000 })
+    expect(await screen.findByText("billing")).toBeTruthy()
+    expect(screen.getByText("2 min 14 s old")).toBeTruthy()
+    expect(screen.getByRole("button", { name: "Reconnect" })).toBeTruthy()
+  })
+})

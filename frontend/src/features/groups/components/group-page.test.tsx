@@ -1,0 +1,56 @@
+import { act, screen, waitFor } from "@testing-library/react"
+import { beforeEach, describe, expect, it } from "vitest"
+import { group, queue } from "@/testing/factories"
+import { renderApp } from "@/testing/render"
+import { answer, refuse, requests } from "@/testing/server"
+import { FakeSocket } from "@/testing/socket"
+import { GroupPage } from "./group-page"
+
+const ONE = "GET /api/v1/clusters/local/groups/billing"
+const show = () => renderApp(<GroupPage cluster="local" group="billing" lag={({ lag }) => <output>{`lag ${lag ?? "unknown"}`}</output>} />)
+
+beforeEach(() => {
+  FakeSocket.all = []
+})
+
+describe("a group", () => {
+  it("moves by itself when the live channel speaks, without another request", async () => {
+    answer(ONE, group("billing", { lag: 100 }))
+    show()
+    expect(await screen.findByText("lag 100")).toBeTruthy()
+    act(() => {
+      FakeSocket.last.greet()
+      FakeSocket.last.state("group:local:billing", 1, group("billing", { lag: 184_220, state: "growing", in_rate: 1_842, out_rate: 1_555 }))
+    })
+    expect(await screen.findByText("lag 184220")).toBeTruthy()
+    expect(screen.getByText("Growing")).toBeTruthy()
+    expect(screen.getByText("+287/s")).toBeTruthy()
+    expect(requests(ONE)).toHaveLength(1)
+  })
+
+  it("says how many queues are unknown and marks the sum as incomplete", async () => {
+    answer(ONE, group("billing", { lag: 100, queues: [queue(0), queue(1, { lag: null, unknown_reason: "broker-b silent" })] }))
+    show()
+    expect(await screen.findByText("100+")).toBeTruthy()
+    expect(screen.getByText("1 queue unknown")).toBeTruthy()
+  })
+
+  it("never writes an unknown lag as zero", async () => {
+    answer(ONE, group("billing", { lag: null, state: "unknown", unknown_reason: "no broker answers", queues: [] }))
+    show()
+    await waitFor(() => expect(screen.getAllByLabelText(/no broker answers/).length).toBeGreaterThan(0))
+    expect(screen.getByText("Unknown")).toBeTruthy()
+  })
+
+  it("gives no estimate while out is slower than in", async () => {
+    answer(ONE, group("billing", { lag: 100, drain_eta_ms: null }))
+    show()
+    expect(await screen.findByText("out is slower than in")).toBeTruthy()
+  })
+
+  it("says which group could not be read", async () => {
+    refuse(ONE, 404, "GROUP_NOT_FOUND", "No broker has it.")
+    show()
+    expect(await screen.findByText("Group billing could not be read")).toBeTruthy()
+  })
+})

@@ -1,0 +1,19 @@
+import { describe, expect, it } from "vitest"
+import { job } from "@/testing/factories"
+import { progressOf, tookMs } from "./progress"
+
+const counters = { planned: 1_000, read: 600, matched: 600, written: 500, skipped: 100, failed: 0, bytes: 0 }
+
+describe("progress", () => {
+  it("counts what was written and what was passed over", () => expect(progressOf(job("1", { counters }))).toBe(0.6))
+  it("counts what was read by a comparison", () => expect(progressOf(job("1", { type: "reconcile", counters }))).toBe(0.6))
+  it("is not known before the plan is", () => expect(progressOf(job("1", { counters: { ...counters, planned: 0 } }))).toBeNull())
+  it("is whole when the job succeeded", () => expect(progressOf(job("1", { state: "succeeded" }))).toBe(1))
+  it("never passes the end", () => expect(progressOf(job("1", { counters: { ...counters, written: 9_999 } }))).toBe(1))
+})
+
+it("measures how long a job ran by its own times", () => {
+  const ended = job("1", { started_at: "2026-11-21T06:00:00Z", finished_at: "2026-11-21T06:01:00Z" })
+  expect(tookMs(ended, 0)).toBe(60_000)
+  expect(tookMs(job("1", { started_at: null }), 0)).toBeNull()
+})

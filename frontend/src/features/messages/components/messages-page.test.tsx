@@ -1,0 +1,67 @@
+import { screen } from "@testing-library/react"
+import { describe, expect, it } from "vitest"
+import { message, messageSummary, search } from "@/testing/factories"
+import { renderApp } from "@/testing/render"
+import { answer, refuse, requests } from "@/testing/server"
+import { MessagesPage } from "./messages-page"
+
+const SEARCH = "GET /api/v1/clusters/local/messages:search"
+const show = (at: string) => renderApp(<MessagesPage cluster="local" topics={["orders", "payments"]} />, { at })
+
+describe("searching by key", () => {
+  it("puts the question into the address and tells how far the answer can be trusted", async () => {
+    answer(SEARCH, search({ items: [messageSummary("AC110001000077D2A44F61E8B2")] }))
+    const { user, address } = show("/messages?topic=orders")
+    await user.type(await screen.findByLabelText("Key of the message"), "A17")
+    await user.click(screen.getByRole("button", { name: "Search" }))
+    expect(await screen.findByText("1 match")).toBeTruthy()
+    expect(screen.getByText("3 index files read, 214 entries visited, 1 collision dropped")).toBeTruthy()
+    expect(address()).toContain("topic=orders&key=A17")
+    expect(requests(SEARCH)[0]?.query.get("key")).toBe("A17")
+  })
+
+  it("is as calm about a complete no as about a match", async () => {
+    answer(SEARCH, search({ verdict: "no_match" }))
+    show("/messages?topic=orders&key=A18")
+    expect(await screen.findByText("No match")).toBeTruthy()
+    expect(screen.getByText("It is not there: all 3 index files in the range were read")).toBeTruthy()
+    expect(screen.getByText("complete")).toBeTruthy()
+  })
+
+  it("does not invent figures that a broker did not tell", async () => {
+    const { searched } = search()
+    answer(SEARCH, search({ items: [messageSummary("A")], searched: { ...searched, index_files: null, index_files_skipped_by_time: null, entries_visited: null, collisions_dropped: null } }))
+    show("/messages?topic=orders&key=A17")
+    expect(await screen.findByText("This broker does not tell how many index files it read")).toBeTruthy()
+  })
+
+  it("says that a search failed, with its request id", async () => {
+    refuse(SEARCH, 503, "INDEX_UNREADABLE", "Index file 20261119 cannot be read.")
+    show("/messages?topic=orders&key=A17")
+    expect(await screen.findByText("The messages could not be read")).toBeTruthy()
+    expect(screen.getByText("503 INDEX_UNREADABLE")).toBeTruthy()
+  })
+})
+
+describe("one message", () => {
+  it("opens from a link with body, properties and deliveries", async () => {
+    answer("GET /api/v1/clusters/local/messages/AC11", message("AC11"))
+    answer("GET /api/v1/clusters/local/messages/AC11/deliveries", {
+      items: [
+        { group: "risk", state: "consumed", behind: null },
+        { group: "billing", state: "not_reached", behind: 58_222 },
+      ],
+    })
+    show("/messages?mode=id&id=AC11")
+    expect(await screen.findByText('"A17"')).toBeTruthy()
+    expect(screen.getByText("the key")).toBeTruthy()
+    expect(await screen.findByText("58,222 before it")).toBeTruthy()
+    expect(screen.getByText("Consumed")).toBeTruthy()
+  })
+
+  it("that is not there is an answer, not an error", async () => {
+    refuse("GET /api/v1/clusters/local/messages/AC12", 404, "MESSAGE_NOT_FOUND", "No broker holds it.")
+    show("/messages?mode=id&id=AC12")
+    expect((await screen.findAllByText("It is not there")).length).toBeGreaterThan(0)
+  })
+})

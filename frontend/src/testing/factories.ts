@@ -1,0 +1,140 @@
+import type { Group, GroupQueue, GroupSummary, Job, Me, Message, MessageSearch, MessageSummary, Topic } from "@/lib/api-types"
+
+/** Builders say what matters to a test and hide the rest. */
+const AT = "2026-11-21T06:31:07.412Z"
+
+export const admin = (overrides: Partial<Me> = {}): Me => ({
+  id: 1,
+  username: "admin",
+  role: "admin",
+  rights: ["produce", "consume", "read", "manage", "jobs", "admin"],
+  language: "en",
+  token_auth: false,
+  ...overrides,
+})
+
+export const reader = (): Me => admin({ id: 2, username: "nadia", role: "viewer", rights: ["read"] })
+
+export const topic = (name: string, overrides: Partial<Topic> = {}): Topic => ({
+  name,
+  kind: "normal",
+  read_queues: 4,
+  write_queues: 4,
+  permission: "rw",
+  messages: 100,
+  in_rate: 1,
+  last_stored_at: AT,
+  groups: 1,
+  max_lag: 0,
+  order: false,
+  brokers: ["broker-a"],
+  ...overrides,
+})
+
+export const groupSummary = (name: string, overrides: Partial<GroupSummary> = {}): GroupSummary => ({
+  name,
+  state: "active",
+  mode: "clustering",
+  clients: 2,
+  topics: ["orders"],
+  lag: 0,
+  time_lag_ms: 0,
+  in_rate: 10,
+  out_rate: 10,
+  lag_per_second: null,
+  drain_eta_ms: null,
+  leases: null,
+  unknown_reason: null,
+  ...overrides,
+})
+
+export const queue = (queue_id: number, overrides: Partial<GroupQueue> = {}): GroupQueue => ({
+  topic: "orders",
+  broker: "broker-a",
+  queue_id,
+  client: "a1",
+  broker_offset: 1_000,
+  group_offset: 900,
+  lag: 100,
+  time_lag_ms: 5_000,
+  unknown_reason: null,
+  ...overrides,
+})
+
+export const group = (name: string, overrides: Partial<Group> = {}): Group => ({
+  ...groupSummary(name),
+  at: AT,
+  queues: [queue(0)],
+  config: { consume_enabled: true, consume_broadcast_enabled: false, retry_queue_nums: 1, retry_max_times: 16 },
+  ...overrides,
+})
+
+export const messageSummary = (message_id: string, overrides: Partial<MessageSummary> = {}): MessageSummary => ({
+  message_id,
+  topic: "orders",
+  queue_id: 2,
+  queue_offset: 43_007_954,
+  broker: "broker-a",
+  keys: ["A17"],
+  tag: "paid",
+  stored_at: AT,
+  size_bytes: 300,
+  reconsume_times: 0,
+  ...overrides,
+})
+
+export const message = (message_id: string, overrides: Partial<Message> = {}): Message => ({
+  ...messageSummary(message_id),
+  body: { encoding: "json", data: { order: "A17" } },
+  properties: { KEYS: "A17" },
+  born_at: AT,
+  born_host: "10.0.0.1:5000",
+  store_host: "10.0.0.2:10911",
+  log_offset: 48_220,
+  offset_id: "0A",
+  body_bytes: 15,
+  ...overrides,
+})
+
+export const search = (overrides: Partial<MessageSearch> = {}): MessageSearch => ({
+  verdict: "match",
+  complete: true,
+  items: [],
+  next_cursor: null,
+  searched: {
+    index_files: 3,
+    index_files_skipped_by_time: 5,
+    entries_visited: 214,
+    collisions_dropped: 1,
+    expired_messages: 0,
+    from: AT,
+    to: AT,
+    elapsed_ms: 12,
+  },
+  ...overrides,
+})
+
+export const job = (id: string, overrides: Partial<Job> = {}): Job => ({
+  id,
+  type: "replay",
+  name: "orders to staging",
+  cluster: "local",
+  state: "running",
+  wanted: null,
+  state_reason: null,
+  request: { type: "replay", source: { topic: "orders" }, target: { topic: "staging" } },
+  counters: { planned: 1_000, read: 600, matched: 600, written: 500, skipped: 100, failed: 0, bytes: 64_000 },
+  rate: 50,
+  eta_ms: 8_000,
+  created_at: AT,
+  started_at: AT,
+  finished_at: null,
+  created_by: "admin",
+  schedule_id: null,
+  attempt: 1,
+  result: null,
+  artefacts: [],
+  ...overrides,
+})
+
+export const page = <T>(items: T[], next_cursor: string | null = null) => ({ items, next_cursor, total: items.length })

@@ -1,0 +1,62 @@
+import { vi } from "vitest"
+
+/** One request as the gateway would have seen it. */
+export interface SeenRequest {
+  method: string
+  path: string
+  query: URLSearchParams
+  body: unknown
+  headers: Headers
+}
+
+type Answer = (request: SeenRequest) => { status?: number; body?: unknown }
+
+const answers = new Map<string, Answer>()
+const seen: SeenRequest[] = []
+
+/** Answer "GET /api/v1/me" with a body, or with what a function makes of the request. */
+export function answer(line: string, body: unknown, status = 200): void {
+  answers.set(line, typeof body === "function" ? (body as Answer) : () => ({ status, body }))
+}
+
+/** Answer with a problem, as the gateway writes one. */
+export function refuse(line: string, status: number, code: string, detail: string): void {
+  answer(line, { title: code, status, code, detail, request_id: "01JDX6R8K3ZC5W2N", retryable: false }, status)
+}
+
+export const requests = (line: string): SeenRequest[] => seen.filter(({ method, path }) => `${method} ${path}` === line)
+
+export function forgetAnswers(): void {
+  answers.clear()
+  seen.length = 0
+}
+
+async function answerFetch(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
+  const url = new URL(String(input), "http://gantry.test")
+  const text = typeof init.body === "string" ? init.body : ""
+  const request: SeenRequest = {
+    method: init.method ?? "GET",
+    path: decodeURIComponent(url.pathname),
+    query: url.searchParams,
+    body: parsed(text),
+    headers: new Headers(init.headers),
+  }
+  seen.push(request)
+  const found = answers.get(`${request.method} ${request.path}`)
+  const { status = 200, body } = found?.(request) ?? { status: 404, body: { title: "Not found", status: 404, code: "NOT_FOUND" } }
+  await Promise.resolve()
+  return new Response(status === 204 ? null : JSON.stringify(body ?? null), {
+    status,
+    headers: { "Content-Type": status >= 400 ? "application/problem+json" : "application/json", "X-Request-Id": "01JDX6R8K3ZC5W2N" },
+  })
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return text
+  }
+}
+
+vi.stubGlobal("fetch", answerFetch)

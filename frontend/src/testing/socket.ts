@@ -1,0 +1,51 @@
+import { vi } from "vitest"
+import type { LiveEvent } from "@/lib/live"
+
+/** A socket of which the test is the other end. */
+export class FakeSocket {
+  static all: FakeSocket[] = []
+  onmessage: ((event: { data: string }) => void) | null = null
+  onclose: ((event: { code: number }) => void) | null = null
+  readonly sent: { type: string; subjects: string[] }[] = []
+
+  constructor(readonly url: string) {
+    FakeSocket.all.push(this)
+  }
+
+  static get last(): FakeSocket {
+    const socket = FakeSocket.all.at(-1)
+    if (!socket) throw new Error("no socket was opened")
+    return socket
+  }
+
+  send(text: string): void {
+    this.sent.push(JSON.parse(text) as { type: string; subjects: string[] })
+  }
+
+  close(): void {
+    // The page left.
+  }
+
+  greet(): void {
+    this.push({ type: "hello", session: "s", heartbeat_ms: 15_000 })
+  }
+
+  state(subject: string, seq: number, data: unknown): void {
+    const event: LiveEvent = { type: "state", subject, seq, at: "2026-11-21T06:31:07.412Z", data }
+    this.push(event)
+  }
+
+  drop(code = 1006): void {
+    this.onclose?.({ code })
+  }
+
+  get subscribed(): string[] {
+    return this.sent.filter(({ type }) => type === "subscribe").flatMap(({ subjects }) => subjects)
+  }
+
+  private push(frame: object): void {
+    this.onmessage?.({ data: JSON.stringify(frame) })
+  }
+}
+
+vi.stubGlobal("WebSocket", FakeSocket)
