@@ -19,7 +19,7 @@ import orjson
 import redis
 import redis.asyncio
 from asgiref.sync import async_to_sync
-from channels.layers import get_channel_layer  # type: ignore[import-untyped]
+from channels.layers import get_channel_layer
 from django.conf import settings
 
 KEEP_SECONDS: Final = 60

@@ -9,8 +9,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import render
 from django.views import View
 from drf_spectacular.generators import SchemaGenerator
-from whitenoise.middleware import WhiteNoiseMiddleware  # type: ignore[import-untyped]
-from whitenoise.responders import StaticFile  # type: ignore[import-untyped]
+from whitenoise.middleware import WhiteNoiseMiddleware
+from whitenoise.responders import StaticFile
 
 from gateway.control.api_docs import describe
 from gateway.problems import CSRF_FAILED, NOT_FOUND, ProblemError, respond

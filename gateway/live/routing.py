@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from channels.routing import URLRouter  # type: ignore[import-untyped]
+from channels.routing import URLRouter
 from django.urls import path
 
 from gateway.live.events import EventsConsumer

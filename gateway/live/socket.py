@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import msgspec
 import orjson
 import redis.asyncio
-from channels.generic.websocket import AsyncWebsocketConsumer  # type: ignore[import-untyped]
+from channels.generic.websocket import AsyncWebsocketConsumer
 
 from gateway import sockets
 from gateway.auth import Principal

@@ -10,7 +10,7 @@ import pytest
 import redis
 import redis.asyncio
 from asgiref.sync import sync_to_async
-from channels.layers import get_channel_layer  # type: ignore[import-untyped]
+from channels.layers import get_channel_layer
 from hypothesis import given
 from hypothesis import strategies as st
 
