@@ -178,7 +178,7 @@ CHANNEL_LAYERS: dict[str, Any] = {
         "BACKEND": "channels_redis.core.RedisChannelLayer",
         "CONFIG": {
             # An idle reader waits five seconds at a time, which is also how long the client would wait for it.
-            "hosts": [{"address": GANTRY_REDIS_URL, "socket_timeout": 30}],
+            "hosts": [{"address": GANTRY_REDIS_URL, "socket_timeout": None, "socket_connect_timeout": 5}],
             "prefix": "gantry:asgi",
             "capacity": 200,
             "expiry": 10,

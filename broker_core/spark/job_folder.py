@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -31,6 +32,14 @@ COUNTERS: Final = ("planned", "read", "matched", "written", "skipped", "failed",
 ARTEFACTS: Final = ("report.json", "differences.csv", "differences.parquet", "failures.json")
 
 _RATE_WINDOW_S: Final = 10.0
+_TELL_EVERY_S: Final = 10.0
+
+
+def say(text: str) -> None:
+    """Write a line for people into the job's log, which is where standard error goes."""
+    at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    sys.stderr.write(f"{at} INFO {text}\n")
+    sys.stderr.flush()
 
 
 class JobFolder:
@@ -110,6 +119,7 @@ class Progress:
         self._folder = folder
         self._seq = 0
         self._seen: list[tuple[float, int]] = []
+        self._said = ("", 0.0)
 
     def write(self, counters: Mapping[str, int], *, phase: str, done: bool = False, **more: Any) -> None:
         """Write a line with the counters, the rate per second over the last ten seconds, and the time that is left."""
@@ -128,6 +138,20 @@ class Progress:
         }
         with (self._folder.path / "progress.jsonl").open("ab") as file:
             file.write(json.dumps(line).encode() + b"\n")
+        self._tell(line)
+
+    def _tell(self, line: Mapping[str, Any]) -> None:
+        """Say in the log, for people, when a phase begins and how it goes every few seconds."""
+        phase, now = line["phase"], time.monotonic()
+        if phase == self._said[0] and now - self._said[1] < _TELL_EVERY_S:
+            return
+        self._said = (phase, now)
+        counters = line["counters"]
+        figures = [f"read {counters['read']:,} of {counters['planned']:,}"]
+        figures += [f"{name} {counters[name]:,}" for name in ("written", "skipped", "failed") if counters[name]]
+        if line["rate"]:
+            figures.append(f"{line['rate']:,.0f}/s")
+        say(f"{phase}: {', '.join(figures)}")
 
     def _rate(self, moved: int) -> float | None:
         now = time.monotonic()

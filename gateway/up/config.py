@@ -20,7 +20,15 @@ SETTINGS: Final = (
     ("GANTRY_FLUSH", "async", "async, or sync: answer a send only after fdatasync"),
     ("GANTRY_REDIS_URL", "(own redis-server)", "redis://… of a Redis to use instead"),
     ("GANTRY_DATABASE_URL", "sqlite in the data folder", "postgres://… of a PostgreSQL to use instead"),
-    ("GANTRY_SPARK_MASTER", "local[*]", "local[N], spark://host:7077 or sc://host:15002"),
+    ("GANTRY_SPARK_MASTER", "local[*]", "local[N] or spark://host:7077"),
+    ("GANTRY_JOBS_AT_ONCE", "2", "Spark programs that run at the same time"),
+    ("GANTRY_PUBLIC_URL", "(none)", "https://… that people type; makes cookies secure and the origin trusted"),
+    ("GANTRY_ALLOWED_HOSTS", "(loopback, or all)", "host names that are answered, comma separated"),
+    ("GANTRY_RATE_PRODUCE", "50000", "messages a second that one caller may send"),
+    ("GANTRY_RATE_CONSUME", "10000", "requests a second to receive and settle of one caller"),
+    ("GANTRY_LEASES_PER_GROUP", "100000", "messages that a group may have out on lease"),
+    ("GANTRY_LEASES_PER_CALLER", "20000", "messages that one caller may have out on lease"),
+    ("GANTRY_LOG_LEVEL", "INFO", "DEBUG, INFO, WARNING or ERROR"),
 )
 
 

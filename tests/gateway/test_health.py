@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import orjson
+import pytest
 import redis.asyncio
 
 from gateway import health
@@ -50,14 +51,14 @@ async def test_what_is_not_up_is_named_with_its_reason() -> None:
     assert told["checks"]["sampler"]["reason"] == "no sign of life"
 
 
-async def test_a_part_that_does_not_answer_is_not_waited_for() -> None:
+async def test_a_part_that_does_not_answer_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "CHECK_SECONDS", 0.1)
+
     async def hangs() -> None:
         await asyncio.sleep(60)
 
-    started = asyncio.get_running_loop().time()
-    state = await Health({"one": hangs, "two": hangs}).state()
-    assert asyncio.get_running_loop().time() - started < 2 * health.CHECK_SECONDS
-    assert state.reasons["one"] == "no answer within 2 s"
+    state = await asyncio.wait_for(Health({"one": hangs, "two": hangs}).state(), 10)
+    assert set(state.reasons.values()) == {"no answer within 0.1 s"}
 
 
 async def test_the_answer_is_remembered_for_a_second() -> None:

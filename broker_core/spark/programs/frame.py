@@ -35,7 +35,7 @@ from broker_core.spark.errors import (
     StoreUnreadable,
     Unreachable,
 )
-from broker_core.spark.job_folder import JobFolder, Progress
+from broker_core.spark.job_folder import JobFolder, Progress, say
 
 T = TypeVar("T")
 
@@ -126,7 +126,9 @@ def main(work: Callable[[Run], Outcome]) -> None:
     """Run a program for the job folder on the command line, and exit."""
     folder = JobFolder(Path(sys.argv[1]))
     about: dict[str, Any] = {"versions": {"gantry": broker_core.__version__, "spark": pyspark.__version__}}
+    say(f"{Path(sys.argv[0]).stem} {folder.path.name}: started, Spark {pyspark.__version__}")
     outcome = _outcome(folder, work, about)
+    say(f"ended with status {outcome.exit_code}{f': {outcome.reason}' if outcome.reason else ''}")
     about |= {"counters": folder.last_line("progress.jsonl").get("counters", {}), "artefacts": folder.artefacts()}
     folder.write_json("result.json", {"reason": outcome.reason, **about})
     sys.stdout.flush()

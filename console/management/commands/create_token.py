@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError
 from django.utils import timezone
 
 from console.accounts import rights, services
@@ -34,7 +35,13 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         """Print the token's text."""
-        user = User.objects.filter(username=options["user"], is_active=True).first()
+        try:
+            user = User.objects.filter(username=options["user"], is_active=True).first()
+        except DatabaseError as error:
+            raise CommandError(
+                f"the database cannot be read ({error}): "
+                "start Gantry once, or name its data folder with GANTRY_DATA_DIR"
+            ) from error
         if user is None:
             raise CommandError(f"there is no active user {options['user']!r}")
         wrong = [scope for scope in options["scope"] if not rights.is_scope(scope)]
