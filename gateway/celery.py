@@ -22,8 +22,6 @@ _BEAT_TTL_SECONDS: Final = 60
 app = Celery("gantry")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["console.jobs"])
-# For every thread: views run in others than the one that imports this, and would send their tasks to nowhere.
-app.set_default()
 
 
 def _keep_beat(key: str) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 
@@ -21,15 +19,3 @@ class Row:
         """Return the line."""
         ratio = f"{self.per_second / self.beside_per_second:6.2f} x {self.beside}" if self.beside_per_second else ""
         return f"{self.name:<46} {self.per_second:>12,.0f} {self.unit:<8} {ratio}"
-
-
-def best_rate(count: int, run: Callable[[], object], *, rounds: int = 3) -> float:
-    """Return how many of `count` things a second `run` does in the best of some rounds, after one that warms up."""
-    run()
-    return max(count / _seconds(run) for _ in range(rounds))
-
-
-def _seconds(run: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    run()
-    return time.perf_counter() - started

@@ -1,0 +1,29 @@
+"""Tasks that views hand out reach our own workers, from whichever thread."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = """
+import threading
+import gateway.asgi
+from console.jobs.tasks import run
+told = []
+thread = threading.Thread(target=lambda: told.append((run.app.main, run.app.conf.broker_url)))
+thread.start()
+thread.join()
+print(*told[0])
+"""
+
+
+def test_a_view_in_another_thread_hands_its_task_to_our_application(tmp_path: Path) -> None:
+    # A process of its own: here another test may have made the application the current one already
+    environment = {**os.environ, "GANTRY_DATA_DIR": str(tmp_path), "GANTRY_REDIS_URL": "redis://127.0.0.1:1/7"}
+    asked = subprocess.run(
+        [sys.executable, "-c", PROGRAM], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    )
+    assert asked.stdout.split() == ["gantry", "redis://127.0.0.1:1/7"]
