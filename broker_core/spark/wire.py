@@ -48,6 +48,12 @@ def session_of(name_servers: tuple[str, ...]) -> BlockingSession:
     return _sessions[name_servers]
 
 
+def close_sessions() -> None:
+    """End this process's sessions, for one that goes on without Spark; the next `session_of` opens new ones."""
+    while _sessions:
+        _sessions.popitem()[1].close()
+
+
 def plan_wire(options: SourceOptions) -> list[WirePartition]:
     """Return one partition per queue that has messages in range: a snapshot of what the brokers have now.
 

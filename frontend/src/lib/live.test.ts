@@ -52,6 +52,21 @@ describe("the live connection", () => {
     expect(events.map(({ data }) => data)).toEqual(["new"])
   })
 
+  it("says nothing to a socket that closes, and asks the next one for what is wanted by then", async () => {
+    const old = watch("jobs")
+    await settle()
+    FakeSocket.last.greet()
+    FakeSocket.last.closing()
+    old.stop()
+    watch("overview:local")
+    await settle()
+    FakeSocket.last.drop()
+    await vi.advanceTimersByTimeAsync(1_000)
+    FakeSocket.last.greet()
+    expect(FakeSocket.all).toHaveLength(2)
+    expect(FakeSocket.last.subscribed).toEqual(["overview:local"])
+  })
+
   it("leaves a subject when its last watcher goes", async () => {
     const first = watch("jobs")
     const second = watch("jobs")

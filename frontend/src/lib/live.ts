@@ -119,6 +119,8 @@ export class LiveConnection {
 
   private flush(): void {
     if (this.status.get().state !== "open" || !this.socket) return
+    // While it closes nothing can be said any more; what is wanted by then is asked for on the next socket.
+    if (this.socket.readyState !== WebSocket.OPEN) return
     const wanted = [...this.listeners.keys()].filter((subject) => !this.asked.has(subject))
     const left = [...this.asked].filter((subject) => !this.listeners.has(subject))
     this.send("subscribe", wanted)

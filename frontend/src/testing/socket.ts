@@ -3,7 +3,10 @@ import type { LiveEvent } from "@/lib/live"
 
 /** A socket of which the test is the other end. */
 export class FakeSocket {
+  static readonly OPEN = 1
+  static readonly CLOSING = 2
   static all: FakeSocket[] = []
+  readyState = FakeSocket.OPEN
   onmessage: ((event: { data: string }) => void) | null = null
   onclose: ((event: { code: number }) => void) | null = null
   readonly sent: { type: string; subjects: string[] }[] = []
@@ -19,6 +22,7 @@ export class FakeSocket {
   }
 
   send(text: string): void {
+    if (this.readyState !== FakeSocket.OPEN) throw new Error("WebSocket is already in CLOSING or CLOSED state.")
     this.sent.push(JSON.parse(text) as { type: string; subjects: string[] })
   }
 
@@ -33,6 +37,11 @@ export class FakeSocket {
   state(subject: string, seq: number, data: unknown): void {
     const event: LiveEvent = { type: "state", subject, seq, at: "2026-11-21T06:31:07.412Z", data }
     this.push(event)
+  }
+
+  /** The other end has begun to close; `drop` is the end of it. */
+  closing(): void {
+    this.readyState = FakeSocket.CLOSING
   }
 
   drop(code = 1006): void {

@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from broker_core.client.blocking import BlockingSession
 from broker_core.spark.session import SessionConfig, start
+from broker_core.spark.wire import close_sessions
 from tests.support.cluster import RunningBroker, shared_broker
 
 __all__ = ["shared_broker"]
@@ -21,6 +22,13 @@ def session(shared_broker: RunningBroker) -> Iterator[BlockingSession]:
     """A client of the broker."""
     with BlockingSession(shared_broker.config) as running:
         yield running
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_session_outlives_its_broker() -> Iterator[None]:
+    """End what planning opened in this process: it would call for a broker that is gone."""
+    yield
+    close_sessions()
 
 
 @pytest.fixture(scope="session")
