@@ -44,10 +44,12 @@ class Frame:
 class FrameReader:
     """Cuts what arrives into frames and keeps the piece that is not yet whole."""
 
-    __slots__ = ("_kept", "_max_frame", "_wanted")
+    __slots__ = ("_kept", "_max_frame", "_max_header", "_wanted")
 
-    def __init__(self, max_frame: int = MAX_FRAME) -> None:
+    def __init__(self, max_frame: int = MAX_FRAME, max_header: int = MAX_HEADER) -> None:
+        """Take the bytes that a frame with its length word, and a header, may have."""
         self._max_frame = max_frame
+        self._max_header = min(max_header, MAX_HEADER)
         self._kept = bytearray()  # the piece of a frame that came so far
         self._wanted = 0  # bytes `_kept` needs before there is anything to cut
 
@@ -83,31 +85,37 @@ class FrameReader:
         """Append the whole frames of `data` to `frames`; return where the piece that remains begins."""
         size = len(data)
         largest = self._max_frame - _LENGTH_SIZE
+        largest_header = self._max_header
         position = 0
         while position + _PREFIX_SIZE <= size:
             length, word = _unpack_prefix(data, position)
+            header_size = word & MAX_HEADER
             header_at = position + _PREFIX_SIZE
-            body_at = header_at + (word & MAX_HEADER)
+            body_at = header_at + header_size
             end = position + _LENGTH_SIZE + length
-            if length > largest or body_at > end or body_at == header_at or word > _LARGEST_WORD:
+            if length > largest or body_at > end or not 0 < header_size <= largest_header or word > _LARGEST_WORD:
                 raise self._fault(length, word)
             if end > size:
                 self._wanted = end - position
                 return position
             frames.append(Frame(word >> 24, data[header_at:body_at], data[body_at:end]))
             position = end
+        self._wanted = _LENGTH_SIZE
         if position + _LENGTH_SIZE <= size:
             length = int.from_bytes(data[position : position + _LENGTH_SIZE], "big")
             if not _LENGTH_SIZE < length <= largest:
                 raise self._fault(length, 0)
-        self._wanted = _PREFIX_SIZE
+            self._wanted = _PREFIX_SIZE
         return position
 
     def _fault(self, length: int, word: int) -> FrameError:
         if length > self._max_frame - _LENGTH_SIZE:
             return FrameTooLarge(length + _LENGTH_SIZE, self._max_frame)
+        header_size = word & MAX_HEADER
+        if header_size > self._max_header:
+            return MalformedFrame(f"a header of {header_size} bytes is larger than the limit of {self._max_header}")
         return MalformedFrame(
-            f"a frame of {length} bytes with serializer {word >> 24} and a header of {word & MAX_HEADER} bytes"
+            f"a frame of {length} bytes with serializer {word >> 24} and a header of {header_size} bytes"
         )
 
 

@@ -11,6 +11,7 @@ from broker_core.protocol.errors import MalformedHost
 IPV4_BYTES: Final = 8
 IPV6_BYTES: Final = 20
 _MAX_PORT: Final = 0xFFFFFFFF
+_MAX_PORT_DIGITS: Final = 10
 
 
 @lru_cache(maxsize=65536)
@@ -41,6 +42,6 @@ def split_host(data: bytes) -> tuple[str, int]:
 def parse_host(text: str) -> tuple[str, int]:
     """Return address and port of `ip:port` or `[ip]:port`."""
     ip, colon, port = text.rpartition(":")
-    if not colon or not port.isdecimal():
+    if not colon or not port.isdecimal() or len(port) > _MAX_PORT_DIGITS:
         raise MalformedHost(f"{text!r} is not ip:port")
     return ip.strip("[]"), int(port)

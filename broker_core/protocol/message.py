@@ -17,6 +17,8 @@ QueueOffset = NewType("QueueOffset", int)
 LogOffset = NewType("LogOffset", int)
 """A place in the commit log, counted in bytes."""
 
+_LEVEL_DIGITS = 10  # of a 32-bit number
+
 _T = TypeVar("_T")
 
 
@@ -82,7 +84,7 @@ class Message:
     def delay_level(self) -> int:
         """The delay level, 0 for none; text that is no number counts as none."""
         text = self.properties.get(names.DELAY, "")
-        return int(text) if text.isdecimal() else 0
+        return int(text) if text.isdecimal() and len(text) <= _LEVEL_DIGITS else 0
 
     @property
     def waits_for_store(self) -> bool:

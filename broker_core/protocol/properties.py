@@ -72,10 +72,30 @@ def parse_properties(text: str) -> dict[str, str]:
     return pairs
 
 
-def format_properties(properties: Mapping[str, str]) -> str:
-    """Return the property string, without a separator at its end; pairs with an empty name or value are left out.
+def mark_of(name: str) -> str:
+    """Return what stands in front of the value of `name` in a marked text, for `value_after`."""
+    return f"{PAIR_END}{name}{NAME_END}"
 
-    Raises MalformedProperties when a name or value holds U+0002, since the text would read back as other pairs.
+
+def value_after(mark: str, marked: str) -> str:
+    """Return the value behind `mark` (of `mark_of`) in a marked text, as Java reads it: the last duplicate wins.
+
+    A marked text is a property string with U+0002 in front of it. To look for a few names in it costs a fraction of
+    parsing it; returns an empty string where the name is missing.
+    """
+    before, found, behind = marked.rpartition(mark)
+    if not found:
+        return ""
+    # A duplicate without a value does not exist, so one before it counts.
+    return behind.partition(PAIR_END)[0] or value_after(mark, before)
+
+
+def format_properties(properties: Mapping[str, str]) -> str:
+    """Return the property string; pairs with an empty name or value are left out.
+
+    It has no separator at its end, unless it would end with U+0000: a text that ends so is taken for one of which a
+    crash lost the rest. Raises MalformedProperties when a name or value holds U+0002, since the text would read back as
+    other pairs.
     """
     pairs = []
     # A plain loop: this runs for every message, and a comprehension would be a call.
@@ -85,7 +105,7 @@ def format_properties(properties: Mapping[str, str]) -> str:
     text = PAIR_END.join(pairs)
     if pairs and text.count(PAIR_END) >= len(pairs):
         raise MalformedProperties(f"a property name or value holds U+0002: {_first_with(PAIR_END, properties)!r}")
-    return text
+    return text if text[-1:] != "\0" else text + PAIR_END
 
 
 def check_properties(properties: Mapping[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""Looks into a store folder without changing it: `python -m broker_core.store summary FOLDER`."""
+"""Looks into a store folder without changing it, beside its broker or without: `… summary FOLDER`, and so on."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from broker_core.errors import GantryError
+from broker_core.protocol.message_id import parse_offset_id
 from broker_core.store import dump
 from broker_core.store.config import StoreConfig
-from broker_core.store.errors import StoreError
 from broker_core.store.reader import StoreReader
-from broker_core.store.verify import verify
+from broker_core.store.verify import TOLD, verify
 
 _EXIT_NOT_SOUND = 1
+# Of an address with four or sixteen bytes, its port, and a log offset.
+OFFSET_ID_DIGITS = (32, 56)
 _EXIT_UNUSABLE = 2
 
 
@@ -23,7 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         with StoreReader.open(options.folder, _config(options)) as reader:
             status: int = options.run(reader, options)
-    except (StoreError, OSError) as error:
+    except (GantryError, ValueError, OSError) as error:
         print(error, file=sys.stderr)
         return _EXIT_UNUSABLE
     return status
@@ -35,8 +38,9 @@ def _parser() -> argparse.ArgumentParser:
     for name, run, words in (
         ("summary", _summary, "what is in the store"),
         ("verify", _verify, "read everything and compare log, queues and index"),
-        ("record", _record, "the message at a log offset"),
-        ("queue", _queue, "messages of a queue"),
+        ("record", _record, "all of the message at a log offset, or with an offset message id"),
+        ("message", _message, "all of the message at a queue offset"),
+        ("queue", _queue, "messages of a queue, one line each"),
         ("key", _key, "messages with a key or unique id"),
     ):
         command = commands.add_parser(name, help=words, description=words)
@@ -54,8 +58,20 @@ def _config(options: argparse.Namespace) -> StoreConfig | None:
     return StoreConfig(options.folder, index_slots=options.index_slots, index_entries=options.index_entries)
 
 
+def _add_verify(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--most", type=int, default=TOLD, help="name so many faults (%(default)s)")
+
+
 def _add_record(command: argparse.ArgumentParser) -> None:
-    command.add_argument("log_offset", type=int)
+    command.add_argument("place", help="a number, or the 32 or 56 digits of an offset message id")
+    command.add_argument("--hex", action="store_true", help="show the bytes of the record too")
+
+
+def _add_message(command: argparse.ArgumentParser) -> None:
+    command.add_argument("topic")
+    command.add_argument("queue_id", type=int)
+    command.add_argument("queue_offset", type=int)
+    command.add_argument("--hex", action="store_true", help="show the bytes of the record too")
 
 
 def _add_queue(command: argparse.ArgumentParser) -> None:
@@ -71,25 +87,46 @@ def _add_key(command: argparse.ArgumentParser) -> None:
     command.add_argument("--count", type=int, default=20, help="the newest so many")
 
 
-_ARGUMENTS = {"record": _add_record, "queue": _add_queue, "key": _add_key}
+_ARGUMENTS = {
+    "verify": _add_verify,
+    "record": _add_record,
+    "message": _add_message,
+    "queue": _add_queue,
+    "key": _add_key,
+}
 
 
 def _summary(reader: StoreReader, _: argparse.Namespace) -> int:
     return _print(dump.summary(reader))
 
 
-def _verify(reader: StoreReader, _: argparse.Namespace) -> int:
-    found = verify(reader)
+def _verify(reader: StoreReader, options: argparse.Namespace) -> int:
+    found = verify(reader, most=options.most)
     _print(dump.findings(found))
     return 0 if found.is_sound else _EXIT_NOT_SOUND
 
 
 def _record(reader: StoreReader, options: argparse.Namespace) -> int:
-    found = reader.find(options.log_offset)
-    if found is None:
-        print(f"no record begins at {options.log_offset}", file=sys.stderr)
+    text: str = options.place
+    log_offset = int(parse_offset_id(text).log_offset) if len(text) in OFFSET_ID_DIGITS else int(text)
+    return _dump(reader, log_offset, options)
+
+
+def _message(reader: StoreReader, options: argparse.Namespace) -> int:
+    unit = reader.find_unit(options.topic, options.queue_id, options.queue_offset)
+    if unit is None:
+        low, high = reader.range(options.topic, options.queue_id)
+        print(f"topic {options.topic} queue {options.queue_id} has the offsets {low} to {high}", file=sys.stderr)
         return _EXIT_NOT_SOUND
-    return _print(dump.message(found))
+    return _dump(reader, unit.log_offset, options)
+
+
+def _dump(reader: StoreReader, log_offset: int, options: argparse.Namespace) -> int:
+    found = reader.find_raw(log_offset)
+    if found is None:
+        print(f"no record begins at {log_offset}", file=sys.stderr)
+        return _EXIT_NOT_SOUND
+    return _print(dump.record(found, log_offset, as_hex=options.hex))
 
 
 def _queue(reader: StoreReader, options: argparse.Namespace) -> int:
@@ -98,7 +135,8 @@ def _queue(reader: StoreReader, options: argparse.Namespace) -> int:
 
 
 def _key(reader: StoreReader, options: argparse.Namespace) -> int:
-    return _print(dump.by_key(reader, options.topic, options.key, options.count))
+    found = reader.search(options.topic, options.key, begin=0, end=1 << 62, max_count=options.count)
+    return _print(dump.by_key(found))
 
 
 def _print(lines: Iterator[str]) -> int:

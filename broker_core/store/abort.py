@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from broker_core.store.layout import ABORT
-from broker_core.store.mapped_file import sync_folder
+from broker_core.store.mapped_file import FULL_ERRORS, sync_folder
 
 
 def is_set(folder: Path) -> bool:
@@ -15,8 +15,13 @@ def is_set(folder: Path) -> bool:
 
 
 def set_mark(folder: Path) -> None:
-    """Leave the mark, with the number of this process in it, on the disk."""
-    (folder / ABORT).write_text(f"{os.getpid()}\n", encoding="ascii")
+    """Leave the mark, with the number of this process in it if the disk has room for that, on the disk."""
+    try:
+        (folder / ABORT).write_text(f"{os.getpid()}\n", encoding="ascii")
+    except OSError as error:
+        # The file is there, and that is what counts: a store on a full disk can be opened and read, and make room.
+        if error.errno not in FULL_ERRORS or not is_set(folder):
+            raise
     sync_folder(folder)
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from broker_core.protocol.message import LogOffset, Message, QueueOffset
+from broker_core.protocol.batch import BatchEntry
+from broker_core.protocol.message import LogOffset, QueueOffset
 from broker_core.protocol.message_id import format_offset_id
-from broker_core.protocol.properties import MAX_PROPERTIES_BYTES, format_properties
-from broker_core.protocol.record import Origin, encode, size_of
+from broker_core.protocol.properties import MAX_PROPERTIES_BYTES, PAIR_END
+from broker_core.protocol.record import Origin, encode, encode_series, size_of
 from broker_core.protocol.sys_flag import TRANSACTION_MASK, TRANSACTION_PREPARED
 from broker_core.store.commit_log import CommitLog
 from broker_core.store.consume_queue import ConsumeQueue
@@ -48,54 +49,73 @@ class Appender:
         # The store time (ms) of the last record.
         self.store_time = 0
         self._log = log
-        self._max_body = max_message_size
+        self.max_body = max_message_size
 
-    def append_one(self, queue: ConsumeQueue, message: Message, origin: Origin, tags_code: int | None) -> PutResult:
-        """Append one message; raise MessageIllegal, MessageError or StoreFull, after which nothing is appended."""
-        topic, body, sys_flag = queue.encoded_topic, message.body, message.sys_flag
-        properties = format_properties(message.properties).encode()
-        if len(body) > self._max_body or len(properties) > MAX_PROPERTIES_BYTES:
-            self._check_sizes(body, properties)
+    def append_one(
+        self,
+        queue: ConsumeQueue,
+        body: bytes,
+        text: str,
+        flag: int,
+        sys_flag: int,
+        origin: Origin,
+        tags_code: int | None,
+    ) -> PutResult:
+        """Append one message with its property text.
+
+        Raises MessageIllegal, MessageError, UnicodeEncodeError or StoreFull, after which nothing is appended.
+        """
+        topic = queue.encoded_topic
+        properties = text.encode()
+        if len(body) > self.max_body or len(properties) > MAX_PROPERTIES_BYTES:
+            self._check_sizes(len(body), len(properties))
         size = size_of(topic, body, properties, origin)
         log_offset = self._log.place(size)
         is_queued = not sys_flag & TRANSACTION_PREPARED
         offset = queue.next_offset if is_queued else 0
         self._log.append(
-            encode(topic, body, properties, origin, size, queue.queue_id, offset, log_offset, sys_flag, message.flag)
+            encode(topic, body, properties, origin, size, queue.queue_id, offset, log_offset, sys_flag, flag)
         )
         if is_queued:
             queue.next_offset = offset + 1
         self.store_time = store_time = origin[2]
-        self.appended.append((queue, log_offset, size, offset, store_time, sys_flag, message.properties, tags_code))
+        self.appended.append((queue, log_offset, size, offset, store_time, sys_flag, PAIR_END + text, tags_code))
         return _new_tuple(PutResult, (log_offset, size, offset, store_time, origin[3]))
 
-    def append_many(self, queue: ConsumeQueue, messages: Sequence[Message], origin: Origin) -> list[PutResult]:
-        """Append messages to one queue, back to back in one segment, all or none; raise like `append_one`."""
-        if any(message.sys_flag & TRANSACTION_MASK for message in messages):
+    def append_many(
+        self, queue: ConsumeQueue, entries: Sequence[BatchEntry], common: str, sys_flag: int, origin: Origin
+    ) -> list[PutResult]:
+        """Append messages to one queue, back to back in one segment, all or none; raise like `append_one`.
+
+        `common` is property text that every one of them gets behind its own.
+        """
+        if sys_flag & TRANSACTION_MASK:
             raise MessageIllegal("a batch cannot hold transaction messages")
-        texts = [format_properties(message.properties).encode() for message in messages]
-        for message, text in zip(messages, texts, strict=True):
-            self._check_sizes(message.body, text)
         topic, store_time, store_host = queue.encoded_topic, origin[2], origin[3]
-        sizes = [size_of(topic, message.body, text, origin) for message, text in zip(messages, texts, strict=True)]
+        behind = f"{PAIR_END}{common}" if common else ""
+        texts = [entry[2].removesuffix(PAIR_END) + behind if entry[2] else common for entry in entries]
+        encoded = [text.encode() for text in texts]
+        if max([len(entry[1]) for entry in entries]) > self.max_body or max(map(len, encoded)) > MAX_PROPERTIES_BYTES:
+            for entry, properties in zip(entries, encoded, strict=True):
+                self._check_sizes(len(entry[1]), len(properties))
+        fixed = size_of(topic, b"", b"", origin)
+        sizes = [fixed + len(entry[1]) + len(properties) for entry, properties in zip(entries, encoded, strict=True)]
         log_offset, offset = self._log.place(sum(sizes)), queue.next_offset
-        records, results, follow = [], [], []
-        for message, text, size in zip(messages, texts, sizes, strict=True):
-            body, sys_flag, flag = message.body, message.sys_flag, message.flag
-            records.append(encode(topic, body, text, origin, size, queue.queue_id, offset, log_offset, sys_flag, flag))
-            results.append(PutResult(LogOffset(log_offset), size, QueueOffset(offset), store_time, store_host))
-            follow.append((queue, log_offset, size, offset, store_time, sys_flag, message.properties, None))
+        parts = encode_series(topic, entries, encoded, origin, sizes, queue.queue_id, offset, log_offset, sys_flag)
+        self._log.append(b"".join(parts))
+        results, follow = [], self.appended
+        for text, size in zip(texts, sizes, strict=True):
+            results.append(_new_tuple(PutResult, (log_offset, size, offset, store_time, store_host)))
+            follow.append((queue, log_offset, size, offset, store_time, sys_flag, PAIR_END + text, None))
             log_offset += size
             offset += 1
-        self._log.append(b"".join(records))
         queue.next_offset = offset
         self.store_time = store_time
-        self.appended += follow
         return results
 
-    def _check_sizes(self, body: bytes, properties: bytes) -> None:
+    def _check_sizes(self, body_bytes: int, properties_bytes: int) -> None:
         """Raise MessageIllegal if one of them is too long."""
-        if len(body) > self._max_body:
-            raise MessageIllegal(f"a body of {len(body)} bytes; at most {self._max_body} are allowed")
-        if len(properties) > MAX_PROPERTIES_BYTES:
-            raise MessageIllegal(f"properties of {len(properties)} bytes; at most {MAX_PROPERTIES_BYTES} are allowed")
+        if body_bytes > self.max_body:
+            raise MessageIllegal(f"a body of {body_bytes} bytes; at most {self.max_body} are allowed")
+        if properties_bytes > MAX_PROPERTIES_BYTES:
+            raise MessageIllegal(f"properties of {properties_bytes} bytes; at most {MAX_PROPERTIES_BYTES} are allowed")

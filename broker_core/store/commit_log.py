@@ -12,13 +12,15 @@ The next record stands where the last one ends, or at the begin of the next segm
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final, Self
 
 from broker_core.protocol.errors import MalformedRecord
 from broker_core.protocol.record import (
     BORN_HOST_AT,
     MAGIC_BLANK,
+    MAGIC_V1,
+    MAGIC_V2,
     SYS_FLAG_AT,
     RecordHead,
     body_is_sound,
@@ -41,6 +43,11 @@ _SYS_FLAG: Final = struct.Struct(">i")
 _STORE_TIME: Final = struct.Struct(">q")
 # What a segment holds where nothing was written yet.
 _NOTHING: Final = (0, 0)
+# How that begins which stands behind a whole record.
+_FOLLOWING: Final = (MAGIC_V1, MAGIC_V2, MAGIC_BLANK)
+
+FindNext = Callable[[int], int | None]
+"""Returns where a sound record begins behind a log offset, if one does."""
 
 
 class CommitLog:
@@ -156,9 +163,15 @@ class CommitLog:
         head = self.read(log_offset, STORE_TIME_BYTES)
         return store_time_of(head) if head else None
 
-    def walk(self, begin: int, *, check_crc: bool) -> LogWalk:
-        """Return a walk over all records from `begin` on, where a record or a segment must begin."""
-        return LogWalk(self, begin, check_crc=check_crc)
+    def walk(
+        self, begin: int, *, check_crc: bool, may_be_torn: bool = False, resume: FindNext | None = None
+    ) -> LogWalk:
+        """Return a walk over all records from `begin` on, where a record or a segment must begin.
+
+        With `may_be_torn` the last one counts as unsound if it ends like one of which a crash lost the rest. `resume`
+        says where a record begins behind damage at a log offset, if one does: the walk goes on there.
+        """
+        return LogWalk(self, begin, check_crc=check_crc, may_be_torn=may_be_torn, resume=resume)
 
     def close(self) -> None:
         """Give up the segments."""
@@ -167,17 +180,29 @@ class CommitLog:
 
 
 class LogWalk:
-    """Iterates over the sound records of a log in order, and ends at the first thing that is none.
+    """Iterates over the sound records of a log in order, and ends where nothing sound follows.
 
     `end` is the log offset behind the last sound record, `problem` what stands there if it is not simply nothing.
+    `damaged` are the places in between that hold something else: where each begins and ends, and what is wrong.
     """
 
-    def __init__(self, log: CommitLog, begin: int, *, check_crc: bool) -> None:
+    def __init__(
+        self,
+        log: CommitLog,
+        begin: int,
+        *,
+        check_crc: bool,
+        may_be_torn: bool = False,
+        resume: FindNext | None = None,
+    ) -> None:
         """Start at `begin`."""
         self.end = begin
         self.problem: MalformedRecord | None = None
+        self.damaged: list[tuple[int, int, str]] = []
         self._log = log
         self._check_crc = check_crc
+        self._may_be_torn = may_be_torn
+        self._resume = resume
 
     def __iter__(self) -> Iterator[tuple[RecordHead, memoryview]]:
         """Yield each record's head with the bytes of the segment that its positions refer to."""
@@ -185,9 +210,16 @@ class LogWalk:
         while (file := self._log.files.find(position)) is not None:
             view = file.view[: file.wrote]
             yield from self._walk_segment(file, view, position - file.start)
+            if self.problem and (beyond := self._find_beyond()) is not None:
+                self.damaged.append((self.end, beyond, self.problem.reason))
+                self.problem, position = None, beyond
+                continue
             if not self._ends_with_blank(file, view):
                 return
             position = file.start + file.size
+
+    def _find_beyond(self) -> int | None:
+        return self._resume(self.end) if self._resume else None
 
     def _walk_segment(self, file: MappedFile, view: memoryview, begin: int) -> Iterator[tuple[RecordHead, memoryview]]:
         self.end = file.start + begin
@@ -209,6 +241,8 @@ class LogWalk:
             raise MalformedRecord(f"it states log offset {head.log_offset}", position=begin)
         if self._check_crc and head.body_length and not body_is_sound(view, head):
             raise MalformedRecord("its body does not have the checksum it states", position=begin)
+        if self._may_be_torn and is_torn(view, head, begin + head.size):
+            raise MalformedRecord("nothing follows it, and it ends with zeros that are not its own", position=begin)
         return head
 
     def _ends_with_blank(self, file: MappedFile, view: memoryview) -> bool:
@@ -216,6 +250,18 @@ class LogWalk:
         if len(view) - begin < BLANK_BYTES:
             return False
         return size_and_magic(view, begin) == (file.size - begin, MAGIC_BLANK)
+
+
+def is_torn(view: memoryview, head: RecordHead, end: int) -> bool:
+    """Say whether a record that ends at `end` looks as if a crash had lost its end: zeros in its text, nothing behind.
+
+    Its lengths stand in front of the text and its checksum is that of the body alone, so only this can tell. A text
+    of ours never ends with a zero (`format_properties`).
+    """
+    last = head.properties_end - 1 if head.properties_end > head.properties_begin else head.topic_end - 1
+    if last < 0 or view[last]:
+        return False
+    return len(view) - end < BLANK_BYTES or size_and_magic(view, end)[1] not in _FOLLOWING
 
 
 def store_time_of(record: memoryview) -> int:

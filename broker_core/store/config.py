@@ -50,18 +50,31 @@ class StoreConfig:
     delay_levels_ms: tuple[int, ...] = DELAY_LEVELS_MS
     # Whether bodies are compared with their checksum when a store is opened [checkCRCOnRecover].
     check_crc_on_recover: bool = True
-    # Segments are dropped this long after their last write [fileReservedTime].
+    # Segments have expired this long after their last write [fileReservedTime].
     retention_ms: int = 72 * _HOUR
+    # Expired segments are dropped in these hours of local time [deleteWhen].
+    delete_when: tuple[int, ...] = (4,)
     # The oldest segments are dropped beyond this size; None for no such limit.
     max_log_bytes: int | None = None
-    # Below this much free disk the oldest segments are dropped early, and below half of it puts are refused.
+    # Beyond this part of the disk expired segments are dropped at any hour [diskMaxUsedSpaceRatio].
+    max_used_ratio: float = 0.75
+    # Beyond this one the oldest are dropped whatever their age [diskSpaceCleanForciblyRatio], if that is allowed
+    # [cleanFileForciblyEnable].
+    forced_used_ratio: float = 0.85
+    clean_forcibly: bool = True
+    # Beyond this one messages are refused [diskSpaceWarningLevelRatio].
+    full_used_ratio: float = 0.90
+    # Less free disk than this counts as beyond the forced ratio, less than half of it as beyond the last one.
     min_free_bytes: int = 2 * GIB
     # Put in the queues and the index after that many puts at the latest, whoever calls for it; bounds memory.
     max_undispatched: int = 131_072
 
     @classmethod
     def embedded(cls, folder: Path, *, flush: Literal["async", "sync"] = "async") -> Self:
-        """Return a store for one machine: smaller files, so that an empty store is small and recovery short."""
+        """Return a store for one machine: smaller files, so that an empty store is small and recovery short.
+
+        The disk belongs to others too, so it may be fuller than RocketMQ lets it before messages go or are refused.
+        """
         return cls(
             folder,
             commit_log_file_size=128 * MIB,
@@ -69,5 +82,7 @@ class StoreConfig:
             index_entries=2_000_000,
             index_roll_bytes=256 * MIB,
             flush=flush,
+            forced_used_ratio=0.95,
+            full_used_ratio=0.97,
             min_free_bytes=512 * MIB,
         )

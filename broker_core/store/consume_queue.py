@@ -15,9 +15,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
+from broker_core.protocol.record import MIN_RECORD_BYTES, read_head
+from broker_core.store.commit_log import CommitLog
 from broker_core.store.layout import UNIT_BYTES, queue_folder
 from broker_core.store.mapped_file import MappedFile
 from broker_core.store.mapped_files import MappedFiles
+from broker_core.store.soundness import find_damage
 
 UNIT: Final = struct.Struct(">qiq")
 FILLER_SIZE: Final = 0x7FFFFFFF
@@ -25,7 +28,10 @@ FILLER: Final = UNIT.pack(0, FILLER_SIZE, 0)
 
 _LOG_OFFSET: Final = struct.Struct(">q")
 _RESERVE_BYTES: Final = 64 * 1024
+# Log offset and size.
+_PLACE_BYTES: Final = 12
 _UNWRITTEN: Final = bytes(40)
+_LIGHT: Final = "%LMQ%"
 
 
 class Unit(NamedTuple):
@@ -43,6 +49,7 @@ class ConsumeQueue:
         "_files",
         "_synced",
         "encoded_topic",
+        "known_as",
         "max_offset",
         "max_physical",
         "min_offset",
@@ -58,6 +65,9 @@ class ConsumeQueue:
         encoded = topic.encode()
         # The topic as a record carries it, ready for every put.
         self.encoded_topic = bytes((len(encoded),)) + encoded if len(encoded) < 128 else b""
+        # The same, to compare records with; empty for a topic whose queues name records of other topics (light queues),
+        # and for one too long for it.
+        self.known_as = b"" if topic.startswith(_LIGHT) else self.encoded_topic
         self._files = files
         self.max_physical = -1
         self.min_offset = 0
@@ -88,6 +98,7 @@ class ConsumeQueue:
         stay.
         """
         if physical_end <= self.max_physical:
+            self._mend(units[: max(0, self.max_offset - first)], first)
             return
         if first != self.max_offset:
             units = self._fit(units, first)
@@ -102,13 +113,29 @@ class ConsumeQueue:
             self._take_measure()
             return units
         if first < self.max_offset:
-            return units[self.max_offset - first :]
+            known = self.max_offset - first
+            self._mend(units[:known], first)
+            return units[known:]
+        if first - self.max_offset > UNIT.unpack(units[0])[0] // MIN_RECORD_BYTES:
+            # So many messages have no room in the log before this one: its queue offset is damaged.
+            return []
         if not self._files.files:
             # A queue made again after its first messages left the log begins in the file they would have been in.
             file_units = self._files.file_size // UNIT_BYTES
             self._files_begin_at(first)
             return [FILLER] * (first % file_units) + units
         return [FILLER] * (first - self.max_offset) + units
+
+    def _mend(self, units: list[bytes], first: int) -> None:
+        """Put units that are there already once more where they name another record: a unit was damaged, not the log.
+
+        The tags code may differ: a put may have its own, and RocketMQ may keep it elsewhere (store-format.md 3.7).
+        """
+        for number, unit in enumerate(units, first):
+            position = number * UNIT_BYTES
+            file = self._files.find(position)
+            if file is not None and file.view[position - file.start :][:_PLACE_BYTES] != unit[:_PLACE_BYTES]:
+                file.map[position - file.start : position - file.start + UNIT_BYTES] = unit
 
     def _files_begin_at(self, first: int) -> None:
         file_units = self._files.file_size // UNIT_BYTES
@@ -151,6 +178,11 @@ class ConsumeQueue:
         return (self._files.begin + self._files.file_size) // UNIT_BYTES
 
     @property
+    def first_kept(self) -> int:
+        """The queue offset of the first unit that has a file, whether its message is there or not."""
+        return self._files.begin // UNIT_BYTES
+
+    @property
     def size_bytes(self) -> int:
         """Bytes of all units written."""
         return self._files.end - self._files.begin
@@ -173,15 +205,79 @@ class ConsumeQueue:
         del files[kept:]
         self._take_measure()
 
-    def recover(self, *, trusted: bool) -> None:
-        """Find the end of the valid units, and overwrite or remove what is behind it."""
+    def measure_all(self) -> None:
+        """Take everything up to the last unit that was written, sound or not, without changing a file."""
+        files = self._files.files
+        while files:
+            files[-1].wrote = -(-files[-1].written_end() // UNIT_BYTES) * UNIT_BYTES
+            if files[-1].wrote:
+                break
+            files.pop().close()
+        self._take_measure()
+
+    def recover(self, *, trusted: bool) -> bool:
+        """Find the end of the valid units, and overwrite or remove what is behind it; say whether that was nothing."""
         before = list(self._files.files)
         self.measure(trusted=trusted)
+        kept = self._files.files
+        if trusted and (len(before) > len(kept) or not _is_all(kept)):
+            # A unit in the middle says that it was never written: damage, since a good stop leaves no holes.
+            self._files.files[:] = before
+            self.measure(trusted=False)
+            trusted = False
         self._synced = self._files.end if trusted else 0
+        is_all = trusted or (len(before) == len(self._files.files) and _is_all(self._files.files))
         for file in before[len(self._files.files) :]:
             file.delete()
         if self._files.last:
             self._files.last.cut(self._files.last.wrote)
+        return is_all
+
+    def newest_in(self, log: CommitLog) -> int:
+        """Return the log offset behind the newest record that this queue names and `log` has; -1 for none.
+
+        Units of records that have left the log, and fillers, count as named rightly.
+        """
+        for file in reversed(self._files.files):
+            for position in range(file.wrote - UNIT_BYTES, -1, -UNIT_BYTES):
+                log_offset, size, _ = UNIT.unpack_from(file.view, position)
+                if size == FILLER_SIZE or 0 <= log_offset < log.begin or self._names(log, log_offset, size):
+                    return self.max_physical if size == FILLER_SIZE else log_offset + size
+        return -1
+
+    def _names(self, log: CommitLog, log_offset: int, size: int) -> bool:
+        record = log.find_record(log_offset)
+        if record is None or len(record) != size:
+            return False
+        head = read_head(record)
+        topic = record[head.topic_begin : head.topic_end]
+        return not self.known_as or (head.queue_id == self.queue_id and topic == self.known_as[1:])
+
+    def next_named(self, log: CommitLog, log_offset: int) -> int | None:
+        """Return where the first record behind `log_offset` begins that this queue names and that is whole."""
+        low, high = self.min_offset, self.max_offset
+        while low < high:
+            middle = (low + high) // 2
+            unit = self.find_unit(middle)
+            if unit is None or unit.log_offset <= log_offset:
+                low = middle + 1
+            else:
+                high = middle
+        for number in range(low, self.max_offset):
+            unit = self.find_unit(number)
+            record = log.read(unit.log_offset, unit.size) if unit and unit.log_offset > log_offset else None
+            if unit and record and not find_damage(record, unit.log_offset, self.known_as, self.queue_id, number):
+                return unit.log_offset
+        return None
+
+    def restart(self) -> None:
+        """Remove all units, for the log to make them again."""
+        self._files.drop_all()
+        self._take_measure()
+
+    def distrust(self, log_end: int) -> None:
+        """Take units of records behind `log_end` for suspect: records that are appended again replace them."""
+        self.max_physical = log_end
 
     def truncate(self, log_end: int) -> None:
         """Drop the units of records at or behind `log_end`, the end of the recovered log (store-format.md 3.5)."""
@@ -198,15 +294,14 @@ class ConsumeQueue:
 
     def correct_min(self, log_begin: int) -> None:
         """Move the minimum to the first message that the log still holds, or behind the last (store-format.md 3.3)."""
-        first = self._files.files[0] if self._files.files else None
-        if first is None:
-            return
-        begin = first.start // UNIT_BYTES
-        count = first.wrote // UNIT_BYTES
-        position = max(0, self.min_offset - begin)
-        while position < count and UNIT.unpack_from(first.view, position * UNIT_BYTES)[0] < log_begin:
-            position += 1
-        self.min_offset = begin + position
+        for file in self._files.files:
+            begin, count = file.start // UNIT_BYTES, file.wrote // UNIT_BYTES
+            position = max(0, self.min_offset - begin)
+            while position < count and 0 <= UNIT.unpack_from(file.view, position * UNIT_BYTES)[0] < log_begin:
+                position += 1
+            self.min_offset = max(self.min_offset, begin + position)
+            if position < count:
+                return
 
     def drop_before(self, log_begin: int) -> int:
         """Remove leading files whose last unit is of a record before `log_begin`, never the last; return how many."""
@@ -243,6 +338,11 @@ class ConsumeQueue:
         self.min_offset = self._files.begin // UNIT_BYTES
         self.max_offset = self.next_offset = self._files.end // UNIT_BYTES
         self.max_physical = next(_ends_backwards(self._files.last), -1)
+
+
+def _is_all(files: list[MappedFile]) -> bool:
+    """Say whether nothing is behind what was found in the last of these files."""
+    return not files or files[-1].is_blank_from(files[-1].wrote)
 
 
 def _valid_bytes(file: MappedFile, *, trusted: bool) -> int:

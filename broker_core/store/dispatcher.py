@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from broker_core.protocol import properties as names
 from broker_core.protocol.message import QueueOffset
-from broker_core.protocol.properties import parse_properties
+from broker_core.protocol.properties import value_after
 from broker_core.protocol.record import RecordHead
 from broker_core.protocol.string_hash import key_hash, key_hash_of_series, tags_code
 from broker_core.protocol.sys_flag import TRANSACTION_MASK, TRANSACTION_PREPARED, TRANSACTION_ROLLBACK
@@ -25,9 +25,15 @@ from broker_core.store.queues import Queues
 RUN_RECORDS: Final = 4096
 
 
-Followed = tuple[ConsumeQueue, int, int, int, int, int, dict[str, str], int | None]
-"""What there is to follow of one record: queue, log offset, size, queue offset, store time, sys flag, properties, and a
-tags code that replaces the hash of the tag. A tuple, since each put makes one."""
+Followed = tuple[ConsumeQueue, int, int, int, int, int, str, int | None]
+"""What there is to follow of one record: queue, log offset, size, queue offset, store time, sys flag, properties as
+marked text (`properties.value_after`), and a tags code that replaces the hash of the tag. A tuple, since each put
+makes one."""
+
+_TAGS: Final = names.mark_of(names.TAGS)
+_KEYS: Final = names.mark_of(names.KEYS)
+_UNIQ_KEY: Final = names.mark_of(names.UNIQ_KEY)
+_DELAY: Final = names.mark_of(names.DELAY)
 
 
 class Arrived(NamedTuple):
@@ -46,7 +52,8 @@ class Dispatcher:
         """Start at `position`, before which nothing is dispatched again."""
         self._queues = queues
         self._index = index
-        self._delays = delay_levels_ms
+        # What each level of DELAY means, in ms.
+        self.delay_levels_ms = delay_levels_ms
         self.position = position
         # The store time of the last record that is in [logicsMsgTimestamp].
         self.store_time = 0
@@ -75,7 +82,7 @@ class Dispatcher:
         if not is_folder_name(topic) or head.queue_id < 0:
             return None
         queue = self._queues.get_or_make(topic, head.queue_id)
-        properties = parse_properties(str(view[head.properties_begin : head.properties_end], "utf-8", "replace"))
+        text = str(view[head.properties_begin : head.properties_end], "utf-8", "replace")
         return (
             queue,
             head.log_offset,
@@ -83,38 +90,38 @@ class Dispatcher:
             head.queue_offset,
             head.store_timestamp,
             head.sys_flag,
-            properties,
+            names.PAIR_END + text,
             None,
         )
 
     def _append(self, queue: ConsumeQueue, records: list[Followed]) -> None:
         units = []
-        for _, log_offset, size, _, store_time, _, properties, code in records:
+        pack = UNIT.pack
+        is_schedule = queue.topic == SCHEDULE_TOPIC
+        for _, log_offset, size, _, store_time, _, marked, code in records:
             if code is None:
-                code = self._tags_code(queue.topic, properties, store_time)
-            units.append(UNIT.pack(log_offset, size, code))
+                due = self._due(marked, store_time) if is_schedule else None
+                code = due or (tags_code(value_after(_TAGS, marked)) if _TAGS in marked else 0)
+            units.append(pack(log_offset, size, code))
         queue.append(units, first=records[0][3], physical_end=records[-1][1] + records[-1][2])
 
-    def _tags_code(self, topic: str, properties: dict[str, str], store_time: int) -> int:
-        """Return the tag's hash, or when a delayed message is due (store-format.md 3.1)."""
-        if topic == SCHEDULE_TOPIC:
-            level = properties.get(names.DELAY, "")
-            if level.isdecimal() and int(level) > 0:
-                return store_time + self._delays[min(int(level), len(self._delays)) - 1]
-        tag = properties.get(names.TAGS)
-        return tags_code(tag) if tag else 0
+    def _due(self, marked: str, store_time: int) -> int | None:
+        """Return when a message of the schedule topic is due, in ms (store-format.md 3.1)."""
+        level = value_after(_DELAY, marked)
+        if not level.isdecimal() or int(level) == 0:
+            return None
+        return store_time + self.delay_levels_ms[min(int(level), len(self.delay_levels_ms)) - 1]
 
     def _hashed_keys(self, run: Sequence[Followed]) -> list[HashedKey]:
         known = self._index.end_log_offset
         keys: list[HashedKey] = []
-        for queue, log_offset, _, _, store_time, sys_flag, properties, _ in run:
+        for queue, log_offset, _, _, store_time, sys_flag, marked, _ in run:
             if log_offset < known or sys_flag & TRANSACTION_MASK == TRANSACTION_ROLLBACK:
                 continue
-            unique_id = properties.get(names.UNIQ_KEY)
-            if unique_id:
+            if _UNIQ_KEY in marked and (unique_id := value_after(_UNIQ_KEY, marked)):
                 keys.append((key_hash_of_series(f"{queue.topic}#{unique_id}"), log_offset, store_time))
-            text = properties.get(names.KEYS)
-            if text:
+            if _KEYS in marked:
+                text = value_after(_KEYS, marked)
                 keys += [(key_hash(f"{queue.topic}#{key}"), log_offset, store_time) for key in text.split(" ") if key]
         return keys
 

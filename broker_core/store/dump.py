@@ -4,31 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import Final
 
 from broker_core.protocol.message import StoredMessage
-from broker_core.protocol.record import decode_many
+from broker_core.protocol.record import decode_many, decode_one
+from broker_core.store.consume_queue import FILLER_SIZE
 from broker_core.store.reader import StoreReader
+from broker_core.store.search import IndexSearch
+from broker_core.store.soundness import find_damage_at
 from broker_core.store.verify import Findings
 
-_SHOWN_BODY_BYTES = 200
+_SHOWN_BODY_BYTES: Final = 2_000
+_HEX_ROW: Final = 16
+_UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 def summary(reader: StoreReader) -> Iterator[str]:
     """Tell what is in the store."""
-    checkpoint = reader.checkpoint()
     yield f"store        {reader.config.folder}"
     yield f"closed well  {'no: open elsewhere, or stopped badly' if reader.is_open_elsewhere else 'yes'}"
-    yield f"log          {reader.log_begin} to {reader.log_end}, segments of {reader.segment_size} bytes:"
-    for segment in reader.segments():
+    segments, size = reader.segments(), reader.segment_size
+    span = f"{reader.log_begin} to {reader.log_end}, {_size(reader.log_end - reader.log_begin)}"
+    yield f"log          {span}, {len(segments)} segments of {size} bytes, each with the time of its first record:"
+    for segment in segments:
         yield f"             {segment.path.name}  {_when(reader.log.store_time(segment.start))}"
-    yield f"on disk      log {_when(checkpoint.log)}"
+    checkpoint = reader.checkpoint()
+    yield f"checkpoint   log {_when(checkpoint.log)}"
     yield f"             queues {_when(checkpoint.queues)}  finished index files {_when(checkpoint.index)}"
     for file in reader.index.files:
         times = f"{_when(file.begin_time)} to {_when(file.end_time)}"
-        yield f"index        {file.path.name}  {file.count - 1} keys  {times}"
-    for topic, queue_id in reader.queues():
+        yield f"index        {file.path.name}  {file.count - 1} of {file.capacity - 1} keys  {times}"
+    yield from _queues(reader)
+
+
+def _queues(reader: StoreReader) -> Iterator[str]:
+    queues = reader.queues()
+    width = max((len(topic) for topic, _ in queues), default=5)
+    yield f"{len(queues)} queues:"
+    yield f"  {'topic':{width}}  queue       first         end    messages  newest"
+    total = 0
+    for topic, queue_id in queues:
         low, high = reader.range(topic, queue_id)
-        yield f"queue        {topic} {queue_id}  {low} to {high}, {high - low} messages"
+        unit = reader.find_unit(topic, queue_id, high - 1)
+        newest = _when(reader.log.store_time(unit.log_offset)) if unit and unit.size != FILLER_SIZE else "-"
+        total += high - low
+        yield f"  {topic:{width}}  {queue_id:5}  {low:10}  {high:10}  {high - low:10}  {newest}"
+    yield f"{total} messages"
 
 
 def findings(found: Findings) -> Iterator[str]:
@@ -40,50 +61,97 @@ def findings(found: Findings) -> Iterator[str]:
         yield f"FAULT        {count} x {kind}"
     for text in found.told:
         yield f"             {text}"
+    if (untold := sum(found.faults.values()) - len(found.told)) > 0:
+        yield f"             and {untold} more"
     yield "sound" if found.is_sound else "NOT SOUND"
 
 
-def message(found: StoredMessage) -> Iterator[str]:
-    """Tell all of one message."""
+def record(data: memoryview, log_offset: int, *, as_hex: bool) -> Iterator[str]:
+    """Tell all of the record that begins at `log_offset`, and its bytes if wanted."""
+    found = decode_one(data, decompress=False)
     yield f"topic        {found.topic}  queue {found.queue_id}  offset {found.queue_offset}"
-    yield f"log offset   {found.log_offset}, {found.store_size} bytes"
+    yield f"log offset   {log_offset}, {found.store_size} bytes"
     yield f"ids          {found.unique_id or '-'}  {found.offset_id}"
     yield f"born         {_when(found.born_timestamp)} at {found.born_host}"
     yield f"stored       {_when(found.store_timestamp)} at {found.store_host}"
     yield f"sys flag     {found.sys_flag:#x}  flag {found.flag}  consumed again {found.reconsume_times} times"
-    for name, value in found.properties.items():
+    yield f"prepared at  {found.prepared_transaction_offset}"
+    for name, value in sorted(found.properties.items()):
         yield f"property     {name} = {value}"
-    yield f"body         {len(found.body)} bytes, crc {found.body_crc:08X}: {found.body[:_SHOWN_BODY_BYTES]!r}"
+    damage = find_damage_at(data, log_offset)
+    yield f"DAMAGED      {damage}" if damage else "sound        the body has its checksum"
+    yield f"body         {len(found.body)} bytes as stored, crc {found.body_crc:08X}:"
+    yield from _body(found.body)
+    if as_hex:
+        yield "record:"
+        yield from _hex(bytes(data))
 
 
 def queue(reader: StoreReader, topic: str, queue_id: int, begin: int, count: int) -> Iterator[str]:
     """Tell of the messages of a queue, one line each."""
     while count > 0:
         answer = reader.get(topic, queue_id, begin, max_messages=min(count, 100))
-        if not answer.records:
+        yield from _lines(answer.records)
+        for damaged in answer.damaged:
+            yield f"DAMAGED      {damaged}"
+        if answer.next_offset == begin or not (answer.records or answer.damaged):
             yield f"{begin}  {answer.status.value}: the queue has {answer.min_offset} to {answer.max_offset}"
             return
-        for found in decode_many(b"".join(answer.records), decompress=False):
-            yield _line(found)
-        count -= len(answer.records)
+        count -= answer.next_offset - begin
         begin = answer.next_offset
 
 
-def by_key(reader: StoreReader, topic: str, key: str, max_count: int) -> Iterator[str]:
+def by_key(found: IndexSearch) -> Iterator[str]:
     """Tell of the messages with a key, and how far the search went."""
-    found = reader.search(topic, key, begin=0, end=1 << 62, max_count=max_count)
-    yield from map(_line, found.messages)
+    yield from _lines(found.records)
+    for damaged in found.damaged:
+        yield f"DAMAGED      {damaged}"
     yield f"{len(found.records)} found; {found.index_files} index files, {found.entries_visited} entries looked at,"
     yield f"{found.collisions_dropped} other keys with the same hash, {found.expired_messages} expired"
     yield "everything was looked at" if found.complete else "NOT everything was looked at"
 
 
+def _lines(records: list[memoryview]) -> Iterator[str]:
+    return map(_line, decode_many(b"".join(records), decompress=False))
+
+
 def _line(found: StoredMessage) -> str:
-    keys = " ".join(found.keys)
-    return f"{found.queue_id}:{found.queue_offset}  {_when(found.store_timestamp)}  {found.message_id}  {keys}"
+    tag, keys = f"  [{found.tag}]" if found.tag else "", "".join(f" {key}" for key in found.keys)
+    place = f"{found.queue_id}:{found.queue_offset}"
+    return f"{place:12} {_when(found.store_timestamp)}  at {found.log_offset}  {found.message_id}{tag}{keys}"
+
+
+def _body(body: bytes) -> Iterator[str]:
+    """Tell of a body as text if it is one, else as bytes."""
+    shown = body[:_SHOWN_BODY_BYTES]
+    text = shown.decode("utf-8", "replace")
+    if text.rstrip("\ufffd").replace("\n", "").replace("\t", "").isprintable():
+        yield from (f"             {line}" for line in text.splitlines())
+    else:
+        yield from _hex(shown)
+    if len(body) > len(shown):
+        yield f"             and {len(body) - len(shown)} bytes more"
+
+
+def _hex(data: bytes) -> Iterator[str]:
+    for at in range(0, len(data), _HEX_ROW):
+        row = data[at : at + _HEX_ROW]
+        text = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in row)
+        yield f"  {at:08x}  {row.hex(' '):{_HEX_ROW * 3}} {text}"
+
+
+def _size(count: float) -> str:
+    unit = 0
+    while count >= 1024 and unit < len(_UNITS) - 1:
+        count, unit = count / 1024, unit + 1
+    return f"{count:.3g} {_UNITS[unit]}"
 
 
 def _when(timestamp: int | None) -> str:
     if not timestamp:
         return "-"
-    return datetime.fromtimestamp(timestamp / 1000, UTC).isoformat(timespec="milliseconds")
+    try:
+        return datetime.fromtimestamp(timestamp / 1000, UTC).isoformat(timespec="milliseconds")
+    except (ValueError, OverflowError, OSError):
+        # Damage may be any number.
+        return f"{timestamp} ms"

@@ -8,6 +8,7 @@
      ├─ StoreFull             no room on the disk; nothing was stored
      ├─ FlushFailed           the disk refused to make data durable; nothing more is taken
      ├─ StoreClosed
+     ├─ MessageDamaged        one message is not what it was when it was stored; those around it are
      ├─ MessageIllegal        a topic, size or property that cannot be stored
      └─ QueueNotFound         no such queue
 """
@@ -63,6 +64,22 @@ class MessageIllegal(StoreError):
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
+        self.reason = reason
+
+
+class MessageDamaged(StoreError):
+    """Raised for, or returned of, one message that is not what it was when it was stored; `reason` says in what.
+
+    `topic`, `queue_id` and `queue_offset` are those that the queue, or else the record, states; -1 for not known.
+    """
+
+    def __init__(self, topic: str, queue_id: int, queue_offset: int, log_offset: int, reason: str) -> None:
+        where = f"topic={topic} queue={queue_id} offset={queue_offset}" if queue_id >= 0 else "a message"
+        super().__init__(f"{where} at log offset {log_offset} is damaged: {reason}")
+        self.topic = topic
+        self.queue_id = queue_id
+        self.queue_offset = queue_offset
+        self.log_offset = log_offset
         self.reason = reason
 
 

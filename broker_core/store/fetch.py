@@ -8,8 +8,10 @@ from typing import Final, NamedTuple
 
 from broker_core.protocol.message import QueueOffset
 from broker_core.store.commit_log import CommitLog
-from broker_core.store.consume_queue import UNIT, ConsumeQueue
+from broker_core.store.consume_queue import FILLER_SIZE, UNIT, ConsumeQueue
+from broker_core.store.errors import MessageDamaged
 from broker_core.store.layout import UNIT_BYTES
+from broker_core.store.soundness import NO_RECORD, find_damage, usual_check
 
 # A filter that wants nothing may look at this many messages before the answer goes out without any.
 MAX_UNITS: Final = 800
@@ -42,6 +44,7 @@ class GetResult(NamedTuple):
     """Raw records in queue order, and where to read next.
 
     The records are views into the log: join or copy them before they are kept, since they hold on to its segment.
+    Messages that are not what the queue says, or whose body is not what it was, are left out and named in `damaged`.
     """
 
     status: GetStatus
@@ -49,6 +52,7 @@ class GetResult(NamedTuple):
     next_offset: QueueOffset
     min_offset: QueueOffset
     max_offset: QueueOffset
+    damaged: tuple[MessageDamaged, ...] = ()
 
 
 def fetch(
@@ -72,7 +76,7 @@ def fetch(
     units = queue.units_from(begin)
     if not units:
         return _nothing(GetStatus.OFFSET_FOUND_NULL, queue, queue.first_of_next_file)
-    walk = _Walk(log, max_messages, max_bytes, accept_tag, accept_record)
+    walk = _Walk(log, queue, begin, max_messages, max_bytes, accept_tag, accept_record)
     walk.take(units[: max(MAX_UNITS, max_messages) * UNIT_BYTES])
     return GetResult(
         walk.status,
@@ -80,6 +84,7 @@ def fetch(
         QueueOffset(begin + walk.walked),
         QueueOffset(queue.min_offset),
         QueueOffset(queue.max_offset),
+        tuple(walk.damaged),
     )
 
 
@@ -106,35 +111,73 @@ class _Walk:
     def __init__(
         self,
         log: CommitLog,
+        queue: ConsumeQueue,
+        begin: int,
         max_messages: int,
         max_bytes: int,
         accept_tag: AcceptTag | None,
         accept_record: AcceptRecord | None,
     ) -> None:
         self.records: list[memoryview] = []
+        self.damaged: list[MessageDamaged] = []
         self.walked = 0
         self.status = GetStatus.NO_MATCHED_MESSAGE
         self._log = log
+        self._queue = queue
+        self._begin = begin
         self._max_messages = max_messages
         self._room = max_bytes
         self._accept_tag = accept_tag
         self._accept_record = accept_record
 
     def take(self, units: memoryview) -> None:
-        accept, accept_record, read, records = self._accept_tag, self._accept_record, self._log.read, self.records
+        """Go over units in the order of the queue; each record is looked at before it is handed out."""
+        accept, accept_record, records = self._accept_tag, self._accept_record, self.records
+        is_usual = usual_check(self._queue.known_as, self._queue.queue_id)
+        # The segment that the last record was in; nearly always the next one is there too.
+        view, start, end = memoryview(b""), 0, 0
+        offset = self._begin
         for log_offset, size, tags_code in UNIT.iter_unpack(units):
             if records and (len(records) >= self._max_messages or size > self._room):
                 break
             if accept is None or accept(_signed(tags_code)):
-                record = read(log_offset, size)
-                if record is None:
-                    self.status = GetStatus.MESSAGE_WAS_REMOVING
-                elif accept_record is None or accept_record(record):
-                    records.append(record)
+                if not start <= log_offset <= log_offset + size <= end:
+                    view, start, end = self._segment_of(log_offset)
+                at = log_offset - start
+                if not (at >= 0 < size <= end - log_offset):
+                    self._miss(log_offset, size, offset)
+                elif not is_usual(view, at, log_offset, size, offset) and self._is_damaged(
+                    view[at : at + size], log_offset, offset
+                ):
+                    pass
+                elif accept_record is None or accept_record(view[at : at + size]):
+                    records.append(view[at : at + size])
                     self._room -= size
-            self.walked += 1
+            offset += 1
+        self.walked = offset - self._begin
         if records:
             self.status = GetStatus.FOUND
+
+    def _segment_of(self, log_offset: int) -> tuple[memoryview, int, int]:
+        """Return the bytes of the segment that holds `log_offset`, and where in the log they begin and end."""
+        file = self._log.files.find(log_offset)
+        return (file.view, file.start, file.start + file.wrote) if file else (memoryview(b""), 0, 0)
+
+    def _is_damaged(self, record: memoryview, log_offset: int, offset: int) -> bool:
+        queue = self._queue
+        damage = find_damage(record, log_offset, queue.known_as, queue.queue_id, offset)
+        if damage:
+            self._leave_out(log_offset, offset, damage)
+        return damage is not None
+
+    def _miss(self, log_offset: int, size: int, offset: int) -> None:
+        """Take note of a message that the log does not hold: it has left the log, or its unit is damaged."""
+        self.status = GetStatus.MESSAGE_WAS_REMOVING
+        if size != FILLER_SIZE and not 0 <= log_offset < self._log.begin:
+            self._leave_out(log_offset, offset, NO_RECORD)
+
+    def _leave_out(self, log_offset: int, offset: int, damage: str) -> None:
+        self.damaged.append(MessageDamaged(self._queue.topic, self._queue.queue_id, offset, log_offset, damage))
 
 
 def _signed(tags_code: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Self
 
+from broker_core.store.commit_log import CommitLog
 from broker_core.store.config import StoreConfig
 from broker_core.store.index_file import HashedKey, IndexFile
 from broker_core.store.layout import INDEX, index_files, index_name
@@ -49,15 +50,23 @@ class Index:
             file.delete()
             self.files.remove(file)
 
-    def drop_from(self, log_end: int) -> int | None:
+    def drop_from(self, log_end: int, log: CommitLog) -> int | None:
         """Remove the files that hold keys of records at or behind `log_end`, where the recovered log ends.
 
-        Returns the log offset from which on records must be indexed again, if any must.
+        So do those go whose header is damaged, and all behind such a one. Returns the log offset from which on records
+        must be indexed again, if any must.
         """
+        kept = 0
+        while (
+            kept < len(self.files) and self.files[kept].end_log_offset < log_end and self.files[kept].agrees_with(log)
+        ):
+            kept += 1
+        dropped = self.files[kept:]
+        del self.files[kept:]
         begin = None
-        while self.files and self.files[-1].end_log_offset >= log_end:
-            file = self.files.pop()
-            begin = begin if file.is_empty else file.begin_log_offset
+        if any(not (file.is_empty and file.agrees_with(log)) for file in dropped):
+            begin = self.files[-1].end_log_offset if self.files else 0
+        for file in dropped:
             file.delete()
         self.finished_time = min(self.finished_time, self.files[-1].end_time if self.files else 0)
         return begin

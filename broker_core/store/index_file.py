@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
+from broker_core.store.commit_log import CommitLog
 from broker_core.store.errors import Corrupt
 from broker_core.store.mapped_file import MappedFile
 
@@ -26,6 +27,7 @@ ENTRY: Final = struct.Struct(">iqii")
 SLOT: Final = struct.Struct(">i")
 _END_TIME: Final = struct.Struct(">q")
 _END_TIME_AT: Final = 8
+_BLANK: Final = bytes(ENTRY.size)
 _MAX_SECONDS: Final = 0x7FFFFFFF
 _RESERVE_BYTES: Final = 1024 * 1024
 
@@ -115,7 +117,7 @@ class IndexFile:
 
         The file's end time becomes that of the last key, but never goes back, nor before `least_end`.
         """
-        keys = keys[: self.capacity - self.count]
+        keys = keys[: max(0, self.capacity - self.count)]  # a damaged header may state more than there can be
         if not keys:
             return 0
         self._reserve(len(keys))
@@ -180,6 +182,27 @@ class IndexFile:
             self.is_synced = True
 
     # -- reading ------------------------------------------------------------------------------------------------------
+
+    def agrees_with(self, log: CommitLog) -> bool:
+        """Say whether the header tells of the entries that are there, and of the times of their records."""
+        if not 0 < self.count <= self.capacity or not 0 <= self._slots_used < self.count:
+            return False
+        if self.is_empty:
+            return self._is_blank(1)
+        first, last = self._entry_log_offset(1), self._entry_log_offset(self.count - 1)
+        return (
+            first == self.begin_log_offset <= self.end_log_offset == last
+            and (self.is_full or self._is_blank(self.count))
+            and log.store_time(first) in (None, self.begin_time)
+            and (log.store_time(last) or 0) <= self.end_time
+        )
+
+    def _entry_log_offset(self, number: int) -> int:
+        return int(ENTRY.unpack_from(self._file.view, self._entries_at + number * ENTRY.size)[1])
+
+    def _is_blank(self, number: int) -> bool:
+        at = self._entries_at + number * ENTRY.size
+        return self._file.view[at : at + ENTRY.size] == _BLANK
 
     def touches(self, begin: int, end: int) -> bool:
         """Say whether any entry's store time may lie in [begin, end] (ms)."""

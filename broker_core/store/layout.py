@@ -29,6 +29,7 @@ UNIT_BYTES: Final = 20
 SCHEDULE_TOPIC: Final = "SCHEDULE_TOPIC_XXXX"
 
 _MAX_NAME_BYTES: Final = 255
+_LATEST_MS: Final = 253_370_764_800_000  # the year 9999 begins, wherever on earth it does so first
 _SEGMENT: Final = re.compile(r"\d{20}")
 _INDEX: Final = re.compile(r"\d{17}")
 _TOPIC: Final = re.compile(r"[%|a-zA-Z0-9_-]{1,127}")
@@ -50,7 +51,11 @@ def index_files(folder: Path) -> list[Path]:
 
 
 def index_name(now: int) -> str:
-    """Return the name of an index file made at `now` (ms): local time, yyyyMMddHHmmssSSS."""
+    """Return the name of an index file made at `now` (ms): local time, yyyyMMddHHmmssSSS.
+
+    A time that no calendar has, from a damaged record, gets the nearest name that can be.
+    """
+    now = min(max(now, 0), _LATEST_MS)
     moment = datetime.fromtimestamp(now / 1000).astimezone()
     return f"{moment:%Y%m%d%H%M%S}{now % 1000:03d}"
 

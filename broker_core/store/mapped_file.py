@@ -26,6 +26,9 @@ from typing import Final, Self
 from broker_core.store.errors import Corrupt, StoreFull
 from broker_core.store.layout import NEW_PREFIX
 
+# No room on the disk, in a quota, or within the size that a process may give a file.
+FULL_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
 _SCAN_BYTES: Final = 1024 * 1024
 _ZEROS: Final = bytes(_SCAN_BYTES)
 _numbers = count()
@@ -71,7 +74,7 @@ class MappedFile:
             new.rename(path)
         except OSError as error:
             new.unlink(missing_ok=True)
-            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            if error.errno in FULL_ERRORS:
                 raise StoreFull(path, reserved) from error
             raise
         file = cls(path, start=start, wrote=len(data), reserve_bytes=reserve_bytes, writable=True)
@@ -93,7 +96,7 @@ class MappedFile:
         try:
             os.posix_fallocate(descriptor, begin, end - begin)
         except OSError as error:
-            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            if error.errno in FULL_ERRORS:
                 raise StoreFull(self.path, end - begin) from error
             raise
         finally:
@@ -120,6 +123,25 @@ class MappedFile:
                 zeros = _ZEROS[: min(end - position, _SCAN_BYTES)]
                 if self.view[position : position + len(zeros)] != zeros:
                     self.map[position : position + len(zeros)] = zeros
+
+    def is_blank_from(self, position: int) -> bool:
+        """Say whether nothing but zeros is from `position` on."""
+        for begin, end in self._written_spans(position):
+            for at in range(begin, end, _SCAN_BYTES):
+                zeros = _ZEROS[: min(end - at, _SCAN_BYTES)]
+                if self.view[at : at + len(zeros)] != zeros:
+                    return False
+        return True
+
+    def written_end(self) -> int:
+        """Return the position behind the last byte that is not zero."""
+        for begin, end in reversed(list(self._written_spans(0))):
+            for at in range(end, begin, -_SCAN_BYTES):
+                start = max(begin, at - _SCAN_BYTES)
+                kept = bytes(self.view[start:at]).rstrip(b"\0")
+                if kept:
+                    return start + len(kept)
+        return 0
 
     def sync(self) -> None:
         """Wait until everything written so far is on the disk; other threads run meanwhile."""

@@ -12,22 +12,25 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import NamedTuple, Self
 
+from broker_core.protocol.batch import BatchEntry
 from broker_core.protocol.errors import MessageError
 from broker_core.protocol.host import encode_host
 from broker_core.protocol.message import LogOffset, Message, QueueOffset, StoredMessage
+from broker_core.protocol.properties import format_properties
 from broker_core.protocol.record import decode_one
-from broker_core.store import abort, retention, time_search
+from broker_core.store import abort, closed, retention, time_search
 from broker_core.store.appender import Appender, PutResult
 from broker_core.store.checkpoint import Checkpoint, write_checkpoint
 from broker_core.store.config import StoreConfig
-from broker_core.store.consume_queue import ConsumeQueue
+from broker_core.store.consume_queue import ConsumeQueue, Unit
 from broker_core.store.dispatcher import Arrived
-from broker_core.store.errors import FlushFailed, MessageIllegal, StoreClosed, StoreError
+from broker_core.store.errors import FlushFailed, MessageDamaged, MessageIllegal, StoreClosed, StoreError, StoreFull
 from broker_core.store.fetch import AcceptRecord, AcceptTag, GetResult, fetch
 from broker_core.store.guard import Guard
 from broker_core.store.layout import is_topic
 from broker_core.store.recovery import Recovered, recover
 from broker_core.store.search import IndexSearch, search
+from broker_core.store.soundness import DamageSeen, find_sound
 from broker_core.store.stats import StoreStats, measure
 
 Host = tuple[str, int]
@@ -60,6 +63,7 @@ class MessageStore:
         self._max_undispatched = config.max_undispatched
         self._appender.store_time = recovered.dispatcher.store_time
         self._arrived: dict[ConsumeQueue, int] = {}
+        self._damage = DamageSeen()
         self._flushed = FlushedUpTo(LogOffset(recovered.log.begin), 0)
         # Why nothing is taken any more, once that is so.
         self._refusal: StoreError | None = None
@@ -102,6 +106,47 @@ class MessageStore:
         MessageIllegal for what the format or the limits do not allow, StoreFull, FlushFailed, StoreClosed; nothing
         is stored then. A prepared or rolled back transaction message gets queue offset 0 and enters no queue.
         """
+        try:
+            text = format_properties(message.properties)
+        except MessageError as error:
+            raise MessageIllegal(str(error)) from error
+        return self.put_text(
+            message.topic,
+            queue_id,
+            message.body,
+            text,
+            flag=message.flag,
+            sys_flag=message.sys_flag,
+            born_timestamp=born_timestamp,
+            born_host=born_host,
+            store_host=store_host,
+            now=now,
+            reconsume_times=reconsume_times,
+            prepared_transaction_offset=prepared_transaction_offset,
+            tags_code=tags_code,
+        )
+
+    def put_text(
+        self,
+        topic: str,
+        queue_id: int,
+        body: bytes,
+        text: str,
+        *,
+        flag: int,
+        sys_flag: int,
+        born_timestamp: int,
+        born_host: Host,
+        store_host: Host,
+        now: int,
+        reconsume_times: int = 0,
+        prepared_transaction_offset: int = 0,
+        tags_code: int | None = None,
+    ) -> PutResult:
+        """Do what `put` does for a message whose properties are the text of a request, which is stored as it is.
+
+        The text must not end with a zero character: such a record could not be told from a torn one.
+        """
         origin = (
             born_timestamp,
             encode_host(*born_host),
@@ -110,11 +155,11 @@ class MessageStore:
             reconsume_times,
             prepared_transaction_offset,
         )
-        queue = self._by_key.get((message.topic, queue_id)) or self._make_queue(message.topic, queue_id)
+        queue = self._by_key.get((topic, queue_id)) or self._make_queue(topic, queue_id)
         if self._refusal is not None or len(self._appended) >= self._max_undispatched:
             self._make_ready()
         try:
-            return self._appender.append_one(queue, message, origin, tags_code)
+            return self._appender.append_one(queue, body, text, flag, sys_flag, origin, tags_code)
         except (MessageError, UnicodeEncodeError) as error:
             raise MessageIllegal(str(error)) from error
 
@@ -122,8 +167,10 @@ class MessageStore:
         self,
         topic: str,
         queue_id: int,
-        messages: Sequence[Message],
+        entries: Sequence[BatchEntry],
         *,
+        common: str,
+        sys_flag: int,
         born_timestamp: int,
         born_host: Host,
         store_host: Host,
@@ -132,14 +179,14 @@ class MessageStore:
     ) -> list[PutResult]:
         """Append messages to one queue, all or none, with consecutive queue offsets and in one segment.
 
-        The topics of the single messages are not looked at. Raises what `put` raises, and MessageIllegal for
-        transaction messages (store-format.md 2.10).
+        `common` is property text that all of them get behind their own; it must not end with a zero character. Raises
+        what `put` raises, and MessageIllegal for transaction messages (store-format.md 2.10).
         """
         origin = (born_timestamp, encode_host(*born_host), now, encode_host(*store_host), reconsume_times, 0)
         queue = self._by_key.get((topic, queue_id)) or self._make_queue(topic, queue_id)
         self._make_ready()
         try:
-            return self._appender.append_many(queue, messages, origin)
+            return self._appender.append_many(queue, entries, common, sys_flag, origin)
         except (MessageError, UnicodeEncodeError) as error:
             raise MessageIllegal(str(error)) from error
 
@@ -176,7 +223,13 @@ class MessageStore:
         run = self._appended
         for queue in {record[0] for record in run}:
             self._arrived.setdefault(queue, queue.max_offset)
-        self._dispatcher.follow(run)
+        try:
+            self._dispatcher.follow(run)
+        except StoreFull:
+            # The next put asks for room first: a message that is taken is to be readable soon.
+            self._max_undispatched = 0
+            raise
+        self._max_undispatched = self.config.max_undispatched
         run.clear()
 
     # -- reading ------------------------------------------------------------------------------------------------------
@@ -193,7 +246,7 @@ class MessageStore:
         accept_record: AcceptRecord | None = None,
     ) -> GetResult:
         """Return raw records of a queue from `queue_offset` on; see `fetch` for the limits."""
-        return fetch(
+        found = fetch(
             self._log,
             self._queues.find(topic, queue_id),
             queue_offset,
@@ -202,6 +255,9 @@ class MessageStore:
             accept_tag=accept_tag,
             accept_record=accept_record,
         )
+        if found.damaged:
+            self._damage.tell(found.damaged)
+        return found
 
     def min_offset(self, topic: str, queue_id: int) -> QueueOffset:
         """Return the first queue offset there is; 0 for a queue that never was."""
@@ -234,19 +290,42 @@ class MessageStore:
         unit = queue.find_unit(queue_offset) if queue else None
         return unit.tags_code if unit else None
 
+    def units(self, topic: str, queue_id: int, queue_offset: int, count: int) -> list[Unit]:
+        """Return up to `count` entries of a queue from `queue_offset` on; none for an offset that it does not have."""
+        queue = self._queues.find(topic, queue_id)
+        if queue is None or not queue.min_offset <= queue_offset < queue.max_offset:
+            return []
+        found = map(queue.find_unit, range(queue_offset, min(queue_offset + count, queue.max_offset)))
+        return [unit for unit in found if unit is not None]
+
     def find(self, log_offset: int) -> StoredMessage | None:
-        """Return the message whose record begins at `log_offset`, if one does."""
-        record = self._log.find_record(log_offset)
+        """Return the message whose record begins at `log_offset`, if one does; raise MessageDamaged."""
+        record = self._find_sound(log_offset)
         return decode_one(record) if record is not None else None
 
     def find_raw(self, log_offset: int) -> bytes | None:
-        """Return the record that begins at `log_offset`, if one does."""
-        record = self._log.find_record(log_offset)
+        """Return the record that begins at `log_offset`, if one does; raise MessageDamaged."""
+        record = self._find_sound(log_offset)
         return bytes(record) if record is not None else None
+
+    def _find_sound(self, log_offset: int) -> memoryview | None:
+        try:
+            return find_sound(self._log, log_offset)
+        except MessageDamaged as damage:
+            self._damage.tell((damage,))
+            raise
+
+    @property
+    def damage(self) -> DamageSeen:
+        """What reads have met of messages that are not what they were."""
+        return self._damage
 
     def search(self, topic: str, key: str, *, begin: int, end: int, max_count: int) -> IndexSearch:
         """Return the newest messages with a key or unique id, stored within [begin, end] (ms), and the figures."""
-        return search(self._log, self._index.files, topic, key, begin=begin, end=end, max_count=max_count)
+        found = search(self._log, self._index.files, topic, key, begin=begin, end=end, max_count=max_count)
+        if found.damaged:
+            self._damage.tell(found.damaged)
+        return found
 
     def queues(self) -> list[tuple[str, int]]:
         """Return topic and queue id of each queue that has, or had, a message."""
@@ -312,12 +391,20 @@ class MessageStore:
             self._refusal = FlushFailed(f"{self.config.folder}: {error}")
             raise self._refusal from error
 
-    def drop_expired(self, now: int) -> retention.Dropped:
+    def drop_expired(self, now: int, *, at_any_hour: bool = False) -> retention.Dropped:
         """Remove old segments, and what of queues and index pointed into them; `now` in ms.
 
-        Returns what was removed, and whether the disk has room for more messages.
+        Expired ones go in the hours set for it, or `at_any_hour`. Returns what was removed, and whether the disk has
+        room for more messages.
         """
-        return retention.drop_expired(self._log, self._queues, self._index, self.config, now)
+        return retention.drop_expired(self._log, self._queues, self._index, self.config, now, at_any_hour=at_any_hour)
+
+    def reconfigure(self, config: StoreConfig) -> None:
+        """Take over limits, periods and delay levels from now on; the folder and the sizes of files stay."""
+        self.config = config
+        self._max_undispatched = config.max_undispatched
+        self._appender.max_body = config.max_message_size
+        self._dispatcher.delay_levels_ms = config.delay_levels_ms
 
     def delete_topic(self, topic: str) -> int:
         """Remove the queues of a topic and return how many there were; a topic made again begins at queue offset 0."""
@@ -334,6 +421,7 @@ class MessageStore:
                 self._dispatch_appended()
                 self._index.sync()
                 self.checkpoint()
+                closed.write(self.config.folder, self._queues)
                 abort.clear(self.config.folder)
         finally:
             self._refusal = StoreClosed(f"the store {self.config.folder} is closed")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Self
 
+from broker_core.store.commit_log import CommitLog
 from broker_core.store.config import StoreConfig
 from broker_core.store.consume_queue import ConsumeQueue
-from broker_core.store.errors import MessageIllegal
-from broker_core.store.layout import CONSUME_QUEUE, is_folder_name, queue_folders
+from broker_core.store.errors import Corrupt, MessageIllegal
+from broker_core.store.layout import CONSUME_QUEUE, is_folder_name, queue_folders, segment_files
 
 
 class Queues:
@@ -19,16 +20,32 @@ class Queues:
         """Start without queues."""
         self._config = config
         self.by_key: dict[tuple[str, int], ConsumeQueue] = {}
+        # Queues that the log must make again: their files were gone, or contradicted each other.
+        self.lost: list[tuple[str, int]] = []
 
     @classmethod
     def load(cls, config: StoreConfig, *, writable: bool = True) -> Self:
-        """Return the queues that have a folder; they must be measured or recovered before use."""
+        """Return the queues that have a folder; they must be measured or recovered before use.
+
+        One whose files contradict each other, as when one of them is missing, begins anew; a reader raises Corrupt.
+        """
         queues = cls(config)
-        for topic, queue_id, _ in queue_folders(config.folder):
-            queues.by_key[topic, queue_id] = ConsumeQueue.load(
-                config.folder, topic, queue_id, file_units=config.consume_queue_file_units, writable=writable
-            )
+        for topic, queue_id, folder in queue_folders(config.folder):
+            try:
+                queues.by_key[topic, queue_id] = queues._load_one(topic, queue_id, writable=writable)
+            except Corrupt:
+                if not writable:
+                    raise
+                for path in segment_files(folder):
+                    path.unlink()
+                queues.by_key[topic, queue_id] = queues._load_one(topic, queue_id, writable=writable)
+                queues.lost.append((topic, queue_id))
         return queues
+
+    def _load_one(self, topic: str, queue_id: int, *, writable: bool = True) -> ConsumeQueue:
+        return ConsumeQueue.load(
+            self._config.folder, topic, queue_id, file_units=self._config.consume_queue_file_units, writable=writable
+        )
 
     def __iter__(self) -> Iterator[ConsumeQueue]:
         """Iterate over the queues there are now."""
@@ -44,9 +61,7 @@ class Queues:
         if queue is None:
             if not is_folder_name(topic) or queue_id < 0:
                 raise MessageIllegal(f"{topic!r} queue {queue_id} cannot be a queue")
-            queue = ConsumeQueue.load(
-                self._config.folder, topic, queue_id, file_units=self._config.consume_queue_file_units
-            )
+            queue = self._load_one(topic, queue_id)
             self.by_key[topic, queue_id] = queue
         return queue
 
@@ -62,10 +77,31 @@ class Queues:
             if unit:
                 yield unit.log_offset
 
-    def recover(self, *, trusted: bool) -> None:
-        """Find the end of each queue (store-format.md 3.4)."""
+    def recover(self, log: CommitLog, *, trusted: bool) -> int | None:
+        """Find the end of each queue (store-format.md 3.4).
+
+        Returns the log offset from which on records must be dispatched again because units are damaged, if any are.
+        """
+        begins = []
         for queue in self:
-            queue.recover(trusted=trusted)
+            is_all = queue.recover(trusted=trusted)
+            known = queue.newest_in(log)
+            if known != queue.max_physical or not is_all:
+                queue.distrust(known)
+                begins.append(max(known, log.begin))
+        return min(begins, default=None)
+
+    def restart(self, keys: Iterable[tuple[str, int]]) -> None:
+        """Remove what is left of these queues, for the log to make them again."""
+        for key in keys:
+            self.lost.append(key)
+            if queue := self.by_key.get(key):
+                queue.restart()
+
+    def next_named(self, log: CommitLog, log_offset: int) -> int | None:
+        """Return where the first whole record behind `log_offset` begins that a queue names; None if there is none."""
+        places = (queue.next_named(log, log_offset) for queue in self)
+        return min((place for place in places if place is not None), default=None)
 
     def truncate(self, log_end: int) -> None:
         """Drop the units of records at or behind `log_end`."""

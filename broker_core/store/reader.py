@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -73,9 +74,8 @@ class StoreReader:
         # Index and queues first: whatever they tell of is in the log by now.
         index = Index.load(config, writable=False)
         queues = Queues.load(config, writable=False)
-        was_clean = not abort.is_set(config.folder)
         for queue in queues:
-            queue.measure(trusted=was_clean)
+            queue.measure_all()
         log = CommitLog.load(config, writable=False)
         queues.correct_min(log.begin)
         return cls(config, log, queues, index)
@@ -116,8 +116,12 @@ class StoreReader:
         return self.log.find_record(log_offset)
 
     def walk(self, begin: int | None = None, *, check_crc: bool = False) -> LogWalk:
-        """Return a walk over all records from `begin` on, where a record must begin; all without it."""
-        return self.log.walk(self.log.begin if begin is None else begin, check_crc=check_crc)
+        """Return a walk over all records from `begin` on, where a record must begin; all without it.
+
+        Behind a damaged place it goes on with the next record that a queue names.
+        """
+        resume = partial(self._queues.next_named, self.log)
+        return self.log.walk(self.log.begin if begin is None else begin, check_crc=check_crc, resume=resume)
 
     # -- queues -------------------------------------------------------------------------------------------------------
 
@@ -138,6 +142,11 @@ class StoreReader:
             part = part[: (end - begin) * UNIT_BYTES]
             yield part
             begin += len(part) // UNIT_BYTES
+
+    def known_as(self, topic: str, queue_id: int) -> bytes:
+        """Return the topic as its records carry it, with its length before it; nothing if they need not carry it."""
+        queue = self._queues.find(topic, queue_id)
+        return queue.known_as if queue else b""
 
     def find_unit(self, topic: str, queue_id: int, queue_offset: int) -> Unit | None:
         """Return one unit, if its message is there."""

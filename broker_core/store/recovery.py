@@ -15,12 +15,13 @@ older than everything the checkpoint vouches for.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Final
 
 from broker_core.protocol.record import MAGIC_V1, MAGIC_V2, MIN_RECORD_BYTES, body_is_sound, read_head, size_and_magic
-from broker_core.store import abort
-from broker_core.store.checkpoint import read_checkpoint
+from broker_core.store import abort, closed
+from broker_core.store.checkpoint import Checkpoint, read_checkpoint
 from broker_core.store.commit_log import STORE_TIME_BYTES, CommitLog, LogWalk, store_time_of
 from broker_core.store.config import StoreConfig
 from broker_core.store.dispatcher import RUN_RECORDS, Dispatcher
@@ -31,6 +32,8 @@ from broker_core.store.queues import Queues
 
 _MESSAGE_MAGIC: Final = (MAGIC_V1, MAGIC_V2)
 _UNTRUSTED_SEGMENTS: Final = 3
+# An index file may end a few ms after its last record, and a clock may have been set back a little.
+_CHECKPOINT_AHEAD_MS: Final = 60_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,8 @@ class Recovered:
     walked_records: int
     # Bytes behind the end of the log that were something, but no sound record; and what was wrong with them.
     cut_reason: str | None
+    # Places in the log that hold no sound record, with sound ones behind them: begin, end, what is wrong.
+    damaged: tuple[tuple[int, int, str], ...] = ()
 
 
 def recover(config: StoreConfig) -> Recovered:
@@ -60,31 +65,45 @@ def recover(config: StoreConfig) -> Recovered:
     index = Index.load(config)
     abort.set_mark(config.folder)
     _remove_scratch(config)
-    checkpoint = read_checkpoint(config.folder)
+    damaged_from = queues.recover(log, trusted=was_clean)
+    if was_clean:
+        queues.restart(closed.find_short(config.folder, queues.by_key))
+    closed.forget(config.folder)
+    if queues.lost:
+        damaged_from = log.begin
+    checkpoint = _believable(read_checkpoint(config.folder), _last_store_time(log, queues))
     has_all = bool(index.files and queues.by_key)
     index.trust_finished(checkpoint.index)
     if not was_clean:
         index.drop_unfinished(checkpoint.index)
-    queues.recover(trusted=was_clean)
     if not has_all or queues.max_physical < 0:
         # New, or somebody removed a folder: everything is made again.
         begin = log.begin
     else:
         begin = _clean_begin(log, queues) if was_clean else _unclean_begin(log, checkpoint.recover_from)
+    if damaged_from is not None:
+        begin = min(begin, damaged_from)
     dispatcher = Dispatcher(queues, index, position=begin, delay_levels_ms=config.delay_levels_ms)
-    walk = log.walk(begin, check_crc=config.check_crc_on_recover)
+    resume = partial(queues.next_named, log)
+    walk = log.walk(begin, check_crc=config.check_crc_on_recover, may_be_torn=not was_clean, resume=resume)
     walked = _dispatch_all(walk, dispatcher)
     log.cut(walk.end)
     queues.truncate(walk.end)
     queues.correct_min(log.begin)
-    unindexed = index.drop_from(walk.end)
+    unindexed = index.drop_from(walk.end, log)
     if unindexed is not None and unindexed < walk.end:
-        _dispatch_all(log.walk(max(unindexed, log.begin), check_crc=False), dispatcher)
+        _dispatch_all(log.walk(max(unindexed, log.begin), check_crc=False, resume=resume), dispatcher)
     dispatcher.position = log.end
     if not walked:
         dispatcher.store_time = _last_store_time(log, queues)
     reason = walk.problem.reason if walk.problem else None
-    return Recovered(log, queues, index, dispatcher, was_clean, begin, walked, reason)
+    return Recovered(log, queues, index, dispatcher, was_clean, begin, walked, reason, tuple(walk.damaged))
+
+
+def _believable(checkpoint: Checkpoint, newest: int) -> Checkpoint:
+    """Return a checkpoint that vouches for nothing if it tells of times after the newest record: it is damaged."""
+    latest = max(checkpoint.log, checkpoint.queues, checkpoint.index)
+    return checkpoint if latest <= newest + _CHECKPOINT_AHEAD_MS else Checkpoint()
 
 
 def _remove_scratch(config: StoreConfig) -> None:

@@ -1,13 +1,22 @@
 """What leaves the store: old segments, and the units and keys that pointed into them (store-format.md 8).
 
-The oldest segment goes when it was last written to longer ago than is kept, when the log is larger than allowed, or
-when the disk is short of room. The segment that is written to always stays.
+::
+
+    expired      last written longer ago than is kept     goes in the hours set for it, or when the disk is rather full
+    too much     the log is larger than allowed           goes at once
+    forced       the disk is nearly full                  the oldest goes at once, whatever its age
+    full         the disk is full                         as forced, and messages are refused; reads go on
+
+The segment that is written to always stays.
 """
 
 from __future__ import annotations
 
+import math
 import shutil
+import time
 from dataclasses import dataclass
+from pathlib import Path
 
 from broker_core.store.commit_log import CommitLog
 from broker_core.store.config import StoreConfig
@@ -16,6 +25,20 @@ from broker_core.store.queues import Queues
 
 # More than that in one pass would hold up the broker's loop.
 _MAX_SEGMENTS = 10
+_MIB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """The file system that a store is on; sizes in bytes."""
+
+    used: int
+    free: int
+
+    @property
+    def used_ratio(self) -> float:
+        """The part that is used, rounded up to whole hundredths as RocketMQ does; room kept for root counts as none."""
+        return math.ceil(100 * self.used / max(self.used + self.free, 1)) / 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,28 +50,67 @@ class Dropped:
     queue_files: int
     index_files: int
     free_bytes: int
-    # False when the disk is so short of room that messages should be refused.
-    has_room: bool
+    used_ratio: float
+    # Why messages should be refused; None while there is room.
+    refusal: str | None
+
+    @property
+    def has_room(self) -> bool:
+        """False when the disk is so short of room that messages should be refused."""
+        return self.refusal is None
 
 
-def drop_expired(log: CommitLog, queues: Queues, index: Index, config: StoreConfig, now: int) -> Dropped:
-    """Remove up to ten segments that may go, then what pointed only into them."""
+def measure_disk(folder: Path) -> Disk:
+    """Return how the file system of `folder` stands now."""
+    usage = shutil.disk_usage(folder)
+    return Disk(usage.used, usage.free)
+
+
+def drop_expired(
+    log: CommitLog, queues: Queues, index: Index, config: StoreConfig, now: int, *, at_any_hour: bool = False
+) -> Dropped:
+    """Remove up to ten segments that may go, then what pointed only into them; `now` in ms."""
     segments = log_bytes = 0
-    free = shutil.disk_usage(config.folder).free
-    while segments < _MAX_SEGMENTS and _first_may_go(log, config, now, free + log_bytes):
-        log_bytes += log.drop_first()
+    disk = measure_disk(config.folder)
+    at_any_hour = at_any_hour or _is_the_hour(config, now) or disk.used_ratio > config.max_used_ratio
+    while segments < _MAX_SEGMENTS and _first_may_go(log, config, now, disk, at_any_hour=at_any_hour):
+        size = log.drop_first()
+        # What the file gives back, even if a reader still holds on to it for a moment.
+        disk = Disk(max(disk.used - size, 0), disk.free + size)
+        log_bytes += size
         segments += 1
     queue_files = queues.drop_before(log.begin) if segments else 0
     index_files = index.drop_before(log.begin) if segments else 0
-    free = shutil.disk_usage(config.folder).free
-    return Dropped(segments, log_bytes, queue_files, index_files, free, free >= config.min_free_bytes // 2)
+    disk = measure_disk(config.folder)
+    return Dropped(segments, log_bytes, queue_files, index_files, disk.free, disk.used_ratio, refusal_of(config, disk))
 
 
-def _first_may_go(log: CommitLog, config: StoreConfig, now: int, free: int) -> bool:
+def refusal_of(config: StoreConfig, disk: Disk) -> str | None:
+    """Say why messages should be refused, if they should."""
+    if disk.used_ratio > config.full_used_ratio:
+        return (
+            f"the disk is full: {disk.used_ratio:.0%} of it are used, "
+            f"messages are taken again at {config.full_used_ratio:.0%} or less"
+        )
+    if disk.free < config.min_free_bytes // 2:
+        return (
+            f"the disk is full: {disk.free // _MIB} MiB of it are free, "
+            f"messages are taken again at {config.min_free_bytes // 2 // _MIB} MiB or more"
+        )
+    return None
+
+
+def _first_may_go(log: CommitLog, config: StoreConfig, now: int, disk: Disk, *, at_any_hour: bool) -> bool:
     files = log.files.files
     if len(files) < 2:
         return False
-    if files[0].modified_ms() + config.retention_ms <= now:
+    if at_any_hour and files[0].modified_ms() + config.retention_ms <= now:
         return True
-    limit = config.max_log_bytes
-    return (limit is not None and log.end - log.begin > limit) or free < config.min_free_bytes
+    if config.max_log_bytes is not None and log.end - log.begin > config.max_log_bytes:
+        return True
+    is_short = disk.used_ratio > config.forced_used_ratio or disk.free < config.min_free_bytes
+    return is_short and config.clean_forcibly
+
+
+def _is_the_hour(config: StoreConfig, now: int) -> bool:
+    return time.localtime(now // 1000).tm_hour in config.delete_when

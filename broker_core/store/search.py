@@ -17,8 +17,9 @@ from broker_core.protocol.properties import parse_properties, split_keys
 from broker_core.protocol.record import decode_one, read_head
 from broker_core.protocol.string_hash import key_hash
 from broker_core.store.commit_log import CommitLog
-from broker_core.store.errors import Corrupt
+from broker_core.store.errors import Corrupt, MessageDamaged
 from broker_core.store.index_file import Entry, IndexFile
+from broker_core.store.soundness import NO_RECORD, find_damage_at
 
 # A chain of so many entries is a key that everybody uses; a search must not stop the broker for it.
 MAX_ENTRIES: Final = 500_000
@@ -38,6 +39,8 @@ class IndexSearch:
     collisions_dropped: int = 0
     # Candidates whose record has left the log.
     expired_messages: int = 0
+    # Candidates that are not what they were when they were stored.
+    damaged: list[MessageDamaged] = field(default_factory=list)
     complete: bool = True
 
     @property
@@ -106,13 +109,18 @@ class _Search:
     def _look_at_record(self, log_offset: int) -> None:
         record = self._log.find_record(log_offset)
         if record is None:
-            self._answer.expired_messages += 1
+            if log_offset < self._log.begin:
+                self._answer.expired_messages += 1
+            else:
+                self._answer.damaged.append(MessageDamaged(self._topic, -1, -1, log_offset, NO_RECORD))
             return
         head = read_head(record)
         topic = str(record[head.topic_begin : head.topic_end], "utf-8", "replace")
         pairs = parse_properties(str(record[head.properties_begin : head.properties_end], "utf-8", "replace"))
         if topic != self._topic or not _has_key(pairs, self._key):
             self._answer.collisions_dropped += 1
+        elif damage := find_damage_at(record, log_offset):
+            self._answer.damaged.append(MessageDamaged(topic, head.queue_id, head.queue_offset, log_offset, damage))
         elif self._begin <= head.store_timestamp <= self._end:
             self._found[log_offset] = record
 

@@ -1,14 +1,17 @@
 """Compares the log of a store with what is derived from it: every record with its unit, every unit with its record.
 
-The queues and the index can be made again from the log, so the log is the truth. A store that is being written to may
-show records at its very end that have no unit yet.
+The queues and the index can be made again from the log, so the log is the truth. Behind a damaged place the check goes
+on at the next record that a queue names, so that every damage is named. A store that is being written to may show
+records at its very end that have no unit yet.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Final
+from operator import attrgetter
+from typing import Final, NamedTuple
 
 from broker_core.protocol import properties as names
 from broker_core.protocol.properties import parse_properties, split_keys
@@ -19,16 +22,22 @@ from broker_core.store.consume_queue import FILLER_SIZE, UNIT
 from broker_core.store.errors import Corrupt
 from broker_core.store.index_file import IndexFile
 from broker_core.store.reader import StoreReader
+from broker_core.store.soundness import NO_RECORD, find_damage
 
-# A broken store has the same fault a million times; so many are told one by one.
-_TOLD: Final = 20
+# A broken store may have the same fault a million times; so many are told one by one.
+TOLD: Final = 1000
+# As in recovery: an index file may end a few ms after its last record, and a clock may have been set back a little.
+_CHECKPOINT_AHEAD_MS: Final = 60_000
 
 
 @dataclass(slots=True)
 class Findings:
-    """What a check found. `faults` counts by kind; `told` are the first of them in words."""
+    """What a check found. `faults` counts by kind; `told` are the first `most` of them in words."""
 
+    most: int = TOLD
     records: int = 0
+    # The latest store time (ms) of a record.
+    newest: int = 0
     log_end: int = 0
     units: int = 0
     fillers: int = 0
@@ -49,35 +58,77 @@ class Findings:
     def tell(self, kind: str, text: str) -> None:
         """Take down one fault."""
         self.faults[kind] += 1
-        if len(self.told) < _TOLD:
+        if len(self.told) < self.most:
             self.told.append(f"{kind}: {text}")
 
 
-def verify(reader: StoreReader) -> Findings:
-    """Read the whole store and return what is wrong with it."""
-    findings = Findings()
-    _check_records(reader, findings)
+def verify(reader: StoreReader, *, most: int = TOLD) -> Findings:
+    """Read the whole store and return what is wrong with it, the first `most` faults in words."""
+    findings = Findings(most)
+    damaged = _check_records(reader, findings)
     for topic, queue_id in reader.queues():
-        _check_units(reader, topic, queue_id, findings)
+        _check_units(reader, topic, queue_id, findings, damaged)
+    for place in damaged.unnamed():
+        findings.tell("log", f"no sound record from {place.begin} to {place.end}: {place.reason}")
     for file in reader.index.files:
         _check_index(reader, file, findings)
     if (missing := findings.keys - (findings.index_entries - findings.expired_entries)) > 0:
         findings.tell("index", f"{missing} keys are not in the index")
+    _check_checkpoint(reader, findings)
     return findings
 
 
-def _check_records(reader: StoreReader, findings: Findings) -> None:
+class Place(NamedTuple):
+    """A part of the log that holds no sound record."""
+
+    begin: int
+    end: int
+    reason: str
+
+
+class Places:
+    """Damaged places in the order of the log; those that a queue knows are named as the messages that were there."""
+
+    def __init__(self, places: list[Place]) -> None:
+        self._places = places
+        self._named: set[Place] = set()
+
+    def names(self, log_offset: int) -> bool:
+        """Say whether a place covers `log_offset`, which is then named."""
+        number = bisect_right(self._places, log_offset, key=attrgetter("begin")) - 1
+        if number < 0 or log_offset >= self._places[number].end:
+            return False
+        self._named.add(self._places[number])
+        return True
+
+    def unnamed(self) -> list[Place]:
+        """Return the places that no queue knows."""
+        return [place for place in self._places if place not in self._named]
+
+
+def _check_records(reader: StoreReader, findings: Findings) -> Places:
+    """Walk over the log; return the places that hold no sound record."""
     walk = reader.walk(check_crc=True)
     for head, view in walk:
         findings.records += 1
         if enters_consume_queue(head.sys_flag):
             _check_record_has_unit(reader, _topic(head, view), head, findings)
         findings.keys += len(_hashes(head, view))
+        findings.newest = max(findings.newest, head.store_timestamp)
     findings.log_end = walk.end
+    damaged = [Place(*place) for place in walk.damaged]
     if walk.problem:
-        findings.tell("log", f"behind {walk.end}: {walk.problem.reason}")
-    if walk.end < reader.log_end:
+        damaged.append(Place(walk.end, max(reader.log_end, walk.end + 1), walk.problem.reason))
+    elif walk.end < reader.log_end:
         findings.tell("log", f"it ends at {walk.end}, but a queue knows of a message before {reader.log_end}")
+    return Places(damaged)
+
+
+def _check_checkpoint(reader: StoreReader, findings: Findings) -> None:
+    checkpoint = reader.checkpoint()
+    for name, time in (("log", checkpoint.log), ("queues", checkpoint.queues), ("index", checkpoint.index)):
+        if time < 0 or (findings.records and time > findings.newest + _CHECKPOINT_AHEAD_MS):
+            findings.tell("checkpoint", f"{name} up to {time} ms, the newest record is of {findings.newest}")
 
 
 def _check_record_has_unit(reader: StoreReader, topic: str, head: RecordHead, findings: Findings) -> None:
@@ -96,30 +147,34 @@ def _check_record_has_unit(reader: StoreReader, topic: str, head: RecordHead, fi
         findings.tell("record with another unit", f"{place}: the unit says {unit.size} bytes at {unit.log_offset}")
 
 
-def _check_units(reader: StoreReader, topic: str, queue_id: int, findings: Findings) -> None:
+def _check_units(reader: StoreReader, topic: str, queue_id: int, findings: Findings, damaged: Places) -> None:
     low, high = reader.range(topic, queue_id)
+    known_as = reader.known_as(topic, queue_id)
     queue_offset = int(low)
     for part in reader.units(topic, queue_id, low, high):
         for log_offset, size, _ in UNIT.iter_unpack(part):
             findings.units += 1
             if size == FILLER_SIZE:
                 findings.fillers += 1
-            else:
-                record = reader.find_raw(log_offset)
-                if record is None or not _is_of(record, topic, queue_id, queue_offset, size):
-                    place = f"{topic} queue {queue_id} offset {queue_offset}"
-                    findings.tell("unit without record", f"{place}: {size} bytes at {log_offset}")
+            elif reason := _find_damage(reader, log_offset, size, known_as, queue_id, queue_offset):
+                kind = "damaged message" if damaged.names(log_offset) else "unit without record"
+                findings.tell(
+                    kind, f"{topic} queue {queue_id} offset {queue_offset}, {size} bytes at {log_offset}: {reason}"
+                )
             queue_offset += 1
 
 
-def _is_of(record: memoryview, topic: str, queue_id: int, queue_offset: int, size: int) -> bool:
-    head = read_head(record)
-    found = (_topic(head, record), head.queue_id, head.queue_offset, head.size)
-    return found == (topic, queue_id, queue_offset, size)
+def _find_damage(
+    reader: StoreReader, log_offset: int, size: int, known_as: bytes, queue_id: int, queue_offset: int
+) -> str | None:
+    record = reader.log.read(log_offset, size)
+    return find_damage(record, log_offset, known_as, queue_id, queue_offset) if record else NO_RECORD
 
 
 def _check_index(reader: StoreReader, file: IndexFile, findings: Findings) -> None:
     visited = 0
+    if not file.agrees_with(reader.log) and not reader.is_open_elsewhere:
+        findings.tell("index", f"{file.path.name}: its header does not tell of the entries it has")
     try:
         for entry in file.all_entries():
             visited += 1

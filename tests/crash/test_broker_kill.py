@@ -10,26 +10,38 @@ from pathlib import Path
 
 import pytest
 
+from broker_core.protocol.batch import encode_batch
 from broker_core.protocol.codes import PULL_SUBSCRIPTION, ResponseCode
 from broker_core.protocol.command import Command
+from broker_core.protocol.headers.messages import QueryMessageRequest
 from broker_core.protocol.headers.pop import AckMessageRequest, PopMessageRequest, PopMessageResponse
 from broker_core.protocol.headers.pull import PullMessageRequest, PullMessageResponse
 from broker_core.protocol.headers.send import SendMessageResponse, SendMessageV2Request
-from broker_core.protocol.message import StoredMessage
+from broker_core.protocol.message import Message, StoredMessage
+from broker_core.protocol.properties import format_properties
 from broker_core.protocol.record import decode_many
 from broker_core.remoting import RemotingClient, RemotingError
+from broker_core.store.reader import StoreReader
+from broker_core.store.verify import verify
 from tests.support.cluster import RunningBroker, broker
 from tests.support.wait import eventually
 
 pytestmark = [pytest.mark.crash, pytest.mark.timeout(300)]
 
-KILLS = 20
+KILLS_OF_EACH = 25
 SENDERS = 8
+BATCH = 5
 QUEUES = 4
 TOPIC = "orders"
 GROUP = "billing"
 TIMEOUT_MS = 10_000
-SMALL_SEGMENTS = ("--commit-log-file-size", str(1024 * 1024))
+# So that a few hundred messages fill several files of each kind.
+SMALL_FILES = (
+    "--commit-log-file-size", str(256 * 1024),
+    "--setting", f"mappedFileSizeConsumeQueue={20 * 200}",
+    "--setting", "maxHashSlotNum=200",
+    "--setting", "maxIndexNum=800",
+)  # fmt: skip
 
 
 @dataclass
@@ -45,18 +57,29 @@ class Ledger:
 
 
 async def send_until_killed(client: RemotingClient, address: str, sender: int, ledger: Ledger) -> None:
-    """Send one message after another; the broker's end is the end."""
+    """Send one message after another, every fourth time a batch; the broker's end is the end."""
     queue_id = sender % QUEUES
     while True:
-        body = ledger.next_body(sender, random.randrange(2_000))
-        header = SendMessageV2Request(TOPIC, queue_id, 0, 0, 0, "producers", "TBW102", QUEUES)
+        bodies = [ledger.next_body(sender, random.randrange(2_000)) for _ in range(random.choice((1, 1, 1, BATCH)))]
+        messages = [Message.create(TOPIC, body, keys=[key_of(body)]) for body in bodies]
+        is_batch = len(messages) > 1
+        text = "" if is_batch else format_properties(messages[0].properties)
+        header = SendMessageV2Request(
+            TOPIC, queue_id, 0, 0, 0, "producers", "TBW102", QUEUES, properties=text, batch=is_batch
+        )
+        request = Command.request(header, encode_batch(messages) if is_batch else bodies[0])
         try:
-            answer = await client.invoke(address, Command.request(header, body), TIMEOUT_MS)
+            answer = await client.invoke(address, request, TIMEOUT_MS)
         except RemotingError:
             return
         assert answer.code == ResponseCode.SUCCESS, answer.remark
         sent = answer.header(SendMessageResponse)
-        assert ledger.stored.setdefault((sent.queue_id, sent.queue_offset), body) == body, "an offset was given twice"
+        for offset, body in enumerate(bodies, sent.queue_offset):
+            assert ledger.stored.setdefault((sent.queue_id, offset), body) == body, "an offset was given twice"
+
+
+def key_of(body: bytes) -> str:
+    return body.rstrip(b"x-").decode()
 
 
 async def kill_under_load(running: RunningBroker, ledger: Ledger) -> int:
@@ -95,6 +118,17 @@ async def read_all(address: str) -> dict[int, list[StoredMessage]]:
         await client.close()
 
 
+async def check_keys(address: str, ledger: Ledger) -> None:
+    """Look some messages up by their keys."""
+    client = RemotingClient()
+    for body in random.sample(list(ledger.stored.values()), 100):
+        header = QueryMessageRequest(TOPIC, key_of(body), 8, 0, 1 << 60)
+        answer = await client.invoke(address, Command.request(header), TIMEOUT_MS)
+        assert answer.code == ResponseCode.SUCCESS, answer.remark
+        assert [message.body for message in decode_many(answer.body)] == [body]
+    await client.close()
+
+
 def check(ledger: Ledger, found: dict[int, list[StoredMessage]]) -> None:
     """Hold what is in the queues against what was acknowledged."""
     for (queue_id, offset), body in ledger.stored.items():
@@ -108,19 +142,25 @@ def check(ledger: Ledger, found: dict[int, list[StoredMessage]]) -> None:
             last_of[sender] = int(number)
 
 
-async def test_every_acknowledged_message_survives_twenty_kills(tmp_path: Path) -> None:
+@pytest.mark.parametrize("flush", ["sync", "async"])
+async def test_every_acknowledged_message_survives_every_kill(tmp_path: Path, flush: str) -> None:
+    """Hold both kinds of flush to the same: a killed process loses nothing that the system has taken from it."""
     ledger = Ledger()
-    async with broker(tmp_path, flush="sync", arguments=SMALL_SEGMENTS) as running:
-        for _ in range(KILLS):
+    async with broker(tmp_path, flush=flush, arguments=SMALL_FILES) as running:
+        for _ in range(KILLS_OF_EACH):
             assert await kill_under_load(running, ledger) > 0
             await asyncio.to_thread(running.start)
         check(ledger, await read_all(running.address))
+        await check_keys(running.address, ledger)
         status = await asyncio.to_thread(running.stop)
     assert status == 0
+    with StoreReader.open(running.store) as reader:
+        assert verify(reader).told == []
+        assert len(reader.segments()) > 3
 
 
 async def test_an_acknowledged_lease_does_not_come_again_after_a_kill_and_an_open_one_does(tmp_path: Path) -> None:
-    async with broker(tmp_path, arguments=SMALL_SEGMENTS) as running:
+    async with broker(tmp_path, arguments=SMALL_FILES) as running:
         client = RemotingClient()
         for number in range(60):
             header = SendMessageV2Request(TOPIC, number % QUEUES, 0, 0, 0, "producers", "TBW102", QUEUES)

@@ -29,8 +29,11 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, st
 def test_the_summary_tells_queues_segments_and_index(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, text = run(capsys, "summary", folder)
     assert status == 0
-    for part in ("closed well  yes", "T 0  0 to 30, 30 messages", "Orders 2  0 to 1", "segments of 2048", "keys"):
+    for part in ("closed well  yes", "31 messages", "2 queues:", "segments of 2048 bytes", "of 19 keys"):
         assert part in text
+    rows = [line.split()[:5] for line in text.splitlines()]
+    assert ["T", "0", "0", "30", "30"] in rows
+    assert ["Orders", "2", "0", "1", "1"] in rows
 
 
 def test_verify_says_sound_or_what_is_wrong(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -47,6 +50,42 @@ def test_a_record_is_shown_by_its_log_offset(folder: Path, capsys: pytest.Captur
     assert status == 0
     assert "property     KEYS = k0" in text
     assert run(capsys, "record", folder, 1) == (1, "no record begins at 1\n")
+
+
+def test_a_record_is_shown_by_its_offset_message_id(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, text = run(capsys, "record", folder, "0A00000200002A9F0000000000000000")
+    assert status == 0
+    assert "topic        T  queue 0  offset 0" in text
+    assert run(capsys, "record", folder, "Z" * 32)[0] == 2
+    assert run(capsys, "record", folder, "here")[0] == 2
+
+
+def test_a_message_is_shown_by_its_queue_offset(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, text = run(capsys, "message", folder, "Orders", 2, 0, "--hex")
+    assert status == 0
+    for part in ("property     TAGS = TagA", "sound        the body", "             body", "da a3 20 a7", "...K1"):
+        assert part in text.replace("KEYS.", "...")
+    assert run(capsys, "message", folder, "Orders", 2, 1) == (1, "topic Orders queue 2 has the offsets 0 to 1\n")
+
+
+def test_a_damaged_message_is_named_wherever_it_is_shown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    overwrite(segment(folder), 88, b"X")
+    assert "DAMAGED      its body does not have" in run(capsys, "record", folder, 0)[1]
+    listed = run(capsys, "queue", folder, "T", 0, "--count", 5)[1]
+    assert "topic=T queue=0 offset=0 at log offset 0 is damaged" in listed
+    assert "0:4 " in listed
+    assert "topic=T queue=0 offset=0" in run(capsys, "key", folder, "T", "k0")[1]
+    assert "damaged message: T queue 0 offset 0, " in run(capsys, "verify", folder)[1]
+    status, text = run(capsys, "verify", folder, "--most", 0)
+    assert (status, "and 1 more" in text) == (1, True)
+
+
+def test_a_body_that_is_no_text_is_shown_as_bytes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with opened(folder) as store:
+        place = put(store, bytes(99), topic="B")
+    text = run(capsys, "message", folder, "B", 0, 0)[1]
+    assert "00000060  00 00 00" in text
+    assert str(place.log_offset) in text
 
 
 def test_messages_of_a_queue_are_listed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import threading
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from broker_core.protocol.message import Message
 from broker_core.protocol.record import decode_one
 from broker_core.store import Arrived, GetStatus, MessageStore, PutResult, StoreConfig
 from broker_core.store.errors import FlushFailed, MessageIllegal, StoreClosed, StoreFull, StoreLocked
-from tests.support.stores import BROKER, NOW, PRODUCER, bodies, fill, opened, put, queue_file, segment, small
+from tests.support.stores import BROKER, NOW, PRODUCER, bodies, fill, opened, put, put_batch, queue_file, segment, small
 
 # store-format.md 2.11
 WORKED_RECORD = bytes.fromhex(
@@ -35,12 +34,6 @@ def put_only(store: MessageStore, message: Message, **changes: Any) -> PutResult
         "queue_id": 0, "born_timestamp": 1, "born_host": PRODUCER, "store_host": BROKER, "now": NOW,
     }  # fmt: skip
     return store.put(message, **words | changes)
-
-
-def put_batch(
-    store: MessageStore, messages: Sequence[Message], *, queue_id: int = 0, now: int = NOW
-) -> list[PutResult]:
-    return store.put_batch("T", queue_id, messages, born_timestamp=1, born_host=PRODUCER, store_host=BROKER, now=now)
 
 
 def put_worked_record(store: MessageStore) -> None:
@@ -157,9 +150,12 @@ def test_a_batch_is_put_whole_with_consecutive_offsets_into_one_segment(tmp_path
 
 def test_a_batch_that_is_refused_leaves_nothing(tmp_path: Path) -> None:
     with opened(tmp_path, max_message_size=100) as store:
-        for bad in (Message("T", b"x" * 101), Message("T", b"", {}, 0, 0x4)):
-            with pytest.raises(MessageIllegal):
-                put_batch(store, [Message("T", b""), bad])
+        with pytest.raises(MessageIllegal):
+            put_batch(store, [Message("T", b""), Message("T", b"x" * 101)])
+        with pytest.raises(MessageIllegal):
+            put_batch(store, [Message("T", b"")], sys_flag=0x4)
+        with pytest.raises(MessageIllegal):
+            put_batch(store, [Message("T", b"")], common="k\x01" + "v" * 32766)
         assert store.appended_log_offset == 0
         assert put(store).queue_offset == 0
 

@@ -3,12 +3,40 @@
 from __future__ import annotations
 
 import os
+import shutil
+from collections import namedtuple
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
-from broker_core.store.retention import Dropped
+import pytest
+
+from broker_core.store.config import StoreConfig
+from broker_core.store.layout import COMMIT_LOG, segment_files
+from broker_core.store.retention import Disk, Dropped, measure_disk, refusal_of
 from tests.support.stores import NOW, bodies, fill, opened, put, segment
 
 HOUR = 3_600_000
+Usage = namedtuple("Usage", "total used free")
+
+
+class FullDisk:
+    """A disk of 100 segments, of which so many are used by others."""
+
+    def __init__(self, folder: Path, others: int) -> None:
+        self.folder = folder
+        self.others = others
+
+    def usage(self, _: Path) -> Usage:
+        used = (self.others + len(segment_files(self.folder / COMMIT_LOG))) * 2048
+        return Usage(100 * 2048, used, 100 * 2048 - used)
+
+
+@pytest.fixture
+def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FullDisk:
+    disk = FullDisk(tmp_path, 0)
+    monkeypatch.setattr(shutil, "disk_usage", disk.usage)
+    return disk
 
 
 def age(path: Path, modified: int) -> None:
@@ -95,3 +123,82 @@ def test_an_old_store_is_cleaned_when_it_is_opened(tmp_path: Path) -> None:
     age(segment(tmp_path), NOW - 100 * HOUR)
     with opened(tmp_path, now=NOW) as store:
         assert store.begin_log_offset == 2048
+
+
+def hour_of(now: int) -> int:
+    return datetime.fromtimestamp(now / 1000).astimezone().hour
+
+
+def test_expired_segments_leave_in_their_hour_only(tmp_path: Path) -> None:
+    hour = hour_of(NOW)
+    with opened(tmp_path, delete_when=((hour + 1) % 24, (hour + 5) % 24)) as store:
+        fill(store, 100)
+        age(segment(tmp_path), NOW - 100 * HOUR)
+        assert store.drop_expired(NOW).segments == 0
+        assert store.drop_expired(NOW + HOUR).segments == 1
+        age(segment(tmp_path, 2048), NOW - 100 * HOUR)
+        assert store.drop_expired(NOW + 2 * HOUR).segments == 0
+        assert store.drop_expired(NOW + 5 * HOUR).segments == 1
+        age(segment(tmp_path, 4096), NOW - 100 * HOUR)
+        assert store.drop_expired(NOW, at_any_hour=True).segments == 1
+
+
+def test_new_settings_hold_from_then_on(tmp_path: Path) -> None:
+    with opened(tmp_path, delete_when=()) as store:
+        fill(store, 100)
+        age(segment(tmp_path), NOW - 2 * HOUR)
+        assert store.drop_expired(NOW).segments == 0
+        store.reconfigure(replace(store.config, retention_ms=HOUR, delete_when=(hour_of(NOW),)))
+        assert store.drop_expired(NOW).segments == 1
+
+
+def test_a_rather_full_disk_costs_expired_segments_at_any_hour(tmp_path: Path, disk: FullDisk) -> None:
+    with opened(tmp_path, delete_when=(), max_used_ratio=0.75) as store:
+        fill(store, 100)
+        age(segment(tmp_path), NOW - 100 * HOUR)
+        disk.others = 75 - len(segments(tmp_path))
+        assert store.drop_expired(NOW).segments == 0
+        disk.others += 1
+        # The others are too young.
+        assert store.drop_expired(NOW).segments == 1
+
+
+def test_a_nearly_full_disk_costs_the_oldest_segments_whatever_their_age(tmp_path: Path, disk: FullDisk) -> None:
+    with opened(tmp_path, forced_used_ratio=0.85) as store:
+        fill(store, 100)
+        count = len(segments(tmp_path))
+        disk.others = 85 + 3 - count
+        # As few as bring it below.
+        assert store.drop_expired(NOW).segments == 3
+        store.reconfigure(replace(store.config, clean_forcibly=False))
+        disk.others += 3
+        dropped = store.drop_expired(NOW)
+        assert (dropped.segments, dropped.used_ratio) == (0, 0.88)
+
+
+def test_a_full_disk_refuses_until_there_is_room_again_and_reads_go_on(tmp_path: Path, disk: FullDisk) -> None:
+    with opened(tmp_path, full_used_ratio=0.90, clean_forcibly=False) as store:
+        fill(store, 20)
+        disk.others = 90 - len(segments(tmp_path))
+        assert store.drop_expired(NOW).has_room
+        disk.others += 1
+        dropped = store.drop_expired(NOW)
+        assert not dropped.has_room
+        assert dropped.refusal == "the disk is full: 91% of it are used, messages are taken again at 90% or less"
+        assert bodies(store) == [b"%d" % number for number in range(20)]
+        disk.others -= 1
+        assert store.drop_expired(NOW).has_room
+
+
+def test_ratios_are_rounded_up_as_rocketmq_rounds_them(tmp_path: Path) -> None:
+    assert Disk(used=1, free=999).used_ratio == 0.01
+    assert Disk(used=900, free=100).used_ratio == 0.9
+    assert Disk(used=0, free=0).used_ratio == 0
+    assert 0 < measure_disk(tmp_path).used_ratio <= 1
+
+
+def test_few_free_bytes_refuse_too(tmp_path: Path) -> None:
+    config = StoreConfig(tmp_path, min_free_bytes=100 << 20)
+    assert refusal_of(config, Disk(used=0, free=50 << 20)) is None
+    told = refusal_of(config, Disk(used=0, free=(50 << 20) - 1))
+    assert told == "the disk is full: 49 MiB of it are free, messages are taken again at 50 MiB or more"

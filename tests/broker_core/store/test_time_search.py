@@ -43,7 +43,7 @@ def test_messages_that_expired_are_not_found(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
         for number in range(100):
             put(store, now=1000 + number)
-        store.drop_expired(1 << 50)
+        store.drop_expired(1 << 42)
         low = store.min_offset("T", 0)
         assert low > 0
         assert store.offset_by_time("T", 0, 0) == low

@@ -33,8 +33,34 @@ def test_a_changed_body_is_found(tmp_path: Path) -> None:
     overwrite(segment(tmp_path), 88, b"X")
     found = checked(tmp_path)
     assert not found.is_sound
-    assert found.faults["log"] == 2
+    # Its key is in the index, but is that of no sound record now.
+    assert found.faults == {"damaged message": 1}
+    assert found.told[0].startswith("damaged message: T queue 0 offset 0, ")
     assert "checksum" in found.told[0]
+
+
+def test_every_damage_is_named_and_sound_messages_between_are_not(tmp_path: Path) -> None:
+    filled(tmp_path)
+    with StoreReader.open(tmp_path, small(tmp_path)) as reader:
+        places = [unit.log_offset for number in (3, 4, 20, 49) if (unit := reader.find_unit("T", 0, number))]
+    for place, at in zip(places, (88, 0, 4, 12), strict=True):
+        overwrite(segment(tmp_path, place // 2048 * 2048), place % 2048 + at, b"\xff")
+    told = checked(tmp_path).told
+    for number in (3, 4, 20, 49):
+        assert sum(f"T queue 0 offset {number}, " in text for text in told) == 1
+    assert sum("queue 0 offset" in text and text.startswith("damaged message") for text in told) >= 3
+
+
+def test_a_checkpoint_that_tells_of_the_future_is_found(tmp_path: Path) -> None:
+    filled(tmp_path)
+    overwrite(tmp_path / "checkpoint", 0, b"\x7f")
+    assert checked(tmp_path).faults == {"checkpoint": 1}
+
+
+def test_a_header_of_the_index_that_tells_of_other_entries_is_found(tmp_path: Path) -> None:
+    filled(tmp_path)
+    overwrite(min((tmp_path / "index").iterdir()), 16, (7).to_bytes(8, "big"))
+    assert "its header" in checked(tmp_path).told[0]
 
 
 def test_a_unit_that_points_elsewhere_is_found(tmp_path: Path) -> None:
@@ -55,7 +81,8 @@ def test_a_wrong_entry_of_the_index_is_found(tmp_path: Path) -> None:
     filled(tmp_path)
     file = min((tmp_path / "index").iterdir())
     overwrite(file, 40 + 40 + 20 + 4, (1).to_bytes(8, "big"))
-    assert checked(tmp_path).faults == {"index": 1}
+    # The entry, and the header that tells of it.
+    assert checked(tmp_path).faults == {"index": 2}
 
 
 def test_keys_that_are_missing_in_the_index_are_found(tmp_path: Path) -> None:
@@ -90,5 +117,6 @@ def test_only_the_first_faults_are_told_in_words(tmp_path: Path) -> None:
     filled(tmp_path)
     for path in queue_file(tmp_path).parent.iterdir():
         overwrite(path, 0, b"".join((9999).to_bytes(8, "big") + b"\0\0\0\x64" + bytes(8) for _ in range(8)))
-    found = checked(tmp_path)
+    with StoreReader.open(tmp_path, small(tmp_path)) as reader:
+        found = verify(reader, most=20)
     assert sum(found.faults.values()) > len(found.told) == 20

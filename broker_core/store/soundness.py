@@ -1,0 +1,132 @@
+"""Says whether a record is the message that a queue names, and whole: what a read hands out was looked at here.
+
+A consume queue says where the record of a message is and how long; the record says whose it is, where it stands, and
+what its body's checksum is. Where the two disagree, or the body does not have its checksum, the message is damaged: it
+is named and left out, and those around it are not touched (store-format.md 2.1, 2.3, 3.1).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Final
+from zlib import crc32
+
+from broker_core.protocol.errors import MalformedRecord
+from broker_core.protocol.record import MAGIC_V1, body_is_sound, read_head
+from broker_core.protocol.sys_flag import HOSTS_MASK
+from broker_core.store.commit_log import CommitLog
+from broker_core.store.errors import MessageDamaged
+
+WRONG_BODY: Final = "its body does not have the checksum it states"
+OTHER_MESSAGE: Final = "another message is where it should be"
+NO_RECORD: Final = "no record is where it should be"
+
+# Size, magic, body checksum, queue id, queue offset, log offset, sys flag and body length of a record with IPv4 hosts.
+_USUAL: Final = struct.Struct(">iiii4xqqi44xi")
+_CRC_MASK: Final = 0x7FFFFFFF
+# So many damaged messages are remembered; a broken disk has more, and nobody reads them all.
+_REMEMBERED: Final = 1000
+
+Check = Callable[[memoryview, int, int, int, int], bool]
+"""Looks at the bytes of a segment from a position on, where a record of this log offset, size and queue offset is."""
+
+
+class DamageSeen:
+    """Remembers which damaged messages were met, so that each is told of once."""
+
+    def __init__(self) -> None:
+        """Start without any."""
+        self.messages: dict[int, MessageDamaged] = {}
+        self._new: list[MessageDamaged] = []
+
+    def tell(self, damaged: Iterable[MessageDamaged]) -> None:
+        """Take note of messages; those known already are not new."""
+        for message in damaged:
+            if message.log_offset not in self.messages and len(self.messages) < _REMEMBERED:
+                self.messages[message.log_offset] = message
+                self._new.append(message)
+
+    def take_new(self) -> list[MessageDamaged]:
+        """Return those that were met since the last call."""
+        new, self._new = self._new, []
+        return new
+
+
+def usual_check(encoded_topic: bytes, queue_id: int) -> Check:
+    """Return a quick check for the records of one queue: True is surely sound, False needs `find_damage`."""
+    read_head, read_tail, tail_size = (
+        _USUAL.unpack_from,
+        _tail_of(len(encoded_topic)).unpack_from,
+        len(encoded_topic) + 2,
+    )
+    checksum = crc32
+
+    def is_usual(view: memoryview, at: int, log_offset: int, size: int, queue_offset: int) -> bool:
+        try:
+            in_size, magic, crc, in_queue, in_offset, at_log, sys_flag, length = read_head(view, at)
+            end = at + 88 + length
+            topic, properties = read_tail(view, end)
+        except struct.error:
+            return False
+        return (
+            at_log == log_offset
+            and in_size == size
+            and in_offset == queue_offset
+            and in_queue == queue_id
+            and magic == MAGIC_V1
+            and not sys_flag & HOSTS_MASK
+            and topic == encoded_topic
+            and end + tail_size + properties == at + size
+            and checksum(view[at + 88 : end]) & _CRC_MASK == crc
+            and length >= 0
+        )
+
+    return is_usual
+
+
+@cache
+def _tail_of(topic_bytes: int) -> struct.Struct:
+    """Return the reader of what follows a body: the topic with its length, and the length of the properties."""
+    return struct.Struct(f">{topic_bytes}sh")
+
+
+def find_damage(
+    record: memoryview, log_offset: int, encoded_topic: bytes, queue_id: int, queue_offset: int
+) -> str | None:
+    """Return what is wrong with the record of a message; None if nothing is.
+
+    `record` is what the queue says it is, `encoded_topic` the topic with its length before it, as records carry it; an
+    empty one is not looked at.
+    """
+    try:
+        head = read_head(record)
+    except MalformedRecord as problem:
+        return f"{NO_RECORD}: {problem.reason}"
+    if head.size != len(record):
+        return f"{NO_RECORD}: it has {head.size} bytes, not {len(record)}"
+    if encoded_topic:
+        topic = record[head.topic_begin : head.topic_end]
+        found = (bytes(topic), head.queue_id, head.queue_offset)
+        if found != (encoded_topic[1:], queue_id, queue_offset):
+            return f"{OTHER_MESSAGE}: {str(topic, 'utf-8', 'replace')} {head.queue_id}:{head.queue_offset}"
+    return find_damage_at(record, log_offset)
+
+
+def find_sound(log: CommitLog, log_offset: int) -> memoryview | None:
+    """Return the record that begins at `log_offset`, if one does; raise MessageDamaged if it is not what it was."""
+    record = log.find_record(log_offset)
+    if record is None or (reason := find_damage_at(record, log_offset)) is None:
+        return record
+    head = read_head(record)
+    topic = str(record[head.topic_begin : head.topic_end], "utf-8", "replace")
+    raise MessageDamaged(topic, head.queue_id, head.queue_offset, log_offset, reason)
+
+
+def find_damage_at(record: memoryview, log_offset: int) -> str | None:
+    """Return what is wrong with a record that nobody but its place tells of; None if nothing is."""
+    head = read_head(record)
+    if head.log_offset != log_offset:
+        return f"it states log offset {head.log_offset}"
+    return WRONG_BODY if head.body_length and not body_is_sound(record, head) else None
