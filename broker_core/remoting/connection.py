@@ -31,6 +31,7 @@ from broker_core.protocol.frame import Frame, FrameReader
 from broker_core.remoting.calls import PendingCalls
 from broker_core.remoting.errors import ConnectionClosed, Overloaded, RemotingTimeout
 from broker_core.remoting.limits import Limits
+from broker_core.remoting.memory import SMALL, Memory
 
 Result: TypeAlias = Command | Awaitable[Command | None] | None
 CloseCallback: TypeAlias = Callable[["Connection"], None]
@@ -59,8 +60,9 @@ class Connection(asyncio.Protocol):
         *,
         stops_reading_when_full: bool,
         on_open: CloseCallback | None = None,
+        memory: Memory | None = None,
     ) -> None:
-        """Without `serving` every request of the peer is dropped."""
+        """Without `serving` every request of the peer is dropped; what is held is counted in `memory`."""
         self.peer = ""  # ip:port
         self.local = ""
         self.close_reason = ""
@@ -68,12 +70,15 @@ class Connection(asyncio.Protocol):
         self._limits = limits
         self._stops_reading_when_full = stops_reading_when_full
         self._on_open = on_open
+        self._memory = memory
+        self._counted = 0  # bytes that `memory` knows of
+        self._worked_on = 0  # bytes of the requests that handlers work on
         self._on_close: list[CloseCallback] = []
         self._loop = asyncio.get_running_loop()
         self._closed: asyncio.Future[None] = self._loop.create_future()
         self._transport: asyncio.Transport | None = None
         self._is_open = False
-        self._frames = FrameReader(limits.max_frame)
+        self._frames = FrameReader(limits.max_frame, limits.max_header)
         self._held: deque[Frame] = deque()  # frames that wait until the peer takes its answers
         self._out: list[bytes] = []
         self._out_size = 0
@@ -134,6 +139,17 @@ class Connection(asyncio.Protocol):
         return len(self._unanswered)
 
     @property
+    def held_bytes(self) -> int:
+        """Bytes held for the peer: what is not whole, not begun, not answered, or not taken; small amounts are 0."""
+        if self._transport is None:
+            return 0
+        held = self._frames.buffered + self._worked_on
+        if self._is_full:
+            held += sum(len(each.header) + len(each.body) for each in self._held)
+            held += self._transport.get_write_buffer_size()
+        return held if held > SMALL else 0
+
+    @property
     def pending_calls(self) -> int:
         """Own requests that wait for their response."""
         return len(self._calls)
@@ -156,6 +172,8 @@ class Connection(asyncio.Protocol):
     def abort(self, reason: str) -> None:
         """Close without writing what the peer has not taken."""
         if self._transport is not None:
+            if self._is_open:
+                self._log.warning("peer=%s: closed, %s", self.peer, reason)
             self.close_reason = self.close_reason or reason
             self._is_open = False
             self._transport.abort()
@@ -203,18 +221,22 @@ class Connection(asyncio.Protocol):
         except FrameError as error:
             frames, fault = error.frames, error
         self._work_off(frames)
-        if fault is not None:
+        if fault is not None and self._is_open:
             self._fail(fault)
+        elif self._counted or self._frames.buffered > SMALL:
+            self._count()
 
     def pause_writing(self) -> None:
         """The peer takes too little: stop reading, or hold back calls."""
         self._is_full = True
         if self._stops_reading_when_full:
             self._pause_reading()
+        self._count()
 
     def resume_writing(self) -> None:
         """The peer has taken enough: go on where it was stopped."""
         self._is_full = False
+        self._count()
         if self._room is not None:
             self._room.set_result(None)
             self._room = None
@@ -237,6 +259,7 @@ class Connection(asyncio.Protocol):
         self._is_open = False
         self._held.clear()
         self._out.clear()
+        self._count()
         if self._idle_timer is not None:
             self._idle_timer.cancel()
         self._calls.fail(self.close_reason)
@@ -295,10 +318,16 @@ class Connection(asyncio.Protocol):
                 cast(Coroutine[Any, Any, Command | None], result), name=f"{name_of_request(request.code)} {self.peer}"
             )
         self._unanswered.add(future)
+        self._worked_on += len(request.body)
+        if self._worked_on > SMALL:
+            self._count()
         future.add_done_callback(partial(self._finish, request))
 
     def _finish(self, request: Command, ended: asyncio.Future[Command | None]) -> None:
         self._unanswered.discard(ended)
+        self._worked_on -= len(request.body)
+        if self._counted:
+            self._count()
         response = cast(Serving, self._serving).finish(request, ended, self)
         if response is not None:
             self.answer(request, response)
@@ -306,6 +335,14 @@ class Connection(asyncio.Protocol):
     def _fail(self, error: ProtocolError) -> None:
         self._log.warning("peer=%s: %s; closing", self.peer, error)
         self.close(str(error))
+
+    def _count(self) -> None:
+        """Tell how much is held; too much of it ends a connection, which may be this one."""
+        if self._memory is not None:
+            held = self.held_bytes
+            if held != self._counted:
+                self._counted = held
+                self._memory.hold(self, held)
 
     def _pause_reading(self) -> None:
         if self._is_open:
@@ -338,8 +375,11 @@ class Connection(asyncio.Protocol):
         self._last_active = self._loop.time()
         self._transport.writelines(out)
         if self._is_full and self._transport.get_write_buffer_size() > self._limits.write_buffer_max:
-            self._log.warning("peer=%s: does not take its answers; closing", self.peer)
-            self.abort(f"write_buffer_max of {self._limits.write_buffer_max} bytes is reached")
+            self.abort(
+                f"write_buffer_max of {self._limits.write_buffer_max} bytes is reached: the peer takes no answers"
+            )
+        elif self._is_full:
+            self._count()
 
     async def _wait_for_room(self, deadline: float, timeout_ms: int) -> None:
         while self._is_full and self._is_open:

@@ -14,7 +14,11 @@ class Limits:
     max_frame: int = MAX_FRAME
     """Bytes of one frame; a larger one closes its connection (remoting-protocol.md 1.9)."""
 
-    max_connections: int = 16_384
+    max_header: int = 512 * 1024
+    """Bytes of one header; a larger one closes its connection. The longest property text, with each separator written
+    as six characters, stays far below."""
+
+    max_connections: int = 10_000
     """Connections of one server; one more is closed at once, before anything is read."""
 
     max_unanswered: int = 16_384
@@ -22,6 +26,9 @@ class Limits:
 
     max_pending_calls: int = 65_536
     """Own calls on one connection that wait for their answer; one more raises Overloaded."""
+
+    max_memory: int = 1024 * 1024 * 1024
+    """Bytes that all connections of a server hold (`memory.py`); beyond it the one that holds most is closed."""
 
     write_buffer_high: int = 4 * 1024 * 1024
     """Bytes a peer has not taken yet; from here on a server reads nothing more from it, a client's calls wait."""

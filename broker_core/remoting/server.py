@@ -14,10 +14,13 @@ from broker_core.remoting.connection import Connection
 from broker_core.remoting.dispatch import Dispatch
 from broker_core.remoting.errors import AddressInUse, AddressRefused
 from broker_core.remoting.limits import Limits
+from broker_core.remoting.memory import Memory
+from broker_core.remoting.open_files import connections_within, raise_limit
 from broker_core.remoting.tls import FIRST_BYTE, TlsMode
 
 _BACKLOG: Final = 1024  # as the reference server (1.1)
 _ACCEPT_PAUSE: Final = 1.0  # seconds
+_SAY_AGAIN: Final = 1.0
 _log: Final = get_logger(__name__)
 
 
@@ -33,14 +36,20 @@ class Server:
         tls: ssl.SSLContext | None = None,
         tls_mode: TlsMode = TlsMode.PERMISSIVE,
         limits: Limits | None = None,
+        memory: Memory | None = None,
     ) -> None:
-        """Port 0 lets the system choose. `tls_mode` counts only with a `tls` context."""
+        """Port 0 lets the system choose. `tls_mode` counts only with a `tls` context.
+
+        Servers that share a `memory` share its limit; without one a server has its own, of `limits.max_memory`.
+        """
         self.host = host
         self._dispatch = dispatch
         self._wanted_ports = [port] if isinstance(port, int) else list(port)
         self._tls = tls if tls_mode is not TlsMode.DISABLED else None
         self._tls_mode = tls_mode
         self._limits = limits or Limits()
+        self._max_connections = self._limits.max_connections
+        self._memory = memory or Memory(self._limits.max_memory)
         self._sockets: list[socket.socket] = []
         self._ports: list[int] = []
         self._servers: list[asyncio.Server] = []
@@ -49,6 +58,8 @@ class Server:
         self._listening: set[asyncio.Task[None]] = set()  # of the permissive mode: listeners, and first bytes awaited
         self._tasks: set[asyncio.Task[None]] = set()  # those and all others
         self._is_closing = False
+        self._refused = 0  # connections since that was last said
+        self._refused_said = -_SAY_AGAIN
 
     @property
     def ports(self) -> list[int]:
@@ -68,6 +79,7 @@ class Server:
     async def start(self) -> None:
         """Listen; raises AddressInUse or AddressRefused, and then listens nowhere."""
         loop = asyncio.get_running_loop()
+        self._max_connections = connections_within(self._limits.max_connections, raise_limit())
         try:
             for port in self._wanted_ports:
                 self._sockets.append(_bind(self.host, port))
@@ -126,15 +138,28 @@ class Server:
             listener.close()
 
     def _connection(self) -> Connection:
-        return Connection(self._dispatch, self._limits, stops_reading_when_full=True, on_open=self._opened)
+        return Connection(
+            self._dispatch, self._limits, stops_reading_when_full=True, on_open=self._opened, memory=self._memory
+        )
 
     def _opened(self, connection: Connection) -> None:
-        if self._is_closing or len(self._connections) >= self._limits.max_connections:
-            _log.warning("peer=%s: refused, max_connections of %d", connection.peer, self._limits.max_connections)
-            connection.abort(f"max_connections of {self._limits.max_connections} is reached")
+        if self._is_closing or len(self._connections) >= self._max_connections:
+            connection.close("refused")  # nothing was read yet, and nothing is to be written
+            self._say_refused(connection.peer)
             return
         self._connections.add(connection)
         connection.on_close(self._forget)
+
+    def _say_refused(self, peer: str) -> None:
+        """Say that a connection was closed at once, and why; not more often than once a second."""
+        self._refused += 1
+        now = asyncio.get_running_loop().time()
+        if self._is_closing or now < self._refused_said + _SAY_AGAIN:
+            return
+        _log.warning(
+            "peer=%s: closed, max_connections of %d is reached; %d refused", peer, self._max_connections, self._refused
+        )
+        self._refused, self._refused_said = 0, now
 
     def _forget(self, connection: Connection) -> None:
         self._connections.discard(connection)
@@ -171,8 +196,9 @@ class Server:
                 _log.error("port=%d: cannot accept: %s", listener.getsockname()[1], error)
                 await asyncio.sleep(_ACCEPT_PAUSE)
                 continue
-            if len(self._connections) + len(self._listening) > self._limits.max_connections:
+            if len(self._connections) + len(self._listening) > self._max_connections:
                 accepted.close()
+                self._say_refused(str(peer))
                 continue
             self._listen(self._sniff(accepted), f"first byte of {peer}")
 

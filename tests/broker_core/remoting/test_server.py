@@ -45,7 +45,7 @@ async def test_an_address_of_another_machine_is_refused() -> None:
         await Server(dispatch_of(), host="192.0.2.1").start()
 
 
-async def test_one_connection_too_many_is_closed_and_the_others_live() -> None:
+async def test_one_connection_too_many_is_closed_and_the_others_live(caplog: pytest.LogCaptureFixture) -> None:
     async with serving(limits=Limits(max_connections=1)) as server:
         async with raw_peer(server) as first:
             first.send(question())
@@ -54,6 +54,7 @@ async def test_one_connection_too_many_is_closed_and_the_others_live() -> None:
                 assert await second.is_closed_by_peer()
             first.send(question())
             assert (await first.command()).code == 0
+            assert "closed, max_connections of 1 is reached; 1 refused" in caplog.text
         await eventually(lambda: not list(server.connections))
         async with raw_peer(server) as third:
             third.send(question())

@@ -1,0 +1,122 @@
+"""What all connections hold together has a bound; whoever holds most pays for it."""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+
+import pytest
+
+from broker_core.protocol import Command
+from broker_core.remoting import Connection, Limits
+from broker_core.remoting.memory import SMALL, Memory
+from tests.support.remoting import question, raw_peer, serving
+from tests.support.wait import eventually
+
+MIB = 1024 * 1024
+
+
+class Held:
+    """Something that holds bytes."""
+
+    def __init__(self) -> None:
+        self.held_bytes = 0
+        self.reason = ""
+
+    def hold(self, memory: Memory, size: int) -> None:
+        self.held_bytes = size
+        memory.hold(self, size)
+
+    def abort(self, reason: str) -> None:
+        self.reason = reason
+
+
+def test_the_largest_holder_has_to_let_go() -> None:
+    memory = Memory(1000)
+    small, large, last = Held(), Held(), Held()
+    small.hold(memory, 300)
+    large.hold(memory, 600)
+
+    last.hold(memory, 200)
+
+    assert large.reason == "max_memory of 1000 bytes is reached, and this connection holds 600 of them"
+    assert (small.reason, last.reason, memory.used) == ("", "", 500)
+
+
+def test_what_peers_have_taken_meanwhile_does_not_count() -> None:
+    memory = Memory(1000)
+    first, second = Held(), Held()
+    first.hold(memory, 900)
+    first.held_bytes = 100
+
+    second.hold(memory, 500)
+
+    assert (first.reason, second.reason, memory.used) == ("", "", 600)
+
+
+def test_room_can_be_reserved_while_there_is_some() -> None:
+    memory = Memory(1000)
+    Held().hold(memory, 300)
+
+    assert memory.reserve(700)
+    assert not memory.reserve(1)
+    memory.release(700)
+    assert memory.used == 300
+
+
+async def test_frames_that_never_become_whole_are_bounded(caplog: pytest.LogCaptureFixture) -> None:
+    prefix = struct.pack(">II", 8 * MIB, 2)
+    async with serving(limits=Limits(max_memory=3 * MIB)) as server:
+        async with raw_peer(server) as first, raw_peer(server) as second, raw_peer(server) as good:
+            # Given a peer that has sent two megabytes of a frame, and keeps the rest
+            first.writer.write(prefix + bytes(2 * MIB))
+            await eventually(lambda: server._memory.used > MIB)
+            # When another does the same
+            second.writer.write(prefix + bytes(2 * MIB - 1000))
+            # Then one of them is closed, and others are served
+            closed = [asyncio.ensure_future(each.is_closed_by_peer()) for each in (first, second)]
+            await asyncio.wait(closed, return_when=asyncio.FIRST_COMPLETED)
+            good.send(question("still"))
+            assert (await good.command()).remark == "still"
+            for each in closed:
+                each.cancel()
+        await eventually(lambda: server._memory.used == 0)
+    assert "max_memory" in caplog.text
+
+
+async def test_requests_that_handlers_work_on_are_counted_until_they_are_done() -> None:
+    go = asyncio.Event()
+
+    async def wait(request: Command, connection: Connection) -> Command:
+        await go.wait()
+        return Command.response(0)
+
+    async with serving(wait, limits=Limits(max_memory=3 * MIB)) as server, raw_peer(server) as peer:
+        peer.send(question("a", bytes(MIB)), question("b", bytes(MIB)))
+        await eventually(lambda: server._memory.used == 2 * MIB)
+        go.set()
+        await peer.command()
+        await peer.command()
+        assert server._memory.used == 0
+
+
+async def test_answers_that_are_not_taken_are_counted() -> None:
+    def answer_much(request: Command, connection: Connection) -> Command:
+        return Command.response(0, body=bytes(4 * MIB))
+
+    limits = Limits(write_buffer_high=2 * SMALL, max_memory=64 * MIB)
+    async with serving(answer_much, limits=limits) as server, raw_peer(server) as peer:
+        peer.stop_reading()
+        peer.send(*[question() for _ in range(20)])
+        await eventually(lambda: server._memory.used > SMALL)
+        peer.read_again()
+        for _ in range(20):
+            await peer.command()
+        await eventually(lambda: server._memory.used == 0)
+
+
+async def test_small_things_are_not_counted() -> None:
+    async with serving() as server, raw_peer(server) as peer:
+        peer.writer.write(question("whole").encode() + question("half", b"x" * 1000).encode()[:500])
+        assert (await peer.command()).remark == "whole"
+        assert server._memory.used == 0

@@ -1,0 +1,28 @@
+"""How many files may be open, and how many of them connections may be."""
+
+from __future__ import annotations
+
+import resource
+
+import pytest
+
+from broker_core.remoting.open_files import connections_within, raise_limit
+from tests.support.crowd import lowered_open_files
+
+
+def test_the_limit_becomes_what_the_system_allows() -> None:
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with lowered_open_files(512):
+        assert raise_limit() == hard
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (hard, hard)
+
+
+def test_half_of_the_files_are_left_for_the_store(caplog: pytest.LogCaptureFixture) -> None:
+    assert connections_within(10_000, 1_024) == 512
+    assert "the system allows 1024, so the limit max_connections is 512 instead of 10000" in caplog.text
+
+
+def test_nothing_is_said_where_there_is_enough(caplog: pytest.LogCaptureFixture) -> None:
+    assert connections_within(10_000, 20_000) == 10_000
+    assert connections_within(10_000, resource.RLIM_INFINITY) == 10_000
+    assert not caplog.text

@@ -1,0 +1,74 @@
+"""The stream: cut at any place it is the same frames, and a damaged one ends it by name (remoting-protocol.md 1.9)."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Final
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from broker_core.protocol.command import Command
+from broker_core.protocol.errors import FrameError, ProtocolError
+from broker_core.protocol.frame import Frame, FrameReader
+from tests.fuzz import samples
+from tests.fuzz.cases import run_cases
+from tests.fuzz.mutations import mutate
+
+MAX_FRAME: Final = 4096
+REQUESTS: Final = [kind for kind in samples.header_kinds() if hasattr(kind, "CODE")]
+
+
+def frame(random: Random) -> bytes:
+    """Return the frame of some request, in either header form."""
+    header = samples.sample(random, random.choice(REQUESTS))
+    command = Command.request(header, random.randbytes(random.choice((0, 1, 20))))
+    command.opaque = random.choice(samples.NUMBERS)
+    command.serializer = 0 if command.code > 0x7FFF else random.randrange(2)
+    return command.encode()
+
+
+def cut(reader: FrameReader, pieces: list[bytes]) -> tuple[list[Frame], str | None]:
+    """Return the frames of a stream that comes in pieces, and the fault that ended it."""
+    frames: list[Frame] = []
+    for piece in pieces:
+        try:
+            frames += reader.feed(piece)
+        except FrameError as error:
+            return frames + error.frames, type(error).__name__
+        assert reader.buffered <= MAX_FRAME
+    return frames, None
+
+
+def in_pieces(random: Random, data: bytes) -> list[bytes]:
+    """Return `data` cut at some places, at every byte now and then."""
+    if random.random() < 0.1:
+        return [data[at : at + 1] for at in range(len(data))]
+    places = sorted(random.randrange(len(data) + 1) for _ in range(random.randrange(6)))
+    return [data[begin:end] for begin, end in zip([0, *places], [*places, len(data)], strict=True)]
+
+
+def test_a_stream_is_cut_alike_however_it_arrives() -> None:
+    def case(random: Random) -> None:
+        data = b"".join(frame(random) for _ in range(random.randrange(1, 4)))
+        if random.random() < 0.7:
+            data = mutate(random, data)
+        whole = cut(FrameReader(MAX_FRAME), [data])
+        assert cut(FrameReader(MAX_FRAME), in_pieces(random, data)) == whole
+
+    run_cases(30_000, case, named=())
+
+
+def test_a_damaged_frame_is_a_command_or_a_named_error() -> None:
+    def case(random: Random) -> None:
+        data = mutate(random, frame(random), [frame(random)])
+        for each in FrameReader(MAX_FRAME).feed(data):
+            Command.decode(each)
+
+    run_cases(30_000, case, named=ProtocolError)
+
+
+@given(st.lists(st.binary(max_size=64), max_size=20))
+@settings(max_examples=400, deadline=None)
+def test_noise_is_never_kept_beyond_one_frame(pieces: list[bytes]) -> None:
+    cut(FrameReader(MAX_FRAME), pieces)
