@@ -8,7 +8,6 @@ import contextlib
 import gc
 import signal
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +25,8 @@ from broker_core.store.errors import StoreLocked
 EXIT_REFUSED: Final = 2
 EXIT_STORE_LOCKED: Final = 71
 EXIT_PORT_TAKEN: Final = 72
+
+_FLUSHES: Final = {"async": "ASYNC_FLUSH", "sync": "SYNC_FLUSH"}
 
 _YOUNG_OBJECTS: Final = 10_000
 """So many new objects make a round of the garbage collector, instead of 700: a batch of sends stays below it."""
@@ -55,42 +56,67 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--data-dir", type=Path, default=Path("data"), help="where everything is kept (%(default)s)")
     parser.add_argument("--bind", default="127.0.0.1", help="address to listen on (%(default)s)")
     parser.add_argument("--namesrv-port", type=int, default=9876, help="0 for any free one (%(default)s)")
+    parser.add_argument(
+        "--namesrv",
+        metavar="HOST:PORT[;HOST:PORT]",
+        help="register at these name servers and start none (one of its own)",
+    )
     parser.add_argument("--broker-port", type=int, default=10911, help="0 for any free one (%(default)s)")
     parser.add_argument("--advertise", metavar="HOST", help="address that clients are told (the bound one)")
     parser.add_argument("--broker-name", default="broker-a", help="(%(default)s)")
     parser.add_argument("--cluster", default="local", help="(%(default)s)")
     parser.add_argument(
-        "--flush",
-        choices=("async", "sync"),
-        default="async",
-        help="sync answers a send when the disk has it (%(default)s)",
+        "--flush", choices=_FLUSHES, help="sync answers a send when the disk has it (async); setting flushDiskType"
     )
-    parser.add_argument("--commit-log-file-size", type=int, metavar="BYTES", help="of a new store (128 MiB)")
+    parser.add_argument(
+        "--commit-log-file-size", metavar="BYTES", help="of a new store (128 MiB); setting mappedFileSizeCommitLog"
+    )
+    parser.add_argument(
+        "--setting",
+        action="append",
+        default=[],
+        type=_setting,
+        metavar="NAME=VALUE",
+        help="a broker setting under RocketMQ's name, before what mqadmin changed; as often as there are some",
+    )
     parser.add_argument("--log-level", default="INFO", choices=("DEBUG", "INFO", "WARNING", "ERROR"))
     return parser.parse_args()
+
+
+def _setting(text: str) -> tuple[str, str]:
+    name, separator, value = text.partition("=")
+    if not separator:
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
+    return name.strip(), value
 
 
 async def _serve(arguments: argparse.Namespace) -> int:
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    name_server = NameServer(
+    async with contextlib.AsyncExitStack() as running:
+        name_servers = tuple(arguments.namesrv.split(";")) if arguments.namesrv else ()
+        if not name_servers:
+            name_server = _name_server(arguments)
+            await name_server.start()
+            running.push_async_callback(name_server.close)
+            name_servers = (f"{arguments.bind}:{name_server.port}",)
+        broker = Broker(_broker_config(arguments, name_servers))
+        running.push_async_callback(broker.close)
+        await broker.start()
+        _leave_alone_what_stays()
+        print(f"ready namesrv={';'.join(name_servers)} broker={broker.address}", flush=True)
+        return await _until_stopped(broker, stop)
+
+
+def _name_server(arguments: argparse.Namespace) -> NameServer:
+    return NameServer(
         NameServerConfig(
             host=arguments.bind,
             port=arguments.namesrv_port,
             settings_file=arguments.data_dir / "namesrv" / "kvConfig.json",
         )
     )
-    await name_server.start()
-    broker = Broker(_broker_config(arguments, name_server.port))
-    try:
-        await broker.start()
-        _leave_alone_what_stays()
-        print(f"ready namesrv={arguments.bind}:{name_server.port} broker={broker.address}", flush=True)
-        return await _until_stopped(broker, stop)
-    finally:
-        await broker.close()
-        await name_server.close()
 
 
 def _leave_alone_what_stays() -> None:
@@ -112,13 +138,16 @@ async def _until_stopped(broker: Broker, stop: asyncio.Event) -> int:
     return 0 if stop.is_set() else EXIT_REFUSED
 
 
-def _broker_config(arguments: argparse.Namespace, namesrv_port: int) -> BrokerConfig:
-    store = StoreConfig.embedded(arguments.data_dir / "broker", flush=arguments.flush)
+def _broker_config(arguments: argparse.Namespace, name_servers: tuple[str, ...]) -> BrokerConfig:
+    settings = dict(arguments.setting)
+    if arguments.flush:
+        settings.setdefault("flushDiskType", _FLUSHES[arguments.flush])
     if arguments.commit_log_file_size:
-        store = replace(store, commit_log_file_size=arguments.commit_log_file_size)
+        settings.setdefault("mappedFileSizeCommitLog", arguments.commit_log_file_size)
     return BrokerConfig(
-        store=store,
-        name_servers=(f"{arguments.bind}:{namesrv_port}",),
+        store=StoreConfig.embedded(arguments.data_dir / "broker"),
+        settings=settings,
+        name_servers=name_servers,
         bind=arguments.bind,
         port=arguments.broker_port,
         advertise=arguments.advertise,

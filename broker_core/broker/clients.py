@@ -96,6 +96,25 @@ class Clients(Generic[Ch]):
         """Return every producer group with its members."""
         return {group: list(members.values()) for group, members in self._producers.items()}
 
+    @property
+    def producer_groups(self) -> int:
+        """How many producer groups have a member."""
+        return len(self._producers)
+
+    def has_producers(self, group: str) -> bool:
+        """Say whether a producer group has a member."""
+        return group in self._producers
+
+    def find_producer(self, client_id: str) -> Member[Ch] | None:
+        """Return the newest producer with this client id, of any group."""
+        found = [
+            member
+            for members in self._producers.values()
+            for member in members.values()
+            if member.client_id == client_id
+        ]
+        return max(found, key=lambda member: member.seen_at, default=None)
+
     def groups_on(self, topic: str) -> list[str]:
         """Return the consumer groups whose members subscribe a topic."""
         return [name for name, group in self._consumers.items() if topic in group.subscriptions]

@@ -23,12 +23,14 @@ from broker_core.broker.queue_locks import QueueLocks
 from broker_core.broker.registration import Registration
 from broker_core.broker.resets import Resets
 from broker_core.broker.saving import Saver
+from broker_core.broker.settings import Settings
 from broker_core.broker.stats import Stats
 from broker_core.broker.topics import Topics
 from broker_core.logs import get_logger
 from broker_core.protocol.host import parse_host
 from broker_core.protocol.message import Message, StoredMessage
 from broker_core.remoting.client import RemotingClient
+from broker_core.remoting.memory import Memory
 from broker_core.store import MessageStore
 
 _log = get_logger(__name__)
@@ -47,14 +49,15 @@ class Surroundings:
     files: Executor
     clock: Callable[[], int]
     soon: Soon
+    memory: Memory
 
 
-def compose(config: BrokerConfig, around: Surroundings) -> Parts:
-    """Return the parts of a broker, with everything its files remember.
+def compose(settings: Settings, around: Surroundings) -> Parts:
+    """Return the parts of a broker, with everything its files remember; they follow the settings from here on.
 
     Raises BadConfigFile, and OSError for files that cannot be read.
     """
-    store, clock, now = around.store, around.clock, around.clock()
+    config, store, clock, now = settings.config, around.store, around.clock, around.clock()
     stats = Stats(config.identity.cluster, now)
     arrivals = Arrivals(store, around.soon)
     intake = Intake(
@@ -63,8 +66,8 @@ def compose(config: BrokerConfig, around: Surroundings) -> Parts:
     topic_register = _load_topics(config, store, now)
     consumed = _load_offsets(config)
     leases = _load_leases(around.journal, store, consumed)
-    return Parts(
-        config=config,
+    parts = Parts(
+        settings=settings,
         address=around.address,
         started_at=now,
         clock=clock,
@@ -82,8 +85,28 @@ def compose(config: BrokerConfig, around: Surroundings) -> Parts:
         stats=stats,
         registration=_registration(config, around, topic_register),
         saver=Saver(around.files),
+        memory=around.memory,
         resets=Resets(consumed, leases, config.limits),
     )
+    settings.watch(_follower(parts))
+    return parts
+
+
+def _follower(parts: Parts) -> Callable[[BrokerConfig], None]:
+    """Return what has the parts do as the settings say; processors that keep something follow by themselves."""
+
+    def follow(config: BrokerConfig) -> None:
+        parts.groups.auto_create = config.topics.auto_create_groups
+        parts.store.reconfigure(config.store)
+        has_changed = parts.topics.offer(config.topics, now=parts.clock())
+        if parts.registration.permission != config.permission:
+            parts.registration.permission = config.permission
+            parts.topics.touch(now=parts.clock())
+            has_changed = True
+        if has_changed:
+            parts.registration.want()
+
+    return follow
 
 
 def _registration(config: BrokerConfig, around: Surroundings, register: Topics) -> Registration:
@@ -93,6 +116,7 @@ def _registration(config: BrokerConfig, around: Surroundings, register: Topics) 
         register,
         config.name_servers,
         around.remoting,
+        permission=config.permission,
         timeout_ms=config.periods.registration_timeout,
         clock=around.clock,
     )

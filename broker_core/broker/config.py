@@ -5,11 +5,13 @@ Where RocketMQ has a setting of the same meaning, its name stands beside ours.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from broker_core.broker.limits import Limits
+from broker_core.protocol.codes import PERM_READ, PERM_WRITE
 from broker_core.store.config import StoreConfig
 
 MASTER_ID: Final = 0
@@ -32,6 +34,21 @@ class TopicDefaults:
     auto_create_topics: bool = True  # autoCreateTopicEnable
     auto_create_groups: bool = True  # autoCreateSubscriptionGroup
     queues: int = 8  # defaultTopicQueueNums: what TBW102 offers; clients ask for 4 of them
+    cluster_topic: bool = True  # clusterTopicEnable: the cluster's own topic can be sent to
+    broker_topic: bool = True  # brokerTopicEnable: the broker's own topic can be sent to
+    trace_topic: bool = False  # traceTopicEnable: there is a topic for message traces
+    trace_topic_name: str = "RMQ_SYS_TRACE_TOPIC"  # msgTraceTopicName
+
+
+@dataclass(frozen=True, slots=True)
+class Pulls:
+    """How pulls are answered."""
+
+    long_polling: bool = True  # longPollingEnable: a pull that finds nothing waits as long as its client allows
+    short_polling_ms: int = 1_000  # shortPollingTimeMills: … and this long without long polling
+    max_messages: int = 32  # maxTransferCountOnMessageInMemory
+    max_bytes: int = 262_144  # maxTransferBytesOnMessageInMemory
+    in_memory_ratio: float = 0.4  # accessMessageInMemoryMaxRatio: so much of the memory holds what is still young
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +79,11 @@ class BrokerConfig:
     topics: TopicDefaults = field(default_factory=TopicDefaults)
     periods: Periods = field(default_factory=Periods)
     limits: Limits = field(default_factory=Limits)
+    pulls: Pulls = field(default_factory=Pulls)
+    permission: int = PERM_READ | PERM_WRITE  # brokerPermission
+    rejects_transactions: bool = True  # rejectTransactionMessage: this broker takes none yet
+    # By RocketMQ's names; they come before what the parts above say, and before what was changed while running.
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def config_folder(self) -> Path:

@@ -11,10 +11,14 @@ from typing import Any, Final
 
 import orjson
 
+from broker_core.broker.errors import BadConfigFile
 from broker_core.broker.json_file import JsonFile
 from broker_core.broker.topics import SCHEDULE_TOPIC
 from broker_core.logs import get_logger
 from broker_core.protocol import properties as names
+from broker_core.protocol.bodies import coder
+from broker_core.protocol.bodies.groups import DelayOffsetSerializeWrapper
+from broker_core.protocol.errors import MalformedBody
 from broker_core.protocol.message import Message, StoredMessage
 from broker_core.protocol.record import decode_one
 from broker_core.store import GetStatus, MessageStore
@@ -25,6 +29,7 @@ STEP_MESSAGES: Final = 512
 """How many messages one level delivers in one step at most, so that a late broker does not hold up its loop."""
 
 _READ_MESSAGES: Final = 64
+_QUEUE_DIGITS: Final = 10  # of a 32-bit number
 _READ_BYTES: Final = 1024 * 1024
 
 Deliver = Callable[[Message, int, StoredMessage], None]
@@ -41,7 +46,7 @@ def delivered(parked: StoredMessage) -> tuple[Message, int]:
     topic = parked.properties.get(names.REAL_TOPIC, "")
     queue_id = parked.properties.get(names.REAL_QID, "0")
     message = Message(topic, parked.body, dict(parked.properties), parked.flag, parked.sys_flag)
-    return message, int(queue_id) if queue_id.isdecimal() else 0
+    return message, int(queue_id) if queue_id.isdecimal() and len(queue_id) <= _QUEUE_DIGITS else 0
 
 
 class DelayQueues:
@@ -129,12 +134,16 @@ class DelayQueues:
 
     def load(self) -> None:
         """Take the progress from the file, clamped to what the queues hold; raises BadConfigFile."""
-        tree: Any = self._file.load() or {}
-        for key, offset in tree.get("offsetTable", {}).items():
-            level = int(key) - 1
+        tree: Any = self._file.load()
+        try:
+            table = coder.from_tree(DelayOffsetSerializeWrapper, {} if tree is None else tree).offset_table
+        except MalformedBody as error:
+            raise BadConfigFile(f"{self._file} is not a table of delay levels: {error}") from error
+        for number, offset in table.items():
+            level = number - 1
             if 0 <= level < len(self._offsets):
                 begin, end = (
                     self._store.min_offset(SCHEDULE_TOPIC, level),
                     self._store.max_offset(SCHEDULE_TOPIC, level),
                 )
-                self._offsets[level] = min(max(int(offset), begin), end)
+                self._offsets[level] = min(max(offset, begin), end)

@@ -12,8 +12,13 @@
         ├── TopicNotFound        no such topic, and it may not be created
         ├── TopicUnreadable      the topic's permission has no read bit
         ├── TopicUnwritable      the topic's permission has no write bit
+        ├── BrokerUnreadable     … the whole broker's permission
+        ├── BrokerUnwritable     … the whole broker's permission
         ├── IllegalQueue         a queue id outside the topic
         ├── IllegalArgument      a header field has a value outside its range
+        ├── SettingUnknown       there is no such setting here
+        ├── SettingIllegal       a setting does not take that text
+        ├── SettingFixed         a setting that cannot be changed this way
         ├── GroupNotFound        no such consumer group, and it may not be created
         ├── GroupPaused          the group is not allowed to consume
         ├── GroupOffline         no member of the group is connected
@@ -22,9 +27,11 @@
         ├── StatisticUnknown     nothing was ever counted under that name and key
         ├── ClientUnreachable    a client that a request is to be handed on to does not answer
         ├── ClientTooSlow        … not in time
+        ├── ReplyLost            the client that waits for a reply is unknown or does not take it
         ├── NotSubscribed        the group does not subscribe the topic
         ├── SubscriptionTooOld   the request knows a newer subscription than the broker
         ├── BadSubscription      the filter expression cannot be read
+        ├── FilterUnsupported    a filter of a kind that this broker does not know
         ├── MessageIllegal       a message, batch or property text that may not be stored
         ├── MessageGone          no message at that place
         ├── DiskFull             the disk is so short of room that no message is taken
@@ -102,6 +109,20 @@ class TopicUnwritable(Refused):
         self.topic = topic
 
 
+class BrokerUnreadable(Refused):
+    """Raised when the whole broker's permission has no read bit."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(f"the broker[{address.rpartition(':')[0]}] pulling message is forbidden")
+
+
+class BrokerUnwritable(Refused):
+    """Raised when the whole broker's permission has no write bit."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(f"the broker[{address.rpartition(':')[0]}] sending message is forbidden")
+
+
 class IllegalQueue(Refused):
     """Raised when a queue id lies outside the topic's queues."""
 
@@ -113,6 +134,26 @@ class IllegalQueue(Refused):
 
 class IllegalArgument(Refused):
     """Raised when a header field has a value outside its range."""
+
+
+class SettingUnknown(Refused):
+    """Raised when a setting is to be changed that this broker does not have."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"this broker has no setting {name[:80]!r}")
+        self.name = name
+
+
+class SettingIllegal(Refused):
+    """Raised when a setting is given a text that it does not take."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(f"setting {name}: {reason}")
+        self.name = name
+
+
+class SettingFixed(Refused):
+    """Raised when a setting is to be changed that is told at the start, or is so for good."""
 
 
 class GroupNotFound(Refused):
@@ -165,6 +206,18 @@ class SubscriptionTooOld(Refused):
 
 class BadSubscription(Refused):
     """Raised when a filter expression cannot be read."""
+
+
+class FilterUnsupported(Refused):
+    """Raised for a filter expression of a kind that this broker does not know: anything but tags."""
+
+    def __init__(self, kind: str | None) -> None:
+        super().__init__(f"The broker does not support consumer to filter message by {kind}")
+        self.kind = kind
+
+
+class ReplyLost(Refused):
+    """Raised when the reply to a request reaches nobody who waits for it."""
 
 
 class MessageIllegal(Refused):

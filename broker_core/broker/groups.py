@@ -38,7 +38,7 @@ class Groups:
 
     def __init__(self, file: JsonFile, *, defaults: TopicDefaults, limits: Limits) -> None:
         self._file = file
-        self._auto_create = defaults.auto_create_groups
+        self.auto_create = defaults.auto_create_groups
         self._limits = limits
         self._table = {name: SubscriptionGroupConfig(name) for name in BUILT_IN}
         self.version = DataVersion()
@@ -62,7 +62,7 @@ class Groups:
         """
         config = self._table.get(group)
         if config is None:
-            if not group or not (self._auto_create or group.startswith(SYSTEM_PREFIX)):
+            if not group or not (self.auto_create or group.startswith(SYSTEM_PREFIX)):
                 raise GroupNotFound(group)
             config = SubscriptionGroupConfig(group)
             self.put(config, now=now)

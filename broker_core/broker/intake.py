@@ -7,19 +7,17 @@ A message with a delay level goes to the schedule topic and remembers where it w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from broker_core.broker.arrivals import Arrivals
 from broker_core.broker.errors import DiskFull
 from broker_core.broker.stats import Stats
 from broker_core.broker.topics import SCHEDULE_TOPIC
 from broker_core.protocol import properties as names
+from broker_core.protocol.batch import BatchEntry
 from broker_core.protocol.message import Message
 from broker_core.store import MessageStore, PutResult
 
 Host = tuple[str, int]
-
-_NO_ROOM: Final = "the disk is almost full, no message is taken until there is room again"
 
 
 def parked_by_delay(message: Message, queue_id: int, level: int) -> Message:
@@ -49,7 +47,13 @@ class Intake:
         self._stats = stats
         self._store_host = store_host
         self._delay_levels = delay_levels
-        self.has_room = True
+        # Why no message is taken, while the disk is full.
+        self.refusal: str | None = None
+
+    @property
+    def has_room(self) -> bool:
+        """Whether the disk has room for messages."""
+        return self.refusal is None
 
     @property
     def store_host(self) -> Host:
@@ -68,8 +72,8 @@ class Intake:
         delay_level: int = 0,
     ) -> PutResult:
         """Store a message, in the schedule topic if it has a delay level; raises DiskFull and what the store raises."""
-        if not self.has_room:
-            raise DiskFull(_NO_ROOM)
+        if self.refusal is not None:
+            raise DiskFull(self.refusal)
         if delay_level > 0:
             level = min(delay_level, self._delay_levels)
             message, queue_id = parked_by_delay(message, queue_id, level), level - 1
@@ -86,28 +90,69 @@ class Intake:
         self._arrivals.expect()
         return result
 
+    def put_text(
+        self,
+        topic: str,
+        queue_id: int,
+        body: bytes,
+        text: str,
+        *,
+        flag: int,
+        sys_flag: int,
+        born_timestamp: int,
+        born_host: Host,
+        now: int,
+        reconsume_times: int = 0,
+    ) -> PutResult:
+        """Store a message without a delay whose properties are the text of a request; raises like `put`."""
+        if self.refusal is not None:
+            raise DiskFull(self.refusal)
+        result = self._store.put_text(
+            topic,
+            queue_id,
+            body,
+            text,
+            flag=flag,
+            sys_flag=sys_flag,
+            born_timestamp=born_timestamp,
+            born_host=born_host,
+            store_host=self._store_host,
+            now=now,
+            reconsume_times=reconsume_times,
+        )
+        self._stats.count_put(topic, 1, result.size)
+        self._arrivals.expect()
+        return result
+
     def put_batch(
         self,
         topic: str,
         queue_id: int,
-        messages: Sequence[Message],
+        entries: Sequence[BatchEntry],
         *,
+        common: str,
+        sys_flag: int,
         born_timestamp: int,
         born_host: Host,
         now: int,
     ) -> list[PutResult]:
-        """Store the messages of a batch side by side, all or none; raises like `put`."""
-        if not self.has_room:
-            raise DiskFull(_NO_ROOM)
+        """Store the messages of a batch side by side, all or none, each with the property text `common` as well.
+
+        Raises like `put`.
+        """
+        if self.refusal is not None:
+            raise DiskFull(self.refusal)
         results = self._store.put_batch(
             topic,
             queue_id,
-            messages,
+            entries,
+            common=common,
+            sys_flag=sys_flag,
             born_timestamp=born_timestamp,
             born_host=born_host,
             store_host=self._store_host,
             now=now,
         )
-        self._stats.count_put(topic, len(results), sum(result.size for result in results))
+        self._stats.count_put(topic, len(results), results[-1].end - results[0].log_offset)
         self._arrivals.expect()
         return results

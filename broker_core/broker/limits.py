@@ -1,22 +1,39 @@
 """Every limit of the broker: its name, its value, and what is answered when it is reached.
 
-=================== ==================================== ==========================================================
-limit               bounds                               answer when reached
-=================== ==================================== ==========================================================
-connections         open sockets of each listener        the new socket is closed
-body_bytes          one message's or one batch's body    MESSAGE_ILLEGAL (13)
-properties_bytes    one message's property text          MESSAGE_ILLEGAL (13)
-topics              topics, retry topics included        SYSTEM_ERROR (1)
-groups              consumer groups                      SYSTEM_ERROR (1)
-parked_pulls        long polls that wait, all queues     SYSTEM_BUSY (2): the client asks again after a second
-parked_pops         long polls for leases that wait      POLLING_FULL (209)
-pop_batch           messages leased by one request       INVALID_PARAMETER (29)
-leases_per_group    messages out on lease to one group   FLOW_CONTROL (215)
-query_results       messages of one look-up by key       the answer is cut there
-unflushed_waiters   sends that wait for one sync flush   SYSTEM_BUSY (2)
-=================== ==================================== ==========================================================
+====================== ==================================== ==========================================================
+limit                  bounds                               answer when reached
+====================== ==================================== ==========================================================
+connections            open sockets of each listener        the new socket is closed
+idle_seconds           a connection without a word          it is closed
+frame_bytes            one request with its length word     the connection is closed: no frame after it can be found
+header_bytes           one request's header                 the connection is closed
+body_bytes             one message's or one batch's body    MESSAGE_ILLEGAL (13)
+properties_bytes       one message's property text          MESSAGE_ILLEGAL (13)
+json_bytes             one body that is JSON or settings    SYSTEM_ERROR (1)
+topics                 topics, retry topics included        SYSTEM_ERROR (1)
+groups                 consumer groups; producer groups too SYSTEM_ERROR (1)
+groups_per_client      groups in one heartbeat              SYSTEM_ERROR (1)
+queues_per_topic       queues of one topic                  INVALID_PARAMETER (29)
+queue_locks            queues that orderly consumers hold   SYSTEM_ERROR (1)
+parked_pulls           long polls that wait, all queues     SYSTEM_BUSY (2): the client asks again after a second
+parked_pops            long polls for leases that wait      POLLING_FULL (209)
+pop_batch              messages leased by one request       INVALID_PARAMETER (29)
+leases_per_group       messages out on lease to one group   FLOW_CONTROL (215)
+query_results          messages of one look-up by key       the answer is cut there
+unflushed_waiters      sends that wait for one sync flush   SYSTEM_BUSY (2)
+unanswered_requests    requests of one connection that      SYSTEM_BUSY (2)
+                       handlers still work on
+calls_per_connection   requests to one client that wait     SYSTEM_ERROR (1) to whoever asked for the request
+                       for its answer
+write_buffer_bytes     answers one client has not taken     nothing more is read from it until it has
+unread_bytes           … when something still comes for it  the connection is closed
+memory_bytes           what all connections and parked      a long poll: SYSTEM_BUSY (2); otherwise the connection
+                       requests hold together               that holds most is closed
+====================== ==================================== ==========================================================
 
-The remark of each answer names the limit and its value, so that an operator finds it here.
+The remark of each answer names the limit and its value, so that an operator finds it here. Where a connection is closed
+the log says so, under the names that `of_connections` has for them: max_connections, max_frame, max_header, max_memory,
+write_buffer_max, idle. Every limit is also a setting (`settings/table.py`).
 """
 
 from __future__ import annotations
@@ -24,11 +41,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from broker_core.broker.errors import LimitReached, MessageIllegal, Overloaded, PollingFull, TooManyLeases
+from broker_core.broker.errors import (
+    IllegalArgument,
+    LimitReached,
+    MessageIllegal,
+    Overloaded,
+    PollingFull,
+    TooManyLeases,
+)
+from broker_core.protocol.frame import MAX_FRAME
+from broker_core.remoting import Limits as RemotingLimits
+
+_KIB: Final = 1024
+_MIB: Final = 1024 * _KIB
 
 _REFUSALS: Final[dict[str, type[LimitReached]]] = {
     "parked_pulls": Overloaded,
     "unflushed_waiters": Overloaded,
+    "memory_bytes": Overloaded,
     "parked_pops": PollingFull,
     "leases_per_group": TooManyLeases,
 }
@@ -40,20 +70,57 @@ class Limits:
     """The values; sizes in bytes, all others are counts."""
 
     connections: int = 10_000
-    body_bytes: int = 4 * 1024 * 1024  # maxMessageSize (remoting-protocol.md 7.2)
+    idle_seconds: int = 120  # serverChannelMaxIdleTimeSeconds (remoting-protocol.md 1.12)
+    frame_bytes: int = MAX_FRAME  # com.rocketmq.remoting.frameMaxLength (remoting-protocol.md 1.2)
+    # The longest property text, its separators and letters written as six characters each, is 192 KiB.
+    header_bytes: int = 512 * _KIB
+    body_bytes: int = 4 * _MIB  # maxMessageSize (remoting-protocol.md 7.2)
     properties_bytes: int = 32_767  # a signed 16-bit length in the record (store-format.md 2.9)
+    # Java's dialect of it is read at one or two megabytes a second, and nobody else is served meanwhile.
+    json_bytes: int = _MIB
     topics: int = 20_000  # each keeps consume queue files open
     groups: int = 20_000
+    groups_per_client: int = 1_000
+    queues_per_topic: int = 65_536
+    queue_locks: int = 200_000
     parked_pulls: int = 100_000  # as many as the reference holds pops (behaviour.md I.2)
     parked_pops: int = 100_000
     pop_batch: int = 32
     leases_per_group: int = 100_000
     query_results: int = 64  # maxMsgsNumBatch (remoting-protocol.md 7.2)
     unflushed_waiters: int = 100_000
+    unanswered_requests: int = 10_000  # as long as the longest queue of sends in the reference (behaviour.md F.0)
+    calls_per_connection: int = 10_000
+    # One pull answer: more only waits in another place, since a client that reads has it taken at once.
+    write_buffer_bytes: int = 256 * _KIB
+    unread_bytes: int = 64 * _MIB
+    memory_bytes: int = 1024 * _MIB
 
     def refuse(self, limit: str, what: str) -> LimitReached:
         """Return the error that says that `limit` is reached by `what`."""
         return _REFUSALS.get(limit, LimitReached)(limit, getattr(self, limit), what)
+
+    def of_connections(self) -> RemotingLimits:
+        """Return the limits that are watched where bytes come in and go out."""
+        return RemotingLimits(
+            max_frame=self.frame_bytes,
+            max_header=self.header_bytes,
+            max_connections=self.connections,
+            max_unanswered=self.unanswered_requests,
+            max_pending_calls=self.calls_per_connection,
+            max_memory=self.memory_bytes,
+            write_buffer_high=self.write_buffer_bytes,
+            write_buffer_max=self.unread_bytes,
+            idle_seconds=self.idle_seconds,
+        )
+
+    def check_queues(self, **counts: int) -> None:
+        """Raise IllegalArgument for a topic of less than no or too many queues, by the field's name on the wire."""
+        for name, count in counts.items():
+            if not 0 <= count <= self.queues_per_topic:
+                raise IllegalArgument(
+                    f"{name} {count} is not between 0 and limit queues_per_topic={self.queues_per_topic}"
+                )
 
     def check_sizes(self, body_bytes: int, properties_bytes: int) -> None:
         """Raise MessageIllegal when a body or a property text is too large to be stored."""

@@ -11,7 +11,11 @@ from typing import Any, Final
 
 import orjson
 
+from broker_core.broker.errors import BadConfigFile
 from broker_core.broker.json_file import JsonFile
+from broker_core.protocol.bodies import coder
+from broker_core.protocol.bodies.groups import ConsumerOffsetSerializeWrapper
+from broker_core.protocol.errors import MalformedBody
 
 FILE_NAME: Final = "consumerOffset.json"
 _SEPARATOR: Final = "@"
@@ -88,10 +92,14 @@ class ConsumerOffsets:
 
     def load(self) -> None:
         """Replace the register by what the file says; raises BadConfigFile."""
-        tree: Any = self._file.load() or {}
+        tree: Any = self._file.load()
+        try:
+            table = coder.from_tree(ConsumerOffsetSerializeWrapper, {} if tree is None else tree).offset_table
+        except MalformedBody as error:
+            raise BadConfigFile(f"{self._file} is not a table of offsets: {error}") from error
         self._groups = {}
-        for key, queues in tree.get("offsetTable", {}).items():
+        for key, queues in table.items():
             topic, _, group = key.partition(_SEPARATOR)
             for queue_id, offset in queues.items():
-                self.commit(group, topic, int(queue_id), int(offset))
+                self.commit(group, topic, queue_id, offset)
         self.is_changed = False

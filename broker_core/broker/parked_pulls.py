@@ -8,6 +8,9 @@ Unlike the reference, which looks every 5 s, the slots are fine enough that a wa
 
     places   ("orders", 3) ──► {request, request}          an arrival looks at all of them, in the order they came
     slots    deadline // 50 ──► {request, request}         the clock takes every slot that has passed
+    owners   connection ──► {request, request}             one that closes takes its requests with it
+
+None of the three looks at a request that is not concerned, however many wait.
 """
 
 from __future__ import annotations
@@ -15,8 +18,28 @@ from __future__ import annotations
 from collections.abc import Hashable, MutableMapping
 from typing import Final, Generic, Protocol, TypeVar
 
+from broker_core.protocol.command import Command
+from broker_core.remoting.connection import Connection
+from broker_core.remoting.memory import Memory
+
 SLOT_MS: Final = 50
 """How exactly a wait ends; also the period of the clock that calls `expire`."""
+
+REQUEST_BYTES: Final = 2 * 1024
+"""What a request that waits takes of the memory, without its filter."""
+
+_FILTER_FACTOR: Final = 24
+"""Bytes that a filter takes for each letter of its expression, if all its tags are as short as can be."""
+
+
+def size_of_wait(expression: str | None) -> int:
+    """Return the bytes that a request with a filter expression takes while it waits."""
+    return REQUEST_BYTES + _FILTER_FACTOR * len(expression or "")
+
+
+def bare(request: Command) -> Command:
+    """Return what of a request is needed to answer it: a body or a long header need not wait with it."""
+    return Command(request.code, opaque=request.opaque, flag=request.flag, serializer=request.serializer)
 
 
 class Waiting(Protocol):
@@ -30,16 +53,27 @@ class Waiting(Protocol):
     def deadline(self) -> int:
         """The time in ms at which it is answered in any case."""
 
+    @property
+    def connection(self) -> Connection:
+        """Who waits for its answer."""
+
+    @property
+    def size_bytes(self) -> int:
+        """What it takes of the memory."""
+
 
 K = TypeVar("K", bound=Hashable)
 W = TypeVar("W", bound=Waiting)
 
 
 class Parked(Generic[W]):
-    """A bounded set of requests that wait; every one is in exactly one place and one slot."""
+    """A bounded set of requests that wait; every one is in exactly one place and one slot, and has one owner."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, memory: Memory) -> None:
         self._limit = limit
+        self._memory = memory
+        self._owners: dict[Connection, dict[W, None]] = {}
+        self._watched: set[Connection] = set()
         self._slot_of: dict[W, int] = {}
         self._places: dict[Hashable, dict[W, None]] = {}
         self._slots: dict[int, dict[W, None]] = {}
@@ -57,12 +91,20 @@ class Parked(Generic[W]):
         """Say whether a request waits at `place`."""
         return place in self._places
 
-    def park(self, request: W) -> None:
-        """Keep `request` until something arrives at its place or its time ends; callers look at `has_room` first."""
+    def park(self, request: W) -> bool:
+        """Keep `request` until something arrives at its place or its time ends; callers look at `has_room` first.
+
+        Returns whether there was memory for it; without, it does not wait.
+        """
+        if not self._memory.reserve(request.size_bytes):
+            return False
+        self._watch(request.connection)
+        self._owners.setdefault(request.connection, {})[request] = None
         slot = max(-(-request.deadline // SLOT_MS), self._next_slot)
         self._slot_of[request] = slot
         self._slots.setdefault(slot, {})[request] = None
         self._places.setdefault(request.place, {})[request] = None
+        return True
 
     def at(self, place: Hashable) -> list[W]:
         """Return the requests that wait at `place`, the longest waiting first."""
@@ -72,10 +114,18 @@ class Parked(Generic[W]):
         """Return the request that waits longest at `place`."""
         return next(iter(self._places.get(place, ())), None)
 
+    def hasten(self, request: W, deadline: int) -> None:
+        """Let the time of a request that waits end at `deadline` (ms), if that is earlier."""
+        before, slot = self._slot_of[request], max(-(-deadline // SLOT_MS), self._next_slot)
+        if slot < before:
+            self._leave(self._slots, before, request)
+            self._slot_of[request] = slot
+            self._slots.setdefault(slot, {})[request] = None
+
     def remove(self, request: W) -> None:
         """Take out a request that is answered, or whose client is gone; it must wait."""
         self._leave(self._slots, self._slot_of.pop(request), request)
-        self._leave(self._places, request.place, request)
+        self._let_go(request)
 
     def expire(self, now: int) -> list[W]:
         """Take out and return the requests whose time has ended at `now`."""
@@ -88,15 +138,31 @@ class Parked(Generic[W]):
         expired = [request for slot in due for request in self._slots.pop(slot)]
         for request in expired:
             del self._slot_of[request]
-            self._leave(self._places, request.place, request)
+            self._let_go(request)
         return expired
 
     def drain(self) -> list[W]:
         """Take out and return every request, for a broker that stops."""
         requests = list(self._slot_of)
-        for part in (self._slot_of, self._places, self._slots):
-            part.clear()
+        for request in requests:
+            self.remove(request)
         return requests
+
+    def _watch(self, connection: Connection) -> None:
+        """Have the requests of a connection removed when it closes: each asks for that once, however much it parks."""
+        if connection not in self._watched:
+            self._watched.add(connection)
+            connection.on_close(self._closed)
+
+    def _closed(self, connection: Connection) -> None:
+        self._watched.discard(connection)
+        for request in list(self._owners.get(connection, ())):
+            self.remove(request)
+
+    def _let_go(self, request: W) -> None:
+        self._leave(self._places, request.place, request)
+        self._leave(self._owners, request.connection, request)
+        self._memory.release(request.size_bytes)
 
     @staticmethod
     def _leave(shelves: MutableMapping[K, dict[W, None]], shelf: K, request: W) -> None:

@@ -18,9 +18,11 @@ from broker_core.broker.queue_locks import QueueLocks
 from broker_core.broker.registration import Registration
 from broker_core.broker.resets import Resets
 from broker_core.broker.saving import Saver
+from broker_core.broker.settings import Settings
 from broker_core.broker.stats import Stats
 from broker_core.broker.topics import Topics
 from broker_core.remoting.connection import Connection
+from broker_core.remoting.memory import Memory
 from broker_core.store import MessageStore
 
 
@@ -28,7 +30,7 @@ from broker_core.store import MessageStore
 class Parts:
     """One of each. `clock` returns ms since 1970, `address` is the ``host:port`` that clients are told."""
 
-    config: BrokerConfig
+    settings: Settings
     address: str
     started_at: int
     clock: Callable[[], int]
@@ -46,4 +48,10 @@ class Parts:
     stats: Stats
     registration: Registration
     saver: Saver
+    memory: Memory
     resets: Resets
+
+    @property
+    def config(self) -> BrokerConfig:
+        """What holds now; a part that keeps a value from it watches `settings`."""
+        return self.settings.config

@@ -28,6 +28,15 @@ class QueueLocks:
     def __init__(self) -> None:
         self._groups: dict[str, dict[Queue, _Lock]] = {}
 
+    def __len__(self) -> int:
+        """Return how many locks are kept, those included whose life is over and that nobody took since."""
+        return sum(map(len, self._groups.values()))
+
+    def count_new(self, group: str, queues: Iterable[Queue]) -> int:
+        """Return how many of `queues` a group has no lock of yet."""
+        held = self._groups.get(group, {})
+        return sum(1 for queue in queues if queue not in held)
+
     def lock(self, group: str, client_id: str, queues: Iterable[Queue], *, now: int) -> list[Queue]:
         """Take or renew the queues that nobody else holds; return those that `client_id` holds now."""
         held = self._groups.setdefault(group, {})

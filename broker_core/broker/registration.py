@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final
 from zlib import crc32
 
 from broker_core.broker.config import Identity
-from broker_core.broker.topics import Topics
+from broker_core.broker.topics import READ_WRITE, Topics
 from broker_core.logs import get_logger
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.routes import KVTable, RegisterBrokerBody
@@ -41,6 +42,7 @@ class Registration:
         name_servers: Sequence[str],
         remoting: RemotingClient,
         *,
+        permission: int = READ_WRITE,
         timeout_ms: int,
         clock: Callable[[], int],
     ) -> None:
@@ -49,6 +51,7 @@ class Registration:
         self._topics = topics
         self._name_servers = name_servers
         self._remoting = remoting
+        self.permission = permission  # of the whole broker: without both bits it stands for every topic's own
         self._timeout_ms = timeout_ms
         self._clock = clock
         self._wanted = asyncio.Event()
@@ -74,6 +77,8 @@ class Registration:
         wrapper = self._topics.wrapper()
         if only is not None:
             wrapper = TopicConfigSerializeWrapper(wrapper.data_version, {only.topic_name: only})
+        if self.permission & READ_WRITE != READ_WRITE:
+            wrapper = self._narrowed(wrapper)
         body = bodies.encode(RegisterBrokerBody(wrapper))
         host, _, port = self._address.rpartition(":")
         header = RegisterBrokerRequest(
@@ -118,6 +123,13 @@ class Registration:
         if server not in self._unreachable:
             self._unreachable.add(server)
             _log.warning("nameserver=%s: not told of this broker: %s", server, reason)
+
+    def _narrowed(self, wrapper: TopicConfigSerializeWrapper) -> TopicConfigSerializeWrapper:
+        """Return the topics with the broker's permission instead of their own (remoting-protocol.md 2.11)."""
+        topics = wrapper.topic_config_table.items()
+        return TopicConfigSerializeWrapper(
+            wrapper.data_version, {name: replace(topic, perm=self.permission) for name, topic in topics}
+        )
 
     def _apply_order(self, answer: Command) -> None:
         """Take over which topics are ordered; a name server without that table says nothing."""

@@ -29,6 +29,8 @@ class Resets:
         self._offsets.commit(group, topic, queue_id, offset)
 
     def _check_room(self, group: str, topic: str) -> None:
+        if len(self._offsets.of(group, topic)) >= self._limits.queues_per_topic:
+            raise self._limits.refuse("queues_per_topic", f"no offset was kept for group {group!r} in topic {topic!r}")
         groups, topics = self._offsets.groups(), self._offsets.topics_of(group)
         if group not in groups and len(groups) >= self._limits.groups:
             raise self._limits.refuse("groups", f"no offset was kept for group {group!r}")

@@ -18,6 +18,7 @@ from broker_core.broker.parts import Parts
 from broker_core.broker.pop.dead_letters import DeadLetters
 from broker_core.broker.pop.journal import Journal
 from broker_core.broker.pop.taking import Taker
+from broker_core.broker.processors.access import AccessProcessor
 from broker_core.broker.processors.ack import AckProcessor
 from broker_core.broker.processors.admin import AdminProcessor
 from broker_core.broker.processors.clients import ClientProcessor
@@ -27,12 +28,18 @@ from broker_core.broker.processors.messages import MessageProcessor
 from broker_core.broker.processors.offsets import OffsetProcessor
 from broker_core.broker.processors.pop import PopProcessor
 from broker_core.broker.processors.pull import PullProcessor
+from broker_core.broker.processors.queues import QueueProcessor
+from broker_core.broker.processors.relays import RelayProcessor
+from broker_core.broker.processors.replies import ReplyProcessor
 from broker_core.broker.processors.send import SendProcessor
+from broker_core.broker.processors.settings import SettingsProcessor
 from broker_core.broker.processors.topics import TopicProcessor
+from broker_core.broker.settings import Settings
 from broker_core.errors import GantryError
 from broker_core.logs import get_logger
 from broker_core.protocol.codes import RequestCode
-from broker_core.remoting import AddressRefused, Dispatch, Limits, RemotingClient, Server
+from broker_core.remoting import AddressRefused, Dispatch, RemotingClient, Server
+from broker_core.remoting.memory import Memory
 from broker_core.store import MessageStore
 
 FAST_PORT_BELOW: Final = 2
@@ -59,8 +66,8 @@ class Broker:
         self._clock = clock
         self._dispatch = Dispatch(ANSWERS)
         self._fast_dispatch = Dispatch(ANSWERS)
-        self._limits = Limits(max_connections=config.limits.connections)
-        self._server = Server(self._dispatch, host=config.bind, port=config.port, limits=self._limits)
+        self._memory = Memory(config.limits.memory_bytes)
+        self._main_server: Server | None = None
         self._fast_server: Server | None = None
         self._remoting = RemotingClient()
         self._disk = ThreadPoolExecutor(1, thread_name_prefix="disk")
@@ -86,7 +93,8 @@ class Broker:
     @property
     def port(self) -> int:
         """The main port."""
-        return self._server.port
+        assert self._main_server is not None, "the broker is not started"
+        return self._main_server.port
 
     @property
     def address(self) -> str:
@@ -98,12 +106,18 @@ class Broker:
     async def start(self) -> None:
         """Open the store, listen, and tell the name servers; after a failure nothing is left open."""
         try:
+            settings = Settings.of(self._config)
+            self._config = settings.config
             self._store = MessageStore.open(self._config.store, now=self._clock())
             self._journal = Journal(self._config.config_folder)
-            await self._server.start()
+            self._memory.limit = self._config.limits.memory_bytes
+            self._main_server = self._server(self._dispatch, self._config.port)
+            await self._main_server.start()
             # No request is read before this function waits again, and then everything is in place.
-            self._parts = self._compose(self._store, self._journal)
+            self._parts = self._compose(settings, self._store, self._journal)
             steps = self._install(self._parts)
+            # Before the first message: the disk may be full already.
+            self._drop_expired(self._clock())
             await self._start_fast_server()
             await self._parts.registration.register()
         except BaseException:
@@ -121,7 +135,7 @@ class Broker:
             self._pulls.drain()
             self._pops.drain()
         await self._parts.durability.flush()
-        for server in (self._server, self._fast_server):
+        for server in (self._main_server, self._fast_server):
             if server is not None:
                 await server.close(_DRAIN_SECONDS)
         if self._background is not None:
@@ -141,7 +155,8 @@ class Broker:
             _log.critical("broker=%s: its background work failed", self._config.identity.name, exc_info=error)
 
     async def _release(self) -> None:
-        await self._server.close()
+        if self._main_server is not None:
+            await self._main_server.close()
         await self._remoting.close()
         loop = asyncio.get_running_loop()
         for resource in (self._journal, self._store):
@@ -153,7 +168,7 @@ class Broker:
 
     # -- putting together
 
-    def _compose(self, store: MessageStore, journal: Journal) -> Parts:
+    def _compose(self, settings: Settings, store: MessageStore, journal: Journal) -> Parts:
         host = advertised_host(self._config.bind, self._config.advertise)
         loop = asyncio.get_running_loop()
         around = Surroundings(
@@ -166,19 +181,21 @@ class Broker:
             files=self._files,
             clock=self._clock,
             soon=loop.call_soon,
+            memory=self._memory,
         )
-        return compose(self._config, around)
+        return compose(settings, around)
 
     def _install(self, parts: Parts) -> list[Step]:
         """Have every processor answer its codes; return what is to be done again and again."""
-        clients, pulls = ClientProcessor(parts), PullProcessor(parts)
+        clients, pulls, sends = ClientProcessor(parts), PullProcessor(parts), SendProcessor(parts)
         dead_letters = DeadLetters(parts)
         pops = PopProcessor(
             parts, Taker(parts.store, parts.leases, parts.offsets, parts.config.limits, dead_letters.put)
         )
         self._pulls, self._pops = pulls, pops
         processors: Sequence[Processor] = (
-            SendProcessor(parts),
+            sends,
+            ReplyProcessor(parts, sends),
             pulls,
             pops,
             AckProcessor(parts, pops.settled),
@@ -187,6 +204,10 @@ class Broker:
             TopicProcessor(parts),
             GroupProcessor(parts),
             MessageProcessor(parts),
+            RelayProcessor(parts),
+            QueueProcessor(parts),
+            SettingsProcessor(parts),
+            AccessProcessor(),
             AdminProcessor(parts, {"parkedPulls": pulls.waiting, "parkedPops": pops.waiting}),
         )
         for processor in processors:
@@ -204,15 +225,20 @@ class Broker:
             Step("saving", periods.save, self._save),
             Step("silent clients", periods.client_scan, clients.expire),
             Step("retention", _RETENTION_MS, self._drop_expired),
+            Step("damage", _SECOND_MS, self._tell_damage),
             Step("checkpoint", _CHECKPOINT_MS, self._checkpoint),
         ]
+
+    def _server(self, dispatch: Dispatch, port: int) -> Server:
+        limits = self._config.limits.of_connections()
+        return Server(dispatch, host=self._config.bind, port=port, limits=limits, memory=self._memory)
 
     async def _start_fast_server(self) -> None:
         """Listen on the second port if it is free; clients that want it fall back to the first."""
         port = self._config.port - FAST_PORT_BELOW
         if port <= 0:
             return
-        server = Server(self._fast_dispatch, host=self._config.bind, port=port, limits=self._limits)
+        server = self._server(self._fast_dispatch, port)
         try:
             await server.start()
         except AddressRefused as error:
@@ -232,7 +258,7 @@ class Broker:
     async def _save(self, _now: int) -> None:
         """Write the registers that changed, and the journal of leases anew when it has grown."""
         parts = self.parts
-        await parts.saver.save_all((parts.topics, parts.groups, parts.offsets, parts.delay))
+        await parts.saver.save_all((parts.topics, parts.groups, parts.offsets, parts.delay, parts.settings))
         await self._rewrite_journal(parts)
 
     async def _rewrite_journal(self, parts: Parts) -> None:
@@ -252,15 +278,20 @@ class Broker:
         dropped = self.store.drop_expired(now)
         if dropped.segments:
             _log.info("store: dropped %d old segments, %d bytes", dropped.segments, dropped.log_bytes)
-        if dropped.has_room != self.parts.intake.has_room:
-            self.parts.intake.has_room = dropped.has_room
-            _log.warning("store: %d bytes free, messages are %s", dropped.free_bytes, _TAKEN[dropped.has_room])
+        intake = self.parts.intake
+        if dropped.has_room != intake.has_room:
+            _log.warning("store: messages are %s", f"refused, {dropped.refusal}" if dropped.refusal else "taken again")
+        intake.refusal = dropped.refusal
+        # What a full disk left undone may have room now.
+        self.parts.arrivals.expect()
+
+    def _tell_damage(self, _now: int) -> None:
+        """Name the messages that reads left out since the last step."""
+        for damaged in self.store.damage.take_new():
+            _log.error("%s", damaged)
 
     async def _checkpoint(self, _now: int) -> None:
         try:
             await asyncio.get_running_loop().run_in_executor(self._disk, self.store.checkpoint)
         except (GantryError, OSError) as error:
             _log.error("store: no checkpoint: %s", error)
-
-
-_TAKEN: Final = {True: "taken again", False: "refused"}

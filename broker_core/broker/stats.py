@@ -47,9 +47,11 @@ class Counter:
         self._samples: tuple[deque[tuple[int, int, int]], ...] = tuple(deque(maxlen=size) for _, size in _SPANS)
 
     def step(self, now: int) -> None:
-        """Take the samples that are due at `now`."""
+        """Take the samples that are due at `now`; a new counter was at zero a period ago (behaviour.md F.11)."""
         for (period, _), samples in zip(_SPANS, self._samples, strict=True):
-            if not samples or now - samples[-1][0] >= period:
+            if not samples:
+                samples.append((now - period, 0, 0))
+            if now - samples[-1][0] >= period:
                 samples.append((now, self.sum, self.times))
 
     def windows(self) -> tuple[Window, Window, Window]:

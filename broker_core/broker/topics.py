@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import orjson
@@ -54,6 +54,13 @@ _CLUSTER_QUEUES: Final = 16
 _SCHEDULE_QUEUES: Final = 18
 
 
+@dataclass(frozen=True, slots=True)
+class _Deletions:
+    """What the file holds beside RocketMQ's: topics that were deleted, and when (ms)."""
+
+    deleted_topics: dict[str, int] = field(default_factory=dict)
+
+
 def check_name(topic: str) -> None:
     """Raise IllegalTopicName unless `topic` is a name that topics can have (remoting-protocol.md 2.2, step 3)."""
     if not topic.strip():
@@ -69,14 +76,16 @@ def built_in(identity: Identity, defaults: TopicDefaults) -> list[TopicConfig]:
     topics = [
         _topic(_SELF_TEST, 1),
         _topic(_BENCHMARK, _BENCHMARK_QUEUES),
-        _topic(identity.cluster, _CLUSTER_QUEUES, _INHERITABLE),
-        _topic(identity.name, 1, _INHERITABLE),
+        _topic(identity.cluster, _CLUSTER_QUEUES, _INHERITABLE if defaults.cluster_topic else PERM_INHERIT),
+        _topic(identity.name, 1, _INHERITABLE if defaults.broker_topic else PERM_INHERIT),
         _topic(OFFSET_MOVED_EVENT, 1),
         _topic(SCHEDULE_TOPIC, _SCHEDULE_QUEUES),
         _topic(f"{identity.cluster}_REPLY_TOPIC", 1),
     ]
     if defaults.auto_create_topics:
         topics.append(_topic(TEMPLATE_TOPIC, defaults.queues, _INHERITABLE))
+    if defaults.trace_topic:
+        topics.append(_topic(defaults.trace_topic_name, 1))
     return topics
 
 
@@ -85,6 +94,7 @@ class Topics:
 
     def __init__(self, file: JsonFile, *, identity: Identity, defaults: TopicDefaults, limits: Limits) -> None:
         self._file = file
+        self._identity = identity
         self._limits = limits
         self._table = {topic.topic_name: topic for topic in built_in(identity, defaults)}
         self._own = frozenset({identity.cluster, identity.name, f"{identity.cluster}_REPLY_TOPIC"})
@@ -170,6 +180,29 @@ class Topics:
             self._deleted[topic] = now
             self._changed(now)
 
+    def offer(self, defaults: TopicDefaults, *, now: int) -> bool:
+        """Have the templates, after which topics are made by themselves, as the settings say; say whether one changed.
+
+        Where that is off, a template that is known already can no longer be inherited from.
+        """
+        wanted = {topic.topic_name: topic for topic in built_in(self._identity, defaults)}
+        known = self._table.get(TEMPLATE_TOPIC)
+        if known is not None:
+            wanted.setdefault(TEMPLATE_TOPIC, replace(known, perm=READ_WRITE))
+        templates = [
+            wanted[name] for name in (self._identity.cluster, self._identity.name, TEMPLATE_TOPIC) if name in wanted
+        ]
+        changed = [topic for topic in templates if topic != self._table.get(topic.topic_name)]
+        for topic in changed:
+            self._table[topic.topic_name] = topic
+        if changed:
+            self._changed(now)
+        return bool(changed)
+
+    def touch(self, *, now: int) -> None:
+        """Raise the version: name servers take over all topics anew."""
+        self._changed(now)
+
     def apply_order(self, ordered: Collection[str], *, now: int) -> None:
         """Mark the topics that the name servers list as ordered, and no others (behaviour.md B.2)."""
         wrong = [config for config in self._table.values() if config.order != (config.topic_name in ordered)]
@@ -223,10 +256,11 @@ class Topics:
             return
         try:
             wrapper = coder.from_tree(TopicConfigSerializeWrapper, tree)
+            deleted: dict[str, int] = coder.from_tree(_Deletions, tree).deleted_topics
         except MalformedBody as error:
             raise BadConfigFile(f"{self._file} is not a table of topics: {error}") from error
         self._table.update(wrapper.topic_config_table)
-        self._deleted = dict(tree.get(_DELETED, {}))
+        self._deleted = deleted
         self.version = wrapper.data_version
 
 

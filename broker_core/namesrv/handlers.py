@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Final, TypeAlias
 
-from broker_core.namesrv.config import NameServerConfig
+from broker_core.namesrv.options import OptionFixed, OptionRefused, Options
 from broker_core.namesrv.routes import Registration, RouteTable
 from broker_core.namesrv.settings import ORDER_TOPIC_CONFIG, Settings
-from broker_core.protocol import Command, RequestCode, ResponseCode, bodies
+from broker_core.protocol import Command, RequestCode, ResponseCode, bodies, java_properties
 from broker_core.protocol.bodies.registration import checksum, decode_registration
 from broker_core.protocol.codes import STRICT_JSON_VERSION, TOPIC_UNIT, TOPIC_UNIT_SUBSCRIPTION
 from broker_core.protocol.headers import routes as headers
@@ -26,12 +25,10 @@ Answer: TypeAlias = Callable[[Command, Connection], Command]
 class Handlers:
     """One method per request code; `table` lists them for the dispatcher. `clock` gives milliseconds."""
 
-    def __init__(
-        self, routes: RouteTable, settings: Settings, config: NameServerConfig, clock: Callable[[], int]
-    ) -> None:
+    def __init__(self, routes: RouteTable, settings: Settings, options: Options, clock: Callable[[], int]) -> None:
         self._routes = routes
         self._settings = settings
-        self._config = config
+        self._options = options
         self._clock = clock
         self._watched: set[Connection] = set()
 
@@ -111,7 +108,7 @@ class Handlers:
         if route is None:
             remark = f"No topic route info in name server for the topic: {header.topic}\n{_FAQ}"
             return Command.response(ResponseCode.TOPIC_NOT_EXIST, remark=remark)
-        if self._config.order_message_enable:
+        if self._options.config.order_message_enable:
             order = self._settings.find(ORDER_TOPIC_CONFIG, header.topic)
             route = bodies.TopicRouteData(route.broker_datas, route.queue_datas, route.filter_server_table, order)
         is_strict = request.version >= STRICT_JSON_VERSION or header.accept_standard_json_only
@@ -192,14 +189,17 @@ class Handlers:
 
     def get_config(self, _: Command, __: Connection) -> Command:
         """Return the name server's own configuration as lines of ``key=value``."""
-        lines = "".join(f"{key}={value}\n" for key, value in asdict(self._config).items())
-        return _success(lines.encode())
+        return _success(java_properties.dump(self._options.texts()))
 
-    def update_config(self, _: Command, __: Connection) -> Command:
-        """Refuse: what a name server is told at its start holds until its end."""
-        return Command.response(
-            ResponseCode.NO_PERMISSION, remark="the name server's configuration is fixed at its start"
-        )
+    def update_config(self, request: Command, _: Connection) -> Command:
+        """Change what can be changed while it runs; a name that it does not have is refused."""
+        try:
+            self._options.update(java_properties.parse(request.body))
+        except OptionFixed as error:
+            return Command.response(ResponseCode.NO_PERMISSION, remark=str(error))
+        except OptionRefused as error:
+            return Command.response(ResponseCode.INVALID_PARAMETER, remark=str(error))
+        return Command.response(ResponseCode.SUCCESS)
 
     def _watch(self, connection: Connection) -> None:
         """Have the brokers of `connection` forgotten when it closes; a broker registers on it again and again."""

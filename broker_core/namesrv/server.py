@@ -9,6 +9,7 @@ import time
 
 from broker_core.namesrv.config import NameServerConfig
 from broker_core.namesrv.handlers import Handlers
+from broker_core.namesrv.options import Options
 from broker_core.namesrv.routes import RouteTable
 from broker_core.namesrv.settings import Settings
 from broker_core.remoting import Connection, Dispatch, Limits, Server
@@ -25,9 +26,10 @@ class NameServer:
 
     def __init__(self, config: NameServerConfig) -> None:
         """Read the settings file; raises SettingsDamaged."""
-        self.config = config
+        self.options = Options(config, port=lambda: self.port)
+        self.config = self.options.config
         self.routes = RouteTable()
-        handlers = Handlers(self.routes, Settings(config.settings_file), config, _now_ms)
+        handlers = Handlers(self.routes, Settings(config.settings_file), self.options, _now_ms)
         dispatch = Dispatch()
         for code, answer in handlers.table().items():
             dispatch.register(code, answer)

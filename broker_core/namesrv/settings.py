@@ -11,6 +11,7 @@ import orjson
 from broker_core.errors import GantryError
 
 ORDER_TOPIC_CONFIG: Final = "ORDER_TOPIC_CONFIG"
+_TABLE: Final = "configTable"
 
 
 class SettingsDamaged(GantryError):
@@ -45,20 +46,24 @@ class Settings:
             self._write()
 
     def _write(self) -> None:
-        if self._file is None:
-            return
-        self._file.parent.mkdir(parents=True, exist_ok=True)
-        draft = self._file.with_name(self._file.name + ".tmp")
-        with draft.open("wb") as file:
-            file.write(orjson.dumps({"configTable": self._namespaces}, option=orjson.OPT_INDENT_2))
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(self._file)
+        if self._file is not None:
+            write_tree(self._file, {_TABLE: self._namespaces})
+
+
+def write_tree(file: Path, tree: object) -> None:
+    """Replace a file by a tree as JSON; the old one stays until the new one is on the disk."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    draft = file.with_name(file.name + ".tmp")
+    with draft.open("wb") as opened:
+        opened.write(orjson.dumps(tree, option=orjson.OPT_INDENT_2))
+        opened.flush()
+        os.fsync(opened.fileno())
+    draft.replace(file)
 
 
 def _read(file: Path) -> dict[str, dict[str, str]]:
     try:
-        tree: Any = orjson.loads(file.read_bytes())["configTable"]
+        tree: Any = orjson.loads(file.read_bytes())[_TABLE]
         return {str(space): {str(key): str(value) for key, value in keys.items()} for space, keys in tree.items()}
     except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
         raise SettingsDamaged(f"{file} holds no settings: {error}") from error

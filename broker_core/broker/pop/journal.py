@@ -29,9 +29,11 @@ from collections.abc import Callable, Iterable
 from errno import ENOSPC
 from pathlib import Path
 from struct import Struct
+from struct import error as StructError  # noqa: N812 - its own name says nothing
 from typing import Final
 from zlib import crc32
 
+from broker_core.broker.errors import BadConfigFile
 from broker_core.broker.pop.changes import Acknowledged, Change, Closed, Held, Leased, Opened
 
 FILE_NAME: Final = "leases.journal"
@@ -53,7 +55,10 @@ def encode(change: Change) -> bytes:
 
 
 def decode_all(data: bytes) -> tuple[list[Change], int]:
-    """Return the whole changes of a file and where the torn tail begins, which is the end of a file without one."""
+    """Return the whole changes of a file and where the torn tail begins, which is the end of a file without one.
+
+    Raises BadConfigFile for a change that is whole and none of ours: a later version wrote it.
+    """
     changes: list[Change] = []
     position = 0
     while position + _FRAME.size <= len(data):
@@ -61,13 +66,16 @@ def decode_all(data: bytes) -> tuple[list[Change], int]:
         payload = data[position + _FRAME.size : position + _FRAME.size + size]
         if len(payload) < size or not payload or crc32(payload) != checksum:
             break
-        changes.append(_DECODERS[payload[0]](payload))
+        try:
+            changes.append(_DECODERS[payload[0]](payload))
+        except (KeyError, StructError, UnicodeDecodeError) as error:
+            raise BadConfigFile(f"{FILE_NAME}: the change at byte {position} is of no known kind") from error
         position += _FRAME.size + size
     return changes, position
 
 
 class Journal:
-    """The file of one broker's leases. Raises OSError when the disk refuses a write."""
+    """The file of one broker's leases. Raises OSError when the disk refuses a write, BadConfigFile from `load`."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)

@@ -184,8 +184,11 @@ class Leases:
         self._hold(queue, change.offset, Lease(change.pop_time, change.visible_at, change.deliveries))
 
     def _hold(self, queue: QueueLeases, offset: int, lease: Lease) -> None:
+        before = queue.find(offset)
         if queue.hold(offset, lease):
             self._count(queue.group, 1)
+        if before is not None and before.visible_at == lease.visible_at:
+            return  # that end is known; a second one would make the message due twice, and be taken twice at once
         heappush(self._ends, (lease.visible_at, queue.number, offset))
         if len(self._ends) > 2 * self._total + SLACK:
             self._forget_ended()
@@ -204,10 +207,11 @@ class Leases:
 
     def _closed(self, queue: QueueLeases, change: Closed) -> None:
         del self._numbers[change.queue]
-        siblings = self._queues[queue.group, queue.topic]
-        del siblings[queue.queue_id]
+        siblings = self._queues.get((queue.group, queue.topic), {})
+        if siblings.get(queue.queue_id) is queue:
+            del siblings[queue.queue_id]
         if not siblings:
-            del self._queues[queue.group, queue.topic]
+            self._queues.pop((queue.group, queue.topic), None)
         self._count(queue.group, -len(queue))
 
     def _count(self, group: str, by: int) -> None:

@@ -82,6 +82,8 @@ class QueueLeases:
         """Take the lowest offset that is due again at `now`; it is to be leased, finished or given back."""
         while self._due:
             offset = heappop(self._due)
+            while self._due and self._due[0] == offset:  # it ended twice: both times count as one
+                heappop(self._due)
             lease = self._held.get(offset)
             if lease is not None and lease.visible_at <= now:
                 return offset

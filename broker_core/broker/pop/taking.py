@@ -222,8 +222,8 @@ class Taker:
                     continue
                 found[offset] = with_count(answer.records[0], lease.deliveries)
                 size += len(answer.records[0])
-            elif offset < answer.min_offset:
-                self._leases.finish(queue, offset)  # it has left the log
+            elif offset < answer.min_offset or any(damaged.queue_offset == offset for damaged in answer.damaged):
+                self._leases.finish(queue, offset)  # it has left the log, or is not what it was
             else:
                 refused.append(offset)
         for offset in refused:

@@ -7,7 +7,6 @@ make one.
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Callable
 from typing import Final
 
@@ -15,8 +14,8 @@ from broker_core.broker.errors import IllegalArgument, LeaseLost
 from broker_core.broker.parts import Parts
 from broker_core.broker.pop.leases import Settled
 from broker_core.broker.pop.queue_leases import QueueLeases
-from broker_core.broker.processors.handlers import Handlers
-from broker_core.protocol import bodies
+from broker_core.broker.processors.handlers import Handlers, body_of
+from broker_core.broker.processors.pop import MAX_LEASE_MS
 from broker_core.protocol.bodies.pop import BatchAck, BatchAckMessageRequestBody
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
@@ -24,6 +23,7 @@ from broker_core.protocol.headers import pop as headers
 from broker_core.remoting.connection import Connection
 
 _REVIVE_QUEUE: Final = 0
+_TIME_DIGITS: Final = 19  # of a 64-bit number
 
 
 class AckProcessor:
@@ -54,17 +54,22 @@ class AckProcessor:
 
     def batch_ack(self, request: Command, _: Connection) -> Command:
         """Note that many are done; those whose lease was lost are passed over, as they come again anyway."""
-        body = bodies.decode(BatchAckMessageRequestBody, request.body)
+        body = body_of(BatchAckMessageRequestBody, request, self._parts.config.limits)
         lost = 0
+        room = self._parts.config.limits.leases_per_group
         for ack in body.acks:
             queue = self._leased_queue(ack.consumer_group, ack.topic, ack.queue_id)
-            for offset in _offsets_of(ack):
+            offsets = _offsets_of(ack, room)
+            room -= len(offsets)
+            for offset in offsets:
                 lost += self._settle(queue, offset, ack.pop_time) is Settled.LOST
         return Command.response(ResponseCode.SUCCESS, remark=f"{lost} leases were lost" if lost else None)
 
     def change(self, request: Command, _: Connection) -> Command:
         """Give a leased message a new lease from now on; 0 ms give it back at once."""
         header = request.header(headers.ChangeInvisibleTimeRequest)
+        if header.invisible_time > MAX_LEASE_MS:
+            raise IllegalArgument(f"invisibleTime {header.invisible_time} is not between 0 and {MAX_LEASE_MS} ms")
         now = self._parts.clock()
         queue = self._leased_queue(header.consumer_group, header.topic, header.queue_id)
         _state, lease = self._parts.leases.extend(
@@ -96,18 +101,29 @@ class AckProcessor:
 
 def _pop_time(receipt: str) -> int:
     parts = receipt.split(" ")
-    if len(parts) < 2 or not parts[1].isdecimal():
+    if len(parts) < 2 or not parts[1].isdecimal() or len(parts[1]) > _TIME_DIGITS:
         raise IllegalArgument(f"extraInfo {receipt[:80]!r} is not a receipt")
     return int(parts[1])
 
 
-def _offsets_of(ack: BatchAck) -> list[int]:
-    """Return the offsets whose bits are set; the lowest bit of the first byte is the start offset."""
+def _offsets_of(ack: BatchAck, room: int) -> list[int]:
+    """Return the offsets whose bits are set; the lowest bit of the first byte is the start offset.
+
+    Raises IllegalArgument for a bit set that is none, or of more bits than a group can have leases.
+    """
     try:
-        bits = int.from_bytes(base64.b64decode(ack.bit_set, validate=True), "little")
-    except binascii.Error as error:
+        octets = base64.b64decode(ack.bit_set, validate=True).rstrip(b"\0")
+    except ValueError as error:  # also for letters beyond ASCII
         raise IllegalArgument(f"the bit set {ack.bit_set[:40]!r} is not Base64") from error
-    return [ack.start_offset + place for place in range(bits.bit_length()) if bits >> place & 1]
+    if 8 * len(octets) > room + 7:
+        raise IllegalArgument(f"a bit set of {8 * len(octets)} messages; there is room for {room} by leases_per_group")
+    return [
+        ack.start_offset + 8 * at + bit
+        for at, octet in enumerate(octets)
+        if octet
+        for bit in range(8)
+        if octet >> bit & 1
+    ]
 
 
 def _lost(queue: QueueLeases, offset: int, now: int) -> LeaseLost:

@@ -1,19 +1,17 @@
-"""What has no better room: figures of the running broker, its settings, statistics (remoting-protocol.md 2.10, 3.8)."""
+"""What has no better room: figures of the running broker, statistics, housekeeping (remoting-protocol.md 2.10, 3.8)."""
 
 from __future__ import annotations
 
+import math
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
-
-import orjson
 
 from broker_core.broker.errors import StatisticUnknown
 from broker_core.broker.parts import Parts
 from broker_core.broker.processors.handlers import Handlers
 from broker_core.broker.stats import Window
 from broker_core.protocol import bodies
-from broker_core.protocol.bodies import coder
 from broker_core.protocol.bodies.clusters import BrokerStatsData, BrokerStatsItem
 from broker_core.protocol.bodies.groups import DelayOffsetSerializeWrapper
 from broker_core.protocol.bodies.routes import KVTable
@@ -28,7 +26,7 @@ _IDLE_POOLS: Final = ("send", "pull", "query")
 
 
 class AdminProcessor:
-    """Answers 26, 28, 45, 306, 315, 316 and 329."""
+    """Answers 28, 45, 306, 315, 316 and 329."""
 
     def __init__(self, parts: Parts, counts: Mapping[str, Callable[[], int]]) -> None:
         """`counts` are figures of other processors, by the names under which they are told."""
@@ -39,7 +37,6 @@ class AdminProcessor:
         """Return which code is answered by which method."""
         return {
             RequestCode.GET_BROKER_RUNTIME_INFO: self.runtime_info,
-            RequestCode.GET_BROKER_CONFIG: self.config,
             RequestCode.GET_ALL_DELAY_OFFSET: self.delay_offsets,
             RequestCode.VIEW_BROKER_STATS_DATA: self.stats,
             RequestCode.DELETE_EXPIRED_COMMITLOG: self.drop_expired,
@@ -51,12 +48,6 @@ class AdminProcessor:
         """Return the figures that dashboards show."""
         table = dict(self._figures())
         return Command.response(ResponseCode.SUCCESS, body=bodies.encode(KVTable(table)))
-
-    def config(self, _request: Command, _: Connection) -> Command:
-        """Return the settings under RocketMQ's names, one ``key=value`` a line."""
-        version = orjson.dumps(coder.to_tree(self._parts.topics.version)).decode()
-        text = "".join(f"{key}={value}\n" for key, value in self._settings())
-        return Command.response(ResponseCode.SUCCESS, headers.GetBrokerConfigResponse(version), text.encode())
 
     def delay_offsets(self, _request: Command, _: Connection) -> Command:
         """Return how far each delay level is delivered."""
@@ -74,7 +65,7 @@ class AdminProcessor:
 
     def drop_expired(self, _request: Command, _: Connection) -> Command:
         """Drop now what the retention allows to drop."""
-        self._parts.store.drop_expired(self._parts.clock())
+        self._parts.store.drop_expired(self._parts.clock(), at_any_hour=True)
         return Command.response(ResponseCode.SUCCESS)
 
     def drop_unused_topics(self, _request: Command, _: Connection) -> Command:
@@ -136,7 +127,7 @@ class AdminProcessor:
         figures = self._parts.store.stats()
         folder = self._parts.config.store.folder
         disk = shutil.disk_usage(folder)
-        ratio = str((disk.total - disk.free) / disk.total)
+        ratio = str(_used(disk.used, disk.free))
         yield "commitLogMinOffset", str(figures.log_begin)
         yield "commitLogMaxOffset", str(figures.log_end)
         yield "commitLogDiskRatio", ratio
@@ -148,29 +139,12 @@ class AdminProcessor:
         yield "dispatchMaxBuffer", "0"
         yield "pageCacheLockTimeMills", "0"
         yield "remainTransientStoreBufferNumbs", "0"
-        yield "remainHowManyDataToCommit", "0"
         yield "remainHowManyDataToFlush", f"{figures.unflushed_bytes} B"
 
-    def _settings(self) -> Iterator[tuple[str, object]]:
-        config, host_port = self._parts.config, self._parts.address.rpartition(":")
-        yield "brokerName", config.identity.name
-        yield "brokerClusterName", config.identity.cluster
-        yield "brokerId", config.identity.broker_id
-        yield "brokerIP1", host_port[0]
-        yield "listenPort", host_port[2]
-        yield "namesrvAddr", ";".join(config.name_servers)
-        yield "brokerPermission", 6
-        yield "autoCreateTopicEnable", str(config.topics.auto_create_topics).lower()
-        yield "autoCreateSubscriptionGroup", str(config.topics.auto_create_groups).lower()
-        yield "defaultTopicQueueNums", config.topics.queues
-        yield "flushDiskType", "SYNC_FLUSH" if config.flushes_before_answer else "ASYNC_FLUSH"
-        yield "brokerRole", "ASYNC_MASTER"
-        yield "storePathRootDir", config.store.folder
-        yield "mappedFileSizeCommitLog", config.store.commit_log_file_size
-        yield "maxMessageSize", config.limits.body_bytes
-        yield "fileReservedTime", config.store.retention_ms // 3_600_000
-        yield "enablePropertyFilter", "false"
-        yield "rejectTransactionMessage", "true"
+
+def _used(used: int, usable: int) -> float:
+    """Return the share of a disk that is in use, in whole percent rounded up, as RocketMQ reckons it."""
+    return math.ceil(used * 100 / (used + usable)) / 100
 
 
 def _spaced(rates: tuple[float, ...]) -> str:

@@ -1,14 +1,14 @@
-"""Live clients: heartbeats, members, locks, and requests handed on to a client (remoting-protocol.md 2.6, 2.8)."""
+"""Live clients: heartbeats, members, locks (remoting-protocol.md 2.6)."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from broker_core.broker.clients import ConsumerGroup, Member
-from broker_core.broker.errors import ClientTooSlow, ClientUnreachable, GroupNotFound, NoMembers
+from broker_core.broker.errors import GroupNotFound, NoMembers
 from broker_core.broker.filters.tags import parse_tags
 from broker_core.broker.parts import Parts
-from broker_core.broker.processors.handlers import Handlers
+from broker_core.broker.processors.handlers import Handlers, body_of
 from broker_core.broker.queue_locks import Queue
 from broker_core.broker.retries import retry_topic
 from broker_core.protocol import bodies
@@ -23,13 +23,11 @@ from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers import clients as headers
-from broker_core.protocol.message_id import parse_offset_id
 from broker_core.remoting.connection import Connection
-from broker_core.remoting.errors import RemotingError, RemotingTimeout
 
 
 class ClientProcessor:
-    """Answers 34, 35, 38, 41, 42, 46, 307 and 309; tells groups when their members change."""
+    """Answers 34, 35, 38, 41, 42 and 46; tells groups when their members change."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
@@ -44,13 +42,12 @@ class ClientProcessor:
             RequestCode.LOCK_BATCH_MQ: self.lock,
             RequestCode.UNLOCK_BATCH_MQ: self.unlock,
             RequestCode.CHECK_CLIENT_CONFIG: self.check,
-            RequestCode.GET_CONSUMER_RUNNING_INFO: self.running_info,
-            RequestCode.CONSUME_MESSAGE_DIRECTLY: self.consume_directly,
         }
 
     def heartbeat(self, request: Command, connection: Connection) -> Command:
         """Note who is there; groups that changed are told before the answer goes out (remoting-protocol.md 2.6)."""
-        data = bodies.decode(HeartbeatData, request.body)
+        data = body_of(HeartbeatData, request, self._parts.config.limits)
+        self._check_room(data)
         now = self._parts.clock()
         if connection not in self._watched:
             self._watched.add(connection)
@@ -91,57 +88,39 @@ class ClientProcessor:
 
     def lock(self, request: Command, _: Connection) -> Command:
         """Lock what is free; return what the client holds now."""
-        wanted = bodies.decode(LockBatchRequestBody, request.body)
-        held = self._parts.locks.lock(
-            wanted.consumer_group, wanted.client_id, map(_as_key, wanted.mq_set), now=self._parts.clock()
-        )
+        limits, locks = self._parts.config.limits, self._parts.locks
+        wanted = body_of(LockBatchRequestBody, request, limits)
+        queues = [_as_key(queue) for queue in wanted.mq_set]
+        news = locks.count_new(wanted.consumer_group, queues)
+        if news and len(locks) + news > limits.queue_locks:
+            raise limits.refuse("queue_locks", f"client {wanted.client_id[:80]!r} got no lock")
+        held = locks.lock(wanted.consumer_group, wanted.client_id, queues, now=self._parts.clock())
         granted = LockBatchResponseBody([MessageQueue(*queue) for queue in held])
         return Command.response(ResponseCode.SUCCESS, body=bodies.encode(granted))
 
     def unlock(self, request: Command, _: Connection) -> Command:
         """Free what the client holds."""
-        given = bodies.decode(UnlockBatchRequestBody, request.body)
+        given = body_of(UnlockBatchRequestBody, request, self._parts.config.limits)
         self._parts.locks.unlock(given.consumer_group, given.client_id, map(_as_key, given.mq_set))
         return Command.response(ResponseCode.SUCCESS)
 
     def check(self, request: Command, _: Connection) -> Command:
         """Say whether the broker can serve a subscription: tags only."""
-        subscription = bodies.decode(CheckClientRequestBody, request.body).subscription_data
+        subscription = body_of(CheckClientRequestBody, request, self._parts.config.limits).subscription_data
         if subscription.expression_type != "TAG":
             remark = f"The broker does not support consumer to filter message by {subscription.expression_type}"
             return Command.response(ResponseCode.SYSTEM_ERROR, remark=remark)
         parse_tags(subscription.sub_string)
         return Command.response(ResponseCode.SUCCESS)
 
-    async def running_info(self, request: Command, _: Connection) -> Command:
-        """Hand the question on to the client and its answer back."""
-        header = request.header(headers.GetConsumerRunningInfoRequest)
-        return await self._hand_on(request, header.consumer_group, header.client_id)
-
-    async def consume_directly(self, request: Command, _: Connection) -> Command:
-        """Have a client consume one message now, outside its queues."""
-        header = request.header(headers.ConsumeMessageDirectlyRequest)
-        record = self._parts.store.find_raw(parse_offset_id(header.msg_id).log_offset)
-        if record is None:
-            raise ClientUnreachable(f"message {header.msg_id} is not in the store")
-        fields = request.ext_fields | {"brokerName": self._parts.config.identity.name}
-        handed = Command(request.code, fields, record)
-        return await self._hand_on(handed, header.consumer_group, header.client_id)
-
-    async def _hand_on(self, request: Command, group: str, client_id: str) -> Command:
-        consumers = self._parts.clients.find_consumers(group)
-        member = consumers.find_member(client_id) if consumers is not None else None
-        if member is None:
-            raise ClientUnreachable(f"The Consumer <{group}> <{client_id}> not online")
-        timeout_ms = self._parts.config.periods.relay_timeout
-        try:
-            return await member.channel.invoke(
-                Command(request.code, dict(request.ext_fields), request.body), timeout_ms
-            )
-        except RemotingTimeout as error:
-            raise ClientTooSlow(f"consumer <{group}> <{client_id}> gave no answer in {timeout_ms} ms") from error
-        except RemotingError as error:
-            raise ClientUnreachable(f"invoke consumer <{group}> <{client_id}> Exception: {error}") from error
+    def _check_room(self, data: HeartbeatData) -> None:
+        """Raise LimitReached for a client of too many groups, or new producer groups beyond their number."""
+        limits, clients = self._parts.config.limits, self._parts.clients
+        if len(data.producer_data_set) + len(data.consumer_data_set) > limits.groups_per_client:
+            raise limits.refuse("groups_per_client", f"client {data.client_id[:80]!r} was not registered")
+        news = sum(1 for each in data.producer_data_set if not clients.has_producers(each.group_name))
+        if news and clients.producer_groups + news > limits.groups:
+            raise limits.refuse("groups", f"the producer groups of client {data.client_id[:80]!r} were not registered")
 
     def _heartbeat_consumer(self, data: ConsumerData, member: Member[Connection], now: int) -> None:
         try:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from broker_core.broker.clients import Member
 from broker_core.broker.errors import GroupOffline, IllegalArgument, NoMembers
 from broker_core.broker.parts import Parts
-from broker_core.broker.processors.handlers import Handlers
+from broker_core.broker.processors.handlers import Handlers, body_of
 from broker_core.broker.topics import OFFSET_MOVED_EVENT
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.groups import (
@@ -61,7 +61,7 @@ class GroupProcessor:
 
     async def put(self, request: Command, _: Connection) -> Command:
         """Create a group or replace its settings."""
-        config = bodies.decode(SubscriptionGroupConfig, request.body)
+        config = body_of(SubscriptionGroupConfig, request, self._parts.config.limits)
         if not config.group_name.strip():
             raise IllegalArgument("the group has no name")
         self._parts.groups.put(config, now=self._parts.clock())

@@ -54,7 +54,7 @@ class MessageProcessor:
             search_complete=found.complete and is_whole,
         )
         if not records:
-            remark = "can not find message, maybe time range not correct"
+            remark = "; ".join(map(str, found.damaged)) or "can not find message, maybe time range not correct"
             return Command.response(ResponseCode.QUERY_NOT_FOUND, figures, remark=remark)
         return Command.response(ResponseCode.SUCCESS, figures, b"".join(records))
 

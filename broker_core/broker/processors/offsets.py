@@ -25,7 +25,7 @@ from broker_core.remoting.connection import Connection
 TO_THE_END: Final = -1
 """The timestamp that means "after the last message"."""
 
-_IN_MEMORY_RATIO: Final = 0.4  # accessMessageInMemoryMaxRatio
+_MEMORY_BYTES: Final = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 _LOG_OFFSET: Final = Struct(">q")
 _NEVER: Final = 2**63 - 1
 
@@ -36,7 +36,6 @@ class OffsetProcessor:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._resets = parts.resets
-        self._in_memory_bytes = int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * _IN_MEMORY_RATIO)
 
     def handlers(self) -> Handlers:
         """Return which code is answered by which method."""
@@ -57,7 +56,7 @@ class OffsetProcessor:
         """Return a group's offset; a new group begins at 0 on a young queue, and learns elsewhere that it is new."""
         header = request.header(headers.QueryConsumerOffsetRequest)
         offset = self._parts.offsets.find(header.consumer_group, header.topic, header.queue_id)
-        if offset is None:
+        if offset is None or offset < 0:
             if not self._is_young(header.topic, header.queue_id) or header.set_zero_if_not_found is False:
                 raise NothingFound("Not found, V3_0_6_SNAPSHOT maybe this group consumer boot first")
             offset = 0
@@ -155,7 +154,8 @@ class OffsetProcessor:
         if not found.records:
             return True
         (log_offset,) = _LOG_OFFSET.unpack_from(found.records[0], LOG_OFFSET_AT)
-        return bool(store.appended_log_offset - log_offset <= self._in_memory_bytes)
+        in_memory = _MEMORY_BYTES * self._parts.config.pulls.in_memory_ratio
+        return bool(store.appended_log_offset - log_offset <= in_memory)
 
     def _targets(self, header: headers.ResetOffsetRequest) -> dict[int, int]:
         store, config = self._parts.store, self._parts.topics.get(header.topic)

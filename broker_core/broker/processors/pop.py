@@ -22,7 +22,7 @@ from broker_core.broker.errors import (
     TopicUnreadable,
 )
 from broker_core.broker.filters.tags import accept_expression
-from broker_core.broker.parked_pulls import Parked
+from broker_core.broker.parked_pulls import Parked, bare, size_of_wait
 from broker_core.broker.parts import Parts
 from broker_core.broker.pop.queue_leases import QueueLeases
 from broker_core.broker.pop.taking import MAX_BYTES, Taken, Taker, Wish
@@ -35,6 +35,9 @@ from broker_core.remoting.connection import Connection
 from broker_core.store.fetch import AcceptTag
 
 MAX_WAIT_MS: Final = 60_000
+MAX_LEASE_MS: Final = 30 * 86_400_000
+"""Thirty days: ten times as long as messages are kept by default."""
+
 ANY_QUEUE: Final = -1
 _TAG: Final = "TAG"
 _REVIVE_QUEUE: Final = 0
@@ -57,6 +60,11 @@ class ParkedPop:
         return self.wish.topic, self.wish.group
 
     @property
+    def size_bytes(self) -> int:
+        """What it takes of the memory."""
+        return size_of_wait(self.expression)
+
+    @property
     def sees(self) -> tuple[int, str]:
         """What it could get; a pop that sees the same as one that got nothing gets nothing either."""
         return self.wish.queue_id, self.expression
@@ -68,7 +76,7 @@ class PopProcessor:
     def __init__(self, parts: Parts, taker: Taker) -> None:
         self._parts = parts
         self._taker = taker
-        self._parked: Parked[ParkedPop] = Parked(parts.config.limits.parked_pops)
+        self._parked: Parked[ParkedPop] = Parked(parts.config.limits.parked_pops, parts.memory)
         self._waiting_groups: defaultdict[str, set[str]] = defaultdict(set)
         parts.arrivals.listen(self.arrived)
 
@@ -98,8 +106,8 @@ class PopProcessor:
             header.init_mode,
             header.attempt_id or "",
         )
-        if header.invisible_time <= 0:
-            raise IllegalArgument(f"invisibleTime {header.invisible_time} is not a positive number of ms")
+        if not 0 < header.invisible_time <= MAX_LEASE_MS:
+            raise IllegalArgument(f"invisibleTime {header.invisible_time} is not between 1 and {MAX_LEASE_MS} ms")
         again = self._taker.take_again(wish, now=now)
         if again is not None:
             return self._answer(wish, again)
@@ -163,8 +171,9 @@ class PopProcessor:
     def _park(self, request: Command, wish: Wish, expression: str, connection: Connection, deadline: int) -> None:
         if not self._parked.has_room:
             raise self._parts.config.limits.refuse("parked_pops", "too many pops wait for messages")
+        if not self._parked.park(ParkedPop(bare(request), wish, expression, connection, deadline)):
+            raise self._parts.config.limits.refuse("memory_bytes", "no memory for a pop that waits")
         self._waiting_groups[wish.topic].add(wish.group)
-        self._parked.park(ParkedPop(request, wish, expression, connection, deadline))
 
     def arrived(self, topic: str, _queue_id: int) -> None:
         """Serve the groups that wait for this topic."""

@@ -9,8 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from broker_core.broker.config import BrokerConfig
 from broker_core.broker.errors import (
-    BadSubscription,
+    BrokerUnreadable,
+    FilterUnsupported,
     GroupPaused,
     IllegalQueue,
     NotSubscribed,
@@ -18,7 +20,7 @@ from broker_core.broker.errors import (
     TopicUnreadable,
 )
 from broker_core.broker.filters.tags import accept_codes, accept_expression
-from broker_core.broker.parked_pulls import Parked
+from broker_core.broker.parked_pulls import Parked, bare, size_of_wait
 from broker_core.broker.parts import Parts
 from broker_core.broker.processors.handlers import Handlers
 from broker_core.protocol.bodies.groups import SubscriptionGroupConfig
@@ -36,10 +38,11 @@ from broker_core.remoting.connection import Connection
 from broker_core.store import GetResult, GetStatus
 from broker_core.store.fetch import AcceptTag
 
-MAX_MESSAGES: Final = 32  # maxTransferCountOnMessageInMemory (store-format.md 14.1)
-MAX_BYTES: Final = 262_144  # maxTransferBytesOnMessageInMemory
 MAX_WAIT_MS: Final = 60_000
 """Longer waits are cut to this; clients ask for 15 to 30 s."""
+
+PROGRESS_MS: Final = 5_000
+"""A client whose filter passed over messages learns so after this time: what it commits does not stay behind."""
 
 _TAG: Final = "TAG"
 _CODES: Final = {
@@ -70,19 +73,29 @@ class ParkedPull:
         """Topic and queue id."""
         return self.header.topic, self.header.queue_id
 
+    @property
+    def size_bytes(self) -> int:
+        """What it takes of the memory."""
+        return size_of_wait(self.header.subscription)
+
 
 class PullProcessor:
     """Answers 11, and 361 of 5.x clients."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
-        self._parked: Parked[ParkedPull] = Parked(parts.config.limits.parked_pulls)
+        self._parked: Parked[ParkedPull] = Parked(parts.config.limits.parked_pulls, parts.memory)
         self._hint = parts.config.identity.broker_id
+        parts.settings.watch(self._follow)
         parts.arrivals.listen(self.arrived)
 
     def handlers(self) -> Handlers:
         """Return which code is answered by which method."""
         return {RequestCode.PULL_MESSAGE: self.pull, RequestCode.LITE_PULL_MESSAGE: self.pull}
+
+    def _follow(self, config: BrokerConfig) -> None:
+        self._rules = config.pulls
+        self._is_readable = bool(config.permission & PERM_READ)
 
     def pull(self, request: Command, connection: Connection) -> Command | None:
         """Return records, or why there are none; None while the request is parked."""
@@ -96,8 +109,11 @@ class PullProcessor:
         if code == ResponseCode.PULL_NOT_FOUND and header.sys_flag & PULL_SUSPEND and header.suspend_timeout_millis > 0:
             if not self._parked.has_room:
                 raise self._parts.config.limits.refuse("parked_pulls", "too many pulls wait for messages")
-            deadline = now + min(header.suspend_timeout_millis, MAX_WAIT_MS)
-            self._parked.park(ParkedPull(request, header, accept, connection, deadline, header.queue_offset))
+            patience = header.suspend_timeout_millis if self._rules.long_polling else self._rules.short_polling_ms
+            deadline = now + min(patience, MAX_WAIT_MS)
+            parked = ParkedPull(bare(request), header, accept, connection, deadline, header.queue_offset)
+            if not self._parked.park(parked):
+                raise self._parts.config.limits.refuse("memory_bytes", "no memory for a pull that waits")
             return None
         return self._answer(header, found, code)
 
@@ -121,6 +137,7 @@ class PullProcessor:
                 self._answer_parked(parked, found)
             elif found.status is GetStatus.NO_MATCHED_MESSAGE:
                 parked.offset = found.next_offset
+                self._parked.hasten(parked, self._parts.clock() + PROGRESS_MS)
 
     def expire(self, now: int) -> None:
         """Answer the pulls whose time is over, with how far their filter has looked."""
@@ -141,12 +158,13 @@ class PullProcessor:
     # -- one run
 
     def _get(self, header: PullMessageRequest, accept: AcceptTag | None, offset: int) -> GetResult:
+        rules = self._rules
         return self._parts.store.get(
             header.topic,
             header.queue_id,
             offset,
-            max_messages=max(1, min(header.max_msg_nums, MAX_MESSAGES)),
-            max_bytes=min(header.max_msg_bytes or MAX_BYTES, MAX_BYTES),
+            max_messages=max(1, min(header.max_msg_nums, rules.max_messages)),
+            max_bytes=min(header.max_msg_bytes or rules.max_bytes, rules.max_bytes),
             accept_tag=accept,
         )
 
@@ -164,6 +182,8 @@ class PullProcessor:
 
     def _check(self, header: PullMessageRequest, now: int) -> AcceptTag | None:
         """Return the filter of a pull that may be served; raise what is wrong with it, in the order of F.4."""
+        if not self._is_readable:
+            raise BrokerUnreadable(self._parts.address)
         group = self._parts.groups.get_consuming(header.consumer_group, now=now)
         topic = self._parts.topics.get(header.topic)
         if not topic.perm & PERM_READ:
@@ -172,7 +192,7 @@ class PullProcessor:
             raise IllegalQueue(header.topic, header.queue_id, topic.read_queue_nums)
         if header.sys_flag & PULL_SUBSCRIPTION:
             if (header.expression_type or _TAG) != _TAG:
-                raise BadSubscription(_unsupported(header.expression_type))
+                raise FilterUnsupported(header.expression_type)
             return accept_expression(header.subscription)
         return self._accept_of_heartbeat(header, group)
 
@@ -188,7 +208,7 @@ class PullProcessor:
         if subscription.sub_version < header.sub_version:
             raise SubscriptionTooOld("the consumer's subscription not latest")
         if subscription.expression_type not in (_TAG, ""):
-            raise BadSubscription(_unsupported(subscription.expression_type))
+            raise FilterUnsupported(subscription.expression_type)
         return accept_codes(subscription.code_set)
 
 
@@ -197,7 +217,3 @@ def code_of(found: GetResult, queue_offset: int) -> ResponseCode:
     if found.status in _EMPTY:
         return ResponseCode.PULL_NOT_FOUND if queue_offset == 0 else ResponseCode.PULL_OFFSET_MOVED
     return _CODES[found.status]
-
-
-def _unsupported(expression_type: str | None) -> str:
-    return f"The broker does not support consumer to filter message by {expression_type}"

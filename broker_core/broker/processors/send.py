@@ -10,7 +10,9 @@ import itertools
 from functools import lru_cache
 from typing import Final
 
+from broker_core.broker.config import BrokerConfig
 from broker_core.broker.errors import (
+    BrokerUnwritable,
     IllegalQueue,
     MessageGone,
     MessageIllegal,
@@ -23,6 +25,7 @@ from broker_core.broker.intake import Host
 from broker_core.broker.parts import Parts
 from broker_core.broker.processors.handlers import Handlers
 from broker_core.broker.retries import exhausted_retry, send_back
+from broker_core.broker.sent_text import is_plain, take_wait, with_pair
 from broker_core.broker.topics import NOT_FOR_CLIENTS, RETRY_PREFIX, check_name
 from broker_core.protocol import fields
 from broker_core.protocol import properties as names
@@ -45,7 +48,7 @@ from broker_core.protocol.headers.send import (
 )
 from broker_core.protocol.host import parse_host
 from broker_core.protocol.message import Message
-from broker_core.protocol.properties import parse_properties
+from broker_core.protocol.properties import format_properties, parse_properties
 from broker_core.protocol.record import decode_one
 from broker_core.remoting.connection import Connection
 from broker_core.store import PutResult
@@ -73,8 +76,9 @@ class SendProcessor:
         self._topics = parts.topics
         self._intake = parts.intake
         self._durability = parts.durability if parts.config.flushes_before_answer else None
-        self._limits = parts.config.limits
+        parts.settings.watch(self._follow)
         self._cluster = parts.config.identity.cluster
+        self._cluster_pair = f"{names.CLUSTER}{names.NAME_END}{self._cluster}"
         self._answer = fields.encode(
             SendMessageResponse("", 0, 0, msg_region=parts.config.identity.region, trace_on=True)
         )
@@ -90,6 +94,10 @@ class SendProcessor:
             RequestCode.CONSUMER_SEND_MSG_BACK: self.send_back,
         }
 
+    def _follow(self, config: BrokerConfig) -> None:
+        self._limits = config.limits
+        self._is_writable = bool(config.permission & PERM_WRITE)
+
     def send(self, request: Command, connection: Connection) -> Command | None:
         """Store the message or the batch of a request; the answer may come later (`durability.py`)."""
         header = request.header(send_header_kind(request.code))
@@ -97,22 +105,22 @@ class SendProcessor:
         topic = self._topics.find(header.topic) or self._create_topic(header, now)
         if header.topic in NOT_FOR_CLIENTS:
             raise SendForbidden(header.topic)
+        if topic.order and not self._is_writable:
+            raise BrokerUnwritable(self._parts.address)
         queue_id = self._queue_of(header, topic)
         text = header.properties or ""
         self._limits.check_sizes(len(request.body), len(text))
         if self._durability is not None:
             self._durability.check_room()
-        pairs = parse_properties(text)
-        waits = pairs.pop(names.WAIT, "true").lower() == "true"
-        pairs[names.CLUSTER] = self._cluster
-        if names.TRAN_MSG in pairs and pairs[names.TRAN_MSG].lower() == "true":
-            raise TransactionsRefused("this broker takes no transactional messages")
+        text, waits = take_wait(text)
         born_host = host_of(connection.peer)
         if header.batch:
-            results = self._put_batch(header, topic, queue_id, request.body, pairs, born_host, now)
+            results = self._put_batch(header, topic, queue_id, request.body, text, born_host, now)
+            response = self._stored(",".join([result.offset_id for result in results]), results[0], queue_id)
         else:
-            results = [self._put(request, header, topic, queue_id, pairs, born_host, now)]
-        response = self._stored(results, queue_id)
+            result = self._put(request, header, topic, queue_id, text, born_host, now)
+            results = [result]
+            response = self._stored(result.offset_id, result, queue_id)
         if not waits or self._durability is None:
             return response
         self._answer_when_flushed(request, connection, response, results[-1].end, now)
@@ -123,6 +131,8 @@ class SendProcessor:
         header = request.header(ConsumerSendMessageBackRequest)
         now = self._clock()
         group = self._parts.groups.get_or_create(header.group, now=now)
+        if not self._is_writable:
+            raise BrokerUnwritable(self._parts.address)
         if group.retry_queue_nums <= 0:
             return Command.response(ResponseCode.SUCCESS)
         record = self._parts.store.find_raw(header.offset)
@@ -154,20 +164,46 @@ class SendProcessor:
         header: SendHeader,
         topic: TopicConfig,
         queue_id: int,
-        pairs: dict[str, str],
+        text: str,
         born_host: Host,
         now: int,
     ) -> PutResult:
+        if header.topic.startswith(RETRY_PREFIX) or not is_plain(text):
+            return self._put_special(request, header, topic, queue_id, text, born_host, now)
+        return self._intake.put_text(
+            header.topic,
+            queue_id,
+            request.body,
+            with_pair(text, self._cluster_pair),
+            flag=header.flag,
+            sys_flag=_sys_flag(header, topic),
+            born_timestamp=header.born_timestamp,
+            born_host=born_host,
+            now=now,
+            reconsume_times=header.reconsume_times,
+        )
+
+    def _put_special(
+        self,
+        request: Command,
+        header: SendHeader,
+        topic: TopicConfig,
+        queue_id: int,
+        text: str,
+        born_host: Host,
+        now: int,
+    ) -> PutResult:
+        """Store a message that asks for more than to be stored: a delay, or a retry of its own."""
         name, level = header.topic, 0
+        pairs = self._pairs(text)
         if names.DELAY in pairs:
             level = _delay_level(pairs[names.DELAY])
         if name.startswith(RETRY_PREFIX):
             dead = self._dead_letter_of(request, header, now)
             if dead is not None:
                 name, queue_id, level = dead, 0, 0
-        sys_flag = header.sys_flag | flags.MULTI_TAGS if topic.topic_filter_type == MULTI_TAG else header.sys_flag
         return self._intake.put(
-            Message(name, request.body, pairs, header.flag, sys_flag),
+            Message(name, request.body, pairs, header.flag, _sys_flag(header, topic)),
             queue_id,
             born_timestamp=header.born_timestamp,
             born_host=born_host,
@@ -185,27 +221,29 @@ class SendProcessor:
             self._own_topic(dead, 1, now)
         return dead
 
+    def _pairs(self, text: str) -> dict[str, str]:
+        pairs = parse_properties(text)
+        if pairs.get(names.TRAN_MSG, "").lower() == "true":
+            raise TransactionsRefused("this broker takes no transactional messages")
+        return pairs | {names.CLUSTER: self._cluster}
+
     # -- a batch
 
     def _put_batch(
-        self,
-        header: SendHeader,
-        topic: TopicConfig,
-        queue_id: int,
-        body: bytes,
-        common: dict[str, str],
-        born_host: Host,
-        now: int,
+        self, header: SendHeader, topic: TopicConfig, queue_id: int, body: bytes, text: str, born_host: Host, now: int
     ) -> list[PutResult]:
-        if header.sys_flag & flags.TRANSACTION_MASK or names.DELAY in common or header.topic.startswith(RETRY_PREFIX):
+        pairs = self._pairs(text)
+        if header.sys_flag & flags.TRANSACTION_MASK or names.DELAY in pairs or header.topic.startswith(RETRY_PREFIX):
             raise MessageIllegal("a batch takes no delay, no transaction and no retry topic")
-        sys_flag = header.sys_flag | flags.MULTI_TAGS if topic.topic_filter_type == MULTI_TAG else header.sys_flag
-        messages = [
-            Message(header.topic, entry.body, parse_properties(entry.properties) | common, entry.flag, sys_flag)
-            for entry in decode_batch(body)
-        ]
         return self._intake.put_batch(
-            header.topic, queue_id, messages, born_timestamp=header.born_timestamp, born_host=born_host, now=now
+            header.topic,
+            queue_id,
+            decode_batch(body),
+            common=format_properties(pairs),
+            sys_flag=_sys_flag(header, topic),
+            born_timestamp=header.born_timestamp,
+            born_host=born_host,
+            now=now,
         )
 
     # -- topic and queue
@@ -248,20 +286,19 @@ class SendProcessor:
 
     # -- the answer
 
-    def _stored(self, results: list[PutResult], queue_id: int) -> Command:
+    def _stored(self, message_ids: str, first: PutResult, queue_id: int) -> Command:
         """Return the answer; its text form is filled in by hand, because every message passes here."""
         ext_fields = self._answer.copy()
-        if len(results) == 1:
-            ext_fields[_MSG_ID] = results[0].offset_id
-        else:
-            ext_fields[_MSG_ID] = ",".join([result.offset_id for result in results])
+        ext_fields[_MSG_ID] = message_ids
         ext_fields[_QUEUE_ID] = str(queue_id)
-        ext_fields[_QUEUE_OFFSET] = str(results[0].queue_offset)
+        ext_fields[_QUEUE_OFFSET] = str(first.queue_offset)
         return Command(_SUCCESS, ext_fields, b"", 0, FLAG_RESPONSE)
 
     def _answer_when_flushed(
         self, request: Command, connection: Connection, response: Command, end: int, now: int
     ) -> None:
+        request.body = b""  # it is stored; many that wait for the disk must not be held twice
+
         def answer(is_flushed: bool) -> None:
             if not is_flushed:
                 response.code = int(ResponseCode.FLUSH_DISK_TIMEOUT)
@@ -270,6 +307,10 @@ class SendProcessor:
 
         assert self._durability is not None
         self._durability.wait(end, answer, now=now)
+
+
+def _sys_flag(header: SendHeader, topic: TopicConfig) -> int:
+    return header.sys_flag | flags.MULTI_TAGS if topic.topic_filter_type == MULTI_TAG else header.sys_flag
 
 
 def _delay_level(text: str) -> int:

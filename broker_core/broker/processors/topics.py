@@ -16,7 +16,6 @@ from broker_core.protocol.headers import topics as headers
 from broker_core.remoting.connection import Connection
 
 _FILTER_TYPES = ("SINGLE_TAG", "MULTI_TAG")
-MAX_QUEUES = 65_536
 
 
 class TopicProcessor:
@@ -40,6 +39,9 @@ class TopicProcessor:
         header = request.header(headers.CreateTopicRequest)
         check_name(header.topic)
         self._parts.topics.check_is_not_system(header.topic)
+        self._parts.config.limits.check_queues(
+            readQueueNums=header.read_queue_nums, writeQueueNums=header.write_queue_nums
+        )
         config = _config_of(header)
         before = self._parts.topics.find(header.topic)
         if before is not None:
@@ -100,9 +102,6 @@ class TopicProcessor:
 def _config_of(header: headers.CreateTopicRequest) -> TopicConfig:
     if header.topic_filter_type not in _FILTER_TYPES:
         raise IllegalArgument(f"topicFilterType {header.topic_filter_type!r} is none of {', '.join(_FILTER_TYPES)}")
-    for name, count in (("readQueueNums", header.read_queue_nums), ("writeQueueNums", header.write_queue_nums)):
-        if not 0 <= count <= MAX_QUEUES:
-            raise IllegalArgument(f"{name} {count} is not between 0 and {MAX_QUEUES}")
     return TopicConfig(
         header.topic,
         header.read_queue_nums,

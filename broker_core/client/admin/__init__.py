@@ -8,6 +8,7 @@ from broker_core.client.admin.groups import Group, GroupConnections, Groups, Gro
 from broker_core.client.admin.messages import BrowsePage, Messages, PlacedMessage, SearchResult
 from broker_core.client.admin.offsets import Offsets, Reset
 from broker_core.client.admin.topics import Topic, TopicKind, Topics, TopicStats
+from broker_core.client.admin.upkeep import Upkeep
 from broker_core.client.session import Session
 
 __all__ = [
@@ -37,4 +38,5 @@ class Admin:
         self.topics = Topics(asking)
         self.groups = Groups(asking)
         self.offsets = Offsets(asking)
+        self.upkeep = Upkeep(asking)
         self.messages = Messages(asking, self.topics, self.groups)

@@ -12,9 +12,7 @@ from broker_core.protocol.bodies.clusters import BrokerStatsData
 from broker_core.protocol.bodies.routes import KVTable
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.headers.admin import (
-    GetBrokerConfigRequest,
     GetBrokerRuntimeInfoRequest,
-    UpdateBrokerConfigRequest,
     ViewBrokerStatsDataRequest,
 )
 
@@ -121,15 +119,3 @@ class Clusters:
             if error.code != ResponseCode.SYSTEM_ERROR:
                 raise
             return None
-
-    async def settings_of(self, addr: str) -> dict[str, str]:
-        """Return the settings of one broker."""
-        answer = await self._asking.ask(addr, GetBrokerConfigRequest())
-        lines = answer.body.decode("utf-8", "replace").splitlines()
-        pairs = (line.partition("=") for line in lines if "=" in line and not line.startswith("#"))
-        return {name.strip(): value.strip() for name, _, value in pairs}
-
-    async def change_settings_of(self, addr: str, settings: dict[str, str]) -> None:
-        """Change settings of one broker; unknown names are ignored there. Raise NoPermission for protected ones."""
-        body = "".join(f"{name}={value}\n" for name, value in settings.items()).encode("latin-1", "backslashreplace")
-        await self._asking.ask(addr, UpdateBrokerConfigRequest(), body)

@@ -13,8 +13,9 @@ from broker_core.broker.errors import DiskFull
 from broker_core.broker.intake import Intake
 from broker_core.broker.stats import Stats
 from broker_core.broker.topics import SCHEDULE_TOPIC
+from broker_core.protocol.batch import BatchEntry
 from broker_core.protocol.message import Message
-from broker_core.store import MessageStore
+from broker_core.store import MessageStore, PutResult
 from tests.support.broker import small_store
 
 HOST = ("127.0.0.1", 1)
@@ -43,6 +44,13 @@ def put(intake: Intake, *, level: int = 0) -> int:
     return intake.put(message, 3, born_timestamp=0, born_host=HOST, now=1, delay_level=level).queue_offset
 
 
+def put_batch(intake: Intake, *, count: int) -> list[PutResult]:
+    entries = [BatchEntry(0, b"%d" % number, f"KEYS\x01k{number}") for number in range(count)]
+    return intake.put_batch(
+        "orders", 0, entries, common="CLUSTER\x01c", sys_flag=0, born_timestamp=0, born_host=HOST, now=1
+    )
+
+
 def test_a_message_is_stored_counted_and_announced(scene: Scene) -> None:
     intake = scene.intake()
     put(intake)
@@ -66,8 +74,7 @@ def test_a_delayed_message_waits_in_the_queue_of_its_level(scene: Scene) -> None
 
 
 def test_a_batch_is_stored_side_by_side(scene: Scene) -> None:
-    messages = [Message("orders", b"%d" % number) for number in range(3)]
-    results = scene.intake().put_batch("orders", 0, messages, born_timestamp=0, born_host=HOST, now=1)
+    results = put_batch(scene.intake(), count=3)
 
     assert [result.queue_offset for result in results] == [0, 1, 2]
     assert scene.stats.put.total == 3
@@ -75,10 +82,10 @@ def test_a_batch_is_stored_side_by_side(scene: Scene) -> None:
 
 def test_nothing_is_stored_on_a_full_disk(scene: Scene) -> None:
     intake = scene.intake()
-    intake.has_room = False
+    intake.refusal = "the disk is full"
 
     with pytest.raises(DiskFull):
         put(intake)
     with pytest.raises(DiskFull):
-        intake.put_batch("orders", 0, [Message("orders", b"x")], born_timestamp=0, born_host=HOST, now=1)
+        put_batch(intake, count=1)
     assert scene.store.appended_log_offset == 0

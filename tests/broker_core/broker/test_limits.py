@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +12,17 @@ from broker_core.broker import limits as module
 from broker_core.broker.answers import ANSWERS, refusal
 from broker_core.broker.errors import LimitReached, MessageIllegal
 from broker_core.broker.limits import Limits
+from broker_core.broker.settings.table import SETTINGS
+from broker_core.protocol import bodies
+from broker_core.protocol.bodies.heartbeat import HeartbeatData, ProducerData
+from broker_core.protocol.bodies.locks import LockBatchRequestBody
+from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.command import Command
+from broker_core.protocol.headers.clients import GetConsumerListByGroupRequest, HeartBeatRequest, LockBatchMqRequest
+from broker_core.protocol.headers.topics import CreateTopicRequest
+from broker_core.remoting import ConnectionClosed
+from tests.support.broker import started
 
 
 @pytest.mark.parametrize(
@@ -47,6 +59,92 @@ def test_the_table_at_the_head_of_the_file_names_every_limit() -> None:
     assert module.__doc__ is not None
     for field in fields(Limits):
         assert f"\n{field.name} " in module.__doc__
+
+
+def test_every_limit_is_a_setting() -> None:
+    places = {place for setting in SETTINGS.values() for place in setting.places}
+    assert {f"limits.{field.name}" for field in fields(Limits)} <= places
+
+
+def test_limits_of_bytes_are_watched_where_they_come_in() -> None:
+    limits = Limits(frame_bytes=8192, connections=3, idle_seconds=7, memory_bytes=99)
+    remoting = limits.of_connections()
+    assert (remoting.max_frame, remoting.max_connections, remoting.idle_seconds, remoting.max_memory) == (
+        8192,
+        3,
+        7,
+        99,
+    )
+
+
+async def test_a_topic_of_too_many_queues_is_refused(tmp_path: Path) -> None:
+    async with started(tmp_path, limits=Limits(queues_per_topic=8)) as wire:
+        await wire.create_topic("orders", queues=8)
+        answer = await wire.ask(CreateTopicRequest("wide", 8, 9, 6))
+        assert answer.code == ResponseCode.INVALID_PARAMETER
+        assert answer.remark == "writeQueueNums 9 is not between 0 and limit queues_per_topic=8"
+
+
+async def test_a_client_of_too_many_groups_is_not_registered(tmp_path: Path) -> None:
+    async with started(tmp_path, limits=Limits(groups_per_client=2)) as wire:
+        groups = HeartbeatData("c", [ProducerData(f"p{number}") for number in range(3)])
+        answer = await wire.ask(HeartBeatRequest(), bodies.encode(groups))
+        assert answer.code == ResponseCode.SYSTEM_ERROR
+        assert answer.remark == "limit groups_per_client=2 reached: client 'c' was not registered"
+
+
+async def test_json_that_would_hold_up_others_is_not_read(tmp_path: Path) -> None:
+    async with started(tmp_path, limits=Limits(json_bytes=1000)) as wire:
+        answer = await wire.ask(HeartBeatRequest(), bodies.encode(HeartbeatData("c" * 1000)))
+        assert answer.code == ResponseCode.SYSTEM_ERROR
+        assert str(answer.remark).startswith("limit json_bytes=1000 reached: a body of ")
+
+
+async def test_locks_are_limited_and_those_that_are_held_can_be_renewed(tmp_path: Path) -> None:
+    async with started(tmp_path, limits=Limits(queue_locks=4)) as wire:
+
+        async def lock(count: int) -> Command:
+            queues = [MessageQueue("orders", "broker-a", queue_id) for queue_id in range(count)]
+            return await wire.ask(LockBatchMqRequest(), bodies.encode(LockBatchRequestBody("g", "c", queues)))
+
+        assert (await lock(4)).code == ResponseCode.SUCCESS
+        assert (await lock(5)).remark == "limit queue_locks=4 reached: client 'c' got no lock"
+        assert (await lock(4)).code == ResponseCode.SUCCESS
+
+
+async def test_producer_groups_are_limited_like_groups(tmp_path: Path) -> None:
+    async with started(tmp_path, limits=Limits(groups=20)) as wire:
+        for number in range(20):
+            assert (await wire.heartbeat("c", producer_group=f"p{number}")).code == ResponseCode.SUCCESS
+        answer = await wire.heartbeat("c", producer_group="one too many")
+        assert "limit groups=20 reached" in str(answer.remark)
+        assert (await wire.heartbeat("c", producer_group="p3")).code == ResponseCode.SUCCESS
+
+
+@pytest.mark.parametrize(
+    ("limits", "size", "reason"),
+    [
+        (Limits(header_bytes=8192), 9000, "is larger than the limit of 8192"),
+        (Limits(frame_bytes=8192), 9000, "is larger than the limit of 8192"),
+    ],
+)
+async def test_what_is_too_long_closes_its_connection_and_the_log_says_why(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, limits: Limits, size: int, reason: str
+) -> None:
+    async with started(tmp_path, limits=limits) as wire:
+        with pytest.raises(ConnectionClosed):
+            await wire.ask(GetConsumerListByGroupRequest("g" * size))
+        assert reason in caplog.text
+        assert await wire.parked_pulls() == 0
+
+
+async def test_requests_that_one_connection_has_unanswered_are_limited(tmp_path: Path) -> None:
+    async with started(tmp_path, limits=Limits(unanswered_requests=1)) as wire:
+        asked = [wire.ask(CreateTopicRequest(f"t{number}", 1, 1, 6)) for number in range(8)]
+        answers = await asyncio.gather(*asked)
+        busy = [answer for answer in answers if answer.code == ResponseCode.SYSTEM_BUSY]
+        assert busy
+        assert "[OVERLOAD]" in str(busy[0].remark)
 
 
 def test_every_refusal_has_a_code() -> None:

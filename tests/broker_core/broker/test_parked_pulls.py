@@ -2,22 +2,48 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import cast
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from broker_core.broker.parked_pulls import SLOT_MS, Parked
+from broker_core.remoting.connection import Connection
+from broker_core.remoting.memory import Memory
+
+SIZE = 100
+
+
+class Client:
+    """A connection as far as waiting goes: it can close."""
+
+    def __init__(self) -> None:
+        self.callbacks: list[Callable[[Connection], None]] = []
+
+    def on_close(self, callback: Callable[[Connection], None]) -> None:
+        self.callbacks.append(callback)
+
+    def close(self) -> None:
+        for callback in self.callbacks:
+            callback(cast(Connection, self))
 
 
 @dataclass(frozen=True, eq=False)
 class Waits:
     place: str
     deadline: int
+    client: Client = field(default_factory=Client)
+    size_bytes: int = SIZE
+
+    @property
+    def connection(self) -> Connection:
+        return cast(Connection, self.client)
 
 
-def parked_with(*requests: Waits, limit: int = 100) -> Parked[Waits]:
-    parked: Parked[Waits] = Parked(limit)
+def parked_with(*requests: Waits, limit: int = 100, memory: Memory | None = None) -> Parked[Waits]:
+    parked: Parked[Waits] = Parked(limit, memory or Memory(1_000_000))
     for request in requests:
         parked.park(request)
     return parked
@@ -74,6 +100,65 @@ def test_the_limit_is_told_before_it_is_broken() -> None:
     parked.park(Waits("b", 1))
 
     assert not parked.has_room
+
+
+def test_what_waits_counts_as_memory_until_it_leaves() -> None:
+    memory = Memory(4 * SIZE)
+    requests = [Waits("a", 100), Waits("a", 200), Waits("b", 300), Waits("c", 10_000)]
+    parked = parked_with(*requests, memory=memory)
+    assert memory.used == 4 * SIZE
+
+    assert not parked.park(Waits("b", 1))
+    assert len(parked) == 4
+
+    parked.remove(requests[0])
+    assert parked.park(Waits("b", 400))
+    parked.expire(500)
+    assert memory.used == SIZE
+    parked.drain()
+    assert memory.used == 0
+
+
+def test_a_connection_that_closes_takes_its_requests_with_it_and_no_others() -> None:
+    client, other = Client(), Client()
+    mine, theirs = [Waits("a", 100, client), Waits("b", 200, client)], Waits("a", 100, other)
+    parked = parked_with(*mine, theirs)
+
+    client.close()
+
+    assert parked.at("a") == [theirs]
+    assert not parked.waits_at("b")
+    assert parked.expire(1_000) == [theirs]
+
+
+def test_a_connection_is_watched_once_however_often_it_waits() -> None:
+    client = Client()
+    parked = parked_with()
+    for _ in range(3):
+        parked.park(Waits("a", 100, client))
+        parked.remove(parked.at("a")[0])
+
+    assert len(client.callbacks) == 1
+
+
+def test_one_among_ten_thousand_is_found_without_looking_at_the_others() -> None:
+    looked_at = 0
+
+    class Counted(Waits):
+        def __hash__(self) -> int:
+            nonlocal looked_at
+            looked_at += 1
+            return id(self)
+
+    parked: Parked[Waits] = Parked(20_000, Memory(1 << 30))
+    for number in range(10_000):
+        parked.park(Counted(f"place {number}", 1_000_000 + number))
+    looked_at = 0
+
+    [found] = parked.at("place 7000")
+    parked.remove(found)
+
+    assert looked_at < 20
 
 
 def test_a_broker_that_stops_gets_every_request() -> None:

@@ -16,13 +16,17 @@ from broker_core.protocol import bodies
 from broker_core.protocol.bodies.clusters import ClusterInfo
 from broker_core.protocol.codes import PULL_SUBSCRIPTION, ResponseCode
 from broker_core.protocol.command import Command
+from broker_core.protocol.headers.admin import UpdateBrokerConfigRequest
+from broker_core.protocol.headers.messages import QueryMessageRequest, ViewMessageByIdRequest
 from broker_core.protocol.headers.offsets import GetMaxOffsetRequest, UpdateConsumerOffsetRequest
-from broker_core.protocol.headers.pull import PullMessageRequest
+from broker_core.protocol.headers.pull import PullMessageRequest, PullMessageResponse
 from broker_core.protocol.headers.routes import GetBrokerClusterInfoRequest
-from broker_core.protocol.headers.topics import DeleteTopicRequest
+from broker_core.protocol.headers.topics import DeleteExpiredCommitLogRequest, DeleteTopicRequest
+from broker_core.protocol.message_id import parse_offset_id
 from broker_core.remoting import AddressInUse, ConnectRefused
 from broker_core.store.errors import StoreLocked
 from tests.support.broker import TIMEOUT_MS, Wire, small_store, started
+from tests.support.stores import overwrite, segment
 from tests.support.wait import eventually
 
 
@@ -198,3 +202,49 @@ async def test_a_deleted_topic_stays_deleted_after_a_crash(tmp_path: Path) -> No
     async with started(left) as wire:
         assert wire.broker.parts.topics.find("orders") is None
         assert (await wire.send("orders", b"new")).queue_offset == 0
+
+
+async def test_a_damaged_body_costs_its_own_message_and_is_named_in_the_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with started(tmp_path) as wire:
+        await wire.create_topic("orders")
+        sent = [await wire.send("orders", b"%d" % number, properties={"KEYS": f"k{number}"}) for number in range(5)]
+        place = parse_offset_id(sent[2].msg_id).log_offset
+        overwrite(segment(wire.broker.store.config.folder), place + 88, b"X")
+
+        assert [message.body for message in await wire.pull("orders", 0)] == [b"0", b"1", b"3", b"4"]
+        assert [leased.message.body for leased in await wire.pop("orders")] == [b"0", b"1", b"3", b"4"]
+        viewed = await wire.ask(ViewMessageByIdRequest(place))
+        found = await wire.ask(QueryMessageRequest("orders", "k2", 8, 0, 1 << 60))
+
+        assert viewed.code == ResponseCode.SYSTEM_ERROR
+        assert f"topic=orders queue=0 offset=2 at log offset {place} is damaged" in str(viewed.remark)
+        assert found.code == ResponseCode.QUERY_NOT_FOUND
+        assert "topic=orders queue=0 offset=2" in str(found.remark)
+        await eventually(lambda: "topic=orders queue=0 offset=2" in caplog.text)
+        assert caplog.text.count("is damaged") == 1
+
+
+async def test_retention_follows_settings_that_are_changed_while_it_runs(tmp_path: Path) -> None:
+    async with started(tmp_path, store=small_store(tmp_path / "small", commit_log_file_size=4096)) as wire:
+        await wire.create_topic("orders")
+        for number in range(20):
+            await wire.send("orders", b"%d " % number + b"x" * 900)
+        clean = DeleteExpiredCommitLogRequest()
+        assert (await wire.ask(clean)).code == ResponseCode.SUCCESS
+        assert wire.broker.store.begin_log_offset == 0
+
+        answer = await wire.ask(UpdateBrokerConfigRequest(), b"fileReservedTime=0")
+        assert answer.code == ResponseCode.SUCCESS
+        assert (await wire.ask(clean)).code == ResponseCode.SUCCESS
+
+        store = wire.broker.store
+        assert store.stats().log_segments == 1
+        low = store.min_offset("orders", 0)
+        assert low > 0
+        moved = await wire.try_pull("orders", 0)
+        assert moved.code == ResponseCode.PULL_OFFSET_MOVED
+        assert moved.header(PullMessageResponse).next_begin_offset == low
+        kept = await wire.pull("orders", low)
+        assert [message.queue_offset for message in kept] == list(range(low, 20))

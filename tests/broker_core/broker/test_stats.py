@@ -47,7 +47,19 @@ def test_the_broker_itself_is_counted_under_its_cluster() -> None:
     windows = stats_after(60, per_second=2).find(BROKER_PUT_NUMS, "local")
 
     assert windows is not None
-    assert windows[0].sum == 100  # between the samples of seconds 1, 11, … 51
+    assert windows[0].sum == 102  # up to the sample of second 51
+
+
+def test_the_first_messages_of_a_topic_count_at_once() -> None:
+    stats = Stats("local", 0)
+    stats.count_put("orders", 5, 500)
+    stats.step(1_000)
+
+    nums = stats.find(TOPIC_PUT_NUMS, "orders")
+
+    assert nums is not None
+    assert [window.sum for window in nums] == [5, 5, 5]
+    assert nums[0].tps == pytest.approx(0.5)
 
 
 def test_what_was_never_counted_is_not_found() -> None:

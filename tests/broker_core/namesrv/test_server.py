@@ -11,7 +11,7 @@ import pytest
 
 from broker_core.namesrv.config import NameServerConfig
 from broker_core.namesrv.server import NameServer
-from broker_core.protocol import Command, ResponseCode, bodies
+from broker_core.protocol import Command, ResponseCode, bodies, java_properties
 from broker_core.protocol.bodies.registration import checksum
 from broker_core.protocol.headers import routes as headers
 from broker_core.remoting import RemotingClient
@@ -184,10 +184,35 @@ async def test_settings_are_kept_and_order_settings_travel_with_the_route(peer: 
     assert (await peer.ask(headers.GetKvListByNamespaceRequest("none"))).code == ResponseCode.QUERY_NOT_FOUND
 
 
-async def test_its_configuration_is_shown_and_not_changed(peer: Peer) -> None:
-    assert b"broker_expiry_ms=120000" in (await peer.ask(headers.GetNameServerConfigRequest())).body
-    answer = await peer.ask(headers.UpdateNameServerConfigRequest(), b"port=1")
-    assert answer.code == ResponseCode.NO_PERMISSION
+async def test_its_configuration_is_shown_under_rocketmqs_names(peer: Peer, name_server: NameServer) -> None:
+    shown = java_properties.parse((await peer.ask(headers.GetNameServerConfigRequest())).body)
+
+    assert (shown["listenPort"], shown["orderMessageEnable"]) == (str(name_server.port), "true")
+
+
+async def test_routes_carry_the_order_of_a_topic_or_not_as_is_set_while_it_runs(peer: Peer) -> None:
+    await peer.register()
+    await peer.ask(headers.PutKvConfigRequest("ORDER_TOPIC_CONFIG", "orders", "broker-a:4"))
+
+    answer = await peer.ask(headers.UpdateNameServerConfigRequest(), b"orderMessageEnable=false\n")
+
+    assert answer.code == ResponseCode.SUCCESS
+    route = bodies.decode(bodies.TopicRouteData, (await peer.ask(headers.GetRouteInfoRequest("orders"))).body)
+    assert route.order_topic_conf is None
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        (b"listenPort=1", ResponseCode.NO_PERMISSION),
+        (b"kvConfigPath=/tmp/x", ResponseCode.NO_PERMISSION),
+        (b"orderMessageEnable=maybe", ResponseCode.INVALID_PARAMETER),
+        (b"nonsense=1", ResponseCode.INVALID_PARAMETER),
+        (b"\xff", ResponseCode.SYSTEM_ERROR),
+    ],
+)
+async def test_what_it_does_not_take_is_refused(peer: Peer, line: bytes, code: ResponseCode) -> None:
+    assert (await peer.ask(headers.UpdateNameServerConfigRequest(), line)).code == code
 
 
 async def test_a_code_it_does_not_know_is_answered_3(peer: Peer) -> None:

@@ -156,6 +156,14 @@ def test_an_extension_by_nothing_gives_the_message_back() -> None:
     assert desk.after(2) == [0]
 
 
+def test_an_extension_to_the_same_end_makes_the_message_due_once() -> None:
+    desk = Desk()
+    popped = desk.pop(0, 1, lease_ms=2)
+    desk.leases.extend(desk.queue, 0, pop_time=popped, now=desk.now, invisible_ms=0)  # ends at the earliest: in 2 ms
+
+    assert desk.after(2) == [0, 1]
+
+
 def test_an_ordered_group_sees_whether_something_is_out() -> None:
     desk = Desk()
     desk.pop(0, 1)

@@ -30,16 +30,6 @@ async def test_dashboards_find_the_figures_they_read(wire: Wire) -> None:
     assert table["runtime"].startswith("[ 0 days, 0 hours, 0 minutes, ")
 
 
-async def test_settings_are_told_under_their_known_names(wire: Wire) -> None:
-    answer = await wire.ask(headers.GetBrokerConfigRequest())
-
-    settings = dict(line.split("=", 1) for line in answer.body.decode().splitlines())
-    assert settings["brokerName"] == "broker-a"
-    assert settings["flushDiskType"] == "ASYNC_FLUSH"
-    assert settings["listenPort"] == str(wire.broker.port)
-    assert answer.header(headers.GetBrokerConfigResponse).version.startswith("{")
-
-
 async def test_a_statistic_is_told_once_something_was_counted(wire: Wire) -> None:
     header = headers.ViewBrokerStatsDataRequest("TOPIC_PUT_NUMS", "orders")
     unknown = await wire.ask(header)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,7 +19,6 @@ from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.codes import VERSION, RequestCode, ResponseCode
 from broker_core.protocol.headers import clients as headers
 from broker_core.protocol.headers.groups import CreateSubscriptionGroupRequest
-from broker_core.protocol.record import decode_one
 from tests.support.broker import Wire, another_client, started
 from tests.support.wait import eventually
 
@@ -160,44 +157,3 @@ async def test_a_subscription_is_judged(wire: Wire, expression_type: str, expres
     body = CheckClientRequestBody("one", "billing", SubscriptionData("orders", expression, expression_type))
 
     assert (await wire.ask(headers.CheckClientConfigRequest(), bodies.encode(body))).code == code
-
-
-# -- requests handed on to a client
-
-
-async def test_a_question_is_handed_on_to_the_client_and_its_answer_back(wire: Wire) -> None:
-    await wire.heartbeat("one", group="billing", topics={"orders": "*"})
-
-    answer = await wire.ask(headers.GetConsumerRunningInfoRequest("billing", "one"))
-
-    assert (answer.code, answer.body) == (ResponseCode.SUCCESS, b"from the client")
-
-
-async def test_a_message_is_handed_to_a_client_to_be_consumed_now(wire: Wire) -> None:
-    sent = await wire.send("orders", b"hello")
-    await wire.heartbeat("one", group="billing", topics={"orders": "*"})
-
-    await wire.ask(headers.ConsumeMessageDirectlyRequest("billing", "one", sent.msg_id))
-
-    push = next(push for push in wire.pushed if push.code == RequestCode.CONSUME_MESSAGE_DIRECTLY)
-    assert push.ext_fields["brokerName"] == "broker-a"
-    assert decode_one(push.body).body == b"hello"
-
-
-async def test_a_client_that_is_not_there_cannot_be_asked(wire: Wire) -> None:
-    answer = await wire.ask(headers.GetConsumerRunningInfoRequest("billing", "one"))
-
-    assert (answer.code, answer.remark) == (ResponseCode.SYSTEM_ERROR, "The Consumer <billing> <one> not online")
-
-
-async def test_a_client_that_does_not_answer_is_not_waited_for_for_ever(tmp_path: Path) -> None:
-    async with started(tmp_path, periods=replace(Periods(), relay_timeout=50)) as wire:
-        other = another_client(wire)
-        connection = await other.client.connection(wire.address)
-        await other.heartbeat("one", group="billing", topics={"orders": "*"})
-        connection.stop_reading()
-
-        answer = await wire.ask(headers.GetConsumerRunningInfoRequest("billing", "one"))
-
-        assert answer.code == ResponseCode.CONSUME_MSG_TIMEOUT
-        await asyncio.wait_for(other.client.close(), 5)

@@ -13,6 +13,7 @@ from broker_core.protocol.bodies.stats import ResetOffsetBody
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers import offsets as headers
+from broker_core.protocol.headers.admin import UpdateBrokerConfigRequest
 from tests.support.broker import TIMEOUT_MS, Wire, started
 from tests.support.wait import eventually
 
@@ -48,6 +49,26 @@ async def test_a_new_group_begins_at_zero_on_a_young_queue(wire: Wire) -> None:
     answer = await wire.ask(headers.QueryConsumerOffsetRequest("billing", "orders", 0))
 
     assert answer.header(headers.QueryConsumerOffsetResponse).offset == 0
+
+
+async def test_a_group_whose_offset_is_no_place_is_like_a_new_one(wire: Wire) -> None:
+    await stored(wire, 3)
+    await commit(wire, -4)
+
+    answer = await wire.ask(headers.QueryConsumerOffsetRequest("billing", "orders", 0))
+
+    assert answer.header(headers.QueryConsumerOffsetResponse).offset == 0
+
+
+async def test_a_new_group_learns_that_it_is_new_where_nothing_counts_as_young(tmp_path: Path) -> None:
+    async with started(tmp_path) as wire:
+        await stored(wire, 3)
+        change = b"accessMessageInMemoryMaxRatio=0"
+        assert (await wire.ask(UpdateBrokerConfigRequest(), change)).code == ResponseCode.SUCCESS
+
+        answer = await wire.ask(headers.QueryConsumerOffsetRequest("billing", "orders", 0))
+
+        assert answer.code == ResponseCode.QUERY_NOT_FOUND
 
 
 async def test_a_new_group_learns_that_it_is_new_when_it_asks_for_that(wire: Wire) -> None:

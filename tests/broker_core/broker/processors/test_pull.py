@@ -121,7 +121,7 @@ async def test_sql_is_refused(wire: Wire) -> None:
 
     answer = await wire.try_pull("orders", 0, expression="a > 3", expression_type="SQL92")
 
-    assert answer.code == ResponseCode.SUBSCRIPTION_PARSE_FAILED
+    assert answer.code == ResponseCode.SYSTEM_ERROR
     assert "SQL92" in str(answer.remark)
 
 

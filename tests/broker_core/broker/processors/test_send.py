@@ -207,7 +207,7 @@ async def test_a_missing_field_is_named(wire: Wire) -> None:
 
 
 async def test_a_full_disk_is_told_before_it_is_reached(wire: Wire) -> None:
-    wire.broker.parts.intake.has_room = False
+    wire.broker.parts.intake.refusal = "the disk is full"
 
     answer = await wire.try_send("orders", b"x")
 

@@ -36,7 +36,7 @@ async def test_system_topics_are_told_apart(live: Live) -> None:
     topics = (await live.admin.topics.list()).found
 
     assert topics["SCHEDULE_TOPIC_XXXX"].kind is TopicKind.SYSTEM
-    assert topics["local"].kind is TopicKind.SYSTEM
+    assert topics["test"].kind is TopicKind.SYSTEM
     assert topics["broker-a"].kind is TopicKind.SYSTEM
 
 

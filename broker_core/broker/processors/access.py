@@ -1,0 +1,37 @@
+"""Access control and transactions, which this broker does not have: each code is answered so (2.7, 2.12)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from broker_core.broker.errors import TransactionsRefused
+from broker_core.broker.processors.handlers import Handlers
+from broker_core.protocol.codes import RequestCode, ResponseCode
+from broker_core.protocol.command import Command
+from broker_core.remoting.connection import Connection
+
+_OFF: Final = "access control is off (aclEnable=false), there are no accounts to change or to tell of"
+_CODES: Final = {
+    RequestCode.UPDATE_AND_CREATE_ACL_CONFIG: ResponseCode.UPDATE_AND_CREATE_ACL_CONFIG_FAILED,
+    RequestCode.DELETE_ACL_CONFIG: ResponseCode.DELETE_ACL_CONFIG_FAILED,
+    RequestCode.GET_BROKER_CLUSTER_ACL_INFO: ResponseCode.SYSTEM_ERROR,
+    RequestCode.UPDATE_GLOBAL_WHITE_ADDRS_CONFIG: ResponseCode.UPDATE_GLOBAL_WHITE_ADDRS_CONFIG_FAILED,
+    RequestCode.GET_BROKER_CLUSTER_ACL_CONFIG: ResponseCode.SYSTEM_ERROR,
+}
+"""The codes that RocketMQ answers with; its text is that of a null pointer, and the questions it leaves unanswered."""
+
+
+class AccessProcessor:
+    """Answers 50 to 54 and 323."""
+
+    def handlers(self) -> Handlers:
+        """Return which code is answered by which method."""
+        return dict.fromkeys(_CODES, self.refuse) | {RequestCode.RESUME_CHECK_HALF_MESSAGE: self.refuse_check}
+
+    def refuse(self, request: Command, _: Connection) -> Command:
+        """Say that there is no access control."""
+        return Command.response(_CODES[RequestCode(request.code)], remark=_OFF)
+
+    def refuse_check(self, _request: Command, _: Connection) -> Command:
+        """Say that there are no half messages."""
+        raise TransactionsRefused("this broker takes no transactional messages, so there are none to check")

@@ -1,0 +1,88 @@
+"""Questions about consumers that only their clients can answer, handed on and back (remoting-protocol.md 2.8, 2.10)."""
+
+from __future__ import annotations
+
+import asyncio
+
+from broker_core.broker.clients import Member
+from broker_core.broker.errors import ClientTooSlow, ClientUnreachable, NoMembers
+from broker_core.broker.parts import Parts
+from broker_core.broker.processors.handlers import Handlers
+from broker_core.logs import get_logger
+from broker_core.protocol import bodies
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.bodies.stats import GetConsumerStatusBody
+from broker_core.protocol.codes import RequestCode, ResponseCode
+from broker_core.protocol.command import Command
+from broker_core.protocol.errors import MalformedBody
+from broker_core.protocol.headers import clients as headers
+from broker_core.protocol.message_id import parse_offset_id
+from broker_core.remoting.connection import Connection
+from broker_core.remoting.errors import RemotingError, RemotingTimeout
+
+_log = get_logger(__name__)
+
+
+class RelayProcessor:
+    """Answers 223, 307 and 309."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def handlers(self) -> Handlers:
+        """Return which code is answered by which method."""
+        return {
+            RequestCode.INVOKE_BROKER_TO_GET_CONSUMER_STATUS: self.positions,
+            RequestCode.GET_CONSUMER_RUNNING_INFO: self.running_info,
+            RequestCode.CONSUME_MESSAGE_DIRECTLY: self.consume_directly,
+        }
+
+    async def positions(self, request: Command, _: Connection) -> Command:
+        """Ask the members of a group, or one of them, where they are in a topic; who does not answer is left out."""
+        header = request.header(headers.GetConsumerStatusRequest)
+        group = self._parts.clients.find_consumers(header.group)
+        if group is None:
+            raise NoMembers(f"No Any Consumer online in the consumer group: [{header.group}]")
+        asked = [member for member in group.members.values() if header.client_addr in (None, "", member.client_id)]
+        found = await asyncio.gather(*(self._positions_of(member, header.topic, header.group) for member in asked))
+        table = {member.client_id: queues for member, queues in zip(asked, found, strict=True) if queues is not None}
+        return Command.response(ResponseCode.SUCCESS, body=bodies.encode(GetConsumerStatusBody(consumer_table=table)))
+
+    async def running_info(self, request: Command, _: Connection) -> Command:
+        """Hand the question on to the client and its answer back."""
+        header = request.header(headers.GetConsumerRunningInfoRequest)
+        return await self._hand_on(request, header.consumer_group, header.client_id)
+
+    async def consume_directly(self, request: Command, _: Connection) -> Command:
+        """Have a client consume one message now, outside its queues."""
+        header = request.header(headers.ConsumeMessageDirectlyRequest)
+        record = self._parts.store.find_raw(parse_offset_id(header.msg_id).log_offset)
+        if record is None:
+            raise ClientUnreachable(f"message {header.msg_id} is not in the store")
+        fields = request.ext_fields | {"brokerName": self._parts.config.identity.name}
+        handed = Command(request.code, fields, record)
+        return await self._hand_on(handed, header.consumer_group, header.client_id)
+
+    async def _positions_of(self, member: Member[Connection], topic: str, group: str) -> dict[MessageQueue, int] | None:
+        question = Command.request(headers.GetConsumerStatusFromClientRequest(topic, group))
+        try:
+            answer = await member.channel.invoke(question, self._parts.config.periods.relay_timeout)
+            return bodies.decode(GetConsumerStatusBody, answer.body).message_queue_table
+        except (RemotingError, MalformedBody) as error:
+            _log.warning("group=%s client=%s: does not say where it is: %s", group, member.client_id, error)
+            return None
+
+    async def _hand_on(self, request: Command, group: str, client_id: str) -> Command:
+        consumers = self._parts.clients.find_consumers(group)
+        member = consumers.find_member(client_id) if consumers is not None else None
+        if member is None:
+            raise ClientUnreachable(f"The Consumer <{group}> <{client_id}> not online")
+        timeout_ms = self._parts.config.periods.relay_timeout
+        try:
+            return await member.channel.invoke(
+                Command(request.code, dict(request.ext_fields), request.body), timeout_ms
+            )
+        except RemotingTimeout as error:
+            raise ClientTooSlow(f"consumer <{group}> <{client_id}> gave no answer in {timeout_ms} ms") from error
+        except RemotingError as error:
+            raise ClientUnreachable(f"invoke consumer <{group}> <{client_id}> Exception: {error}") from error

@@ -1,0 +1,66 @@
+"""Request and reply: an answer goes at once to the producer that asked, and is kept (remoting-protocol.md 2.3).
+
+RocketMQ keeps an answer that reaches nobody too; here its sender is told, and nothing is kept.
+"""
+
+from __future__ import annotations
+
+from broker_core.broker.errors import ReplyLost
+from broker_core.broker.parts import Parts
+from broker_core.broker.processors.handlers import Handlers
+from broker_core.broker.processors.send import SendProcessor
+from broker_core.protocol import properties as names
+from broker_core.protocol.codes import RequestCode, ResponseCode
+from broker_core.protocol.command import Command
+from broker_core.protocol.headers.send import PushReplyMessageToClientRequest, SendHeader, send_header_kind
+from broker_core.protocol.properties import parse_properties
+from broker_core.remoting.connection import Connection
+from broker_core.remoting.errors import RemotingError
+
+
+class ReplyProcessor:
+    """Answers 324 and 325."""
+
+    def __init__(self, parts: Parts, sender: SendProcessor) -> None:
+        self._parts = parts
+        self._sender = sender
+
+    def handlers(self) -> Handlers:
+        """Return which code is answered by which method."""
+        return {RequestCode.SEND_REPLY_MESSAGE: self.reply, RequestCode.SEND_REPLY_MESSAGE_V2: self.reply}
+
+    async def reply(self, request: Command, connection: Connection) -> Command | None:
+        """Hand a reply to the client that its property names, then store it like any message; raise ReplyLost."""
+        header = request.header(send_header_kind(request.code))
+        client_id = parse_properties(header.properties or "").get(names.REPLY_TO_CLIENT)
+        if client_id is None:
+            raise ReplyLost("reply message properties[REPLY_TO_CLIENT] is null")
+        asker = self._parts.clients.find_producer(client_id)
+        if asker is None:
+            raise ReplyLost(f"push reply message fail, channel of <{client_id}> not found.")
+        push = Command.request(self._push_of(header, connection), request.body)
+        try:
+            told = await asker.channel.invoke(push, self._parts.config.periods.relay_timeout)
+        except RemotingError as error:
+            raise ReplyLost(f"push reply message to <{client_id}>fail. {error}") from error
+        if told.code != ResponseCode.SUCCESS:
+            raise ReplyLost(f"push reply message to <{client_id}>fail. {told.remark}")
+        return self._sender.send(request, connection)
+
+    def _push_of(self, header: SendHeader, connection: Connection) -> PushReplyMessageToClientRequest:
+        return PushReplyMessageToClientRequest(
+            topic=header.topic,
+            queue_id=header.queue_id,
+            sys_flag=header.sys_flag,
+            born_timestamp=header.born_timestamp,
+            flag=header.flag,
+            born_host=connection.peer,
+            store_host=self._parts.address,
+            store_timestamp=self._parts.clock(),
+            producer_group=header.producer_group,
+            default_topic=header.default_topic,
+            default_topic_queue_nums=header.default_topic_queue_nums,
+            properties=header.properties,
+            reconsume_times=header.reconsume_times,
+            unit_mode=header.unit_mode,
+        )

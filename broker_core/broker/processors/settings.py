@@ -1,0 +1,48 @@
+"""The broker's settings over the wire: read and changed under RocketMQ's names (remoting-protocol.md 2.10)."""
+
+from __future__ import annotations
+
+import orjson
+
+from broker_core.broker.errors import IllegalArgument
+from broker_core.broker.parts import Parts
+from broker_core.broker.processors.handlers import Handlers, text_of
+from broker_core.protocol import java_properties
+from broker_core.protocol.bodies import coder
+from broker_core.protocol.codes import RequestCode, ResponseCode
+from broker_core.protocol.command import Command
+from broker_core.protocol.headers.admin import GetBrokerConfigResponse
+from broker_core.remoting.connection import Connection
+
+
+class SettingsProcessor:
+    """Answers 25 and 26."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def handlers(self) -> Handlers:
+        """Return which code is answered by which method."""
+        return {
+            RequestCode.UPDATE_BROKER_CONFIG: self.update,
+            RequestCode.GET_BROKER_CONFIG: self.read,
+        }
+
+    def read(self, _request: Command, _: Connection) -> Command:
+        """Return all settings, one ``key=value`` a line."""
+        settings = self._parts.settings
+        version = orjson.dumps(coder.to_tree(settings.version)).decode()
+        body = java_properties.dump(dict(settings.lines(self._parts.address)))
+        return Command.response(ResponseCode.SUCCESS, GetBrokerConfigResponse(version), body)
+
+    async def update(self, request: Command, _: Connection) -> Command:
+        """Change settings, all or none; they hold, and are kept, when the answer goes out.
+
+        A name that is unknown here is refused; RocketMQ would ignore it without a word.
+        """
+        texts = java_properties.parse(text_of(request, self._parts.config.limits))
+        if not texts:
+            raise IllegalArgument("no setting is named")
+        self._parts.settings.update(texts, now=self._parts.clock())
+        await self._parts.saver.save(self._parts.settings)
+        return Command.response(ResponseCode.SUCCESS)

@@ -1,0 +1,43 @@
+"""The properties of a send as text: what a broker takes out and puts in, without taking the text apart.
+
+Nearly every send comes with a few pairs that are stored as they are. Only those that ask for something else - a delay,
+a transaction - are worth a dictionary (`is_plain`).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from broker_core.protocol import properties as names
+from broker_core.protocol.properties import PAIR_END, mark_of
+
+_WAIT: Final = mark_of(names.WAIT)
+_DELAY: Final = mark_of(names.DELAY)
+_TRAN_MSG: Final = mark_of(names.TRAN_MSG)
+_CLUSTER: Final = mark_of(names.CLUSTER)
+
+
+def is_plain(text: str) -> bool:
+    """Say whether a send with the property string `text` asks for nothing but to be stored."""
+    marked = PAIR_END + text
+    return _DELAY not in marked and _TRAN_MSG not in marked and _CLUSTER not in marked
+
+
+def take_wait(text: str) -> tuple[str, bool]:
+    """Return `text` without its WAIT pair, and whether the sender waits for the disk, as it does unless it says no."""
+    marked = PAIR_END + text
+    waits = True
+    while (at := marked.find(_WAIT)) >= 0:
+        begin = at + len(_WAIT)
+        end = marked.find(PAIR_END, begin)
+        value = marked[begin:] if end < 0 else marked[begin:end]
+        waits = value.lower() == "true" if value else waits
+        marked = marked[:at] + ("" if end < 0 else marked[end:])
+    return marked[1:], waits
+
+
+def with_pair(text: str, pair: str) -> str:
+    """Return `text` with `pair`, which is ``name U+0001 value``, behind it."""
+    if not text:
+        return pair
+    return text + pair if text.endswith(PAIR_END) else f"{text}{PAIR_END}{pair}"

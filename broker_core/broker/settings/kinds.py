@@ -1,0 +1,103 @@
+"""What texts a setting takes: one object per kind, which reads a text, writes it back, and says what it takes.
+
+A reader raises ValueError, whose text says what is wrong; the name of the setting is put before it elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+_UNITS_MS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+_LEVEL: Final = re.compile(r"([0-9]{1,9})([smhd])")
+_MAX_LEVELS: Final = 1_000
+_NUMBER: Final = re.compile(r"-?[0-9]{1,19}")
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of setting. `takes` completes the sentence "it takes …"."""
+
+    takes: str
+    read: Callable[[str], Any]
+    write: Callable[[Any], str]
+
+
+def switch() -> Kind:
+    """``true`` or ``false``."""
+    return choice({"true": True, "false": False})
+
+
+def choice(values: Mapping[str, Any]) -> Kind:
+    """One of the given words, in any case."""
+    by_word = {word.lower(): value for word, value in values.items()}
+    takes = " or ".join(values)
+
+    def read(text: str) -> Any:
+        if text.lower() not in by_word:
+            raise ValueError(f"{text[:80]!r} is not {takes}")
+        return by_word[text.lower()]
+
+    return Kind(takes, read, lambda value: next(word for word, known in values.items() if known == value))
+
+
+def number(low: int, high: int, *, times: int = 1, share: int = 1) -> Kind:
+    """A whole number within [low, high]; kept as its multiple by `times`, or as its part of `share`, rounded up."""
+    takes = f"a number from {low} to {high}"
+
+    def read(text: str) -> int:
+        if _NUMBER.fullmatch(text) is None or not low <= int(text) <= high:
+            raise ValueError(f"{text[:80]!r} is not {takes}")
+        return -(-int(text) // share) * times
+
+    return Kind(takes, read, lambda value: str(value // times * share))
+
+
+def percentage(low: int, high: int) -> Kind:
+    """A whole number of percent within [low, high], kept as a ratio."""
+    whole = number(low, high)
+    return Kind(whole.takes, lambda text: whole.read(text) / 100, lambda ratio: str(round(ratio * 100)))
+
+
+def delay_levels() -> Kind:
+    """Times like ``1s 5s 1m 2h``, kept in ms: what each level of a delay means (store-format.md 10.1)."""
+
+    def read(text: str) -> tuple[int, ...]:
+        found = [_LEVEL.fullmatch(word) for word in text.split(" ") if word]
+        levels = tuple(int(level[1]) * _UNITS_MS[level[2]] for level in found if level is not None)
+        if not levels or len(levels) != len(found) or len(levels) > _MAX_LEVELS:
+            raise ValueError(f"{text[:80]!r} is not times like 1s 5s 1m 2h 1d with a blank between")
+        return levels
+
+    return Kind("times like 1s 5s 1m 2h 1d", read, lambda levels: " ".join(map(_time, levels)))
+
+
+def hours() -> Kind:
+    """Hours of the day like ``04`` or ``04;16``, kept as numbers."""
+
+    def read(text: str) -> tuple[int, ...]:
+        words = [word.strip() for word in text.split(";")]
+        if not all(word.isascii() and word.isdecimal() and int(word) < 24 for word in words):
+            raise ValueError(f"{text[:80]!r} is not hours of the day like 04 or 04;16")
+        return tuple(dict.fromkeys(map(int, words)))
+
+    return Kind("hours of the day like 04 or 04;16", read, lambda found: ";".join(f"{hour:02}" for hour in found))
+
+
+def word(pattern: str, takes: str) -> Kind:
+    """A text that a pattern matches wholly."""
+    wanted = re.compile(pattern)
+
+    def read(text: str) -> str:
+        if wanted.fullmatch(text) is None:
+            raise ValueError(f"{text[:80]!r} is not {takes}")
+        return text
+
+    return Kind(takes, read, str)
+
+
+def _time(ms: int) -> str:
+    unit = next((unit for unit in "dhm" if ms and ms % _UNITS_MS[unit] == 0), "s")
+    return f"{ms // _UNITS_MS[unit]}{unit}"

@@ -1,0 +1,171 @@
+"""The settings of a broker under RocketMQ's names: what each takes, where it is kept, when it holds.
+
+A setting that is `LIVE` holds from the answer on. One `AT_START` is kept and holds from the next start on, as in
+RocketMQ, where most of them are read once (store-format.md 14; remoting-protocol.md 7.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, Final
+
+from broker_core.broker.config import BrokerConfig
+from broker_core.broker.settings import kinds
+from broker_core.broker.settings.kinds import Kind
+from broker_core.protocol.frame import MAX_FRAME, MAX_HEADER
+
+_HOUR_MS: Final = 3_600_000
+_INT: Final = 2**31 - 1
+_UNIT_BYTES: Final = 20
+_SMALLEST_FILE: Final = 4096
+_SMALLEST_MEMORY: Final = 16 * 1024 * 1024  # one frame
+
+
+class Holds(StrEnum):
+    """From when on a changed setting holds."""
+
+    LIVE = "at once"
+    AT_START = "from the next start on"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting; `places` are the attributes of BrokerConfig that keep it, ``part.name``."""
+
+    name: str
+    kind: Kind
+    holds: Holds
+    places: tuple[str, ...]
+
+    def text(self, config: BrokerConfig) -> str:
+        """Return the setting's text in a configuration."""
+        value: Any = config
+        for name in self.places[0].split("."):
+            value = getattr(value, name)
+        return self.kind.write(value)
+
+    def put(self, config: BrokerConfig, text: str) -> BrokerConfig:
+        """Return the configuration with the setting changed; raise ValueError for a text it does not take."""
+        value = self.kind.read(text)
+        for place in self.places:
+            config = _with(config, place.split("."), value)
+        return config
+
+
+def _with(part: Any, names: list[str], value: Any) -> Any:
+    if len(names) > 1:
+        value = _with(getattr(part, names[0]), names[1:], value)
+    return replace(part, **{names[0]: value})
+
+
+_LIVE, _AT_START = Holds.LIVE, Holds.AT_START
+_SWITCH: Final = kinds.switch()
+_NAME: Final = kinds.word(r"[%|a-zA-Z0-9_-]{1,127}", "a name of letters, digits, %, |, _ and -")
+
+_ALL: Final = (
+    # Topics and groups that nobody created, and those that every broker has.
+    Setting("autoCreateTopicEnable", _SWITCH, _LIVE, ("topics.auto_create_topics",)),
+    Setting("autoCreateSubscriptionGroup", _SWITCH, _LIVE, ("topics.auto_create_groups",)),
+    Setting("defaultTopicQueueNums", kinds.number(1, 65_536), _LIVE, ("topics.queues",)),
+    Setting("clusterTopicEnable", _SWITCH, _AT_START, ("topics.cluster_topic",)),
+    Setting("brokerTopicEnable", _SWITCH, _AT_START, ("topics.broker_topic",)),
+    Setting("traceTopicEnable", _SWITCH, _AT_START, ("topics.trace_topic",)),
+    Setting("msgTraceTopicName", _NAME, _AT_START, ("topics.trace_topic_name",)),
+    # What the broker does for clients.
+    Setting("brokerPermission", kinds.number(0, 7), _LIVE, ("permission",)),
+    Setting("rejectTransactionMessage", kinds.choice({"true": True}), _LIVE, ("rejects_transactions",)),
+    Setting("maxMessageSize", kinds.number(1, _INT), _LIVE, ("limits.body_bytes", "store.max_message_size")),
+    Setting("maxMsgsNumBatch", kinds.number(1, _INT), _LIVE, ("limits.query_results",)),
+    Setting("longPollingEnable", _SWITCH, _LIVE, ("pulls.long_polling",)),
+    Setting("shortPollingTimeMills", kinds.number(1, _INT), _LIVE, ("pulls.short_polling_ms",)),
+    Setting("maxTransferCountOnMessageInMemory", kinds.number(1, _INT), _LIVE, ("pulls.max_messages",)),
+    Setting("maxTransferBytesOnMessageInMemory", kinds.number(1, _INT), _LIVE, ("pulls.max_bytes",)),
+    Setting("accessMessageInMemoryMaxRatio", kinds.percentage(0, 100), _LIVE, ("pulls.in_memory_ratio",)),
+    Setting("messageDelayLevel", kinds.delay_levels(), _AT_START, ("store.delay_levels_ms",)),
+    # The store: what is kept, and how it lies on the disk.
+    Setting(
+        "flushDiskType",
+        kinds.choice({"ASYNC_FLUSH": "async", "SYNC_FLUSH": "sync"}),
+        _AT_START,
+        ("store.flush",),
+    ),
+    Setting("flushIntervalCommitLog", kinds.number(1, _INT), _AT_START, ("periods.flush",)),
+    Setting("syncFlushTimeout", kinds.number(1, _INT), _AT_START, ("periods.sync_flush_timeout",)),
+    Setting("fileReservedTime", kinds.number(0, 1_000_000, times=_HOUR_MS), _LIVE, ("store.retention_ms",)),
+    Setting("deleteWhen", kinds.hours(), _LIVE, ("store.delete_when",)),
+    Setting("diskMaxUsedSpaceRatio", kinds.percentage(10, 95), _LIVE, ("store.max_used_ratio",)),
+    Setting("diskSpaceCleanForciblyRatio", kinds.percentage(10, 100), _LIVE, ("store.forced_used_ratio",)),
+    Setting("diskSpaceWarningLevelRatio", kinds.percentage(10, 100), _LIVE, ("store.full_used_ratio",)),
+    Setting("diskFreeBytes", kinds.number(0, 2**50), _LIVE, ("store.min_free_bytes",)),
+    Setting("cleanFileForciblyEnable", _SWITCH, _LIVE, ("store.clean_forcibly",)),
+    Setting("mappedFileSizeCommitLog", kinds.number(_SMALLEST_FILE, _INT), _AT_START, ("store.commit_log_file_size",)),
+    Setting(
+        "mappedFileSizeConsumeQueue",
+        kinds.number(_UNIT_BYTES, _INT, share=_UNIT_BYTES),
+        _AT_START,
+        ("store.consume_queue_file_units",),
+    ),
+    Setting("maxHashSlotNum", kinds.number(1, _INT), _AT_START, ("store.index_slots",)),
+    Setting("maxIndexNum", kinds.number(2, _INT), _AT_START, ("store.index_entries",)),
+    Setting("checkCRCOnRecover", _SWITCH, _AT_START, ("store.check_crc_on_recover",)),
+    # Limits (`limits.py`).
+    Setting("serverChannelMaxIdleTimeSeconds", kinds.number(1, _INT), _AT_START, ("limits.idle_seconds",)),
+    Setting("limitFrameBytes", kinds.number(_SMALLEST_FILE, MAX_FRAME), _AT_START, ("limits.frame_bytes",)),
+    Setting("limitHeaderBytes", kinds.number(_SMALLEST_FILE, MAX_HEADER), _AT_START, ("limits.header_bytes",)),
+    Setting("limitPropertiesBytes", kinds.number(0, 32_767), _LIVE, ("limits.properties_bytes",)),
+    *(
+        Setting(f"limit{camel}", kinds.number(1, _INT), _AT_START, (f"limits.{name}",))
+        for camel, name in (
+            ("Connections", "connections"),
+            ("JsonBytes", "json_bytes"),
+            ("Topics", "topics"),
+            ("Groups", "groups"),
+            ("GroupsPerClient", "groups_per_client"),
+            ("QueuesPerTopic", "queues_per_topic"),
+            ("QueueLocks", "queue_locks"),
+            ("ParkedPulls", "parked_pulls"),
+            ("ParkedPops", "parked_pops"),
+            ("PopBatch", "pop_batch"),
+            ("LeasesPerGroup", "leases_per_group"),
+            ("UnflushedWaiters", "unflushed_waiters"),
+            ("UnansweredRequests", "unanswered_requests"),
+            ("CallsPerConnection", "calls_per_connection"),
+            ("WriteBufferBytes", "write_buffer_bytes"),
+            ("UnreadBytes", "unread_bytes"),
+        )
+    ),
+    Setting("limitMemoryBytes", kinds.number(_SMALLEST_MEMORY, 1 << 50), _AT_START, ("limits.memory_bytes",)),
+    # How often what is done.
+    Setting("flushConsumerOffsetInterval", kinds.number(100, _INT), _AT_START, ("periods.save",)),
+    Setting("registerNameServerPeriod", kinds.number(10_000, 60_000), _AT_START, ("periods.registration",)),
+    Setting("registerBrokerTimeoutMills", kinds.number(100, _INT), _AT_START, ("periods.registration_timeout",)),
+    Setting("regionId", _NAME, _AT_START, ("identity.region",)),
+)
+SETTINGS: Final = {setting.name: setting for setting in _ALL}
+"""Every setting that can be changed."""
+
+BLACK_LIST: Final = frozenset({"configBlackList", "brokerConfigPath"})
+"""What RocketMQ refuses to change, for the safety of its machine."""
+
+
+def facts(config: BrokerConfig, address: str) -> Iterator[tuple[str, str]]:
+    """Return what can be read like settings but is told by the command line, or is so for good."""
+    host, _, port = address.rpartition(":")
+    yield "brokerName", config.identity.name
+    yield "brokerClusterName", config.identity.cluster
+    yield "brokerId", str(config.identity.broker_id)
+    yield "brokerIP1", host
+    yield "listenPort", port
+    yield "namesrvAddr", ";".join(config.name_servers)
+    yield "storePathRootDir", str(config.store.folder)
+    yield "storePathCommitLog", str(config.store.folder / "commitlog")
+    yield "brokerRole", "ASYNC_MASTER"
+    yield "messageIndexEnable", "true"
+    yield "enablePropertyFilter", "false"
+    yield "aclEnable", "false"
+    yield "slaveReadEnable", "false"
+    yield "filterServerNums", "0"
+    yield "traceOn", "true"
+    yield "useTLS", "false"

@@ -1,0 +1,94 @@
+"""A name server's own configuration under RocketMQ's names: read by 319, changed by 318 (remoting-protocol.md 2.11).
+
+Most of it is told at the start and holds until the end. What was changed is kept beside the key-value settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from broker_core.errors import GantryError
+from broker_core.namesrv.config import NameServerConfig
+from broker_core.namesrv.settings import SettingsDamaged, write_tree
+
+FILE_NAME: Final = "namesrvSettings.json"
+
+_ORDER: Final = "orderMessageEnable"
+_TABLE: Final = "settings"
+_PATHS: Final = frozenset({"kvConfigPath", "configStorePath", "rocketmqHome", "configBlackList"})
+_TOLD: Final = frozenset({"listenPort", "bindAddress", "scanNotActiveBrokerInterval", "limitConnections"})
+_SWITCH: Final = {"true": True, "false": False}
+
+
+class OptionRefused(GantryError):
+    """Raised when a name server is to change what it does not have, or to a text that it does not take."""
+
+
+class OptionFixed(GantryError):
+    """Raised when a name server is to change what it was told at its start."""
+
+
+class Options:
+    """The configuration as it is now. `port` tells the one that is listened on."""
+
+    def __init__(self, config: NameServerConfig, *, port: Callable[[], int]) -> None:
+        """Put what was changed in an earlier run over `config`; raises SettingsDamaged."""
+        self._port = port
+        self._file = config.settings_file.with_name(FILE_NAME) if config.settings_file is not None else None
+        self._changes: dict[str, str] = _read(self._file) if self._file is not None and self._file.exists() else {}
+        self.config = config
+        try:
+            for name, text in self._changes.items():
+                self.config = self._changed(self.config, name, text)
+        except (OptionRefused, OptionFixed) as error:
+            raise SettingsDamaged(f"{self._file}: {error}") from error
+
+    def texts(self) -> dict[str, str]:
+        """Return all names with their texts."""
+        config = self.config
+        return {
+            "listenPort": str(self._port()),
+            "bindAddress": config.host,
+            "kvConfigPath": str(config.settings_file or ""),
+            "configStorePath": str(self._file or ""),
+            "scanNotActiveBrokerInterval": str(config.scan_interval_ms),
+            "limitConnections": str(config.max_connections),
+            _ORDER: str(config.order_message_enable).lower(),
+        }
+
+    def update(self, texts: Mapping[str, str]) -> None:
+        """Change what is named, all or nothing; it is on the disk when this returns.
+
+        Raises OptionRefused, OptionFixed.
+        """
+        config = self.config
+        for name, text in texts.items():
+            config = self._changed(config, name, text.strip())
+        self.config = config
+        self._changes |= {name: text.strip() for name, text in texts.items()}
+        if self._file is not None:
+            write_tree(self._file, {_TABLE: self._changes})
+
+    def _changed(self, config: NameServerConfig, name: str, text: str) -> NameServerConfig:
+        if name in _PATHS:
+            raise OptionFixed("Can not update config path")
+        if name != _ORDER:
+            if name in _TOLD:
+                raise OptionFixed(f"setting {name} is told at the start of the name server")
+            raise OptionRefused(f"this name server has no setting {name[:80]!r}")
+        if text.lower() not in _SWITCH:
+            raise OptionRefused(f"setting {name}: {text[:80]!r} is not true or false")
+        return replace(config, order_message_enable=_SWITCH[text.lower()])
+
+
+def _read(file: Path) -> dict[str, str]:
+    try:
+        tree: Any = orjson.loads(file.read_bytes())[_TABLE]
+        return {str(name): str(text) for name, text in tree.items()}
+    except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
+        raise SettingsDamaged(f"{file} holds no settings: {error}") from error

@@ -1,0 +1,34 @@
+"""Codes for what the broker does not have are answered with a reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.headers import admin as headers
+from broker_core.protocol.headers.transactions import ResumeCheckHalfMessageRequest
+from tests.support.broker import Wire
+
+
+@pytest.mark.parametrize(
+    ("header", "code"),
+    [
+        (headers.CreateAccessConfigRequest("rocketmq", "12345678"), 209),
+        (headers.DeleteAccessConfigRequest("rocketmq"), 210),
+        (headers.UpdateGlobalWhiteAddrsRequest("10.0.0.1"), 211),
+        (headers.GetBrokerAccessInfoRequest(), ResponseCode.SYSTEM_ERROR),
+        (headers.GetBrokerAccessConfigRequest(), ResponseCode.SYSTEM_ERROR),
+    ],
+)
+async def test_access_control_is_said_to_be_off(wire: Wire, header: object, code: int) -> None:
+    answer = await wire.ask(header)
+
+    assert answer.code == code
+    assert "access control is off (aclEnable=false)" in (answer.remark or "")
+
+
+async def test_there_are_no_half_messages_to_check(wire: Wire) -> None:
+    answer = await wire.ask(ResumeCheckHalfMessageRequest("7F0000010000BC130000000000000000"))
+
+    assert answer.code == ResponseCode.NO_PERMISSION
+    assert "takes no transactional messages" in (answer.remark or "")

@@ -1,0 +1,64 @@
+"""Request and reply over real sockets: the reply goes to the producer that asked, or its sender is told."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from broker_core.protocol.codes import RequestCode, ResponseCode
+from broker_core.protocol.headers.send import PushReplyMessageToClientRequest, SendMessageResponse
+from tests.support.broker import Wire, another_client
+
+REPLIES = "local_REPLY_TOPIC"
+
+
+@pytest.fixture
+async def asker(wire: Wire) -> AsyncIterator[Wire]:
+    """A producer that waits for a reply."""
+    other = another_client(wire)
+    await other.heartbeat("asker", producer_group="askers")
+    yield other
+    await other.client.close()
+
+
+async def test_a_reply_goes_to_the_producer_that_asked_and_is_kept(wire: Wire, asker: Wire) -> None:
+    properties = {"REPLY_TO_CLIENT": "asker", "CORRELATION_ID": "c1", "MSG_TYPE": "reply"}
+
+    answer = await wire.try_send(REPLIES, b"pong", properties=properties, code=RequestCode.SEND_REPLY_MESSAGE_V2)
+
+    assert answer.code == ResponseCode.SUCCESS
+    (pushed,) = asker.pushed
+    header = pushed.header(PushReplyMessageToClientRequest)
+    assert (pushed.code, pushed.body) == (RequestCode.PUSH_REPLY_MESSAGE_TO_CLIENT, b"pong")
+    assert (header.topic, header.store_host) == (REPLIES, wire.address)
+    assert "CORRELATION_ID\x01c1" in (header.properties or "")
+    assert [stored.body for stored in await wire.pull(REPLIES, 0)] == [b"pong"]
+    assert answer.header(SendMessageResponse).queue_offset == 0
+
+
+@pytest.mark.parametrize(
+    ("properties", "remark"),
+    [
+        ({}, "reply message properties[REPLY_TO_CLIENT] is null"),
+        ({"REPLY_TO_CLIENT": "nobody"}, "push reply message fail, channel of <nobody> not found."),
+    ],
+)
+async def test_the_sender_of_a_reply_that_reaches_nobody_is_told(
+    wire: Wire, properties: dict[str, str], remark: str
+) -> None:
+    answer = await wire.try_send(REPLIES, b"pong", properties=properties, code=RequestCode.SEND_REPLY_MESSAGE_V2)
+
+    assert (answer.code, answer.remark) == (ResponseCode.SYSTEM_ERROR, remark)
+    assert await wire.pull(REPLIES, 0) == []
+
+
+async def test_the_sender_of_a_reply_is_told_when_the_asker_has_gone(wire: Wire, asker: Wire) -> None:
+    await asker.client.close()
+
+    answer = await wire.try_send(
+        REPLIES, b"pong", properties={"REPLY_TO_CLIENT": "asker"}, code=RequestCode.SEND_REPLY_MESSAGE_V2
+    )
+
+    assert answer.code == ResponseCode.SYSTEM_ERROR
+    assert "push reply message" in str(answer.remark)

@@ -1,0 +1,113 @@
+"""Settings over a real socket: what changes at once, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from broker_core.protocol import bodies, java_properties
+from broker_core.protocol.bodies.routes import TopicRouteData
+from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.headers import admin as headers
+from broker_core.protocol.headers.routes import GetRouteInfoRequest
+from tests.support.broker import Wire, started
+from tests.support.wait import eventually
+
+
+async def settings(wire: Wire) -> dict[str, str]:
+    return java_properties.parse((await wire.ask(headers.GetBrokerConfigRequest())).body)
+
+
+async def change(wire: Wire, **texts: str) -> tuple[int, str | None]:
+    answer = await wire.ask(headers.UpdateBrokerConfigRequest(), java_properties.dump(texts))
+    return answer.code, answer.remark
+
+
+async def perm_of(wire: Wire, topic: str) -> int:
+    """Return what the name server tells of a topic's permission."""
+    answer = await wire.ask_name_server(GetRouteInfoRequest(topic))
+    return bodies.decode(TopicRouteData, answer.body).queue_datas[0].perm
+
+
+async def test_settings_are_told_under_their_known_names(wire: Wire) -> None:
+    answer = await wire.ask(headers.GetBrokerConfigRequest())
+
+    told = java_properties.parse(answer.body)
+    assert told["brokerName"] == "broker-a"
+    assert told["flushDiskType"] == "ASYNC_FLUSH"
+    assert told["listenPort"] == str(wire.broker.port)
+    assert answer.header(headers.GetBrokerConfigResponse).version.startswith("{")
+
+
+async def test_a_changed_setting_holds_and_is_kept(tmp_path: Path) -> None:
+    async with started(tmp_path) as wire:
+        assert await change(wire, fileReservedTime="48", deleteWhen="04;16") == (ResponseCode.SUCCESS, None)
+        assert wire.broker.store.config.retention_ms == 48 * 3_600_000
+        assert wire.broker.store.config.delete_when == (4, 16)
+
+    async with started(tmp_path) as wire:
+        assert (await settings(wire))["fileReservedTime"] == "48"
+
+
+async def test_topics_are_made_by_themselves_as_long_as_that_is_on(wire: Wire) -> None:
+    await wire.send("one", b"x")
+
+    await change(wire, autoCreateTopicEnable="false")
+    assert (await wire.try_send("two", b"x")).code == ResponseCode.TOPIC_NOT_EXIST
+    await change(wire, autoCreateTopicEnable="true")
+
+    assert (await wire.try_send("two", b"x")).code == ResponseCode.SUCCESS
+
+
+async def test_the_template_offers_as_many_queues_as_is_set(wire: Wire) -> None:
+    await change(wire, defaultTopicQueueNums="2")
+    await wire.send("orders", b"x")
+
+    topic = wire.broker.parts.topics.get("orders")
+
+    assert (topic.read_queue_nums, topic.write_queue_nums) == (2, 2)
+
+
+async def test_the_largest_message_is_as_set(wire: Wire) -> None:
+    await change(wire, maxMessageSize="10")
+    assert (await wire.try_send("orders", b"x" * 11)).code == ResponseCode.MESSAGE_ILLEGAL
+
+    await change(wire, maxMessageSize="11")
+
+    assert (await wire.try_send("orders", b"x" * 11)).code == ResponseCode.SUCCESS
+
+
+async def test_the_permission_of_the_broker_stands_for_every_topics_own(wire: Wire) -> None:
+    await wire.send("orders", b"x")
+
+    await change(wire, brokerPermission="4")
+
+    async def is_read_only() -> bool:
+        return await perm_of(wire, "orders") == 4
+
+    await eventually(is_read_only)
+    await change(wire, brokerPermission="2")
+    refused = await wire.try_pull("orders", 0)
+    assert (refused.code, refused.remark) == (
+        ResponseCode.NO_PERMISSION,
+        "the broker[127.0.0.1] pulling message is forbidden",
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b"", ResponseCode.INVALID_PARAMETER),
+        (b"colour=blue", ResponseCode.INVALID_PARAMETER),
+        (b"deleteWhen=25", ResponseCode.INVALID_PARAMETER),
+        (b"brokerName=other", ResponseCode.NO_PERMISSION),
+        (b"configBlackList=x", ResponseCode.NO_PERMISSION),
+        (b"deleteWhen=\xff", ResponseCode.SYSTEM_ERROR),
+    ],
+)
+async def test_what_cannot_be_changed_is_refused(wire: Wire, body: bytes, code: ResponseCode) -> None:
+    answer = await wire.ask(headers.UpdateBrokerConfigRequest(), body)
+
+    assert answer.code == code
+    assert answer.remark

@@ -1,0 +1,119 @@
+"""The settings as they are: changed while the broker runs, kept over restarts, told to whoever depends on them."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from broker_core.broker import BrokerConfig
+from broker_core.broker.errors import BadConfigFile, SettingFixed, SettingIllegal, SettingUnknown
+from broker_core.broker.settings import Settings
+from broker_core.broker.settings.register import FILE_NAME
+from broker_core.store import StoreConfig
+
+NOW = 1_700_000_000_000
+
+
+def settings_in(folder: Path, **started_with: str) -> Settings:
+    return Settings.of(BrokerConfig(StoreConfig(folder), settings=started_with))
+
+
+def kept(settings: Settings) -> None:
+    settings.save(settings.text())
+
+
+def told(settings: Settings, name: str) -> str:
+    return dict(settings.lines("127.0.0.1:10911"))[name]
+
+
+def test_a_change_holds_at_once_and_is_told_to_who_watches(tmp_path: Path) -> None:
+    settings = settings_in(tmp_path)
+    seen: list[bool] = []
+    settings.watch(lambda config: seen.append(config.topics.auto_create_topics))
+
+    settings.update({"autoCreateTopicEnable": "false"}, now=NOW)
+
+    assert seen == [True, False]
+    assert not settings.config.topics.auto_create_topics
+    assert told(settings, "autoCreateTopicEnable") == "false"
+    assert (settings.version.counter, settings.version.timestamp) == (1, NOW)
+
+
+def test_a_setting_that_is_read_at_the_start_holds_after_the_next_one(tmp_path: Path) -> None:
+    settings = settings_in(tmp_path)
+
+    settings.update({"messageDelayLevel": "1s 2s"}, now=NOW)
+    kept(settings)
+
+    assert len(settings.config.store.delay_levels_ms) == 18
+    assert told(settings, "messageDelayLevel") == "1s 2s"
+    assert settings_in(tmp_path).config.store.delay_levels_ms == (1_000, 2_000)
+
+
+def test_what_was_changed_is_there_after_a_restart(tmp_path: Path) -> None:
+    settings = settings_in(tmp_path)
+    settings.update({"fileReservedTime": "48"}, now=NOW)
+    assert settings.is_changed
+    kept(settings)
+
+    again = settings_in(tmp_path)
+
+    assert again.config.store.retention_ms == 48 * 3_600_000
+    assert again.version == settings.version
+    assert not again.is_changed
+
+
+def test_the_start_comes_before_what_was_changed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    settings = settings_in(tmp_path)
+    settings.update({"fileReservedTime": "48"}, now=NOW)
+    kept(settings)
+
+    with caplog.at_level(logging.WARNING):
+        again = settings_in(tmp_path, fileReservedTime="24")
+
+    assert told(again, "fileReservedTime") == "24"
+    assert "setting=fileReservedTime: the start says '24', which comes before '48'" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "error", "said"),
+    [
+        ("colour", "blue", SettingUnknown, "this broker has no setting 'colour'"),
+        ("sendMessageThreadPoolNums", "4", SettingUnknown, "has no setting 'sendMessageThreadPoolNums'"),
+        ("deleteWhen", "25", SettingIllegal, "setting deleteWhen: '25' is not hours of the day"),
+        ("rejectTransactionMessage", "false", SettingIllegal, "'false' is not true"),
+        ("brokerName", "other", SettingFixed, "setting brokerName is told at the start"),
+        ("brokerConfigPath", "/tmp/x", SettingFixed, "Can not update config in black list."),
+    ],
+)
+def test_nothing_changes_when_one_setting_is_refused(
+    tmp_path: Path, name: str, text: str, error: type[Exception], said: str
+) -> None:
+    settings = settings_in(tmp_path)
+    seen: list[BrokerConfig] = []
+    settings.watch(seen.append)
+
+    with pytest.raises(error, match=said.replace("'", ".")):
+        settings.update({"fileReservedTime": "1", name: text}, now=NOW)
+
+    assert len(seen) == 1
+    assert told(settings, "fileReservedTime") == "72"
+    assert not settings.is_changed
+
+
+def test_a_wrong_setting_of_the_start_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SettingIllegal):
+        settings_in(tmp_path, maxMessageSize="much")
+
+
+@pytest.mark.parametrize(
+    "text", ["[]", "{}", '{"settings": []}', '{"settings": {"colour": "blue"}}', '{"settings": {"deleteWhen": "x"}}']
+)
+def test_a_file_that_holds_something_else_is_said_so(tmp_path: Path, text: str) -> None:
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / FILE_NAME).write_text(text)
+
+    with pytest.raises(BadConfigFile, match=FILE_NAME):
+        settings_in(tmp_path)

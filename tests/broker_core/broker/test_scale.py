@@ -1,0 +1,178 @@
+"""A real broker under thousands of clients: memory stays bounded, and nobody is slower for it."""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.support.cluster import RunningBroker, broker, started_broker
+from tests.support.crowd import (
+    connect,
+    create_wide_topic,
+    crowd,
+    lowered_open_files,
+    message,
+    open_files_limit,
+    park_all,
+    parked_pulls,
+    percentile,
+    pull,
+    resident_bytes,
+    send_latencies,
+)
+from tests.support.wait import eventually
+
+CONNECTIONS: Final = 2_000
+PULLS_EACH: Final = 5
+PARKED: Final = CONNECTIONS * PULLS_EACH
+WAIT_MS: Final = 60_000
+KIB: Final = 1024
+MIB: Final = 1024 * KIB
+
+pytestmark = pytest.mark.timeout(240)
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningBroker]:
+    """A broker that the tests of this file share."""
+    with started_broker(tmp_path_factory.mktemp("broker")) as started:
+        yield started
+
+
+async def test_two_thousand_connections_and_ten_thousand_parked_pulls(running: RunningBroker) -> None:
+    async with crowd(running.address, 4) as senders:
+        # Given a broker that is warm
+        await create_wide_topic(senders[0], "flow", 4)
+        await create_wide_topic(senders[0], "parked", PARKED)
+        await send_latencies(senders, "flow", 300)
+        alone = min([percentile(await send_latencies(senders, "flow", 300), 99) for _ in range(3)])
+        before = resident_bytes(running)
+
+        async with crowd(running.address, CONNECTIONS) as clients:
+            # When many clients wait
+            waiting = park_all(clients, "parked", per_client=PULLS_EACH, wait_ms=WAIT_MS)
+            await eventually(lambda: _parked(senders[0], PARKED))
+
+            # Then each costs little
+            grown = resident_bytes(running) - before
+            assert grown < 200 * MIB, f"{grown >> 20} MiB"
+
+            # … sends are not slower
+            crowded = min([percentile(await send_latencies(senders, "flow", 300), 99) for _ in range(3)])
+            assert crowded < 4 * alone + 5, f"p99 {alone:.2f} ms alone, {crowded:.2f} ms with the crowd"
+
+            # … and one message wakes the one that waits for it
+            client, number = waiting[PARKED // 2]
+            await senders[0].ask(message("parked", PARKED // 2, b"for you"))
+            await eventually(lambda: number in client.answers)
+            assert client.answers[number].body
+            assert await parked_pulls(senders[0]) == PARKED - 1
+            assert sum(len(each.answers) for each in clients) == 1
+
+        # When all of them go, nothing of them stays
+        await eventually(lambda: _parked(senders[0], 0))
+        async with crowd(running.address, CONNECTIONS) as clients:
+            park_all(clients, "parked", per_client=PULLS_EACH, wait_ms=WAIT_MS)
+            await eventually(lambda: _parked(senders[0], PARKED - 1))  # one of them finds the message
+        again = resident_bytes(running) - before
+        assert again < grown + 50 * MIB, f"{again >> 20} MiB the second time, {grown >> 20} MiB the first"
+
+
+async def test_clients_that_take_no_answers_do_not_fill_the_memory(running: RunningBroker) -> None:
+    async with crowd(running.address, 1) as [good]:
+        await create_wide_topic(good, "large", 1)
+        for _ in range(16):
+            assert (await good.ask(message("large", 0, bytes(MIB)))).code == 0
+        before = resident_bytes(running)
+        async with crowd(running.address, 20) as slow:
+            # Given clients that ask for 4 GiB altogether, and read nothing
+            for client in slow:
+                client.transport.pause_reading()
+                for _ in range(200):
+                    client.post(pull("large", 0))
+            # Then others are served, and the broker holds little for them
+            latencies = await send_latencies([good], "flow", 200)
+            assert resident_bytes(running) - before < 150 * MIB
+            assert percentile(latencies, 50) < 1000
+            # When they read again, they get what they asked for
+            slow[0].transport.resume_reading()
+            await eventually(lambda: len(slow[0].answers) == 200)
+
+
+async def test_all_that_connections_hold_together_is_bounded(tmp_path: Path) -> None:
+    async with broker(tmp_path, arguments=("--setting", f"limitMemoryBytes={32 * MIB}")) as small:
+        async with crowd(small.address, 12) as greedy, crowd(small.address, 1) as [good]:
+            await create_wide_topic(good, "flow", 4)
+            for client in greedy:  # half a frame each: 96 MiB
+                client.transport.write(struct.pack(">II", 15 * MIB, 2) + b"{}" + bytes(8 * MIB))
+            await eventually(lambda: sum(each.is_closed for each in greedy) >= 8)
+            assert len(await send_latencies([good], "flow", 50)) == 50
+            assert not good.is_closed
+        assert "max_memory" in small.log.read_text()
+
+
+async def test_a_long_poll_without_memory_is_told_to_come_later(tmp_path: Path) -> None:
+    arguments = ("--setting", f"limitMemoryBytes={16 * MIB}")
+    async with broker(tmp_path, arguments=arguments) as small, crowd(small.address, 1) as [client]:
+        await create_wide_topic(client, "parked", 10_000)
+        for queue_id in range(9_000):
+            client.post(pull("parked", queue_id, wait_ms=WAIT_MS))
+        await eventually(lambda: client.answers)
+        answer = next(iter(client.answers.values()))
+        assert answer.code == 2
+        assert answer.remark == f"limit memory_bytes={16 * MIB} reached: no memory for a pull that waits"
+
+
+async def test_connections_beyond_the_limit_are_closed_and_the_log_says_why(tmp_path: Path) -> None:
+    async with broker(tmp_path, arguments=("--setting", "limitConnections=20")) as small:
+        async with crowd(small.address, 30) as clients:
+            await eventually(lambda: sum(each.is_closed for each in clients) == 10)
+            first = next(each for each in clients if not each.is_closed)
+            assert await parked_pulls(first) == 0
+        assert "max_connections of 20 is reached" in small.log.read_text()
+        await eventually(lambda: _serves(small))
+
+
+async def test_idle_connections_are_closed_and_busy_ones_are_not(tmp_path: Path) -> None:
+    async with (
+        broker(tmp_path, arguments=("--setting", "serverChannelMaxIdleTimeSeconds=1")) as small,
+        crowd(small.address, 300) as idle,
+        crowd(small.address, 1) as [busy],
+    ):
+
+        async def all_idle_are_gone() -> bool:
+            await parked_pulls(busy)
+            return all(each.is_closed for each in idle)
+
+        await eventually(all_idle_are_gone)
+        assert not busy.is_closed
+
+
+async def test_the_limit_of_open_files_is_raised_at_the_start(tmp_path: Path) -> None:
+    with lowered_open_files(1024):
+        small = RunningBroker(tmp_path)
+        await asyncio.to_thread(small.start)
+    try:
+        soft, hard = open_files_limit(small)
+        assert soft == hard > 1024
+    finally:
+        await asyncio.to_thread(small.stop)
+
+
+async def _parked(client: object, count: int) -> bool:
+    return await parked_pulls(client) == count  # type: ignore[arg-type]
+
+
+async def _serves(small: RunningBroker) -> bool:
+    client = await connect(small.address)
+    try:
+        return await parked_pulls(client) == 0
+    except ConnectionError:
+        return False
+    finally:
+        client.transport.abort()

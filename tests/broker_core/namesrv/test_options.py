@@ -1,0 +1,54 @@
+"""A name server's own configuration: what was changed holds after a restart too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from broker_core.namesrv.config import NameServerConfig
+from broker_core.namesrv.options import FILE_NAME, OptionFixed, OptionRefused, Options
+from broker_core.namesrv.settings import SettingsDamaged
+
+
+def options_in(folder: Path) -> Options:
+    return Options(NameServerConfig(settings_file=folder / "kvConfig.json"), port=lambda: 9876)
+
+
+def test_a_change_is_there_after_a_restart(tmp_path: Path) -> None:
+    options_in(tmp_path).update({"orderMessageEnable": "TRUE"})
+
+    again = options_in(tmp_path)
+
+    assert again.config.order_message_enable
+    assert again.texts()["orderMessageEnable"] == "true"
+
+
+def test_a_name_server_without_a_file_can_be_changed_too() -> None:
+    options = Options(NameServerConfig(), port=lambda: 9876)
+
+    options.update({"orderMessageEnable": "true"})
+
+    assert options.config.order_message_enable
+
+
+def test_nothing_changes_when_one_name_is_wrong(tmp_path: Path) -> None:
+    options = options_in(tmp_path)
+
+    with pytest.raises(OptionRefused, match="has no setting 'colour'"):
+        options.update({"orderMessageEnable": "true", "colour": "blue"})
+
+    assert not options.config.order_message_enable
+
+
+def test_what_the_start_told_is_fixed(tmp_path: Path) -> None:
+    with pytest.raises(OptionFixed, match="listenPort is told at the start"):
+        options_in(tmp_path).update({"listenPort": "1"})
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"settings": 1}', '{"settings": {"listenPort": "1"}}'])
+def test_a_damaged_file_is_said_so(tmp_path: Path, text: str) -> None:
+    (tmp_path / FILE_NAME).write_text(text)
+
+    with pytest.raises(SettingsDamaged):
+        options_in(tmp_path)
