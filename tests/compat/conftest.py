@@ -1,17 +1,80 @@
-"""The unmodified Java client, built once; where the machine has no Java compiler or Maven, one line says so."""
+"""The unmodified Java client, built once, and the two servers that every test here is to pass against.
+
+Where the machine has no Java compiler or Maven, one line says so.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
-from tests.compat import java_client
+from tests.compat import java_build
+from tests.compat.driver import Driver, started_driver
+from tests.compat.reading import Reader
+from tests.compat.servers import KINDS, SHARED, Server, SharedServers, started
+
+__all__ = ["Server"]
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _java_client() -> None:
-    missing = java_client.missing_tool()
+def _java_build() -> None:
+    missing = java_build.missing_tool()
     if missing is not None:
         pytest.skip(
             f"left out: the Java client's tests need a JDK with a compiler and Maven, and there is no {missing}"
         )
-    java_client.build()
+    java_build.CLIENT.build()
+    java_build.SERVER.build()
+
+
+@pytest.fixture(scope="session")
+def _shared_servers(_java_build: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedServers]:
+    servers = SharedServers(tmp_path_factory.mktemp("shared"))
+    try:
+        yield servers
+    finally:
+        servers.stop()
+
+
+@pytest.fixture(scope="module", params=sorted(KINDS, reverse=True))
+def server(
+    request: pytest.FixtureRequest, _shared_servers: SharedServers, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
+    """A broker with its name server that the tests of one module share: Gantry's, and then Apache RocketMQ's.
+
+    A module's `SETTINGS`, by RocketMQ's names, go to both; `servers.SHARED` means the one server of all modules that
+    say so. Each test uses topics and groups of its own.
+    """
+    settings = getattr(request.module, "SETTINGS", {})
+    if settings is SHARED:
+        yield _shared_servers.get(request.param)
+        return
+    with started(request.param, tmp_path_factory.mktemp(request.param), settings) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def _jvm(_java_build: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
+    with started_driver(tmp_path_factory.mktemp("driver")) as driver:
+        yield driver
+
+
+@pytest.fixture
+def driver(_jvm: Driver) -> Iterator[Driver]:
+    """The JVM with the Java client that all tests share; what a test leaves running is shut down in order."""
+    yield _jvm
+    _jvm.shutdown_clients()
+
+
+@pytest.fixture
+def name(request: pytest.FixtureRequest) -> str:
+    """A name for a topic or a group that no other test uses."""
+    node = request.node.name.partition("[")[0].removeprefix("test_")
+    return f"{node[:80]}"
+
+
+@pytest.fixture
+def reader(driver: Driver, server: Server) -> Reader:
+    """Reads what lies in the server's topics."""
+    return Reader(driver, server.name_server)

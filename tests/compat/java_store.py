@@ -1,19 +1,13 @@
-"""The store of Apache RocketMQ 4.9.8 as a child process: built once by Maven, opens a folder, tells what it finds."""
+"""The store of Apache RocketMQ 4.9.8 as a child process: opens a folder, tells what it finds."""
 
 from __future__ import annotations
 
 import subprocess
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Literal
 
 from broker_core.store import StoreConfig
-
-PROJECT = Path(__file__).parent / "store"
-TARGET = Path(__file__).parents[2] / ".cache" / "compat-store"
-CLASS_PATH = f"{TARGET / 'classes'}:{TARGET / 'lib'}/*"
-# It was made for Java 8 and unmaps its files by means that later ones hide.
-OPEN = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in ("java.nio", "sun.nio.ch", "jdk.internal.ref")]
+from tests.compat.java_build import CLIENT
 
 
 @dataclass(frozen=True)
@@ -40,22 +34,13 @@ class Told:
     other: list[list[str]] = field(default_factory=list)
 
 
-def build() -> None:
-    """Compile our program and fetch the store from Maven Central, unless the sources are older than the last build."""
-    done = TARGET / "compat-store-1.jar"
-    sources = [PROJECT / "pom.xml", *PROJECT.glob("src/**/*.java")]
-    if done.exists() and all(source.stat().st_mtime < done.stat().st_mtime for source in sources):
-        return
-    subprocess.run(["mvn", "-q", "-B", "package"], cwd=PROJECT, check=True, timeout=600)
-
-
 def visit(
     config: StoreConfig, *, put: int = 0, end: Literal["stop", "halt"] = "stop", keys: list[tuple[str, str]]
 ) -> Told:
     """Open the folder with RocketMQ, read it, look for keys, put messages to the topic `Java`, and end it."""
     sizes = (config.commit_log_file_size, config.consume_queue_file_units, config.index_slots, config.index_entries)
     pairs = [word for pair in keys for word in pair]
-    command = ["java", *OPEN, "-cp", CLASS_PATH, "gantry.Store", str(config.folder), *map(str, sizes)]
+    command = CLIENT.java("gantry.Store", str(config.folder), *map(str, sizes))
     done = subprocess.run([*command, str(put), end, *pairs], capture_output=True, text=True, timeout=120, check=True)
     told = Told()
     for line in done.stdout.splitlines():

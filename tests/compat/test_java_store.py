@@ -12,18 +12,12 @@ from broker_core.protocol.record import decode_many
 from broker_core.store import MessageStore, StoreConfig
 from broker_core.store.reader import StoreReader
 from broker_core.store.verify import verify
-from tests.compat import java_store
 from tests.compat.java_store import Seen, visit
 from tests.support.stores import BROKER, PRODUCER, small
 
 pytestmark = [pytest.mark.compat, pytest.mark.timeout(300)]
 
 HOSTS = [PRODUCER, ("fe80::1", 7)]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _java_store() -> None:
-    java_store.build()
 
 
 def config_of(folder: Path) -> StoreConfig:

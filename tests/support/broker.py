@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -55,6 +55,9 @@ def small_store(folder: Path, **changes: Any) -> StoreConfig:
         consume_queue_file_units=1_000,
         index_slots=1_000,
         index_entries=4_000,
+        delete_when=tuple(range(24)),
+        forced_used_ratio=1.0,
+        full_used_ratio=1.0,
         min_free_bytes=0,
     )
     return replace(config, **changes)
@@ -83,6 +86,8 @@ class Wire:
     name_server: NameServer
     client: RemotingClient
     pushed: list[Command] = field(default_factory=list)
+    answers: dict[int, Callable[[Command], Command]] = field(default_factory=dict)
+    """What the client says to the broker's questions, by code; to any other it says b"from the client"."""
 
     @property
     def address(self) -> str:
@@ -272,6 +277,8 @@ def _client_of(broker: Broker, name_server: NameServer) -> Wire:
 
     def keep(request: Command, _: object) -> Command | None:
         wire.pushed.append(request)
+        if request.code in wire.answers:
+            return wire.answers[request.code](request)
         return None if request.is_one_way else Command.response(ResponseCode.SUCCESS, body=b"from the client")
 
     for code in RequestCode:

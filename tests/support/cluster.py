@@ -20,7 +20,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -55,8 +55,14 @@ class RunningBroker:
     data: Path
     flush: str = "async"
     arguments: Sequence[str] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """By RocketMQ's names, given on the command line."""
+    name_servers: str | None = None
+    """``host:port;host:port`` to register at; without, it has a name server of its own."""
+    broker_name: str = "broker-a"
+    cluster: str = "test"
     name_server: str = ""
-    """``host:port`` for clients."""
+    """``host:port`` for clients; several are parted by a semicolon."""
     address: str = ""
     """``host:port`` of the broker itself."""
     process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
@@ -67,9 +73,14 @@ class RunningBroker:
         return self.data / "broker.log"
 
     @property
+    def store(self) -> Path:
+        """The store's root folder."""
+        return self.data / "broker"
+
+    @property
     def config(self) -> ClientConfig:
         """A client's settings to reach it."""
-        return ClientConfig([self.name_server])
+        return ClientConfig(self.name_server.split(";"))
 
     def session(self) -> Session:
         """Return a session that is not started yet: use it with ``async with``."""
@@ -106,16 +117,21 @@ class RunningBroker:
         self.start()
 
     def _command(self) -> list[str]:
-        namesrv_port = self.name_server.rpartition(":")[2] or "0"
+        port = self.name_server.rpartition(":")[2] or "0"
+        name_servers = ("--namesrv", self.name_servers) if self.name_servers else ("--namesrv-port", port)
+        settings = [word for name, value in self.settings.items() for word in ("--setting", f"{name}={value}")]
         broker_port = self.address.rpartition(":")[2] or "0"
         return [
             sys.executable, "-m", "broker_core",
             "--data-dir", str(self.data),
             "--bind", "127.0.0.1",
-            "--namesrv-port", namesrv_port,
+            *name_servers,
             "--broker-port", broker_port,
+            "--broker-name", self.broker_name,
+            "--cluster", self.cluster,
             "--flush", self.flush,
             "--commit-log-file-size", str(COMMIT_LOG_FILE_BYTES),
+            *settings,
             *self.arguments,
         ]  # fmt: skip
 
@@ -139,9 +155,18 @@ class RunningBroker:
 
 
 @contextmanager
-def started_broker(data: Path, *, flush: str = "async", arguments: Sequence[str] = ()) -> Iterator[RunningBroker]:
-    """Start name server and broker with their store under `data`, and stop them at the end."""
-    running = RunningBroker(data, flush, arguments)
+def started_broker(
+    data: Path,
+    *,
+    flush: str = "async",
+    arguments: Sequence[str] = (),
+    settings: Mapping[str, str] | None = None,
+    name_servers: str | None = None,
+    broker_name: str = "broker-a",
+    cluster: str = "test",
+) -> Iterator[RunningBroker]:
+    """Start a broker with its store under `data`, and a name server unless one is given; stop them at the end."""
+    running = RunningBroker(data, flush, arguments, settings or {}, name_servers, broker_name, cluster)
     running.start()
     try:
         yield running

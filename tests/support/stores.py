@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from broker_core.protocol.batch import BatchEntry
 from broker_core.protocol.message import Message
+from broker_core.protocol.properties import format_properties
 from broker_core.protocol.record import decode_many
 from broker_core.store import MessageStore, PutResult, StoreConfig
 
@@ -17,12 +19,19 @@ NOW = 1_700_000_000_000
 
 
 def small(folder: Path, **changes: Any) -> StoreConfig:
-    """Return a store of which a few messages fill each kind of file: 2 KiB segments, 8 units, 19 keys."""
+    """Return a store of which a few messages fill each kind of file: 2 KiB segments, 8 units, 19 keys.
+
+    It cleans at any hour, and does not look at how full the disk of this machine is.
+    """
     sizes: dict[str, Any] = {
         "commit_log_file_size": 2048,
         "consume_queue_file_units": 8,
         "index_slots": 10,
         "index_entries": 20,
+        "delete_when": tuple(range(24)),
+        "max_used_ratio": 1.0,
+        "forced_used_ratio": 1.0,
+        "full_used_ratio": 1.0,
         "min_free_bytes": 0,
     }
     return StoreConfig(folder, **sizes | changes)
@@ -31,6 +40,35 @@ def small(folder: Path, **changes: Any) -> StoreConfig:
 def opened(folder: Path, *, now: int = NOW, **changes: Any) -> MessageStore:
     """Open a small store."""
     return MessageStore.open(small(folder, **changes), now=now)
+
+
+def entries_of(messages: Sequence[Message]) -> list[BatchEntry]:
+    """Return the messages as they come in the body of a batch."""
+    return [BatchEntry(each.flag, each.body, format_properties(each.properties)) for each in messages]
+
+
+def put_batch(
+    store: MessageStore,
+    messages: Sequence[Message],
+    *,
+    topic: str = "T",
+    queue_id: int = 0,
+    now: int = NOW,
+    sys_flag: int = 0,
+    common: str = "",
+) -> list[PutResult]:
+    """Put messages side by side into one queue; their own topics do not count."""
+    return store.put_batch(
+        topic,
+        queue_id,
+        entries_of(messages),
+        common=common,
+        sys_flag=sys_flag,
+        born_timestamp=NOW,
+        born_host=PRODUCER,
+        store_host=BROKER,
+        now=now,
+    )
 
 
 def put(

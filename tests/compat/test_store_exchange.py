@@ -1,0 +1,152 @@
+"""One folder, two brokers: what Gantry stored Apache RocketMQ serves, and the other way round, after any stop.
+
+The folder goes from one broker to the other and back. Each finds all messages where they were, by queue, key, unique
+id, offset id and time, goes on with the offsets of the consumers, and delivers what is due of the delayed messages.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from broker_core.client.admin import Admin
+from broker_core.store.layout import COMMIT_LOG, CONSUME_QUEUE, INDEX, SCHEDULE_TOPIC
+from broker_core.store.reader import StoreReader
+from broker_core.store.verify import verify
+from tests.compat.exchange import (
+    BATCH,
+    GROUP,
+    LATER,
+    MUCH_LATER,
+    QUEUES,
+    SIZES,
+    SOON,
+    TOPIC,
+    Seen,
+    Server,
+    arrived,
+    look,
+    write,
+)
+from tests.support.apache import ApacheBroker, free_ports
+from tests.support.cluster import RunningBroker, create_topic
+from tests.support.wait import eventually, wait_until
+
+pytestmark = [pytest.mark.compat, pytest.mark.timeout(300)]
+
+COUNT = 400
+# The first Gantry does without, the second has an option of its own in these tests.
+APACHE_ONLY = ("messageIndexSafe", "mappedFileSizeCommitLog")
+
+
+def brokers(folder: Path) -> dict[str, Server]:
+    """Return both brokers, not started, on one folder and one port, so that ids with an address go to either."""
+    address = f"127.0.0.1:{free_ports(4) + 2}"
+    ours = ("--commit-log-file-size", SIZES["mappedFileSizeCommitLog"])
+    known = {
+        name: value for name, value in SIZES.items() if name not in ("messageIndexSafe", "mappedFileSizeCommitLog")
+    }
+    return {
+        "gantry": RunningBroker(folder, arguments=ours, settings=known, address=address),
+        "apache": ApacheBroker(folder, settings=SIZES, address=address),
+    }
+
+
+async def fill(server: Server, name: str) -> Seen:
+    """Write a part, wait until what is due soon has come, and return all there is."""
+    async with server.session() as session:
+        if name == "first":
+            await create_topic(session, TOPIC, queues=QUEUES)
+        await write(session, name, COUNT)
+
+        async def has_come() -> bool:
+            return await arrived(server, name, SOON) == QUEUES
+
+        await eventually(has_come)
+        return await look(server, session)
+
+
+def wait_for_saved_offsets(server: Server, seen: Seen) -> None:
+    """Wait until the broker has written down the offsets of the group, as it does every few seconds."""
+
+    def are_saved() -> bool:
+        path = server.store / "config" / "consumerOffset.json"
+        text = re.sub(r"([{,]\s*)(\d+)\s*:", r'\1"\2":', path.read_text()) if path.exists() else "{}"
+        try:
+            table = json.loads(text).get("offsetTable", {}).get(f"{TOPIC}@{GROUP}", {})
+        except json.JSONDecodeError:
+            return False
+        return {int(queue_id): offset for queue_id, offset in table.items()} == seen.committed
+
+    wait_until(are_saved)
+
+
+async def check(server: Server, before: Seen, name: str) -> None:
+    """Hold what a broker shows of another's folder against what that one showed, and wait for what is due."""
+    sample = [each for messages in before.messages.values() for each in messages[::40]]
+    async with server.session() as session:
+        await Admin(session).topics.get(TOPIC)
+
+        async def has_come() -> bool:
+            return await arrived(server, name, LATER) >= QUEUES
+
+        await eventually(has_come)
+        seen = await look(server, session, sample)
+    for queue_id, messages in before.messages.items():
+        assert seen.messages[queue_id][: len(messages)] == messages
+        assert seen.ranges[queue_id] == (0, len(seen.messages[queue_id]))
+    assert seen.committed == before.committed
+    assert {key: seen.by_key[key][: len(found)] for key, found in before.by_key.items()} == before.by_key
+    assert all(before.by_key.values())
+    assert seen.by_unique_id == before.by_unique_id
+    assert seen.by_offset_id == before.by_offset_id
+    assert seen.by_time == before.by_time
+
+
+@pytest.mark.parametrize("kill", [False, True], ids=["closed", "killed"])
+async def test_each_broker_goes_on_with_the_folder_of_the_other(tmp_path: Path, kill: bool) -> None:
+    both = brokers(tmp_path)
+    seen = Seen()
+    parts: list[str] = []
+    # Given a folder that Gantry begins, Apache RocketMQ goes on with, and Gantry takes back
+    for name, kind in (("first", "gantry"), ("second", "apache"), ("third", "gantry"), ("last", "apache")):
+        server = both[kind]
+        server.start()
+        try:
+            if parts:
+                # When the next broker opens it, then all is where it was, and what has become due is delivered
+                await check(server, seen, parts[-1])
+            if name != "last":
+                seen = await fill(server, name)
+                parts.append(name)
+                if kill:
+                    wait_for_saved_offsets(server, seen)
+            else:
+                async with server.session() as session:
+                    seen = await look(server, session, [])
+        finally:
+            server.stop(kill=kill)
+    # Then nothing is there twice, but what was delivered just before a kill may be
+    often = Counter(seen.bodies)
+    assert len(often) == len(parts) * (COUNT + BATCH + 2)
+    assert {
+        body for body, times in often.items() if times > 1 and b"batch" not in body and b"delayed" not in body
+    } == set()
+    for name in parts:
+        assert all(often[b"%s batch %d" % (name.encode(), number)] == QUEUES for number in range(BATCH))
+        for level in (SOON, LATER):
+            times = often[b"%s delayed %d" % (name.encode(), level)]
+            assert times == QUEUES or (kill and times > QUEUES)
+    # And the files are those of a sound store, several of each kind, with the rest of the delayed messages waiting
+    with StoreReader.open(tmp_path / "broker") as reader:
+        assert len(reader.segments()) > 3
+        low, high = reader.range(SCHEDULE_TOPIC, MUCH_LATER - 1)
+        assert (low, high) == (0, len(parts) * QUEUES)
+        if not kill:
+            assert verify(reader).told == []
+    for folder in (COMMIT_LOG, INDEX, f"{CONSUME_QUEUE}/{TOPIC}/0"):
+        assert len(list((tmp_path / "broker" / folder).iterdir())) > 1, folder
