@@ -21,7 +21,7 @@ from broker_core.spark.schema import BY_REQUEST_ONLY, COLUMNS
 from broker_core.spark.session import SessionConfig, start
 from broker_core.store import MessageStore, StoreConfig
 from tests.benchmarks.measure import Row
-from tests.support.stores import BROKER, NOW, PRODUCER
+from tests.support.stores import NOW, put_batch
 
 MESSAGES = 500_000
 WARM_ROUNDS = 2
@@ -36,10 +36,7 @@ def fill(folder: Path, messages: int) -> None:
     with MessageStore.open(config, now=NOW) as store:
         for begin in range(0, messages, BATCH):
             batch = [_message(number) for number in range(begin, min(begin + BATCH, messages))]
-            store.put_batch(
-                "orders", begin // BATCH % QUEUES, batch, born_timestamp=NOW, born_host=PRODUCER, store_host=BROKER,
-                now=NOW + begin // 100,
-            )  # fmt: skip
+            put_batch(store, batch, topic="orders", queue_id=begin // BATCH % QUEUES, now=NOW + begin // 100)
             store.dispatch()
 
 

@@ -1,0 +1,184 @@
+"""Gantry's broker beside Apache RocketMQ's, with the same unmodified Java client, in turns on one machine.
+
+Apache's broker is 4.9.7, the newest of its line in Maven Central, with its defaults and a JVM of 1 GiB; the client is
+4.9.8. Every case runs in turns (Gantry, Apache, Gantry, Apache) and the better round of each counts.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from tests.compat.java_build import CLIENT, SERVER, missing_tool
+from tests.support.apache import ApacheBroker, started_apache
+from tests.support.cluster import RunningBroker, started_broker
+
+Flush = Literal["async", "sync"]
+Server = RunningBroker | ApacheBroker
+
+ROUNDS: Final = 2
+SECONDS: Final = 4.0
+LIVE_PER_SECOND: Final = 500
+TOPIC: Final = "bench"
+_FILE_BYTES: Final = 512 << 20
+# Apache's own sizes, but for the commit log's files: some tens of gigabytes for a benchmark would be too much.
+_SETTINGS: Final = {
+    "mappedFileSizeCommitLog": str(_FILE_BYTES),
+    "mappedFileSizeConsumeQueue": str(300_000 * 20),
+    "maxHashSlotNum": "5000000",
+    "maxIndexNum": "20000000",
+    "osPageCacheBusyTimeOutMills": "10000",
+    "waitTimeMillsInSendQueue": "20000",
+}
+_SERVER_JVM: Final = ("-server", "-Xms1g", "-Xmx1g", "-XX:+UseG1GC")
+_CLIENT_JVM: Final = ("-Xms512m", "-Xmx1g")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One line of the table: its name, and the line that `gantry.Bench` reads; `{ns}` is the name server."""
+
+    name: str
+    line: str
+
+    @classmethod
+    def send(cls, senders: int, size: int, batch: int = 1) -> Case:
+        """Return the case of `senders` threads that each wait for the answer before they send again."""
+        each = f", {batch} a batch" if batch > 1 else ""
+        name = f"send {size} B, {senders} sender{'s' if senders > 1 else ''}{each}"
+        return cls(name, f"send {{ns}} {TOPIC}-{size} {senders} {size} {batch} {SECONDS}")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What one round measured: messages a second; latencies in microseconds, 0 where there are none."""
+
+    per_second: float
+    middle: float
+    late: float
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One line of the table."""
+
+    name: str
+    gantry: Figure
+    apache: Figure
+
+    def text(self) -> str:
+        """Return the line: messages a second and their ratio, then the two latencies and the ratio of the later."""
+        ours, theirs = self.gantry, self.apache
+        rate = f"{ours.per_second:>9,.0f} {theirs.per_second:>9,.0f} {_ratio(ours.per_second, theirs.per_second)}"
+        if not theirs.late:
+            return f"{self.name:<38} {rate}"
+        middle = f"{ours.middle:>8,.0f} {theirs.middle:>8,.0f}"
+        late = f"{ours.late:>8,.0f} {theirs.late:>8,.0f} {_ratio(ours.late, theirs.late)}"
+        return f"{self.name:<38} {rate} {middle} {late}"
+
+
+@dataclass(frozen=True)
+class Heading:
+    """The first line of the table."""
+
+    def text(self) -> str:
+        """Return the names of the columns."""
+        return (
+            f"{'Java client 4.9.8':<38} {'Gantry/s':>9} {'Apache/s':>9} {'ratio':>6} "
+            f"{'p50 us':>8} {'Apache':>8} {'p99 us':>8} {'Apache':>8} {'ratio':>6}"
+        )
+
+
+def _ratio(ours: float, theirs: float) -> str:
+    return f"{ours / theirs:6.2f}" if theirs else " " * 6
+
+
+CASES: Final[dict[Flush, Sequence[Case]]] = {
+    "async": (
+        Case.send(1, 128),
+        Case.send(1, 1024),
+        Case.send(64, 128),
+        Case.send(64, 1024),
+        Case.send(1, 128, 32),
+        Case.send(16, 1024, 32),
+        Case("pull backlog, 1 KiB, 4 at once", f"pull {{ns}} {TOPIC}-1024"),
+        Case("live, 1 KiB, send to listener", f"live {{ns}} {TOPIC}-live {LIVE_PER_SECOND} 1024 {SECONDS}"),
+    ),
+    "sync": (Case.send(1, 128), Case.send(1, 1024), Case.send(64, 128), Case.send(64, 1024), Case.send(1, 1024, 32)),
+}
+
+
+def run() -> Iterator[Heading | Compared]:
+    """Measure all cases; raises RuntimeError where there is no JDK with a compiler or no Maven."""
+    missing = missing_tool()
+    if missing is not None:
+        raise RuntimeError(f"comparing with Apache RocketMQ takes a JDK with a compiler and Maven: no {missing}")
+    CLIENT.build()
+    SERVER.build()
+    yield Heading()
+    flush: Flush
+    for flush in ("async", "sync"):
+        with tempfile.TemporaryDirectory() as folder, _bench() as bench, _servers(Path(folder), flush) as servers:
+            for case in CASES[flush]:
+                yield _compare(bench, case, *servers, flush)
+
+
+def _compare(bench: Bench, case: Case, gantry: Server, apache: Server, flush: Flush) -> Compared:
+    ours: list[Figure] = []
+    theirs: list[Figure] = []
+    for _ in range(ROUNDS):
+        ours.append(bench.measure(case.line.format(ns=gantry.name_server)))
+        theirs.append(bench.measure(case.line.format(ns=apache.name_server)))
+    return Compared(f"{case.name}, {flush} flush", _better(ours), _better(theirs))
+
+
+def _better(rounds: Sequence[Figure]) -> Figure:
+    return Figure(
+        max(one.per_second for one in rounds), min(one.middle for one in rounds), min(one.late for one in rounds)
+    )
+
+
+@contextmanager
+def _servers(folder: Path, flush: Flush) -> Iterator[tuple[Server, Server]]:
+    with ExitStack() as running:
+        sizes = {"mappedFileSizeCommitLog": str(_FILE_BYTES)}
+        gantry = running.enter_context(started_broker(folder / "gantry", flush=flush, settings=sizes))
+        apache = running.enter_context(
+            started_apache(folder / "apache", flush=flush, settings=_SETTINGS, options=_SERVER_JVM)
+        )
+        yield gantry, apache
+
+
+class Bench:
+    """The Java program that measures."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+
+    def measure(self, line: str) -> Figure:
+        """Let it run one measurement and return what it printed; raises RuntimeError when it ended."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(f"{line}\n")
+        self._process.stdin.flush()
+        answer = self._process.stdout.readline().split()
+        if len(answer) != 4:
+            raise RuntimeError(f"the Java client ended in {line!r}; its words are above")
+        messages, seconds, middle, late = map(float, answer)
+        return Figure(messages / seconds, middle, late)
+
+
+@contextmanager
+def _bench() -> Iterator[Bench]:
+    with subprocess.Popen(
+        CLIENT.java("gantry.Bench", options=_CLIENT_JVM), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            yield Bench(process)
+        finally:
+            process.kill()
