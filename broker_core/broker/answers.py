@@ -54,6 +54,7 @@ ANSWERS: Final[Mapping[type[Exception], ResponseCode]] = {
     errors.TooManyLeases: ResponseCode.FLOW_CONTROL,
     store_errors.MessageIllegal: ResponseCode.MESSAGE_ILLEGAL,
     store_errors.MessageDamaged: ResponseCode.SYSTEM_ERROR,
+    store_errors.TooManyQueues: ResponseCode.SYSTEM_ERROR,
     store_errors.StoreFull: ResponseCode.SERVICE_NOT_AVAILABLE,
     store_errors.StoreClosed: ResponseCode.SERVICE_NOT_AVAILABLE,
     store_errors.FlushFailed: ResponseCode.SERVICE_NOT_AVAILABLE,

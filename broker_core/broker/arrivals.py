@@ -1,11 +1,14 @@
 """What became readable, told to who waits for it: once a turn of the loop, however many messages were stored in it.
 
 Every put calls `expect`; the first of a turn schedules one round, which makes readable what was appended and calls each
-listener once for every queue that got something.
+listener once for every queue that got something. Rounds come at most once a millisecond (`paced`), as those of Apache
+RocketMQ do: with thousands of sends a second one of them serves many. Whoever asks for something meanwhile has the
+round made before it is answered (`settle`), so nobody sees less than what was acknowledged.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -20,6 +23,22 @@ Soon = Callable[[Callable[[], None]], object]
 """Has a function called when this turn of the loop is over."""
 
 _log = get_logger(__name__)
+
+
+def paced(loop: asyncio.AbstractEventLoop, seconds: float) -> Soon:
+    """Return what calls a function when this turn of `loop` is over, and no sooner than `seconds` after the last."""
+    last = 0.0
+
+    def soon(function: Callable[[], None]) -> None:
+        nonlocal last
+        now = loop.time()
+        last = max(now, last + seconds)
+        if last == now:
+            loop.call_soon(function)
+        else:
+            loop.call_at(last, function)
+
+    return soon
 
 
 class Dispatches(Protocol):
@@ -46,14 +65,19 @@ class Arrivals:
         """Have a round soon; something was appended."""
         if not self._is_expected:
             self._is_expected = True
-            self._soon(self.round)
+            self._soon(self.settle)
+
+    def settle(self) -> None:
+        """Have the round that is expected, if one is, at once."""
+        if self._is_expected:
+            self.round()
 
     def round(self) -> None:
         """Make readable what was appended and tell the listeners; what the disk refuses now is for a later round."""
         self._is_expected = False
         try:
             arrived = self._store.dispatch()
-        except StoreError as error:
+        except (StoreError, OSError) as error:
             _log.error("dispatch: messages are stored but not readable yet: %s", error)
             return
         for topic, queue_id, _, _ in arrived:

@@ -14,6 +14,7 @@ topics                 topics, retry topics included        SYSTEM_ERROR (1)
 groups                 consumer groups; producer groups too SYSTEM_ERROR (1)
 groups_per_client      groups in one heartbeat              SYSTEM_ERROR (1)
 queues_per_topic       queues of one topic                  INVALID_PARAMETER (29)
+queues                 queues that ever had a message      SYSTEM_ERROR (1)
 queue_locks            queues that orderly consumers hold   SYSTEM_ERROR (1)
 parked_pulls           long polls that wait, all queues     SYSTEM_BUSY (2): the client asks again after a second
 parked_pops            long polls for leases that wait      POLLING_FULL (209)
@@ -82,6 +83,7 @@ class Limits:
     groups: int = 20_000
     groups_per_client: int = 1_000
     queues_per_topic: int = 65_536
+    queues: int = 30_000  # each keeps a file open; fewer where the system allows fewer files
     queue_locks: int = 200_000
     parked_pulls: int = 100_000  # as many as the reference holds pops (behaviour.md I.2)
     parked_pops: int = 100_000

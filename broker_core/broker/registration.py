@@ -27,6 +27,8 @@ from broker_core.remoting.errors import RemotingError
 
 _CRC_MASK: Final = 0x7FFFFFFF
 _UNREGISTER_TIMEOUT_MS: Final = 3_000
+_PATIENCE_SECONDS: Final = 1.0
+"""So long an answer is held back until name servers know what it is about; clients wait three seconds for it."""
 
 _log = get_logger(__name__)
 
@@ -55,11 +57,19 @@ class Registration:
         self._timeout_ms = timeout_ms
         self._clock = clock
         self._wanted = asyncio.Event()
+        self._waiting: list[asyncio.Future[None]] = []
         self._unreachable: set[str] = set()
 
     def want(self) -> None:
         """Have all topics registered soon: one was created or changed."""
         self._wanted.set()
+
+    async def wait(self) -> None:
+        """Return when a registration that begins from now on is over; after a second whatever became of it."""
+        waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiting)
+        self._wanted.set()
+        await asyncio.wait((waiting,), timeout=_PATIENCE_SECONDS)
 
     async def run(self, period_ms: int) -> None:
         """Register every `period_ms` and whenever it is wanted; ends when it is cancelled."""
@@ -70,7 +80,10 @@ class Registration:
             except TimeoutError:
                 pass
             self._wanted.clear()
+            waiting, self._waiting = self._waiting, []
             await self.register()
+            for each in waiting:
+                each.set_result(None)
 
     async def register(self, only: TopicConfig | None = None) -> int:
         """Tell all name servers of all topics, or of one; return how many took it."""

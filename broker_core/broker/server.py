@@ -10,6 +10,7 @@ from typing import Final
 
 from broker_core.broker.address import advertised_host, ip_of, join
 from broker_core.broker.answers import ANSWERS
+from broker_core.broker.arrivals import paced
 from broker_core.broker.background import Step, repeat
 from broker_core.broker.composition import Surroundings, compose
 from broker_core.broker.config import BrokerConfig
@@ -38,8 +39,11 @@ from broker_core.broker.settings import Settings
 from broker_core.errors import GantryError
 from broker_core.logs import get_logger
 from broker_core.protocol.codes import RequestCode
+from broker_core.protocol.command import Command
 from broker_core.remoting import AddressRefused, Dispatch, RemotingClient, Server
+from broker_core.remoting.connection import Connection
 from broker_core.remoting.memory import Memory
+from broker_core.remoting.open_files import queues_within, raise_limit
 from broker_core.store import MessageStore
 
 FAST_PORT_BELOW: Final = 2
@@ -49,6 +53,16 @@ _DRAIN_SECONDS: Final = 1.0
 _CHECKPOINT_MS: Final = 60_000
 _RETENTION_MS: Final = 10_000
 _SECOND_MS: Final = 1_000
+_ROUND_SECONDS: Final = 0.001
+# They look at nothing that a round would have made readable.
+_SENDS: Final = frozenset(
+    {
+        RequestCode.SEND_MESSAGE,
+        RequestCode.SEND_MESSAGE_V2,
+        RequestCode.SEND_BATCH_MESSAGE,
+        RequestCode.UPDATE_CONSUMER_OFFSET,
+    }
+)
 
 _log = get_logger(__name__)
 
@@ -109,6 +123,8 @@ class Broker:
             settings = Settings.of(self._config)
             self._config = settings.config
             self._store = MessageStore.open(self._config.store, now=self._clock())
+            _tell_recovery(self._store)
+            self._store.max_queues = queues_within(self._config.limits.queues, raise_limit())
             self._journal = Journal(self._config.config_folder)
             self._memory.limit = self._config.limits.memory_bytes
             self._main_server = self._server(self._dispatch, self._config.port)
@@ -180,7 +196,7 @@ class Broker:
             disk=self._disk,
             files=self._files,
             clock=self._clock,
-            soon=loop.call_soon,
+            soon=paced(loop, _ROUND_SECONDS),
             memory=self._memory,
         )
         return compose(settings, around)
@@ -210,6 +226,13 @@ class Broker:
             AccessProcessor(),
             AdminProcessor(parts, {"parkedPulls": pulls.waiting, "parkedPops": pops.waiting}),
         )
+
+        def settle(request: Command, _: Connection) -> None:
+            if request.code not in _SENDS:
+                parts.arrivals.settle()
+
+        for dispatch in (self._dispatch, self._fast_dispatch):
+            dispatch.before(settle)
         for processor in processors:
             for code, handler in processor.handlers().items():
                 self._dispatch.register(code, handler)
@@ -295,3 +318,16 @@ class Broker:
             await asyncio.get_running_loop().run_in_executor(self._disk, self.store.checkpoint)
         except (GantryError, OSError) as error:
             _log.error("store: no checkpoint: %s", error)
+
+
+def _tell_recovery(store: MessageStore) -> None:
+    """Say what opening the store found, if that was not simply all in order."""
+    found = store.recovered
+    if not found.was_clean:
+        _log.warning("store: it was not closed well; %d records were looked at again", found.walked_records)
+    for begin, end, reason in found.damaged:
+        _log.error("store: no sound record from log offset %d to %d: %s", begin, end, reason)
+    if found.cut_reason is not None:
+        _log.warning("store: the log was cut at %d: %s", store.appended_log_offset, found.cut_reason)
+    for topic, queue_id in found.queues.lost:
+        _log.warning("store: topic=%s queue=%d was gone or broken, it was made again from the log", topic, queue_id)

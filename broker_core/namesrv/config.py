@@ -17,3 +17,4 @@ class NameServerConfig:
     scan_interval_ms: int = 5_000
     order_message_enable: bool = False  # whether routes carry ORDER_TOPIC_CONFIG, off in RocketMQ as well
     max_connections: int = 10_000
+    max_header: int = 512 * 1024  # bytes; no request to a name server has a long one

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from broker_core.protocol.frame import MAX_FRAME
+from broker_core.protocol.frame import MAX_FRAME, MAX_HEADER
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,9 +14,9 @@ class Limits:
     max_frame: int = MAX_FRAME
     """Bytes of one frame; a larger one closes its connection (remoting-protocol.md 1.9)."""
 
-    max_header: int = 512 * 1024
-    """Bytes of one header; a larger one closes its connection. The longest property text, with each separator written
-    as six characters, stays far below."""
+    max_header: int = MAX_HEADER
+    """Bytes of one header; a larger one closes its connection. No request needs much, but the answer to a large batch
+    names every message in its header."""
 
     max_connections: int = 10_000
     """Connections of one server; one more is closed at once, before anything is read."""

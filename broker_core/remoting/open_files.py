@@ -1,39 +1,61 @@
-"""How many files and sockets the system lets this process have open, and what that leaves for connections.
+"""How many files and sockets the system lets this process have open, and what that leaves for whom.
 
-Every connection is one, and so is every file of a consume queue, an index or the log. Half of them are kept for files:
-a broker that cannot take one more client is a nuisance, one that cannot begin the next file of its log stands still.
+Every connection is one, and so is every file of a consume queue, an index or the log. Half of them are for files, and
+of these a quarter for what must always go on: a broker that cannot take one more client, or begin one more queue, is a
+nuisance; one that cannot begin the next file of its log stands still.
 """
 
 from __future__ import annotations
 
 import resource
+import sys
 from typing import Final
 
 from broker_core.logs import get_logger
 
-_FILES_SHARE: Final = 2
-
 _log: Final = get_logger(__name__)
+
+
+class Sockets:
+    """The connections of all servers of this process together: they share what the system allows."""
+
+    def __init__(self) -> None:
+        self.open = 0
+        self.limit = sys.maxsize
+
+    def take(self) -> bool:
+        """Note one more, if there may be one."""
+        if self.open >= self.limit:
+            return False
+        self.open += 1
+        return True
+
+    def give_back(self) -> None:
+        """Note one less."""
+        self.open -= 1
+
+
+SOCKETS: Final = Sockets()
 
 
 def raise_limit() -> int:
     """Let this process have as many open as the system allows at all; return how many that is."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft == hard:
-        return soft
-    try:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    except (ValueError, OSError) as error:  # some systems say "infinity" and do not mean it
-        _log.warning("open files: the limit stays at %d: %s", soft, error)
-        return soft
-    return hard
+    files, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if files != hard:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+            files = hard
+        except (ValueError, OSError) as error:  # some systems say "infinity" and do not mean it
+            _log.warning("open files: the limit stays at %d: %s", files, error)
+    if files == resource.RLIM_INFINITY:
+        files = sys.maxsize
+    SOCKETS.limit = _for_sockets(files)
+    return files
 
 
 def connections_within(wanted: int, files: int) -> int:
     """Return how many connections there may be with so many open files; says so in the log when fewer than wanted."""
-    if files == resource.RLIM_INFINITY:
-        return wanted
-    possible = max(1, files // _FILES_SHARE)
+    possible = _for_sockets(files)
     if wanted <= possible:
         return wanted
     _log.warning(
@@ -43,3 +65,21 @@ def connections_within(wanted: int, files: int) -> int:
         wanted,
     )
     return possible
+
+
+def queues_within(wanted: int, files: int) -> int:
+    """Return how many consume queues there may be with so many open files; says so in the log when fewer."""
+    possible = max(1, (files - _for_sockets(files)) // 4 * 3)
+    if wanted <= possible:
+        return wanted
+    _log.info(
+        "open files: the system allows %d, so the limit queues is %d instead of %d; raise it with `ulimit -n`",
+        files,
+        possible,
+        wanted,
+    )
+    return possible
+
+
+def _for_sockets(files: int) -> int:
+    return max(1, files // 2)

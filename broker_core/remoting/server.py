@@ -15,7 +15,7 @@ from broker_core.remoting.dispatch import Dispatch
 from broker_core.remoting.errors import AddressInUse, AddressRefused
 from broker_core.remoting.limits import Limits
 from broker_core.remoting.memory import Memory
-from broker_core.remoting.open_files import connections_within, raise_limit
+from broker_core.remoting.open_files import SOCKETS, connections_within, raise_limit
 from broker_core.remoting.tls import FIRST_BYTE, TlsMode
 
 _BACKLOG: Final = 1024  # as the reference server (1.1)
@@ -143,7 +143,7 @@ class Server:
         )
 
     def _opened(self, connection: Connection) -> None:
-        if self._is_closing or len(self._connections) >= self._max_connections:
+        if self._is_closing or len(self._connections) >= self._max_connections or not SOCKETS.take():
             connection.close("refused")  # nothing was read yet, and nothing is to be written
             self._say_refused(connection.peer)
             return
@@ -157,12 +157,16 @@ class Server:
         if self._is_closing or now < self._refused_said + _SAY_AGAIN:
             return
         _log.warning(
-            "peer=%s: closed, max_connections of %d is reached; %d refused", peer, self._max_connections, self._refused
+            "peer=%s: closed, max_connections of %d is reached; %d refused",
+            peer,
+            min(self._max_connections, SOCKETS.limit),
+            self._refused,
         )
         self._refused, self._refused_said = 0, now
 
     def _forget(self, connection: Connection) -> None:
         self._connections.discard(connection)
+        SOCKETS.give_back()
         if connection.unanswered:
             self._leaving.add(connection)
             self._spawn(self._see_off(connection), f"drain {connection.peer}")

@@ -118,6 +118,11 @@ def _message(reader: StoreReader, options: argparse.Namespace) -> int:
         low, high = reader.range(options.topic, options.queue_id)
         print(f"topic {options.topic} queue {options.queue_id} has the offsets {low} to {high}", file=sys.stderr)
         return _EXIT_NOT_SOUND
+    if reader.find_raw(unit.log_offset) is None:
+        place = f"topic {options.topic} queue {options.queue_id} offset {options.queue_offset}"
+        data = reader.log.read(unit.log_offset, unit.size)
+        _print(dump.damaged_unit(place, data, unit.log_offset, unit.size))
+        return _EXIT_NOT_SOUND
     return _dump(reader, unit.log_offset, options)
 
 

@@ -1,45 +1,31 @@
 """One queue of one topic: a row of fixed units that say where its messages are (store-format.md 3).
 
-::
-
-    0  log offset int64 | 8  size int32 | 12  tags code int64        20 bytes; unit number = queue offset
-
-A queue is derived from the commit log and can be made again from it. A unit with size 0 has not been written. A unit
-with the largest size (a filler) stands for a message that the log no longer held when the queue was made again.
+A queue is derived from the commit log and can be made again from it.
 """
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, NamedTuple, Self
+from typing import Final, Self
 
 from broker_core.protocol.record import MIN_RECORD_BYTES, read_head
 from broker_core.store.commit_log import CommitLog
 from broker_core.store.layout import UNIT_BYTES, queue_folder
-from broker_core.store.mapped_file import MappedFile
 from broker_core.store.mapped_files import MappedFiles
 from broker_core.store.soundness import find_damage
+from broker_core.store.units import (
+    FILLER,
+    FILLER_SIZE,
+    PLACE_BYTES,
+    UNIT,
+    Unit,
+    ends_backwards,
+    ends_blank,
+    valid_bytes,
+)
 
-UNIT: Final = struct.Struct(">qiq")
-FILLER_SIZE: Final = 0x7FFFFFFF
-FILLER: Final = UNIT.pack(0, FILLER_SIZE, 0)
-
-_LOG_OFFSET: Final = struct.Struct(">q")
 _RESERVE_BYTES: Final = 64 * 1024
-# Log offset and size.
-_PLACE_BYTES: Final = 12
-_UNWRITTEN: Final = bytes(40)
 _LIGHT: Final = "%LMQ%"
-
-
-class Unit(NamedTuple):
-    """Where one message is: log offset, bytes of its record, and the tag's hash or the time of delivery."""
-
-    log_offset: int
-    size: int
-    tags_code: int
 
 
 class ConsumeQueue:
@@ -134,7 +120,7 @@ class ConsumeQueue:
         for number, unit in enumerate(units, first):
             position = number * UNIT_BYTES
             file = self._files.find(position)
-            if file is not None and file.view[position - file.start :][:_PLACE_BYTES] != unit[:_PLACE_BYTES]:
+            if file is not None and file.view[position - file.start :][:PLACE_BYTES] != unit[:PLACE_BYTES]:
                 file.map[position - file.start : position - file.start + UNIT_BYTES] = unit
 
     def _files_begin_at(self, first: int) -> None:
@@ -198,7 +184,7 @@ class ConsumeQueue:
         files = self._files.files
         kept = max(0, len(files) - 1) if trusted else 0
         for file in files[kept:]:
-            file.wrote = _valid_bytes(file, trusted=trusted)
+            file.wrote = valid_bytes(file, trusted=trusted)
             kept += 1 if file.wrote else 0
             if file.wrote < file.size:
                 break
@@ -220,13 +206,13 @@ class ConsumeQueue:
         before = list(self._files.files)
         self.measure(trusted=trusted)
         kept = self._files.files
-        if trusted and (len(before) > len(kept) or not _is_all(kept)):
+        if trusted and (len(before) > len(kept) or not ends_blank(kept)):
             # A unit in the middle says that it was never written: damage, since a good stop leaves no holes.
             self._files.files[:] = before
             self.measure(trusted=False)
             trusted = False
         self._synced = self._files.end if trusted else 0
-        is_all = trusted or (len(before) == len(self._files.files) and _is_all(self._files.files))
+        is_all = trusted or (len(before) == len(self._files.files) and ends_blank(self._files.files))
         for file in before[len(self._files.files) :]:
             file.delete()
         if self._files.last:
@@ -337,48 +323,4 @@ class ConsumeQueue:
     def _take_measure(self) -> None:
         self.min_offset = self._files.begin // UNIT_BYTES
         self.max_offset = self.next_offset = self._files.end // UNIT_BYTES
-        self.max_physical = next(_ends_backwards(self._files.last), -1)
-
-
-def _is_all(files: list[MappedFile]) -> bool:
-    """Say whether nothing is behind what was found in the last of these files."""
-    return not files or files[-1].is_blank_from(files[-1].wrote)
-
-
-def _valid_bytes(file: MappedFile, *, trusted: bool) -> int:
-    if trusted:
-        return _search_end(file)
-    # Between two written units there are at most 22 zero bytes, a page that was lost has at least 512.
-    begin = max(0, file.map.find(_UNWRITTEN))
-    count = file.size // UNIT_BYTES
-    first = begin // UNIT_BYTES if begin or _is_unwritten(file, 0) else count - 1
-    while first < count and not _is_unwritten(file, first):
-        first += 1
-    return first * UNIT_BYTES
-
-
-def _is_unwritten(file: MappedFile, number: int) -> bool:
-    log_offset, size, _ = UNIT.unpack_from(file.view, number * UNIT_BYTES)
-    return bool(size <= 0 or log_offset < 0)
-
-
-def _search_end(file: MappedFile) -> int:
-    low, high = 0, file.size // UNIT_BYTES
-    while low < high:
-        middle = (low + high) // 2
-        if _is_unwritten(file, middle):
-            high = middle
-        else:
-            low = middle + 1
-    return low * UNIT_BYTES
-
-
-def _ends_backwards(file: MappedFile | None) -> Iterator[int]:
-    """Yield where the record of the last unit ends that is no filler."""
-    position = file.wrote if file else 0
-    while file and position:
-        position -= UNIT_BYTES
-        log_offset, size, _ = UNIT.unpack_from(file.view, position)
-        if size != FILLER_SIZE:
-            yield log_offset + size
-            return
+        self.max_physical = next(ends_backwards(self._files.last), -1)

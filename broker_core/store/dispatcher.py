@@ -16,11 +16,12 @@ from broker_core.protocol.properties import value_after
 from broker_core.protocol.record import RecordHead
 from broker_core.protocol.string_hash import key_hash, key_hash_of_series, tags_code
 from broker_core.protocol.sys_flag import TRANSACTION_MASK, TRANSACTION_PREPARED, TRANSACTION_ROLLBACK
-from broker_core.store.consume_queue import UNIT, ConsumeQueue
+from broker_core.store.consume_queue import ConsumeQueue
 from broker_core.store.index import Index
 from broker_core.store.index_file import HashedKey
 from broker_core.store.layout import SCHEDULE_TOPIC, is_folder_name
 from broker_core.store.queues import Queues
+from broker_core.store.units import UNIT
 
 RUN_RECORDS: Final = 4096
 

@@ -8,10 +8,10 @@ from typing import Final
 
 from broker_core.protocol.message import StoredMessage
 from broker_core.protocol.record import decode_many, decode_one
-from broker_core.store.consume_queue import FILLER_SIZE
 from broker_core.store.reader import StoreReader
 from broker_core.store.search import IndexSearch
 from broker_core.store.soundness import find_damage_at
+from broker_core.store.units import FILLER_SIZE
 from broker_core.store.verify import Findings
 
 _SHOWN_BODY_BYTES: Final = 2_000
@@ -91,9 +91,9 @@ def queue(reader: StoreReader, topic: str, queue_id: int, begin: int, count: int
     """Tell of the messages of a queue, one line each."""
     while count > 0:
         answer = reader.get(topic, queue_id, begin, max_messages=min(count, 100))
-        yield from _lines(answer.records)
-        for damaged in answer.damaged:
-            yield f"DAMAGED      {damaged}"
+        lines = {int(found.queue_offset): _line(found) for found in _decoded(answer.records)}
+        lines |= {damaged.queue_offset: f"DAMAGED      {damaged}" for damaged in answer.damaged}
+        yield from (line for _, line in sorted(lines.items()))
         if answer.next_offset == begin or not (answer.records or answer.damaged):
             yield f"{begin}  {answer.status.value}: the queue has {answer.min_offset} to {answer.max_offset}"
             return
@@ -103,7 +103,7 @@ def queue(reader: StoreReader, topic: str, queue_id: int, begin: int, count: int
 
 def by_key(found: IndexSearch) -> Iterator[str]:
     """Tell of the messages with a key, and how far the search went."""
-    yield from _lines(found.records)
+    yield from map(_line, _decoded(found.records))
     for damaged in found.damaged:
         yield f"DAMAGED      {damaged}"
     yield f"{len(found.records)} found; {found.index_files} index files, {found.entries_visited} entries looked at,"
@@ -111,8 +111,14 @@ def by_key(found: IndexSearch) -> Iterator[str]:
     yield "everything was looked at" if found.complete else "NOT everything was looked at"
 
 
-def _lines(records: list[memoryview]) -> Iterator[str]:
-    return map(_line, decode_many(b"".join(records), decompress=False))
+def damaged_unit(place: str, data: memoryview | None, log_offset: int, size: int) -> Iterator[str]:
+    """Tell of a unit where no record is, and the bytes that are there."""
+    yield f"DAMAGED      {place} names {size} bytes at log offset {log_offset}, where no record is:"
+    yield from _hex(bytes(data)) if data else ("             nothing is there",)
+
+
+def _decoded(records: list[memoryview]) -> list[StoredMessage]:
+    return decode_many(b"".join(records), decompress=False)
 
 
 def _line(found: StoredMessage) -> str:

@@ -10,6 +10,7 @@
      ├─ StoreClosed
      ├─ MessageDamaged        one message is not what it was when it was stored; those around it are
      ├─ MessageIllegal        a topic, size or property that cannot be stored
+     ├─ TooManyQueues         no further queue may be begun
      └─ QueueNotFound         no such queue
 """
 
@@ -81,6 +82,14 @@ class MessageDamaged(StoreError):
         self.queue_offset = queue_offset
         self.log_offset = log_offset
         self.reason = reason
+
+
+class TooManyQueues(StoreError):
+    """Raised when a message would begin one queue more than there may be; nothing was stored."""
+
+    def __init__(self, topic: str, queue_id: int, limit: int) -> None:
+        super().__init__(f"limit queues={limit} reached: queue {queue_id} of topic {topic} was not begun")
+        self.limit = limit
 
 
 class QueueNotFound(StoreError):

@@ -8,10 +8,11 @@ from typing import Final, NamedTuple
 
 from broker_core.protocol.message import QueueOffset
 from broker_core.store.commit_log import CommitLog
-from broker_core.store.consume_queue import FILLER_SIZE, UNIT, ConsumeQueue
+from broker_core.store.consume_queue import ConsumeQueue
 from broker_core.store.errors import MessageDamaged
 from broker_core.store.layout import UNIT_BYTES
 from broker_core.store.soundness import NO_RECORD, find_damage, usual_check
+from broker_core.store.units import FILLER_SIZE, UNIT
 
 # A filter that wants nothing may look at this many messages before the answer goes out without any.
 MAX_UNITS: Final = 800

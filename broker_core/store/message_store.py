@@ -15,22 +15,26 @@ from typing import NamedTuple, Self
 from broker_core.protocol.batch import BatchEntry
 from broker_core.protocol.errors import MessageError
 from broker_core.protocol.host import encode_host
-from broker_core.protocol.message import LogOffset, Message, QueueOffset, StoredMessage
+from broker_core.protocol.message import LogOffset, Message, QueueOffset
 from broker_core.protocol.properties import format_properties
-from broker_core.protocol.record import decode_one
-from broker_core.store import abort, closed, retention, time_search
+from broker_core.store import abort, closed, retention
 from broker_core.store.appender import Appender, PutResult
 from broker_core.store.checkpoint import Checkpoint, write_checkpoint
 from broker_core.store.config import StoreConfig
-from broker_core.store.consume_queue import ConsumeQueue, Unit
+from broker_core.store.consume_queue import ConsumeQueue
 from broker_core.store.dispatcher import Arrived
-from broker_core.store.errors import FlushFailed, MessageDamaged, MessageIllegal, StoreClosed, StoreError, StoreFull
-from broker_core.store.fetch import AcceptRecord, AcceptTag, GetResult, fetch
+from broker_core.store.errors import (
+    FlushFailed,
+    MessageIllegal,
+    StoreClosed,
+    StoreError,
+    StoreFull,
+    TooManyQueues,
+)
 from broker_core.store.guard import Guard
 from broker_core.store.layout import is_topic
+from broker_core.store.reading import Reading
 from broker_core.store.recovery import Recovered, recover
-from broker_core.store.search import IndexSearch, search
-from broker_core.store.soundness import DamageSeen, find_sound
 from broker_core.store.stats import StoreStats, measure
 
 Host = tuple[str, int]
@@ -44,17 +48,17 @@ class FlushedUpTo(NamedTuple):
     store_timestamp: int
 
 
-class MessageStore:
+class MessageStore(Reading):
     """One open store folder."""
 
     def __init__(self, config: StoreConfig, guard: Guard, recovered: Recovered) -> None:
         """Take over the parts of a store that `open` brought into order."""
+        super().__init__(recovered.log, recovered.queues, recovered.index)
         self.config = config
         self.recovered = recovered
+        # How many queues there may be: each keeps a file open.
+        self.max_queues: int | None = None
         self._guard = guard
-        self._log = recovered.log
-        self._queues = recovered.queues
-        self._index = recovered.index
         self._dispatcher = recovered.dispatcher
         self._appender = Appender(recovered.log, max_message_size=config.max_message_size)
         # What each put looks at, close at hand.
@@ -63,7 +67,6 @@ class MessageStore:
         self._max_undispatched = config.max_undispatched
         self._appender.store_time = recovered.dispatcher.store_time
         self._arrived: dict[ConsumeQueue, int] = {}
-        self._damage = DamageSeen()
         self._flushed = FlushedUpTo(LogOffset(recovered.log.begin), 0)
         # Why nothing is taken any more, once that is so.
         self._refusal: StoreError | None = None
@@ -195,6 +198,8 @@ class MessageStore:
             raise self._refusal
         if not is_topic(topic):
             raise MessageIllegal(f"topic {topic!r}: 1 to 127 characters of a-z A-Z 0-9 _ - % | are allowed")
+        if self.max_queues is not None and len(self._by_key) >= self.max_queues:
+            raise TooManyQueues(topic, queue_id, self.max_queues)
         return self._queues.get_or_make(topic, queue_id)
 
     def _make_ready(self) -> None:
@@ -232,104 +237,7 @@ class MessageStore:
         self._max_undispatched = self.config.max_undispatched
         run.clear()
 
-    # -- reading ------------------------------------------------------------------------------------------------------
-
-    def get(
-        self,
-        topic: str,
-        queue_id: int,
-        queue_offset: int,
-        *,
-        max_messages: int,
-        max_bytes: int,
-        accept_tag: AcceptTag | None = None,
-        accept_record: AcceptRecord | None = None,
-    ) -> GetResult:
-        """Return raw records of a queue from `queue_offset` on; see `fetch` for the limits."""
-        found = fetch(
-            self._log,
-            self._queues.find(topic, queue_id),
-            queue_offset,
-            max_messages=max_messages,
-            max_bytes=max_bytes,
-            accept_tag=accept_tag,
-            accept_record=accept_record,
-        )
-        if found.damaged:
-            self._damage.tell(found.damaged)
-        return found
-
-    def min_offset(self, topic: str, queue_id: int) -> QueueOffset:
-        """Return the first queue offset there is; 0 for a queue that never was."""
-        queue = self._queues.find(topic, queue_id)
-        return QueueOffset(queue.min_offset if queue else 0)
-
-    def max_offset(self, topic: str, queue_id: int) -> QueueOffset:
-        """Return the queue offset behind the last readable message; 0 for a queue that never was."""
-        queue = self._queues.find(topic, queue_id)
-        return QueueOffset(queue.max_offset if queue else 0)
-
-    def offset_by_time(self, topic: str, queue_id: int, timestamp: int) -> QueueOffset:
-        """Return the offset of the message stored nearest to `timestamp` (ms), as RocketMQ 4.9 answers it."""
-        queue = self._queues.find(topic, queue_id)
-        return time_search.nearest(self._log, queue, timestamp) if queue else QueueOffset(0)
-
-    def offset_at_or_after(self, topic: str, queue_id: int, timestamp: int) -> QueueOffset:
-        """Return the offset of the first message stored at `timestamp` (ms) or later; the maximum if there is none."""
-        queue = self._queues.find(topic, queue_id)
-        return time_search.lower_bound(self._log, queue, timestamp) if queue else QueueOffset(0)
-
-    def store_time(self, topic: str, queue_id: int, queue_offset: int) -> int | None:
-        """Return when the message at `queue_offset` was stored (ms), if it is there."""
-        queue = self._queues.find(topic, queue_id)
-        return time_search.store_time(self._log, queue, queue_offset) if queue else None
-
-    def tags_code(self, topic: str, queue_id: int, queue_offset: int) -> int | None:
-        """Return what the queue keeps beside a message: the hash of its tag, or when a delayed one is due (ms)."""
-        queue = self._queues.find(topic, queue_id)
-        unit = queue.find_unit(queue_offset) if queue else None
-        return unit.tags_code if unit else None
-
-    def units(self, topic: str, queue_id: int, queue_offset: int, count: int) -> list[Unit]:
-        """Return up to `count` entries of a queue from `queue_offset` on; none for an offset that it does not have."""
-        queue = self._queues.find(topic, queue_id)
-        if queue is None or not queue.min_offset <= queue_offset < queue.max_offset:
-            return []
-        found = map(queue.find_unit, range(queue_offset, min(queue_offset + count, queue.max_offset)))
-        return [unit for unit in found if unit is not None]
-
-    def find(self, log_offset: int) -> StoredMessage | None:
-        """Return the message whose record begins at `log_offset`, if one does; raise MessageDamaged."""
-        record = self._find_sound(log_offset)
-        return decode_one(record) if record is not None else None
-
-    def find_raw(self, log_offset: int) -> bytes | None:
-        """Return the record that begins at `log_offset`, if one does; raise MessageDamaged."""
-        record = self._find_sound(log_offset)
-        return bytes(record) if record is not None else None
-
-    def _find_sound(self, log_offset: int) -> memoryview | None:
-        try:
-            return find_sound(self._log, log_offset)
-        except MessageDamaged as damage:
-            self._damage.tell((damage,))
-            raise
-
-    @property
-    def damage(self) -> DamageSeen:
-        """What reads have met of messages that are not what they were."""
-        return self._damage
-
-    def search(self, topic: str, key: str, *, begin: int, end: int, max_count: int) -> IndexSearch:
-        """Return the newest messages with a key or unique id, stored within [begin, end] (ms), and the figures."""
-        found = search(self._log, self._index.files, topic, key, begin=begin, end=end, max_count=max_count)
-        if found.damaged:
-            self._damage.tell(found.damaged)
-        return found
-
-    def queues(self) -> list[tuple[str, int]]:
-        """Return topic and queue id of each queue that has, or had, a message."""
-        return [key for key, queue in self._queues.by_key.items() if queue.max_offset]
+    # -- figures ------------------------------------------------------------------------------------------------------
 
     @property
     def begin_log_offset(self) -> LogOffset:

@@ -19,7 +19,7 @@ from broker_core.store import abort, time_search
 from broker_core.store.checkpoint import Checkpoint, read_checkpoint
 from broker_core.store.commit_log import CommitLog, LogWalk
 from broker_core.store.config import StoreConfig
-from broker_core.store.consume_queue import ConsumeQueue, Unit
+from broker_core.store.consume_queue import ConsumeQueue
 from broker_core.store.errors import Corrupt, QueueNotFound
 from broker_core.store.fetch import GetResult, fetch
 from broker_core.store.index import Index
@@ -27,6 +27,7 @@ from broker_core.store.index_file import ENTRY, HEADER, SLOT
 from broker_core.store.layout import COMMIT_LOG, INDEX, UNIT_BYTES, index_files
 from broker_core.store.queues import Queues
 from broker_core.store.search import IndexSearch, search
+from broker_core.store.units import Unit
 
 # Both RocketMQ and `StoreConfig` fill an index file with four entries to a slot.
 _ENTRIES_PER_SLOT: Final = 4

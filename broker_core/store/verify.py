@@ -18,11 +18,11 @@ from broker_core.protocol.properties import parse_properties, split_keys
 from broker_core.protocol.record import RecordHead, read_head
 from broker_core.protocol.string_hash import key_hash
 from broker_core.protocol.sys_flag import TRANSACTION_MASK, TRANSACTION_ROLLBACK, enters_consume_queue
-from broker_core.store.consume_queue import FILLER_SIZE, UNIT
 from broker_core.store.errors import Corrupt
 from broker_core.store.index_file import IndexFile
 from broker_core.store.reader import StoreReader
 from broker_core.store.soundness import NO_RECORD, find_damage
+from broker_core.store.units import FILLER_SIZE, UNIT
 
 # A broken store may have the same fault a million times; so many are told one by one.
 TOLD: Final = 1000

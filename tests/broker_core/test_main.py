@@ -77,3 +77,21 @@ async def test_two_stand_side_by_side(tmp_path: Path) -> None:
     await asyncio.gather(asyncio.to_thread(first.start), asyncio.to_thread(second.start))
     assert first.address != second.address
     assert [await asyncio.to_thread(each.stop) for each in (first, second)] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("colour=blue", "broker_core: this broker has no setting 'colour'"),
+        ("deleteWhen=noon", "broker_core: setting deleteWhen: 'noon' is not hours of the day like 04 or 04;16"),
+        ("brokerName=other", "broker_core: setting brokerName is told at the start of the broker, or is always so"),
+    ],
+)
+def test_a_setting_that_it_does_not_take_is_one_clear_line_and_status_2(
+    tmp_path: Path, setting: str, said: str
+) -> None:
+    ports = ("--namesrv-port", "0", "--broker-port", "0")
+    ended = run("--data-dir", str(tmp_path), *ports, "--log-level", "ERROR", "--setting", setting)
+
+    assert ended.returncode == 2
+    assert ended.stderr.splitlines() == [said]

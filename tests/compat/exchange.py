@@ -106,9 +106,10 @@ async def look(server: Server, session: Session, sample: list[StoredMessage] | N
             seen.by_unique_id[each.unique_id] = by_id.messages[0].message.offset_id if by_id.messages else ""
         placed_at = await admin.messages.find_by_offset_id(each.offset_id)
         seen.by_offset_id[each.offset_id] = placed_at.message.body.hex() if placed_at else ""
-    first = seen.messages[0][0].store_timestamp
     for queue in queues:
-        seen.by_time[queue.queue_id] = await admin.offsets.by_time(queue, first - 1)
+        # Before everything: within a queue of several files Apache RocketMQ goes by when these were last modified, and
+        # is not exact (store-format.md 3.6).
+        seen.by_time[queue.queue_id] = await admin.offsets.by_time(queue, 1)
     return seen
 
 

@@ -22,33 +22,30 @@ def tool(driver: Driver, server: Server, name: str) -> GroupTool:
     return GroupTool(driver, server, name)
 
 
-def test_a_group_that_is_online_goes_back_in_time(tool: GroupTool) -> None:
+@pytest.fixture
+def other(driver: Driver, server: Server, name: str) -> GroupTool:
+    return GroupTool(driver, server, f"{name}_other")
+
+
+def test_groups_that_are_online_go_back_and_forward(tool: GroupTool, other: GroupTool) -> None:
     tool.send()
     consumer = tool.consumer()
     tool.wait_until_at(3, 3, by=consumer)
+    other.read_and_gone()
+    stubborn = other.consumer()
+    stubborn.behave("later")  # what it gets now stays unread
+    other.send(2)
+    wait_until(lambda: len(stubborn.received) >= 2)
 
-    printed = tool("resetOffsetByTime", "-g", tool.group, "-t", tool.topic, "-s", "0")
+    back = tool("resetOffsetByTime", "-g", tool.group, "-t", tool.topic, "-s", "0")
+    skipped = tool("skipAccumulatedMessage", "-g", other.group, "-t", other.topic)
 
-    assert sorted(words for words in rows(printed) if words[0] == "broker-a") == [
-        ["broker-a", "0", "0"],
-        ["broker-a", "1", "0"],
-    ]
+    for printed, offset in ((back, "0"), (skipped, "4")):
+        told = sorted(words for words in rows(printed) if words[0] == "broker-a")
+        assert told == [["broker-a", "0", offset], ["broker-a", "1", offset]]
+    # The Java client waits ten seconds before it goes there.
     wait_until(lambda: len(consumer.received) == 2 * MESSAGES)
-
-
-def test_a_group_that_is_online_skips_what_it_has_not_read(tool: GroupTool) -> None:
-    tool.read_and_gone()
-    consumer = tool.consumer()
-    consumer.behave("later")  # what it gets now stays unread
-    tool.send(2)
-    wait_until(lambda: len(consumer.received) >= 2)
-
-    printed = tool("skipAccumulatedMessage", "-g", tool.group, "-t", tool.topic)
-
-    assert sorted(words for words in rows(printed) if words[0] == "broker-a") == [
-        ["broker-a", "0", "4"],
-        ["broker-a", "1", "4"],
-    ]
+    other.wait_until_at(4, 4, by=stubborn)
 
 
 def test_a_group_that_is_offline_goes_back_in_time(tool: GroupTool) -> None:

@@ -278,7 +278,7 @@ def test_a_pull_waits_for_the_first_message_and_no_longer(
     send_numbers(producer, name, [102])
     begin = time.monotonic()
     assert numbers_of(messages_of(answer.result(20))) == [102]
-    assert time.monotonic() - begin < 5
+    assert time.monotonic() - begin < 15
 
 
 def test_the_old_pull_consumer_keeps_its_offsets_in_the_broker(

@@ -14,6 +14,7 @@ from broker_core.store import MessageStore, StoreConfig
 from broker_core.store.reader import StoreReader
 from broker_core.store.verify import verify
 from tests.support.stores import small
+from tests.support.wait import wait_until
 
 ROUNDS = 12
 QUEUES = 3
@@ -39,6 +40,14 @@ def write_until_killed(folder: Path, seed: int) -> int:
     return whole[-1] if whole else -1
 
 
+def kill_while_opening(folder: Path) -> None:
+    """Start a writer and kill it as soon as it has begun to bring the files into order."""
+    command = [sys.executable, "-m", "tests.crash.store_writer", str(folder), "0"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=ROOT) as writer:
+        wait_until(lambda: (folder / "abort").read_text() == f"{writer.pid}\n")
+        writer.kill()
+
+
 def stored_numbers(store: MessageStore, queue_id: int) -> list[int]:
     numbers: list[int] = []
     offset = 0
@@ -55,6 +64,9 @@ def test_what_was_put_before_a_kill_is_there_after_it(tmp_path: Path) -> None:
         # Given a writer that is killed in the middle of its work
         told = max(told, write_until_killed(tmp_path, seed))
         assert (tmp_path / "abort").exists()
+        if seed % 3 == 1:
+            # And so is the next one, in the middle of its recovery
+            kill_while_opening(tmp_path)
         # When the store is opened
         with MessageStore.open(config_of(tmp_path), now=0) as store:
             assert not store.recovered.was_clean

@@ -103,7 +103,7 @@ class Leases:
         if state is not Settled.DONE or lease is None:
             return state, None
         renewed = max(now, lease.pop_time + 1)
-        change = Held(queue.number, offset, renewed, max(now + invisible_ms, renewed + 1), lease.deliveries)
+        change = Held(queue.number, offset, renewed, renewed + max(invisible_ms, 1), lease.deliveries)
         self._held(queue, self._told(change))
         return state, queue.find(offset)
 

@@ -131,7 +131,7 @@ class AdminProcessor:
         yield "commitLogMinOffset", str(figures.log_begin)
         yield "commitLogMaxOffset", str(figures.log_end)
         yield "commitLogDiskRatio", ratio
-        yield f"commitLogDiskRatio_{folder}", ratio
+        yield f"commitLogDiskRatio_{folder / 'commitlog'}", ratio
         yield "consumeQueueDiskRatio", ratio
         yield "commitLogDirCapacity", f"Total : {disk.total / _GIB:.1f} GiB, Free : {disk.free / _GIB:.1f} GiB."
         yield "earliestMessageTimeStamp", str(-1 if figures.oldest_store_time is None else figures.oldest_store_time)

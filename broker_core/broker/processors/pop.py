@@ -18,6 +18,7 @@ from typing import Final
 from broker_core.broker.answers import refusal
 from broker_core.broker.errors import (
     BadSubscription,
+    BrokerUnreadable,
     IllegalArgument,
     TopicUnreadable,
 )
@@ -237,6 +238,8 @@ class PopProcessor:
     # -- checks
 
     def _check_queue(self, topic: str, queue_id: int) -> None:
+        if not self._parts.config.permission & PERM_READ:
+            raise BrokerUnreadable(self._parts.address)
         config = self._parts.topics.get(topic)
         if not config.perm & PERM_READ:
             raise TopicUnreadable(topic)

@@ -5,6 +5,8 @@ RocketMQ keeps an answer that reaches nobody too; here its sender is told, and n
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
+
 from broker_core.broker.errors import ReplyLost
 from broker_core.broker.parts import Parts
 from broker_core.broker.processors.handlers import Handlers
@@ -45,7 +47,8 @@ class ReplyProcessor:
             raise ReplyLost(f"push reply message to <{client_id}>fail. {error}") from error
         if told.code != ResponseCode.SUCCESS:
             raise ReplyLost(f"push reply message to <{client_id}>fail. {told.remark}")
-        return self._sender.send(request, connection)
+        stored = self._sender.send(request, connection)
+        return await stored if isinstance(stored, Awaitable) else stored
 
     def _push_of(self, header: SendHeader, connection: Connection) -> PushReplyMessageToClientRequest:
         return PushReplyMessageToClientRequest(

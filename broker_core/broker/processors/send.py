@@ -50,7 +50,7 @@ from broker_core.protocol.host import parse_host
 from broker_core.protocol.message import Message
 from broker_core.protocol.properties import format_properties, parse_properties
 from broker_core.protocol.record import decode_one
-from broker_core.remoting.connection import Connection
+from broker_core.remoting.connection import Connection, Result
 from broker_core.store import PutResult
 
 MULTI_TAG: Final = "MULTI_TAG"
@@ -98,11 +98,12 @@ class SendProcessor:
         self._limits = config.limits
         self._is_writable = bool(config.permission & PERM_WRITE)
 
-    def send(self, request: Command, connection: Connection) -> Command | None:
+    def send(self, request: Command, connection: Connection) -> Result:
         """Store the message or the batch of a request; the answer may come later (`durability.py`)."""
         header = request.header(send_header_kind(request.code))
         now = self._clock()
-        topic = self._topics.find(header.topic) or self._create_topic(header, now)
+        known = self._topics.find(header.topic)
+        topic = known or self._create_topic(header, now)
         if header.topic in NOT_FOR_CLIENTS:
             raise SendForbidden(header.topic)
         if topic.order and not self._is_writable:
@@ -122,7 +123,7 @@ class SendProcessor:
             results = [result]
             response = self._stored(result.offset_id, result, queue_id)
         if not waits or self._durability is None:
-            return response
+            return response if known is not None else self._answer_when_registered(response)
         self._answer_when_flushed(request, connection, response, results[-1].end, now)
         return None
 
@@ -293,6 +294,11 @@ class SendProcessor:
         ext_fields[_QUEUE_ID] = str(queue_id)
         ext_fields[_QUEUE_OFFSET] = str(first.queue_offset)
         return Command(_SUCCESS, ext_fields, b"", 0, FLAG_RESPONSE)
+
+    async def _answer_when_registered(self, response: Command) -> Command:
+        """Answer the first send to a topic: a consumer that starts after it must find the topic's route."""
+        await self._parts.registration.wait()
+        return response
 
     def _answer_when_flushed(
         self, request: Command, connection: Connection, response: Command, end: int, now: int

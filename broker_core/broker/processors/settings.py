@@ -38,7 +38,8 @@ class SettingsProcessor:
     async def update(self, request: Command, _: Connection) -> Command:
         """Change settings, all or none; they hold, and are kept, when the answer goes out.
 
-        A name that is unknown here is refused; RocketMQ would ignore it without a word.
+        A name that is unknown here is refused; RocketMQ would ignore it without a word. Where the disk refuses, the
+        change holds, the answer says so, and saving is tried again with the other registers.
         """
         texts = java_properties.parse(text_of(request, self._parts.config.limits))
         if not texts:

@@ -124,6 +124,7 @@ _ALL: Final = (
             ("Groups", "groups"),
             ("GroupsPerClient", "groups_per_client"),
             ("QueuesPerTopic", "queues_per_topic"),
+            ("Queues", "queues"),
             ("QueueLocks", "queue_locks"),
             ("ParkedPulls", "parked_pulls"),
             ("ParkedPops", "parked_pops"),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from broker_core.broker.arrivals import Arrivals
+from broker_core.broker.arrivals import Arrivals, paced
 from broker_core.protocol.message import QueueOffset
 from broker_core.store import Arrived
 from broker_core.store.errors import StoreFull
@@ -45,6 +46,44 @@ def test_many_puts_of_a_turn_make_one_round() -> None:
     assert told == [("orders", 0), ("bills", 1)]
     arrivals.expect()
     assert len(scheduled) == 1
+
+
+def test_whoever_asks_meanwhile_has_the_round_at_once() -> None:
+    scheduled: list[Callable[[], None]] = []
+    told: list[str] = []
+    arrivals = Arrivals(Source([arrived("orders", 0)]), scheduled.append)
+    arrivals.listen(lambda topic, _: told.append(topic))
+
+    arrivals.settle()
+    assert told == []
+    arrivals.expect()
+    arrivals.settle()
+    assert told == ["orders"]
+    told.clear()
+    scheduled.pop()()
+
+    assert told == []
+
+
+async def test_rounds_are_paced() -> None:
+    loop = asyncio.get_running_loop()
+    soon = paced(loop, 0.05)
+    times: list[float] = []
+    done = asyncio.Event()
+
+    def note() -> None:
+        times.append(loop.time())
+        if len(times) < 3:
+            soon(note)
+        else:
+            done.set()
+
+    began = loop.time()
+    soon(note)
+    await done.wait()
+
+    assert times[0] - began < 0.05
+    assert times[2] - began >= 0.09
 
 
 def test_what_the_disk_refuses_is_told_in_a_later_round() -> None:

@@ -188,3 +188,15 @@ def test_every_request_leaves_exactly_once(wanted: list[tuple[str, int]], steps:
 
     assert sorted(left, key=id) == sorted(requests, key=id)
     assert len(parked) == 0
+
+
+def test_a_request_can_be_let_end_earlier_and_never_later() -> None:
+    early, late = Waits("a", 10 * SLOT_MS), Waits("a", 10 * SLOT_MS)
+    parked = parked_with(early, late)
+
+    parked.hasten(early, 5 * SLOT_MS)
+    parked.hasten(late, 20 * SLOT_MS)
+
+    assert parked.expire(5 * SLOT_MS) == [early]
+    assert parked.expire(10 * SLOT_MS) == [late]
+    assert len(parked) == 0

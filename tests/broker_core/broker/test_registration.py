@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from pathlib import Path
 
@@ -121,3 +122,44 @@ async def test_a_broker_registers_again_with_a_name_server_that_came_back(tmp_pa
 
 async def _knows(client: RemotingClient, address: str) -> bool:
     return "broker-a" in await brokers_at(client, address)
+
+
+async def test_who_waits_for_a_registration_waits_for_one_that_begins_later(tmp_path: Path) -> None:
+    server, client = await name_server(), RemotingClient()
+    registration = registration_at(topics_in(tmp_path), client, f"127.0.0.1:{server.port}")
+    run = asyncio.create_task(registration.run(60_000))
+
+    await registration.wait()
+
+    assert await brokers_at(client, f"127.0.0.1:{server.port}") == ["broker-a"]
+    run.cancel()
+    await client.close()
+    await server.close()
+
+
+async def test_a_registration_that_does_not_end_is_not_waited_for_long(tmp_path: Path) -> None:
+    client = RemotingClient()
+    registration = registration_at(topics_in(tmp_path), client)
+    begin = asyncio.get_running_loop().time()
+
+    await registration.wait()  # nobody runs it
+
+    assert asyncio.get_running_loop().time() - begin < 5
+    await client.close()
+
+
+async def test_a_broker_without_both_permissions_tells_its_own_for_every_topic(tmp_path: Path) -> None:
+    server = await name_server()
+    client = RemotingClient()
+    topics = topics_in(tmp_path)
+    registration = registration_at(topics, client, f"127.0.0.1:{server.port}")
+    registration.permission = 4
+
+    await registration.register()
+
+    route = server.routes.find_route("TBW102")
+    assert route is not None
+    assert [queue.perm for queue in route.queue_datas] == [4]
+    assert topics.get("TBW102").perm == 7
+    await client.close()
+    await server.close()

@@ -164,6 +164,42 @@ async def test_the_limit_of_open_files_is_raised_at_the_start(tmp_path: Path) ->
         await asyncio.to_thread(small.stop)
 
 
+class FewFiles(RunningBroker):
+    """A broker whose system allows it 256 open files."""
+
+    def _command(self) -> list[str]:
+        return ["sh", "-c", 'ulimit -n 256 && exec "$@"', "sh", *super()._command()]
+
+
+async def test_where_few_files_may_be_open_limits_are_lower_and_nothing_breaks(tmp_path: Path) -> None:
+    small = FewFiles(tmp_path)
+    await asyncio.to_thread(small.start)
+    try:
+        async with crowd(small.address, 1) as [good]:
+            # Given a topic of more queues than there can be files
+            await create_wide_topic(good, "wide", 200)
+            answers = [await good.ask(message("wide", queue_id, b"x")) for queue_id in range(200)]
+            # Then what goes beyond is refused by name, before it is stored
+            refused = [answer for answer in answers if answer.code]
+            assert len(refused) == 200 - 96
+            assert refused[0].remark == "limit queues=96 reached: queue 96 of topic wide was not begun"
+            # … and the crowd that is too large is let go, and everybody else served
+            async with crowd(small.address, 200) as clients:
+                await eventually(lambda: sum(each.is_closed for each in clients) > 60)
+                for client in clients:
+                    if not client.is_closed:
+                        assert (await client.ask(message("wide", 1, b"y"))).code == 0
+            assert (await good.ask(message("wide", 95, b"x"))).code == 0
+        await asyncio.to_thread(small.restart)
+        async with crowd(small.address, 1) as [good]:
+            assert (await good.ask(pull("wide", 95))).body
+    finally:
+        await asyncio.to_thread(small.stop)
+    log = small.log.read_text()
+    assert "the system allows 256, so the limit max_connections is 128 instead of 10000" in log
+    assert "Traceback" not in log
+
+
 async def _parked(client: object, count: int) -> bool:
     return await parked_pulls(client) == count  # type: ignore[arg-type]
 

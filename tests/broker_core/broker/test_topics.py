@@ -11,7 +11,7 @@ from broker_core.broker.config import Identity, TopicDefaults
 from broker_core.broker.errors import BadConfigFile, IllegalTopicName, LimitReached, SystemTopic, TopicNotFound
 from broker_core.broker.json_file import JsonFile
 from broker_core.broker.limits import Limits
-from broker_core.broker.topics import FILE_NAME, Topics, check_name
+from broker_core.broker.topics import FILE_NAME, Topics, built_in, check_name
 from broker_core.protocol.bodies.topics import TopicConfig
 
 
@@ -199,3 +199,47 @@ def test_deletions_are_forgotten_when_the_log_holds_nothing_of_them(tmp_path: Pa
     topics.forget_deleted(before=3)
 
     assert topics.adopt([("orders", 0)], now=4) == (["orders"], [])
+
+
+# -- what the settings offer
+
+
+def test_a_template_that_is_switched_off_is_known_and_no_longer_inherited_from(tmp_path: Path) -> None:
+    topics = topics_in(tmp_path)
+
+    assert topics.offer(TopicDefaults(auto_create_topics=False), now=1)
+
+    assert topics.get("TBW102").perm == 6
+    with pytest.raises(TopicNotFound):
+        topics.create_like("TBW102", "orders", queues=4, sys_flag=0, now=2)
+    assert topics.offer(TopicDefaults(), now=3)
+    assert topics.create_like("TBW102", "orders", queues=4, sys_flag=0, now=4).perm == 6
+
+
+def test_a_template_that_the_file_remembers_offers_as_many_queues_as_is_set(tmp_path: Path) -> None:
+    topics = topics_in(tmp_path)
+    save(topics)
+    again = topics_in(tmp_path)
+
+    assert again.offer(TopicDefaults(queues=3, broker_topic=False), now=1)
+
+    assert again.get("TBW102").write_queue_nums == 3
+    assert again.get("broker-a").perm == 1
+
+
+def test_what_is_offered_already_changes_nothing(tmp_path: Path) -> None:
+    topics = topics_in(tmp_path)
+    before = topics.version
+
+    assert not topics.offer(TopicDefaults(), now=1)
+
+    assert topics.version == before
+    topics.touch(now=2)
+    assert topics.version.counter == before.counter + 1
+
+
+def test_a_topic_for_traces_is_there_when_it_is_wanted(tmp_path: Path) -> None:
+    wanted = TopicDefaults(trace_topic=True, trace_topic_name="traces")
+
+    assert "traces" in {topic.topic_name for topic in built_in(Identity(), wanted)}
+    assert "traces" not in {topic.topic_name for topic in built_in(Identity(), TopicDefaults())}

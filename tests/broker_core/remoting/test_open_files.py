@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import resource
+import sys
 
 import pytest
 
-from broker_core.remoting.open_files import connections_within, raise_limit
+from broker_core.remoting.open_files import SOCKETS, Sockets, connections_within, queues_within, raise_limit
 from tests.support.crowd import lowered_open_files
 
 
@@ -24,5 +25,22 @@ def test_half_of_the_files_are_left_for_the_store(caplog: pytest.LogCaptureFixtu
 
 def test_nothing_is_said_where_there_is_enough(caplog: pytest.LogCaptureFixture) -> None:
     assert connections_within(10_000, 20_000) == 10_000
-    assert connections_within(10_000, resource.RLIM_INFINITY) == 10_000
+    assert connections_within(10_000, sys.maxsize) == 10_000
+    assert queues_within(30_000, sys.maxsize) == 30_000
     assert not caplog.text
+
+
+def test_of_the_files_of_the_store_a_quarter_is_left_for_its_log() -> None:
+    assert queues_within(30_000, 20_000) == 7_500
+
+
+def test_all_servers_of_a_process_share_what_there_is() -> None:
+    sockets = Sockets()
+    sockets.limit = 2
+    assert [sockets.take(), sockets.take(), sockets.take()] == [True, True, False]
+    sockets.give_back()
+    assert sockets.take()
+
+
+def test_the_process_knows_its_share_once_it_has_asked() -> None:
+    assert SOCKETS.limit == raise_limit() // 2 or SOCKETS.limit == sys.maxsize // 2

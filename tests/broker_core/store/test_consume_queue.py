@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker_core.store.consume_queue import FILLER, UNIT, ConsumeQueue, Unit
+from broker_core.store.consume_queue import ConsumeQueue
+from broker_core.store.units import FILLER, UNIT, Unit
 from tests.support.stores import overwrite, queue_file
 
 UNITS = 8

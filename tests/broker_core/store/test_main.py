@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from broker_core.store.__main__ import main
-from tests.support.stores import fill, opened, overwrite, put, segment
+from tests.support.stores import fill, opened, overwrite, put, queue_file, segment
 
 SIZES = ["--index-slots", "10", "--index-entries", "20"]
 
@@ -78,6 +78,16 @@ def test_a_damaged_message_is_named_wherever_it_is_shown(folder: Path, capsys: p
     assert "damaged message: T queue 0 offset 0, " in run(capsys, "verify", folder)[1]
     status, text = run(capsys, "verify", folder, "--most", 0)
     assert (status, "and 1 more" in text) == (1, True)
+
+
+def test_a_place_without_a_record_is_shown_as_bytes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    overwrite(segment(folder), 4, b"\1\2\3\4")
+    status, text = run(capsys, "message", folder, "T", 0, 0)
+    assert status == 1
+    assert "DAMAGED      topic T queue 0 offset 0 names 100 bytes at log offset 0, where no record is:" in text
+    assert "00000000  00 00 00 64 01 02 03 04" in text
+    overwrite(queue_file(folder), 8, b"\0\0\0\0")
+    assert "nothing is there" in run(capsys, "message", folder, "T", 0, 0)[1]
 
 
 def test_a_body_that_is_no_text_is_shown_as_bytes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,28 @@ def test_a_tag_whose_hash_is_negative_is_kept_with_its_sign(tmp_path: Path) -> N
     with opened(tmp_path) as store:
         put(store, tag="order-created")
         assert queue_file(tmp_path).read_bytes()[12:20].hex() == "ffffffffe897bb69"
+
+
+def test_entries_of_a_queue_are_read_from_an_offset_on(tmp_path: Path) -> None:
+    with opened(tmp_path) as store:
+        results = [put(store, b"x") for _ in range(3)]
+
+        units = store.units("T", 0, 1, 5)
+
+        assert [(unit.log_offset, unit.size) for unit in units] == [
+            (result.log_offset, result.size) for result in results[1:]
+        ]
+        assert [len(store.units("T", 0, *asked)) for asked in ((0, 2), (3, 1), (-1, 1), (0, 0))] == [2, 0, 0, 0]
+        assert store.units("other", 0, 0, 5) == []
+
+
+def test_limits_can_change_while_the_store_is_open(tmp_path: Path) -> None:
+    with opened(tmp_path) as store:
+        store.reconfigure(replace(store.config, max_message_size=3))
+
+        put(store, b"abc")
+        with pytest.raises(MessageIllegal):
+            put(store, b"abcd")
 
 
 def test_a_tags_code_can_be_given(tmp_path: Path) -> None:

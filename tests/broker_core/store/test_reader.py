@@ -8,9 +8,9 @@ import pytest
 
 from broker_core.protocol.record import decode_one
 from broker_core.store import MessageStore, StoreConfig
-from broker_core.store.consume_queue import UNIT
 from broker_core.store.errors import Corrupt, QueueNotFound
 from broker_core.store.reader import StoreReader
+from broker_core.store.units import UNIT
 from tests.support.stores import NOW, crashed, files_of, fill, opened, put, small
 
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from broker_core.protocol.message import Message
 from broker_core.store import MessageStore
-from broker_core.store.consume_queue import FILLER
 from broker_core.store.errors import Corrupt
 from broker_core.store.reader import StoreReader
+from broker_core.store.units import FILLER
 from broker_core.store.verify import verify
 from tests.support.stores import BROKER, NOW, PRODUCER, bodies, crashed, fill, opened, put, queue_file, segment, small
 from tests.support.stores import overwrite as patch

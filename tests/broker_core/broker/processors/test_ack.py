@@ -6,6 +6,8 @@ import base64
 import time
 from dataclasses import replace
 
+import pytest
+
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.groups import SubscriptionGroupConfig
 from broker_core.protocol.bodies.pop import BatchAck, BatchAckMessageRequestBody
@@ -116,6 +118,41 @@ async def test_many_can_be_acknowledged_at_once(wire: Wire) -> None:
 
     assert answer.code == ResponseCode.SUCCESS
     assert await wire.lag_of("lessees", "orders") == (2, 4)
+
+
+@pytest.mark.parametrize(
+    ("bits", "remark"),
+    [
+        ("no base64!", "the bit set 'no base64!' is not Base64"),
+        ("é", "the bit set 'é' is not Base64"),
+        (base64.b64encode(b"\xff" * 12_501).decode(), "a bit set of 100008 messages; there is room for 100000"),
+    ],
+)
+async def test_a_bit_set_that_is_none_or_too_long_is_refused(wire: Wire, bits: str, remark: str) -> None:
+    await wire.fill("orders", b"a")
+    [leased] = await wire.pop("orders")
+    ack = BatchAck("lessees", "orders", pop_time=leased.pop_time, invisible_time=60_000, bit_set=bits)
+
+    answer = await wire.ask(BatchAckMessageRequest(), bodies.encode(BatchAckMessageRequestBody("broker-a", [ack])))
+
+    assert answer.code == ResponseCode.INVALID_PARAMETER
+    assert str(answer.remark).startswith(remark)
+
+
+async def test_a_receipt_of_a_time_that_cannot_be_is_refused(wire: Wire) -> None:
+    await wire.fill("orders", b"a")
+    [leased] = await wire.pop("orders")
+
+    answer = await wire.ack(replace(leased, pop_time=10**30))
+
+    assert answer.code == ResponseCode.INVALID_PARAMETER
+
+
+async def test_a_lease_of_more_than_a_month_is_refused(wire: Wire) -> None:
+    await wire.fill("orders", b"a")
+    assert (await wire.try_pop("orders", lease_ms=2**62)).code == ResponseCode.INVALID_PARAMETER
+    [leased] = await wire.pop("orders")
+    assert (await wire.change(leased, 2**62)).code == ResponseCode.INVALID_PARAMETER
 
 
 async def test_a_message_that_was_lent_too_often_is_a_dead_letter(wire: Wire) -> None:

@@ -344,3 +344,10 @@ async def test_leases_survive_a_restart(tmp_path: Path) -> None:
         # A receipt from before the restart is still good.
         assert (await wire.ack(first)).code == ResponseCode.SUCCESS
         assert await wire.lag_of("lessees", "orders") == (2, 4)
+
+
+async def test_a_broker_that_may_not_be_read_lends_nothing(wire: Wire) -> None:
+    await wire.fill("orders", b"x")
+    wire.broker.parts.settings.update({"brokerPermission": "2"}, now=1)
+
+    assert (await wire.try_pop("orders")).code == ResponseCode.NO_PERMISSION

@@ -249,6 +249,37 @@ async def test_a_wait_that_found_nothing_wanted_tells_how_far_it_looked(wire: Wi
     assert position(await waiting)[0] == 3
 
 
+async def test_a_client_learns_soon_that_its_filter_passed_over_messages(
+    wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("broker_core.broker.processors.pull.PROGRESS_MS", 100)
+    await wire.create_topic("orders")
+    waiting = asyncio.ensure_future(wire.try_pull("orders", 0, wait_ms=20_000, expression="b"))
+    await eventually(wire.parked_pulls)
+
+    await filled(wire, 3, tag="a")
+
+    answer = await asyncio.wait_for(waiting, 10)
+    assert (answer.code, position(answer)[0]) == (ResponseCode.PULL_NOT_FOUND, 3)
+
+
+async def test_without_long_polling_a_pull_waits_for_a_short_time_only(wire: Wire) -> None:
+    await wire.create_topic("orders")
+    settings = {"longPollingEnable": "false", "shortPollingTimeMills": "50"}
+    wire.broker.parts.settings.update(settings, now=1)
+
+    answer = await asyncio.wait_for(wire.try_pull("orders", 0, wait_ms=20_000), 10)
+
+    assert answer.code == ResponseCode.PULL_NOT_FOUND
+
+
+async def test_a_pull_gets_as_many_messages_as_is_set(wire: Wire) -> None:
+    await filled(wire, 3)
+    wire.broker.parts.settings.update({"maxTransferCountOnMessageInMemory": "2"}, now=1)
+
+    assert len(await wire.pull("orders", 0)) == 2
+
+
 async def test_every_pull_that_waits_gets_the_message(wire: Wire) -> None:
     await wire.create_topic("orders")
     waiting = [asyncio.ensure_future(wire.pull("orders", 0, wait_ms=20_000, group=f"g{each}")) for each in range(5)]

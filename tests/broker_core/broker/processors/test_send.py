@@ -14,6 +14,7 @@ from broker_core.protocol import properties as names
 from broker_core.protocol.batch import encode_batch
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
+from broker_core.protocol.headers.routes import GetRouteInfoRequest
 from broker_core.protocol.headers.send import (
     ConsumerSendMessageBackRequest,
     SendMessageRequest,
@@ -353,3 +354,12 @@ async def test_a_client_of_another_machine_is_named_as_the_born_host(wire: Wire)
 
     (message,) = await wire.pull("orders", 0)
     assert message.born_host == local
+
+
+async def test_the_first_send_to_a_topic_is_answered_when_name_servers_know_it(wire: Wire) -> None:
+    for number in range(20):
+        await wire.send(f"new-{number}", b"1")
+
+        answer = await wire.ask_name_server(GetRouteInfoRequest(f"new-{number}"))
+
+        assert answer.code == ResponseCode.SUCCESS

@@ -50,3 +50,10 @@ def test_no_fact_can_be_changed() -> None:
     assert not names & SETTINGS.keys()
     assert not BLACK_LIST & SETTINGS.keys()
     assert {"brokerName", "listenPort", "namesrvAddr", "storePathRootDir"} <= names
+
+
+def test_the_manual_names_every_setting() -> None:
+    manual = (Path(__file__).parents[4] / "docs" / "operations.md").read_text()
+
+    missing = {name for name in SETTINGS if not name.startswith("limit") and f"`{name}`" not in manual}
+    assert missing == set()

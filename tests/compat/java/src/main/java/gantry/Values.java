@@ -6,6 +6,8 @@ import com.alibaba.fastjson.JSONObject;
 import com.alibaba.fastjson.util.TypeUtils;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.Collection;
@@ -17,16 +19,18 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
+import org.apache.rocketmq.client.QueryResult;
 import org.apache.rocketmq.client.consumer.MessageSelector;
 import org.apache.rocketmq.client.consumer.PullCallback;
 import org.apache.rocketmq.client.consumer.PullResult;
-import org.apache.rocketmq.client.QueryResult;
 import org.apache.rocketmq.client.exception.MQBrokerException;
 import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.client.producer.MessageQueueSelector;
 import org.apache.rocketmq.client.producer.SendCallback;
 import org.apache.rocketmq.client.producer.SendResult;
 import org.apache.rocketmq.common.message.Message;
+import org.apache.rocketmq.common.message.MessageAccessor;
+import org.apache.rocketmq.common.message.MessageClientExt;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
 
@@ -133,9 +137,8 @@ final class Values {
         message.setFlag(from.getIntValue("flag"));
         JSONObject properties = from.getJSONObject("properties");
         if (properties != null) {
-            // By reflection the client itself would be asked to refuse system names; they are what some tests are about.
-            properties.forEach((name, text) ->
-                org.apache.rocketmq.common.message.MessageAccessor.putProperty(message, name, text.toString()));
+            // Not by putUserProperty, which refuses system names: some tests are about those.
+            properties.forEach((name, text) -> MessageAccessor.putProperty(message, name, text.toString()));
         }
         return message;
     }
@@ -151,7 +154,7 @@ final class Values {
         message.setBrokerName(from.getString("brokerName"));
         String host = from.getString("storeHost");
         int colon = host.lastIndexOf(':');
-        message.setStoreHost(new java.net.InetSocketAddress(
+        message.setStoreHost(new InetSocketAddress(
             host.substring(0, colon), Integer.parseInt(host.substring(colon + 1))));
         return message;
     }
@@ -222,8 +225,8 @@ final class Values {
         row.put("queueId", message.getQueueId());
         row.put("queueOffset", message.getQueueOffset());
         row.put("msgId", message.getMsgId());
-        row.put("offsetMsgId", message instanceof org.apache.rocketmq.common.message.MessageClientExt
-            ? ((org.apache.rocketmq.common.message.MessageClientExt) message).getOffsetMsgId() : message.getMsgId());
+        row.put("offsetMsgId", message instanceof MessageClientExt
+            ? ((MessageClientExt) message).getOffsetMsgId() : message.getMsgId());
         row.put("commitLogOffset", message.getCommitLogOffset());
         row.put("reconsumeTimes", message.getReconsumeTimes());
         row.put("sysFlag", message.getSysFlag());
@@ -234,8 +237,8 @@ final class Values {
         return row;
     }
 
-    private static String host(java.net.SocketAddress address) {
-        java.net.InetSocketAddress host = (java.net.InetSocketAddress) address;
+    private static String host(SocketAddress address) {
+        InetSocketAddress host = (InetSocketAddress) address;
         return host.getAddress().getHostAddress() + ":" + host.getPort();
     }
 

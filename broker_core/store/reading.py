@@ -1,0 +1,126 @@
+"""What a store is asked: messages by queue and offset, by place in the log and by key, and the ranges of queues.
+
+Everything that is handed out was looked at (`soundness.py`). What is damaged is left out or refused, and remembered.
+"""
+
+from __future__ import annotations
+
+from broker_core.protocol.message import QueueOffset, StoredMessage
+from broker_core.protocol.record import decode_one
+from broker_core.store import time_search
+from broker_core.store.commit_log import CommitLog
+from broker_core.store.errors import MessageDamaged
+from broker_core.store.fetch import AcceptRecord, AcceptTag, GetResult, fetch
+from broker_core.store.index import Index
+from broker_core.store.queues import Queues
+from broker_core.store.search import IndexSearch, search
+from broker_core.store.soundness import DamageSeen, find_sound
+from broker_core.store.units import Unit
+
+
+class Reading:
+    """The half of an open store that changes nothing."""
+
+    def __init__(self, log: CommitLog, queues: Queues, index: Index) -> None:
+        """Read from these parts."""
+        self._log = log
+        self._queues = queues
+        self._index = index
+        self._damage = DamageSeen()
+
+    def get(
+        self,
+        topic: str,
+        queue_id: int,
+        queue_offset: int,
+        *,
+        max_messages: int,
+        max_bytes: int,
+        accept_tag: AcceptTag | None = None,
+        accept_record: AcceptRecord | None = None,
+    ) -> GetResult:
+        """Return raw records of a queue from `queue_offset` on; see `fetch` for the limits."""
+        found = fetch(
+            self._log,
+            self._queues.find(topic, queue_id),
+            queue_offset,
+            max_messages=max_messages,
+            max_bytes=max_bytes,
+            accept_tag=accept_tag,
+            accept_record=accept_record,
+        )
+        if found.damaged:
+            self._damage.tell(found.damaged)
+        return found
+
+    def min_offset(self, topic: str, queue_id: int) -> QueueOffset:
+        """Return the first queue offset there is; 0 for a queue that never was."""
+        queue = self._queues.find(topic, queue_id)
+        return QueueOffset(queue.min_offset if queue else 0)
+
+    def max_offset(self, topic: str, queue_id: int) -> QueueOffset:
+        """Return the queue offset behind the last readable message; 0 for a queue that never was."""
+        queue = self._queues.find(topic, queue_id)
+        return QueueOffset(queue.max_offset if queue else 0)
+
+    def offset_by_time(self, topic: str, queue_id: int, timestamp: int) -> QueueOffset:
+        """Return the offset of the message stored nearest to `timestamp` (ms), as RocketMQ 4.9 answers it."""
+        queue = self._queues.find(topic, queue_id)
+        return time_search.nearest(self._log, queue, timestamp) if queue else QueueOffset(0)
+
+    def offset_at_or_after(self, topic: str, queue_id: int, timestamp: int) -> QueueOffset:
+        """Return the offset of the first message stored at `timestamp` (ms) or later; the maximum if there is none."""
+        queue = self._queues.find(topic, queue_id)
+        return time_search.lower_bound(self._log, queue, timestamp) if queue else QueueOffset(0)
+
+    def store_time(self, topic: str, queue_id: int, queue_offset: int) -> int | None:
+        """Return when the message at `queue_offset` was stored (ms), if it is there."""
+        queue = self._queues.find(topic, queue_id)
+        return time_search.store_time(self._log, queue, queue_offset) if queue else None
+
+    def tags_code(self, topic: str, queue_id: int, queue_offset: int) -> int | None:
+        """Return what the queue keeps beside a message: the hash of its tag, or when a delayed one is due (ms)."""
+        queue = self._queues.find(topic, queue_id)
+        unit = queue.find_unit(queue_offset) if queue else None
+        return unit.tags_code if unit else None
+
+    def units(self, topic: str, queue_id: int, queue_offset: int, count: int) -> list[Unit]:
+        """Return up to `count` entries of a queue from `queue_offset` on; none for an offset that it does not have."""
+        queue = self._queues.find(topic, queue_id)
+        if queue is None or not queue.min_offset <= queue_offset < queue.max_offset:
+            return []
+        found = map(queue.find_unit, range(queue_offset, min(queue_offset + count, queue.max_offset)))
+        return [unit for unit in found if unit is not None]
+
+    def find(self, log_offset: int) -> StoredMessage | None:
+        """Return the message whose record begins at `log_offset`, if one does; raise MessageDamaged."""
+        record = self._find_sound(log_offset)
+        return decode_one(record) if record is not None else None
+
+    def find_raw(self, log_offset: int) -> bytes | None:
+        """Return the record that begins at `log_offset`, if one does; raise MessageDamaged."""
+        record = self._find_sound(log_offset)
+        return bytes(record) if record is not None else None
+
+    def _find_sound(self, log_offset: int) -> memoryview | None:
+        try:
+            return find_sound(self._log, log_offset)
+        except MessageDamaged as damage:
+            self._damage.tell((damage,))
+            raise
+
+    @property
+    def damage(self) -> DamageSeen:
+        """What reads have met of messages that are not what they were."""
+        return self._damage
+
+    def search(self, topic: str, key: str, *, begin: int, end: int, max_count: int) -> IndexSearch:
+        """Return the newest messages with a key or unique id, stored within [begin, end] (ms), and the figures."""
+        found = search(self._log, self._index.files, topic, key, begin=begin, end=end, max_count=max_count)
+        if found.damaged:
+            self._damage.tell(found.damaged)
+        return found
+
+    def queues(self) -> list[tuple[str, int]]:
+        """Return topic and queue id of each queue that has, or had, a message."""
+        return [key for key, queue in self._queues.by_key.items() if queue.max_offset]

@@ -1,0 +1,78 @@
+"""The units of one file of a consume queue: what one is, and where those that were written end (store-format.md 3.1).
+
+::
+
+    0  log offset int64 | 8  size int32 | 12  tags code int64        20 bytes; unit number = queue offset
+
+A unit with size 0 has not been written. A unit with the largest size (a filler) stands for a message that the log no
+longer held when the queue was made again.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from broker_core.store.layout import UNIT_BYTES
+from broker_core.store.mapped_file import MappedFile
+
+UNIT: Final = struct.Struct(">qiq")
+FILLER_SIZE: Final = 0x7FFFFFFF
+FILLER: Final = UNIT.pack(0, FILLER_SIZE, 0)
+# Log offset and size.
+PLACE_BYTES: Final = 12
+
+_UNWRITTEN: Final = bytes(40)
+
+
+class Unit(NamedTuple):
+    """Where one message is: log offset, bytes of its record, and the tag's hash or the time of delivery."""
+
+    log_offset: int
+    size: int
+    tags_code: int
+
+
+def ends_blank(files: list[MappedFile]) -> bool:
+    """Say whether nothing is behind what was found in the last of these files."""
+    return not files or files[-1].is_blank_from(files[-1].wrote)
+
+
+def valid_bytes(file: MappedFile, *, trusted: bool) -> int:
+    if trusted:
+        return _search_end(file)
+    # Between two written units there are at most 22 zero bytes, a page that was lost has at least 512.
+    begin = max(0, file.map.find(_UNWRITTEN))
+    count = file.size // UNIT_BYTES
+    first = begin // UNIT_BYTES if begin or _is_unwritten(file, 0) else count - 1
+    while first < count and not _is_unwritten(file, first):
+        first += 1
+    return first * UNIT_BYTES
+
+
+def _is_unwritten(file: MappedFile, number: int) -> bool:
+    log_offset, size, _ = UNIT.unpack_from(file.view, number * UNIT_BYTES)
+    return bool(size <= 0 or log_offset < 0)
+
+
+def _search_end(file: MappedFile) -> int:
+    low, high = 0, file.size // UNIT_BYTES
+    while low < high:
+        middle = (low + high) // 2
+        if _is_unwritten(file, middle):
+            high = middle
+        else:
+            low = middle + 1
+    return low * UNIT_BYTES
+
+
+def ends_backwards(file: MappedFile | None) -> Iterator[int]:
+    """Yield where the record of the last unit ends that is no filler."""
+    position = file.wrote if file else 0
+    while file and position:
+        position -= UNIT_BYTES
+        log_offset, size, _ = UNIT.unpack_from(file.view, position)
+        if size != FILLER_SIZE:
+            yield log_offset + size
+            return
