@@ -17,7 +17,7 @@ from broker_core.broker.topics import READ_WRITE, Topics
 from broker_core.logs import get_logger
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.routes import KVTable, RegisterBrokerBody
-from broker_core.protocol.bodies.topics import TopicConfig, TopicConfigSerializeWrapper
+from broker_core.protocol.bodies.topics import TopicConfigSerializeWrapper
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.errors import MalformedBody
@@ -85,11 +85,9 @@ class Registration:
             for each in waiting:
                 each.set_result(None)
 
-    async def register(self, only: TopicConfig | None = None) -> int:
-        """Tell all name servers of all topics, or of one; return how many took it."""
+    async def register(self) -> int:
+        """Tell all name servers of all topics; return how many took it."""
         wrapper = self._topics.wrapper()
-        if only is not None:
-            wrapper = TopicConfigSerializeWrapper(wrapper.data_version, {only.topic_name: only})
         if self.permission & READ_WRITE != READ_WRITE:
             wrapper = self._narrowed(wrapper)
         body = bodies.encode(RegisterBrokerBody(wrapper))

@@ -9,6 +9,7 @@ from broker_core.client.admin import Admin
 from broker_core.client.answers import Answers
 from broker_core.client.config import ClientConfig, ProducerConfig, PushConfig
 from broker_core.client.consumer.leases import LeasedMessage, LeaseReceipt
+from broker_core.client.consumer.lite import LitePullConsumer
 from broker_core.client.consumer.pop import LeaseConsumer, Received
 from broker_core.client.consumer.pull import PullConsumer, PullResult, PullStatus
 from broker_core.client.consumer.push import PushConsumer, RetryLater
@@ -23,6 +24,7 @@ __all__ = [
     "LeaseConsumer",
     "LeaseReceipt",
     "LeasedMessage",
+    "LitePullConsumer",
     "Producer",
     "ProducerConfig",
     "PullConsumer",

@@ -6,9 +6,13 @@ import itertools
 import os
 import socket
 import ssl
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
+
+from broker_core.client.faults import FaultAvoidance
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.codes import ResponseCode
 
 TEMPLATE_TOPIC: Final = "TBW102"
 """Brokers create unknown topics in its image when they are allowed to (remoting-protocol.md 2.2)."""
@@ -16,6 +20,22 @@ DEFAULT_TOPIC_QUEUES: Final = 4
 MAX_BODY_BYTES: Final = 4 * 1024 * 1024
 BROWSING_GROUP: Final = "TOOLS_CONSUMER"
 """A consumer group that every broker has from the start; reading by offset needs some group and commits nothing."""
+
+RETRIED_CODES: Final = frozenset(
+    {
+        ResponseCode.TOPIC_NOT_EXIST,
+        ResponseCode.SERVICE_NOT_AVAILABLE,
+        ResponseCode.SYSTEM_ERROR,
+        ResponseCode.NO_PERMISSION,
+        ResponseCode.NO_BUYER_ID,
+        ResponseCode.NOT_IN_CURRENT_UNIT,
+        ResponseCode.SYSTEM_BUSY,  # of 5.x: a broker that sheds load asks for nothing else
+    }
+)
+"""Refusals that another broker may not share (behaviour.md D.5)."""
+
+Strategy = Callable[[str, Sequence[MessageQueue], Sequence[str]], list[MessageQueue]]
+"""(own client id, all queues sorted, all client ids sorted) → own queues (behaviour.md E.11)."""
 
 _instances = itertools.count(1)
 
@@ -63,8 +83,12 @@ class ProducerConfig:
 
     retries: int = 2
     """Further attempts, each on another broker when there is one."""
+    retried_codes: frozenset[int] = RETRIED_CODES
+    """The refusals after which there is a further attempt; any other is raised at once."""
     timeout_ms: int = 3_000
-    """For all attempts of one message together."""
+    """For all attempts of one message together, looking for its route included."""
+    fault_avoidance: FaultAvoidance = FaultAvoidance.V5
+    """Off in Java; on here, since a gateway's callers would wait for every broker that is away."""
     create_topics: bool = False
     """Let brokers create unknown topics. Off, unlike Java: behind HTTP a misspelt topic is to be an error."""
     retry_when_not_stored_ok: bool = False
@@ -81,8 +105,9 @@ class PushConfig:
     start_from: Literal["first", "last", "time"] = "last"
     """Where a group without committed offset starts: ``first``, ``last``, or ``time`` with `start_timestamp`."""
     start_timestamp: int = 0
-    strategy: Literal["AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH"] = "AVG"
-    """All members of a group have to use the same one."""
+    strategy: Literal["AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH"] | Strategy = "AVG"
+    """All members of a group have to use the same one; those with settings of their own are functions of
+    client/consumer/strategies.py: `fixed`, `machine_room`, `machine_room_nearby`."""
     orderly: bool = False
     broadcasting: bool = False
     concurrency: int = 20
@@ -98,6 +123,10 @@ class PushConfig:
     queue_max_messages: int = 1_000
     queue_max_bytes: int = 100 * 1024 * 1024
     queue_max_span: int = 2_000
+    topic_max_messages: int = -1
+    """Over all queues of a topic that are read here: each may hold its part instead of `queue_max_messages`."""
+    topic_max_bytes: int = -1
+    """The same for `queue_max_bytes`."""
     max_reconsume_times: int = -1
     """Deliveries before a message becomes a dead letter; -1 as in Java: 16, and without end if orderly."""
     consume_timeout_ms: int = 15 * 60 * 1_000

@@ -1,45 +1,113 @@
-"""Which brokers to avoid after they failed or were slow, and for how long (behaviour.md D.4, 5.x table)."""
+"""Which brokers to avoid after they failed or were slow, and for how long (behaviour.md D.4)."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final
 
-# Latency in ms from which a pause applies, and the pause in ms. The table of 5.x: the one of 4.9 keeps a broker
-# out for ten minutes after one lost connection, which outlives most restarts by far.
-_PAUSES: Final = ((15_000, 30_000), (5_000, 10_000), (3_000, 6_000), (1_800, 5_000), (550, 2_000))
-_ISOLATION_LATENCY_MS: Final = 10_000
-SLOW_MS: Final = _PAUSES[-1][0]
+
+class FaultAvoidance(StrEnum):
+    """How a producer keeps away from brokers in trouble."""
+
+    OFF = "OFF"
+    """Only a retry goes to another broker: what the Java client does unless it is told otherwise."""
+    V4 = "4.9"
+    """The rules of 4.9 when they are switched on: ten minutes of pause for a lost connection."""
+    V5 = "5.x"
+    """The rules of 5.x: ten seconds of pause for the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class FaultTable:
+    """From which latency on a broker pauses, and for how long."""
+
+    pauses: tuple[tuple[int, int], ...]
+    """(latency in ms, pause in ms), the greatest latency first."""
+    isolation_ms: int
+    """The latency that stands for an attempt that failed."""
+    every_refusal_counts: bool = False
+    """Whether a refusal that no other broker would take back, such as of a wrong message, is a failure too."""
+
+    def pause_ms(self, latency_ms: int) -> int:
+        """Return for how long a broker is avoided that took so long."""
+        return next((pause for threshold, pause in self.pauses if latency_ms >= threshold), 0)
+
+
+TABLES: Final = {
+    FaultAvoidance.V4: FaultTable(
+        ((15_000, 600_000), (3_000, 180_000), (2_000, 120_000), (1_000, 60_000), (550, 30_000), (100, 0), (50, 0)),
+        isolation_ms=30_000,
+        every_refusal_counts=True,
+    ),
+    # A refused message says nothing about its broker: one bad sender must not have all brokers avoided.
+    FaultAvoidance.V5: FaultTable(
+        ((15_000, 30_000), (5_000, 10_000), (3_000, 6_000), (1_800, 5_000), (550, 2_000), (100, 0), (50, 0)),
+        isolation_ms=10_000,
+    ),
+}
+
+
+@dataclass(slots=True)
+class _Fault:
+    """One broker's last attempt."""
+
+    latency_ms: int
+    until: int
 
 
 class Faults:
     """Remembers until when each broker is to be avoided; the clock comes in as `now` in ms."""
 
-    def __init__(self) -> None:
-        self._avoid_until: dict[str, int] = {}
+    def __init__(self, avoidance: FaultAvoidance = FaultAvoidance.V5) -> None:
+        self.avoidance = avoidance
+        self._table = TABLES.get(avoidance)
+        self._known: dict[str, _Fault] = {}
+        self._turn = 0
 
     def __bool__(self) -> bool:
         """Whether any broker is remembered at all: the quick way past every other question."""
-        return bool(self._avoid_until)
+        return bool(self._known)
+
+    @property
+    def every_refusal_counts(self) -> bool:
+        """Whether `note_failure` is wanted for every refusal, or for those only that another broker may not share."""
+        return self._table is not None and self._table.every_refusal_counts
 
     def is_available(self, broker_name: str, *, now: int) -> bool:
         """Whether a new request may go to this broker."""
-        return now >= self._avoid_until.get(broker_name, 0)
+        known = self._known.get(broker_name)
+        return known is None or now >= known.until
 
     def note_latency(self, broker_name: str, latency_ms: int, *, now: int) -> None:
         """Remember a request that was answered after `latency_ms`: a slow broker is avoided, a quick one no more."""
-        pause = _pause_ms(latency_ms)
-        if pause:
-            self._avoid_until[broker_name] = now + pause
+        if self._table is None:
+            return
+        pause = self._table.pause_ms(latency_ms)
+        if pause or self.avoidance is FaultAvoidance.V4:
+            self._known[broker_name] = _Fault(latency_ms, now + pause)
         else:
-            self._avoid_until.pop(broker_name, None)
+            self._known.pop(broker_name, None)
 
     def note_failure(self, broker_name: str, *, now: int) -> None:
-        """Remember that a request failed: the broker is isolated for as long as one that takes ten seconds."""
-        self._avoid_until[broker_name] = now + _pause_ms(_ISOLATION_LATENCY_MS)
+        """Remember that a request failed: the broker is isolated for as long as one that is very slow."""
+        if self._table is not None:
+            latency = self._table.isolation_ms
+            self._known[broker_name] = _Fault(latency, now + self._table.pause_ms(latency))
 
+    def forget(self, broker_name: str) -> None:
+        """Know nothing of a broker any more."""
+        self._known.pop(broker_name, None)
 
-def _pause_ms(latency_ms: int) -> int:
-    for threshold, pause in _PAUSES:
-        if latency_ms >= threshold:
-            return pause
-    return 0
+    def pick_one_at_least(self, *, now: int) -> str | None:
+        """Return one of the better half of the brokers remembered, in turn; None when none is (behaviour.md D.4)."""
+        ranked = sorted(self._known, key=lambda name: self._rank(name, now))
+        half = len(ranked) // 2
+        if half == 0:
+            return ranked[0] if ranked else None
+        self._turn += 1
+        return ranked[self._turn % half]
+
+    def _rank(self, broker_name: str, now: int) -> tuple[bool, int, int]:
+        known = self._known[broker_name]
+        return now < known.until, known.latency_ms, known.until

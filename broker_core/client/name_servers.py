@@ -23,10 +23,12 @@ class NameServers:
         """Return who answered and the answer, of any code; raise the last failure when none could be reached."""
         failure: ClientError = Unreachable("name servers", "none is configured")
         for _ in self.addresses:
-            address = self.addresses[self._current % len(self.addresses)]
+            asked = self._current
+            address = self.addresses[asked % len(self.addresses)]
             try:
                 return address, await self._invoke(address, header)
             except Unreachable as error:
                 failure = error
-                self._current += 1
+                if self._current == asked:  # else another call has gone on to the next one already
+                    self._current += 1
         raise failure

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, NoReturn, Self
 
 from broker_core.client.config import ProducerConfig, local_ip
-from broker_core.client.errors import BrokerBusy, BrokerRefused, ClientError, SendUncertain, TimedOut, Unreachable
+from broker_core.client.errors import (
+    BrokerBusy,
+    BrokerRefused,
+    ClientError,
+    NoRoute,
+    SendUncertain,
+    TimedOut,
+    TopicNotFound,
+    Unreachable,
+)
 from broker_core.client.packing import Packed, Packer
-from broker_core.client.sending import RETRIED_CODES, Sending, SendResult, SendStatus, now_ms
+from broker_core.client.sending import Sending, SendResult, SendStatus, now_ms
 from broker_core.client.session import Session
 from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.message import Message
 
 _SAME_BROKER_DELAY_MS: Final = 200
@@ -107,61 +118,82 @@ class Producer:
         timeout = self.config.timeout_ms if timeout_ms is None else timeout_ms
         if queue is None:
             return await self._with_retries(packed, timeout)
-        await self._sending.get_picker(packed.topic)
-        return await self._sending.attempt(packed, queue, timeout_ms=timeout)
+        deadline = time.monotonic() + timeout / 1000
+        async with _within(deadline, packed.topic, timeout):
+            await self._sending.get_picker(packed.topic)
+        return await self._sending.attempt(packed, queue, timeout_ms=max(1, _left_ms(deadline)))
 
     async def _with_retries(self, packed: Packed, timeout_ms: int) -> SendResult:
         """Attempt 1 + retries times within one time limit; raise what the last attempt raised."""
         deadline = time.monotonic() + timeout_ms / 1000
-        tried = _Tried()
+        tried = _Tried(self.config.retried_codes)
         for _ in range(1 + self.config.retries):
-            queue = await self._sending.pick(packed.topic, last_broker=tried.broker_name)
-            if queue.broker_name == tried.broker_name and not await tried.may_try_it_again():
-                break
-            left_ms = int((deadline - time.monotonic()) * 1000)
+            try:
+                async with _within(deadline, packed.topic, timeout_ms):
+                    queue = await self._sending.pick(packed.topic, last_broker=tried.broker_name)
+            except ClientError as error:
+                # The route is gone since the last attempt, or nobody tells of it in time: that attempt is the news.
+                return tried.end(error)
+            if queue.broker_name == tried.broker_name:
+                await tried.pause()
+            left_ms = _left_ms(deadline)
             if left_ms <= 0:
                 break
             tried.broker_name = queue.broker_name
             try:
                 result = await self._sending.attempt(packed, queue, timeout_ms=left_ms)
-            except (BrokerRefused, Unreachable, SendUncertain) as error:
+            except (BrokerRefused, TopicNotFound, NoRoute, Unreachable, SendUncertain) as error:
                 tried.failed(error)
                 continue
             if result.status is SendStatus.SEND_OK or not self.config.retry_when_not_stored_ok:
                 return result
             tried.result = result
-        return tried.end(packed.topic, timeout_ms)
+        return tried.end(TimedOut(f"topic {packed.topic}", timeout_ms))
+
+
+def _left_ms(deadline: float) -> int:
+    return int((deadline - time.monotonic()) * 1000)
+
+
+@asynccontextmanager
+async def _within(deadline: float, topic: str, timeout_ms: int) -> AsyncIterator[None]:
+    """Raise TimedOut when the deadline passes inside."""
+    try:
+        async with asyncio.timeout(max(0.0, deadline - time.monotonic())):
+            yield
+    except TimeoutError as error:
+        raise TimedOut(f"route of topic {topic}", timeout_ms) from error
 
 
 @dataclass(slots=True)
 class _Tried:
     """What the attempts at one message came to so far."""
 
+    retried_codes: frozenset[int]
     broker_name: str | None = None
     result: SendResult | None = None
     failure: ClientError | None = None
     uncertain: SendUncertain | None = None
 
-    def failed(self, error: BrokerRefused | Unreachable | SendUncertain) -> None:
+    def failed(self, error: ClientError) -> None:
         """Note a failure; raise it at once when no other broker would answer differently."""
         if isinstance(error, SendUncertain):
             self.uncertain = error
-        if isinstance(error, BrokerRefused) and error.code not in RETRIED_CODES:
+        code = ResponseCode.TOPIC_NOT_EXIST if isinstance(error, TopicNotFound) else getattr(error, "code", None)
+        if code is not None and code not in self.retried_codes and self.result is None:
             self._raise(error)
         self.failure = error
 
-    async def may_try_it_again(self) -> bool:
-        """Say whether the broker that just failed may do better a moment later: it may be restarting, or busy."""
-        if isinstance(self.failure, BrokerRefused) and not isinstance(self.failure, BrokerBusy):
-            return False
-        await asyncio.sleep(_SAME_BROKER_DELAY_MS / 1000)
-        return True
+    async def pause(self) -> None:
+        """Wait before the broker that just failed is tried once more: it may be restarting, or busy."""
+        if isinstance(self.failure, (Unreachable, SendUncertain, BrokerBusy)):
+            await asyncio.sleep(_SAME_BROKER_DELAY_MS / 1000)
 
-    def end(self, topic: str, timeout_ms: int) -> SendResult:
-        """Return the last result that was stored, if less safe than wished; else raise."""
+    def end(self, error: ClientError) -> SendResult:
+        """Return the last result that was stored, if less safe than wished; else raise the last failure, or `error`."""
         if self.result is not None:
             return self.result
-        return self._raise(self.failure or TimedOut(f"topic {topic}", timeout_ms))
+        return self._raise(self.failure or error)
 
     def _raise(self, error: ClientError) -> NoReturn:
         # What was uncertain once stays so, whatever the later attempts said.

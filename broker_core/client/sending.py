@@ -17,7 +17,7 @@ from broker_core.client.errors import (
     Unreachable,
     refusal,
 )
-from broker_core.client.faults import SLOW_MS
+from broker_core.client.faults import Faults
 from broker_core.client.packing import Packed
 from broker_core.client.routes import Route
 from broker_core.client.selection import QueuePicker
@@ -61,18 +61,6 @@ _STATUSES: Final[dict[int, SendStatus]] = {
     ResponseCode.SLAVE_NOT_AVAILABLE: SendStatus.SLAVE_NOT_AVAILABLE,
 }
 
-RETRIED_CODES: Final = frozenset(
-    {
-        ResponseCode.SYSTEM_ERROR,
-        ResponseCode.SYSTEM_BUSY,  # of 5.x
-        ResponseCode.SERVICE_NOT_AVAILABLE,
-        ResponseCode.NO_PERMISSION,
-        ResponseCode.NO_BUYER_ID,
-        ResponseCode.NOT_IN_CURRENT_UNIT,
-    }
-)
-"""Refusals that another broker may not share (behaviour.md D.5)."""
-
 
 class Sending:
     """Chooses queues and makes single attempts for one producer group."""
@@ -81,6 +69,7 @@ class Sending:
         self.session = session
         self._group = group
         self._config = config
+        self._faults = Faults(config.fault_avoidance)
         self._pickers: dict[str, tuple[Route, QueuePicker]] = {}
 
     def find_picker(self, topic: str) -> QueuePicker | None:
@@ -98,7 +87,7 @@ class Sending:
     async def pick(self, topic: str, *, last_broker: str | None = None) -> MessageQueue:
         """Return the queue for the next attempt, if possible not of `last_broker`; raise TopicReadOnly for none."""
         picker = self.find_picker(topic) or await self.get_picker(topic)
-        queue = picker.pick(self.session.faults, now=now_ms(), last_broker=last_broker)
+        queue = picker.pick(self._faults, now=now_ms(), last_broker=last_broker)
         if queue is None:
             raise TopicReadOnly(topic)
         return queue
@@ -113,30 +102,26 @@ class Sending:
                 addr, self._header(packed, queue), packed.body, timeout_ms=timeout_ms, code=code
             )
         except Unreachable as error:
-            self.session.faults.note_failure(queue.broker_name, now=now_ms())
+            self._faults.note_failure(queue.broker_name, now=now_ms())
             if error.was_sent:
                 raise SendUncertain(packed.topic, addr, str(error)) from error
             raise
-        self._note_latency(queue.broker_name, int((time.monotonic() - started) * 1000))
-        return self._result(packed, queue, answer, addr)
+        result = self._result(packed, queue, answer, addr)
+        self._faults.note_latency(queue.broker_name, int((time.monotonic() - started) * 1000), now=now_ms())
+        return result
 
     async def one_way(self, packed: Packed, queue: MessageQueue) -> None:
         """Send once and expect no answer; raise NoRoute or Unreachable."""
         code = RequestCode.SEND_BATCH_MESSAGE if packed.is_batch else None
         await self.session.one_way(self._master_of(queue), self._header(packed, queue), packed.body, code=code)
 
-    def _note_latency(self, broker_name: str, latency_ms: int) -> None:
-        faults = self.session.faults
-        if faults or latency_ms >= SLOW_MS:
-            faults.note_latency(broker_name, latency_ms, now=now_ms())
-
     def _result(self, packed: Packed, queue: MessageQueue, answer: Command, addr: str) -> SendResult:
         status = _STATUSES.get(answer.code)
         if status is None:
             if answer.code == ResponseCode.TOPIC_NOT_EXIST:
                 self.session.routes.forget(packed.topic)
-            elif answer.code in RETRIED_CODES:
-                self.session.faults.note_failure(queue.broker_name, now=now_ms())
+            elif answer.code in self._config.retried_codes or self._faults.every_refusal_counts:
+                self._faults.note_failure(queue.broker_name, now=now_ms())
             raise refusal(answer.code, answer.remark, addr, topic=packed.topic)
         try:
             stored = answer.header(SendMessageResponse)

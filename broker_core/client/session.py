@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from types import TracebackType
 from typing import Final, Self
 
 from broker_core.client.answers import ask_all
 from broker_core.client.config import ClientConfig
 from broker_core.client.errors import ClientClosed, TimedOut, Unreachable, refusal
-from broker_core.client.faults import Faults
 from broker_core.client.members import Members
 from broker_core.client.name_servers import NameServers
 from broker_core.client.pushes import Pushes
@@ -43,7 +43,6 @@ class Session:
         self.config = config
         self.tasks = Tasks(f"client {config.client_id}")
         self.members = Members(config.client_id)
-        self.faults = Faults()
         dispatch = Dispatch()
         Pushes(self.members).register(dispatch)
         self._remoting = RemotingClient(on_request=dispatch, tls=config.tls)
@@ -81,11 +80,18 @@ class Session:
     async def invoke(
         self, addr: str, header: object, body: bytes = b"", *, timeout_ms: int | None = None, code: int | None = None
     ) -> Command:
-        """Send one request and return its answer, of any code; raise Unreachable or TimedOut."""
-        timeout = self.config.timeout_ms if timeout_ms is None else timeout_ms
-        connection = self._remoting.find_connection(addr) or await self._connect(addr, timeout)
+        """Send one request and return its answer, of any code; raise Unreachable or TimedOut.
+
+        The time to connect counts too.
+        """
+        timeout = left_ms = self.config.timeout_ms if timeout_ms is None else timeout_ms
+        connection = self._remoting.find_connection(addr)
+        if connection is None:
+            begin = time.monotonic()
+            connection = await self._connect(addr, timeout)
+            left_ms = max(1, timeout - int((time.monotonic() - begin) * 1000))
         try:
-            answer = await connection.invoke(Command.request(header, body, code=code), timeout)
+            answer = await connection.invoke(Command.request(header, body, code=code), left_ms)
         except RemotingTimeout as error:
             self._note_late(addr)
             raise TimedOut(addr, timeout) from error

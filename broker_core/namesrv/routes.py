@@ -82,7 +82,11 @@ class RouteTable:
         is_changed = is_first or before is None or before.data_version != broker.data_version
         if broker.broker_id == MASTER_ID and broker.topics is not None and is_changed:
             self._take_topics(broker.broker_name, broker.topics.values())
-        self._live[broker.address] = _Live(now, broker.data_version, holder, broker.ha_address)
+        version = broker.data_version
+        if before is None and broker.topics is not None and len(broker.topics) == 1:
+            # One changed topic, and we hold none of the others: the whole table is yet to come, under this version.
+            version = DataVersion()
+        self._live[broker.address] = _Live(now, version, holder, broker.ha_address)
         return self._master_of(broker)
 
     def unregister(self, broker_name: str, broker_id: int, address: str) -> None:

@@ -27,6 +27,8 @@ class QueueBuffer:
         self._waiting: deque[StoredMessage] = deque()
         self._bytes = 0
         self._next_commit = -1
+        self.max_messages = config.queue_max_messages
+        self.max_bytes = config.queue_max_bytes
 
     def __len__(self) -> int:
         return len(self._held)
@@ -51,10 +53,16 @@ class QueueBuffer:
     @property
     def is_full(self) -> bool:
         """Whether pulling has to pause: too many messages, too many bytes, or one that holds up too long a row."""
-        config = self._config
-        if len(self._held) > config.queue_max_messages or self._bytes > config.queue_max_bytes:
+        if len(self._held) > self.max_messages or self._bytes > self.max_bytes:
             return True
-        return not config.orderly and len(self._held) > 1 and self.span > config.queue_max_span
+        return not self._config.orderly and len(self._held) > 1 and self.span > self._config.queue_max_span
+
+    def share_limits(self, queues: int) -> None:
+        """Take this queue's part of the limits of its topic, of which `queues` are read here (behaviour.md E.1)."""
+        if self._config.topic_max_messages > 0:
+            self.max_messages = max(1, self._config.topic_max_messages // queues)
+        if self._config.topic_max_bytes > 0:
+            self.max_bytes = max(1, self._config.topic_max_bytes // queues)
 
     def put(self, messages: Sequence[StoredMessage]) -> None:
         """Take what was pulled; what is in hand already is not taken twice."""

@@ -40,7 +40,7 @@ class OffsetStore(Protocol):
         """Store what is noted of `queue` a last time and forget it."""
 
 
-class _Noted:
+class Noted:
     """Offsets by queue, in memory."""
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class _Noted:
             self._offsets[queue] = offset
 
 
-class BrokerOffsets(_Noted):
+class BrokerOffsets(Noted):
     """Offsets stored with the brokers of the queues: one group shares them."""
 
     def __init__(self, session: Session, group: str) -> None:
@@ -107,7 +107,7 @@ class BrokerOffsets(_Noted):
         return addr
 
 
-class FileOffsets(_Noted):
+class FileOffsets(Noted):
     """Offsets of one broadcasting consumer in a file of its own: every such consumer reads everything."""
 
     def __init__(self, path: Path) -> None:

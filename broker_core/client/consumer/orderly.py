@@ -29,11 +29,16 @@ class QueueLocks:
 
     async def lock(self, queues: Iterable[MessageQueue]) -> set[MessageQueue]:
         """Take or renew locks; return the queues that are ours now. A broker that fails gives none."""
+        return (await self.renew(queues))[0]
+
+    async def renew(self, queues: Iterable[MessageQueue]) -> tuple[set[MessageQueue], set[MessageQueue]]:
+        """Do the same; return the queues that are ours now, and those that another member has."""
         by_master = self._by_master(queues)
         answers = await ask_all(by_master, lambda addr: self._lock_at(addr, by_master[addr]))
         for addr, error in answers.failed.items():
             self._log.warning("no lock from %s: %s", addr, error)
-        return {queue for locked in answers.found.values() for queue in locked}
+        locked = {queue for ours in answers.found.values() for queue in ours}
+        return locked, {queue for addr in answers.found for queue in by_master[addr]} - locked
 
     async def unlock(self, queues: Iterable[MessageQueue]) -> None:
         """Give locks back, so that the next owner need not wait for their end; nobody answers."""

@@ -7,12 +7,14 @@ from enum import StrEnum
 from typing import Final
 
 from broker_core.client.config import BROWSING_GROUP
+from broker_core.client.consumer.offsets import BrokerOffsets
+from broker_core.client.consumer.send_back import SendBack
 from broker_core.client.consumer.subscriptions import EVERYTHING, TAG, subscription, wants
 from broker_core.client.errors import MalformedAnswer, NoRoute, refusal
 from broker_core.client.session import Session
 from broker_core.protocol.bodies.heartbeat import SubscriptionData
 from broker_core.protocol.bodies.queues import MessageQueue
-from broker_core.protocol.codes import PULL_COMMIT_OFFSET, PULL_SUBSCRIPTION, PULL_SUSPEND, ResponseCode
+from broker_core.protocol.codes import PULL_COMMIT_OFFSET, PULL_LITE, PULL_SUBSCRIPTION, PULL_SUSPEND, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.errors import ProtocolError
 from broker_core.protocol.headers.pull import PullMessageRequest, PullMessageResponse
@@ -72,12 +74,15 @@ class Pull:
     post_subscription: bool = True
     """Send the subscription along; else the broker takes the one of the last heartbeat."""
     broker_id: int = 0
+    is_lite: bool = False
+    """Of a lite pull consumer."""
 
     def header(self) -> PullMessageRequest:
         """Return the request header."""
         flags = (
             (PULL_SUBSCRIPTION if self.post_subscription else 0)
             | (PULL_SUSPEND if self.wait_ms > 0 else 0)
+            | (PULL_LITE if self.is_lite else 0)
             | (PULL_COMMIT_OFFSET if self.commit_offset is not None and self.broker_id == 0 else 0)
         )
         return PullMessageRequest(
@@ -128,11 +133,12 @@ def _result(status: PullStatus, answer: Command, data: SubscriptionData, addr: s
 
 
 class PullConsumer:
-    """Reads queues for one who keeps the offsets: nothing is committed, no other member is looked at."""
+    """Reads queues for one who keeps the offsets: nothing is committed unasked, no other member is looked at."""
 
     def __init__(self, session: Session, group: str = BROWSING_GROUP) -> None:
         self.group = group
         self._session = session
+        self._offsets = BrokerOffsets(session, group)
 
     async def queues(self, topic: str) -> tuple[MessageQueue, ...]:
         """Return the readable queues; raise TopicNotFound or Unreachable."""
@@ -160,3 +166,17 @@ class PullConsumer:
             timeout_ms=timeout_ms or (wait_ms + _SWEEP_MS if wait_ms else self._session.config.admin_timeout_ms),
         )
         return await pull(self._session, wanted)
+
+    async def committed(self, queue: MessageQueue) -> int | None:
+        """Return the offset that the group has stored with the broker."""
+        return await self._offsets.stored(queue)
+
+    async def commit(self, queue: MessageQueue, offset: int) -> None:
+        """Store how far the group has come; one-way, as every client does."""
+        self._offsets.note(queue, offset, may_go_back=True)
+        await self._offsets.persist([queue])
+
+    async def send_back(self, message: StoredMessage, broker_name: str, *, delay_level: int = 0) -> bool:
+        """Have a message come again by the group's retry topic; return False when it could not be stored."""
+        back = SendBack(self._session, self.group, max_reconsume_times=-1)
+        return await back.send_back(message, broker_name, delay_level=delay_level)

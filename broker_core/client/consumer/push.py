@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -38,7 +39,8 @@ from broker_core.protocol.message import StoredMessage
 
 __all__ = ["Handler", "PushConsumer", "RetryLater"]
 
-_FROM_WHERE = {
+_LOCK_AGAIN_MS = 3_000  # how soon a lock is asked for again that was lost
+FROM_WHERE = {
     "first": ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET,
     "last": ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET,
     "time": ConsumeFromWhere.CONSUME_FROM_TIMESTAMP,
@@ -71,6 +73,8 @@ class PushConsumer:
         self._readers: dict[MessageQueue, QueueReader] = {}
         self._wake = asyncio.Event()
         self._started_at = 0
+        self._renew_at = 0
+        self._rebalancing: asyncio.Task[None] | None = None
         self._handling = self._make_handling()
 
     @property
@@ -90,6 +94,12 @@ class PushConsumer:
             self._tasks.start("tell brokers", self._session.heartbeat())
             self._wake.set()
 
+    def unsubscribe(self, topic: str) -> None:
+        """Want nothing of `topic` any more; on a running consumer its queues are given up at once."""
+        if self._subscriptions.pop(topic, None) is not None and self._started_at:
+            self._tasks.start("tell brokers", self._session.heartbeat())
+            self._wake.set()
+
     async def start(self) -> Self:
         """Join the group and begin to read; raise GroupTaken when this session has a consumer of the group."""
         self._session.members.add_consumer(self)
@@ -101,10 +111,10 @@ class PushConsumer:
             await self._find_route(topic)
         await self._session.heartbeat()
         self._handling.start()
-        self._tasks.start("rebalance", self._rebalance_forever())
+        self._rebalancing = self._tasks.start("rebalance", self._rebalance_forever())
         self._tasks.every("persist offsets", self.config.persist_offsets_ms, self._persist)
         if self.config.orderly and not self.config.broadcasting:
-            self._tasks.every("renew locks", self.config.lock_renewal_ms, self._renew_locks)
+            self._tasks.every("renew locks", min(self.config.lock_renewal_ms, _LOCK_AGAIN_MS), self._renew_locks)
         return self
 
     async def close(self) -> None:
@@ -112,6 +122,8 @@ class PushConsumer:
         if not self._started_at:
             return
         self._session.members.remove_consumer(self)
+        if self._rebalancing is not None:
+            self._rebalancing.cancel()
         readers = list(self._readers.values())
         await self._handling.finish(timeout_ms=self.config.shutdown_wait_ms)
         for reader in readers:
@@ -151,6 +163,9 @@ class PushConsumer:
             all_known = await self._add(change.added) and all_known
             if change:
                 self._log.info("topic=%s: %d queues dropped, %d added", topic, len(change.dropped), len(change.added))
+                self._share_changed(topic)
+        for queue in [queue for queue in self._readers if queue.topic not in self._subscriptions]:
+            await self._drop(queue)
         return all_known
 
     # ---- what the session asks of a member ---------------------------------------------------------------------------
@@ -161,7 +176,7 @@ class PushConsumer:
             group_name=self._group,
             consume_type=ConsumeType.CONSUME_PASSIVELY,
             message_model=MessageModel.BROADCASTING if self.config.broadcasting else MessageModel.CLUSTERING,
-            consume_from_where=_FROM_WHERE[self.config.start_from],
+            consume_from_where=FROM_WHERE[self.config.start_from],
             subscription_data_set=list(self._subscriptions.values()),
         )
 
@@ -236,6 +251,15 @@ class PushConsumer:
             added += 1
         return added == len(queues)
 
+    def _share_changed(self, topic: str) -> None:
+        """Part the topic's limits anew, and tell brokers: one that is new to us has to know the subscription."""
+        of_topic = [reader for queue, reader in self._readers.items() if queue.topic == topic]
+        for reader in of_topic:
+            reader.buffer.share_limits(len(of_topic))
+        if topic in self._subscriptions and not self.config.broadcasting:
+            self._subscriptions[topic] = replace(self._subscriptions[topic], sub_version=now_ms())
+            self._tasks.start("tell brokers", self._session.heartbeat())
+
     def _start_reader(self, queue: MessageQueue, offset: int) -> None:
         reader = QueueReader(
             self._session,
@@ -244,7 +268,7 @@ class PushConsumer:
             offset,
             config=self.config,
             offsets=self._offsets,
-            subscription=self._subscriptions.__getitem__,
+            subscription=self._subscription,
             on_arrival=self._handling.arrived,
         )
         reader.locked_until = now_ms() + LOCK_LIFE_MS
@@ -254,6 +278,10 @@ class PushConsumer:
         name = f"read {queue.topic} {queue.broker_name}/{queue.queue_id}"
         reader.reading = self._tasks.start(name, reader.run())
         self._handling.added(reader)
+
+    def _subscription(self, topic: str) -> SubscriptionData:
+        # A pull may still be on its way when the application wants the topic no more.
+        return self._subscriptions.get(topic) or subscription(topic)
 
     async def _drop(self, queue: MessageQueue) -> None:
         reader = self._readers.pop(queue)
@@ -268,10 +296,16 @@ class PushConsumer:
         await self._locks.unlock([reader.queue])
 
     async def _renew_locks(self) -> None:
-        locked = await self._locks.lock(self._readers)
+        if now_ms() < self._renew_at and all(reader.is_locked for reader in self._readers.values()):
+            return
+        self._renew_at = now_ms() + self.config.lock_renewal_ms
+        asked = list(self._readers)
+        locked, refused = await self._locks.renew(asked)
         for queue, reader in self._readers.items():
             if queue in locked:
                 reader.locked_until = now_ms() + LOCK_LIFE_MS
+            elif queue in refused:
+                reader.locked_until = 0
 
     async def _persist(self) -> None:
         await self._offsets.persist(list(self._readers))

@@ -35,6 +35,7 @@ class QueueReader:
         offsets: OffsetStore,
         subscription: Callable[[str], SubscriptionData],
         on_arrival: Callable[[QueueReader], None],
+        is_lite: bool = False,
     ) -> None:
         self.queue = queue
         self.offset = offset
@@ -53,6 +54,7 @@ class QueueReader:
         self._offsets = offsets
         self._subscription = subscription
         self._on_arrival = on_arrival
+        self._is_lite = is_lite
         self._broker_id = 0
         self._log = get_logger(
             __name__, f"group={group} topic={queue.topic} queue={queue.broker_name}/{queue.queue_id}"
@@ -107,7 +109,7 @@ class QueueReader:
 
     def _wanted(self) -> Pull:
         committed = self._offsets.find(self.queue)
-        clustering = not self._config.broadcasting
+        commits = not self._config.broadcasting and not self._is_lite
         return Pull(
             group=self._group,
             queue=self.queue,
@@ -116,8 +118,9 @@ class QueueReader:
             max_messages=self._config.pull_batch,
             wait_ms=self._config.pull_suspend_ms,
             timeout_ms=self._config.pull_timeout_ms,
-            commit_offset=committed if clustering and committed else None,
-            post_subscription=False,
+            commit_offset=committed if commits and committed else None,
+            post_subscription=self._is_lite,
+            is_lite=self._is_lite,
             broker_id=self._broker_id,
         )
 
@@ -140,7 +143,9 @@ class QueueReader:
         """Start again at `offset`; what is in hand is given up, since its results would commit the old place."""
         self._log.warning("going from offset %d to %d", self.offset, offset)
         self.buffer.drop()
+        limits = self.buffer.max_messages, self.buffer.max_bytes
         self.buffer = QueueBuffer(self.queue, self._config)
+        self.buffer.max_messages, self.buffer.max_bytes = limits
         self.arrived.set()
         self.offset = offset
         self._offsets.note(self.queue, offset, may_go_back=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from broker_core.client.consumer.strategies import Strategy
+from broker_core.client.config import Strategy
 from broker_core.protocol.bodies.queues import MessageQueue
 
 

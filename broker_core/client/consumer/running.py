@@ -23,12 +23,13 @@ def running_info(
     subscriptions: list[SubscriptionData],
     readers: Iterable[QueueReader],
     committed: Callable[[MessageQueue], int | None],
+    kind: ConsumeType = ConsumeType.CONSUME_PASSIVELY,
 ) -> ConsumerRunningInfo:
     """Return the state of a consumer; rates are not kept here, so no topic has a status."""
     return ConsumerRunningInfo(
         properties={
             "PROP_NAMESERVER_ADDR": ";".join(client.name_servers),
-            "PROP_CONSUME_TYPE": ConsumeType.CONSUME_PASSIVELY,
+            "PROP_CONSUME_TYPE": kind,
             "PROP_CONSUMEORDERLY": "true" if config.orderly else "false",
             "PROP_THREADPOOL_CORE_SIZE": str(config.concurrency),
             "PROP_CONSUMER_START_TIMESTAMP": str(started_at),

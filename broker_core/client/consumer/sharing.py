@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Collection
 
-from broker_core.client.config import PushConfig
+from broker_core.client.config import PushConfig, Strategy
 from broker_core.client.consumer.offsets import OffsetStore
 from broker_core.client.consumer.rebalance import Change, allot, change
-from broker_core.client.consumer.strategies import STRATEGIES, Strategy
+from broker_core.client.consumer.strategies import STRATEGIES
 from broker_core.client.errors import NoRoute
 from broker_core.client.packing import RETRY_PREFIX
 from broker_core.client.routes import Route
@@ -34,7 +34,8 @@ class Sharing:
         self._session = session
         self._group = group
         self._config = config
-        self._strategy: Strategy = STRATEGIES[config.strategy]
+        chosen = config.strategy
+        self._strategy: Strategy = STRATEGIES[chosen] if isinstance(chosen, str) else chosen
 
     async def look(self, topic: str, held: Collection[MessageQueue]) -> Change:
         """Return what has to change of `held`; raise, and change nothing, when route or members are not known."""
@@ -71,3 +72,13 @@ async def start_offset(session: Session, offsets: OffsetStore, queue: MessageQue
         return answer.header(SearchOffsetResponse).offset
     answer = await session.call(addr, GetMaxOffsetRequest(queue.topic, queue.queue_id))
     return answer.header(GetMaxOffsetResponse).offset
+
+
+async def queue_bounds(session: Session, queue: MessageQueue) -> tuple[int, int]:
+    """Return the first offset of a queue that can be read, and the one that its next message gets."""
+    addr = session.routes.readable(queue.broker_name)
+    if addr is None:
+        raise NoRoute(queue.topic, f"broker {queue.broker_name!r} is not in its route")
+    first = await session.call(addr, GetMinOffsetRequest(queue.topic, queue.queue_id))
+    end = await session.call(addr, GetMaxOffsetRequest(queue.topic, queue.queue_id))
+    return first.header(GetMinOffsetResponse).offset, end.header(GetMaxOffsetResponse).offset

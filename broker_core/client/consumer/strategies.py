@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final, TypeVar
 
+from broker_core.client.config import Strategy
 from broker_core.protocol.bodies.queues import MessageQueue
-
-Strategy = Callable[[str, Sequence[MessageQueue], Sequence[str]], list[MessageQueue]]
-"""(own client id, all queues sorted, all client ids sorted) → own queues; an id that is not listed gets none."""
 
 T = TypeVar("T")
 
@@ -108,7 +106,7 @@ def _after(points: Sequence[int], queue: MessageQueue) -> int:
     return bisect_left(points, _ring_hash(key)) % len(points)
 
 
-STRATEGIES: Final[dict[str, Strategy]] = {
+STRATEGIES: Final[Mapping[str, Strategy]] = {
     "AVG": average,
     "AVG_BY_CIRCLE": average_by_circle,
     "CONSISTENT_HASH": consistent_hash,

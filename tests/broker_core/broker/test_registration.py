@@ -19,9 +19,8 @@ from broker_core.namesrv.server import NameServer
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.clusters import ClusterInfo
 from broker_core.protocol.bodies.topics import TopicConfig
-from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.command import Command
-from broker_core.protocol.headers.routes import GetBrokerClusterInfoRequest, GetRouteInfoRequest, PutKvConfigRequest
+from broker_core.protocol.headers.routes import GetBrokerClusterInfoRequest, PutKvConfigRequest
 from broker_core.remoting import RemotingClient
 from tests.support.broker import started
 from tests.support.wait import eventually
@@ -74,23 +73,6 @@ async def test_one_that_is_away_does_not_hold_up_the_others_and_is_logged_once(
         assert await registration.register() == 1
 
     assert sum("127.0.0.1:1: not told" in line for line in caplog.text.splitlines()) == 1
-    await client.close()
-    await server.close()
-
-
-async def test_a_single_topic_can_be_told(tmp_path: Path) -> None:
-    server = await name_server()
-    address = f"127.0.0.1:{server.port}"
-    client, topics = RemotingClient(), topics_in(tmp_path)
-    registration = registration_at(topics, client, address)
-    await registration.register()
-    topic = TopicConfig("orders", 4, 4)
-    topics.put(topic, now=2)
-
-    await registration.register(topic)
-
-    answer = await client.invoke(address, Command.request(GetRouteInfoRequest("orders")), 2_000)
-    assert answer.code == ResponseCode.SUCCESS
     await client.close()
     await server.close()
 

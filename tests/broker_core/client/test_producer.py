@@ -14,6 +14,7 @@ from broker_core.client.errors import (
     BrokerUnavailable,
     MessageTooLarge,
     SendUncertain,
+    TimedOut,
     TopicNotFound,
     TopicReadOnly,
     Unreachable,
@@ -294,3 +295,52 @@ async def test_one_way_expects_nothing(cluster: Cluster, producer: Producer) -> 
     await eventually(lambda: any(peer.asked(SEND) for peer in cluster.brokers.values()))
     (request,) = [request for peer in cluster.brokers.values() for request in peer.asked(SEND)]
     assert request.is_one_way
+
+
+@pytest.mark.parametrize(
+    ("code", "requests"),
+    [
+        (ResponseCode.TOPIC_NOT_EXIST, 3),
+        (ResponseCode.SERVICE_NOT_AVAILABLE, 3),
+        (ResponseCode.SYSTEM_ERROR, 3),
+        (ResponseCode.NO_PERMISSION, 3),
+        (ResponseCode.NO_BUYER_ID, 3),
+        (ResponseCode.NOT_IN_CURRENT_UNIT, 3),
+        (ResponseCode.SYSTEM_BUSY, 3),
+        (ResponseCode.MESSAGE_ILLEGAL, 1),
+        (ResponseCode.VERSION_NOT_SUPPORTED, 1),
+        (ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, 1),
+    ],
+)
+@pytest.mark.parametrize("names", [("broker-a",), ("broker-a", "broker-b")], ids=["one broker", "two brokers"])
+async def test_which_refusals_are_tried_again(
+    cluster: Cluster, producer: Producer, names: tuple[str, ...], code: int, requests: int
+) -> None:
+    cluster.add_topic("bills", on=names)
+    for peer in cluster.brokers.values():
+        peer.on(SEND, refuse(code))
+
+    with pytest.raises((BrokerRefused, TopicNotFound)):
+        await producer.send(Message("bills", b"x"))
+
+    asked = [len(cluster[name].asked(SEND)) for name in names]
+    assert sum(asked) == requests
+    assert requests == 1 or all(asked), "every broker has its turn"
+
+
+async def test_a_broker_that_lost_the_topic_is_passed_over(cluster: Cluster, producer: Producer) -> None:
+    cluster["broker-a"].on(SEND, refuse(ResponseCode.TOPIC_NOT_EXIST))
+
+    results = [await producer.send(MESSAGE) for _ in range(8)]
+
+    assert {result.queue.broker_name for result in results} == {"broker-b"}
+
+
+async def test_looking_for_the_route_is_part_of_the_time(cluster: Cluster, producer: Producer) -> None:
+    cluster.name_server.on(RequestCode.GET_ROUTEINFO_BY_TOPIC, say_nothing())
+
+    for queue in (None, MessageQueue("orders", "broker-a", 0)):
+        begin = time.monotonic()
+        with pytest.raises(TimedOut):
+            await producer.send(MESSAGE, timeout_ms=200, queue=queue)
+        assert time.monotonic() - begin < 2

@@ -46,8 +46,14 @@ def test_topics_missing_from_a_later_registration_stay() -> None:
 
 
 def test_an_unchanged_data_version_changes_no_topic() -> None:
-    table = table_with(broker(A, "orders"), broker(A, "orders", perm=4))
+    table = table_with(broker(A, "orders", "bills"), broker(A, "orders", "bills", perm=4))
     assert table.find_route("orders").queue_datas[0].perm == 6  # type: ignore[union-attr]
+
+
+def test_a_broker_that_begins_with_one_changed_topic_still_has_its_table_to_tell() -> None:
+    # As after a restart of the name server: the next registration has the same version, and all topics
+    table = table_with(broker(A, "orders"), broker(A, "orders", "bills"))
+    assert sorted(table.topics()) == ["bills", "orders"]
 
 
 def test_topics_of_a_slave_are_not_taken() -> None:
@@ -87,7 +93,7 @@ def test_a_silent_broker_expires_and_its_holder_is_returned() -> None:
 
 
 def test_the_same_data_version_is_a_sign_of_life() -> None:
-    table = table_with(broker(A, "orders"))
+    table = table_with(broker(A, "orders", "bills"))
     assert table.touch(A, DataVersion(1, 7), now=50) == (False, DataVersion(1, 7))
     assert table.expire(before=50) == []
     assert table.touch(A, DataVersion(2, 7), now=60) == (True, DataVersion(1, 7))

@@ -89,6 +89,18 @@ def test_a_long_row_behind_one_message_fills_it_unless_it_is_orderly() -> None:
     assert not buffer_with(1, 3_000, config=PushConfig(orderly=True)).is_full
 
 
+def test_the_limits_of_a_topic_are_parted_among_its_queues() -> None:
+    buffer = buffer_with(*range(4), config=PushConfig(topic_max_messages=9, topic_max_bytes=2))
+
+    buffer.share_limits(3)
+
+    assert (buffer.max_messages, buffer.max_bytes) == (3, 1)
+    assert buffer.is_full
+    unlimited = buffer_with(*range(4))
+    unlimited.share_limits(3)
+    assert not unlimited.is_full
+
+
 def test_a_dropped_one_hands_out_nothing() -> None:
     buffer = buffer_with(1, 2)
 

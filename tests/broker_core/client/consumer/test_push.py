@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -305,6 +306,37 @@ async def test_a_new_subscription_of_a_running_consumer_takes_effect(live: Live)
         await live.send(later, "a")
         consumer.subscribe(later)
         await eventually(lambda: handler.bodies == ["a"])
+
+
+async def test_what_is_wanted_no_more_is_given_up(live: Live) -> None:
+    topic, other, group = await live.topic(queues=1), await live.topic(queues=1), live.group()
+    handler = Collected()
+    consumer = PushConsumer(live.session, group, handler, FIRST)
+    consumer.subscribe(topic)
+    consumer.subscribe(other)
+    async with consumer:
+        await eventually(lambda: {topic, other} <= {queue.topic for queue in consumer.assigned})
+
+        consumer.unsubscribe(topic)
+
+        await eventually(lambda: topic not in {queue.topic for queue in consumer.assigned})
+        await live.send(topic, "not wanted")
+        await live.send(other, "wanted")
+        await eventually(lambda: handler.messages)
+    assert handler.bodies == ["wanted"]
+
+
+async def test_shares_may_be_fixed(live: Live) -> None:
+    topic, group = await live.topic(queues=3), live.group()
+    own = MessageQueue(topic, "broker-a", 1)
+
+    def mine(_client_id: str, queues: Sequence[MessageQueue], _client_ids: Sequence[str]) -> list[MessageQueue]:
+        return [queue for queue in queues if queue == own]
+
+    consumer = PushConsumer(live.session, group, Collected(), replace(FIRST, strategy=mine))
+    consumer.subscribe(topic)
+    async with consumer:
+        await eventually(lambda: consumer.assigned == (own,))
 
 
 async def test_a_topic_that_comes_later_is_read(live: Live) -> None:

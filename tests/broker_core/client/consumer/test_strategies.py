@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from broker_core.client.config import Strategy
 from broker_core.client.consumer import strategies
-from broker_core.client.consumer.strategies import STRATEGIES, Strategy
+from broker_core.client.consumer.strategies import STRATEGIES
 from broker_core.protocol.bodies.queues import MessageQueue
 
 

@@ -1,0 +1,319 @@
+"""A consumer that is asked for messages: its queues are shared with its group, or given by hand (behaviour.md E.14)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable, Mapping
+from types import TracebackType
+from typing import Final, Self
+
+from broker_core.client.config import PushConfig
+from broker_core.client.consumer.offsets import BrokerOffsets, Noted
+from broker_core.client.consumer.push import FROM_WHERE
+from broker_core.client.consumer.reader import QueueReader
+from broker_core.client.consumer.running import running_info
+from broker_core.client.consumer.sharing import Sharing, queue_bounds, start_offset
+from broker_core.client.consumer.subscriptions import EVERYTHING, TAG, subscription
+from broker_core.client.sending import now_ms
+from broker_core.client.session import Session
+from broker_core.client.tasks import Tasks
+from broker_core.errors import GantryError
+from broker_core.logs import get_logger
+from broker_core.protocol.bodies.heartbeat import ConsumerData, ConsumeType, MessageModel, SubscriptionData
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.bodies.running import ConsumeMessageDirectlyResult, ConsumeResult, ConsumerRunningInfo
+from broker_core.protocol.message import StoredMessage
+
+LITE: Final = PushConfig(pull_batch=10, pull_suspend_ms=20_000)
+"""The settings of a push consumer that mean something here, with the Java lite consumer's defaults."""
+
+
+class LitePullConsumer:
+    """Reads ahead in its queues and hands messages out by `poll`; either `subscribe` or `assign` says which queues.
+
+    At least once, if the application is done with what one `poll` gave before it polls again: what earlier polls gave
+    is committed by later ones, and by `commit`.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        group: str,
+        config: PushConfig = LITE,
+        *,
+        auto_commit: bool = True,
+        auto_commit_ms: int = 5_000,
+    ) -> None:
+        self._group = group
+        self.config = config
+        self._session = session
+        self._auto_commit_ms = auto_commit_ms if auto_commit else None
+        self._commit_at = 0.0
+        self._log = get_logger(__name__, f"group={group}")
+        self._tasks = Tasks(f"group {group}")
+        self._committed = BrokerOffsets(session, group)
+        self._consumed = _Consumed()
+        self._sharing = Sharing(session, group, config)
+        self._subscriptions: dict[str, SubscriptionData] = {}
+        self._readers: dict[MessageQueue, QueueReader] = {}
+        self._paused: set[MessageQueue] = set()
+        self._by_hand = False
+        self._arrived = asyncio.Event()
+        self._wake = asyncio.Event()
+        self._started_at = 0
+
+    @property
+    def group(self) -> str:
+        """The consumer group."""
+        return self._group
+
+    @property
+    def assigned(self) -> tuple[MessageQueue, ...]:
+        """The queues that are read here now."""
+        return tuple(sorted(self._readers))
+
+    def subscribe(self, topic: str, expression: str = EVERYTHING, *, kind: str = TAG) -> None:
+        """Want messages of `topic` that match, from the queues that are this member's; not together with `assign`."""
+        if self._by_hand:
+            raise ValueError("queues are given by hand already: there is either `assign` or `subscribe`")
+        self._subscriptions[topic] = subscription(topic, expression, kind=kind, version=now_ms())
+        self._wake.set()
+
+    async def assign(self, queues: Iterable[MessageQueue]) -> None:
+        """Read exactly these queues from now on, whoever else does; not together with `subscribe`."""
+        if self._subscriptions:
+            raise ValueError("topics are subscribed already: there is either `assign` or `subscribe`")
+        self._by_hand = True
+        wanted = list(dict.fromkeys(queues))
+        for queue in [queue for queue in self._readers if queue not in wanted]:
+            await self._drop(queue)
+        for queue in wanted:
+            if queue not in self._readers:
+                await self._session.routes.get(queue.topic)
+                self._start_reader(queue, await start_offset(self._session, self._committed, queue, self.config))
+
+    async def start(self) -> Self:
+        """Join the group; raise GroupTaken when this session has a consumer of the group."""
+        self._session.members.add_consumer(self)
+        self._started_at = now_ms()
+        for topic in self._subscriptions:
+            await self._session.routes.get(topic)
+        await self._session.heartbeat()
+        self._tasks.start("rebalance", self._rebalance_forever())
+        self._tasks.every("persist offsets", self.config.persist_offsets_ms, self._persist)
+        return self
+
+    async def close(self) -> None:
+        """Leave the group; what the last `poll` gave is not committed by that: call `commit` before."""
+        if not self._started_at:
+            return
+        self._session.members.remove_consumer(self)
+        await self._tasks.close()
+        await self._persist()
+        for reader in self._readers.values():
+            reader.drop()
+        self._readers.clear()
+        self._started_at = 0
+        await self._session.leave(consumer_group=self._group)
+
+    async def __aenter__(self) -> Self:
+        return await self.start()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def poll(self, timeout_ms: int = 5_000, *, max_messages: int = 32) -> list[StoredMessage]:
+        """Return the next messages, some as soon as there are any, none after `timeout_ms`."""
+        now = time.monotonic()
+        if self._auto_commit_ms is not None and now >= self._commit_at:
+            self._commit_at = now + self._auto_commit_ms / 1000
+            self._commit_consumed()
+        try:
+            async with asyncio.timeout(timeout_ms / 1000):
+                while not (messages := self._take(max_messages)):
+                    self._arrived.clear()
+                    await self._arrived.wait()
+        except TimeoutError:
+            return []
+        return messages
+
+    async def commit(self, offsets: Mapping[MessageQueue, int] | None = None) -> None:
+        """Store with the brokers how far polls have come, or these offsets."""
+        if offsets is None:
+            self._commit_consumed()
+        for queue, offset in (offsets or {}).items():
+            self._committed.note(queue, offset, may_go_back=True)
+        await self._persist()
+
+    async def committed(self, queue: MessageQueue) -> int | None:
+        """Return the offset that the broker has of the group."""
+        return await self._committed.stored(queue)
+
+    async def seek(self, queue: MessageQueue, offset: int) -> None:
+        """Go on at `offset` of a queue that is read here; raise ValueError when it holds no such place."""
+        if queue not in self._readers:
+            raise ValueError(f"{queue} is not read here")
+        first, end = await queue_bounds(self._session, queue)
+        if not first <= offset <= end:
+            raise ValueError(f"{queue} goes from offset {first} to {end}, {offset} is outside")
+        self._readers[queue].drop()
+        self._start_reader(queue, offset)
+
+    async def seek_to_begin(self, queue: MessageQueue) -> None:
+        """Go to the first message that is still there."""
+        await self.seek(queue, (await queue_bounds(self._session, queue))[0])
+
+    async def seek_to_end(self, queue: MessageQueue) -> None:
+        """Go behind the last message."""
+        await self.seek(queue, (await queue_bounds(self._session, queue))[1])
+
+    def pause(self, *queues: MessageQueue) -> None:
+        """Hand out nothing of these queues until `resume`."""
+        self._paused.update(queues)
+
+    def resume(self, *queues: MessageQueue) -> None:
+        """Go on with these queues."""
+        self._paused.difference_update(queues)
+        self._arrived.set()
+
+    # ---- what the session asks of a member ---------------------------------------------------------------------------
+
+    def describe(self) -> ConsumerData:
+        """Return this consumer's part of the heartbeat."""
+        return ConsumerData(
+            group_name=self._group,
+            consume_type=ConsumeType.CONSUME_ACTIVELY,
+            message_model=MessageModel.CLUSTERING,
+            consume_from_where=FROM_WHERE[self.config.start_from],
+            subscription_data_set=list(self._subscriptions.values()),
+        )
+
+    def members_changed(self) -> None:
+        """Look again at who reads what, soon."""
+        self._wake.set()
+
+    def reset_offsets(self, topic: str, offsets: Mapping[MessageQueue, int]) -> None:
+        """Go to these offsets in the queues that are read here."""
+        for queue, offset in offsets.items():
+            reader = self._readers.get(queue)
+            if queue.topic == topic and reader is not None:
+                reader.drop()
+                self._start_reader(queue, offset)
+                self._committed.note(queue, offset, may_go_back=True)
+        self._tasks.start("store reset offsets", self._persist())
+
+    def positions(self, topic: str) -> dict[MessageQueue, int]:
+        """Return the committed offset of each queue that is read here."""
+        found = {queue: self._committed.find(queue) for queue in self._readers if queue.topic == topic}
+        return {queue: offset for queue, offset in found.items() if offset is not None}
+
+    def running_info(self) -> ConsumerRunningInfo:
+        """Return what an operator may want to see of its inside."""
+        return running_info(
+            self.config,
+            self._session.config,
+            started_at=self._started_at,
+            subscriptions=list(self._subscriptions.values()),
+            readers=self._readers.values(),
+            committed=self._committed.find,
+            kind=ConsumeType.CONSUME_ACTIVELY,
+        )
+
+    async def consume_directly(self, message: StoredMessage) -> ConsumeMessageDirectlyResult:
+        """Refuse: there is no handler to call, the application asks for its messages."""
+        return ConsumeMessageDirectlyResult(
+            consume_result=ConsumeResult.CR_THROW_EXCEPTION, remark=f"{message.message_id}: a pull consumer polls"
+        )
+
+    # ---- inside ------------------------------------------------------------------------------------------------------
+
+    def _take(self, max_messages: int) -> list[StoredMessage]:
+        """Hand out what is in hand, queue by queue; each of them has its turn to be first."""
+        taken: list[StoredMessage] = []
+        for queue in list(self._readers):
+            reader = self._readers[queue]
+            if queue in self._paused or not len(reader.buffer):
+                continue
+            while len(taken) < max_messages and (message := reader.buffer.take()) is not None:
+                taken.append(message)
+                offset = reader.buffer.done(message)
+                if offset is not None:
+                    self._consumed.note(queue, offset)
+            self._readers[queue] = self._readers.pop(queue)
+            if len(taken) >= max_messages:
+                break
+        return taken
+
+    def _commit_consumed(self) -> None:
+        for queue in self._readers:
+            offset = self._consumed.find(queue)
+            if offset is not None:
+                self._committed.note(queue, offset, may_go_back=True)
+
+    async def _rebalance_forever(self) -> None:
+        while True:
+            self._wake.clear()
+            all_known = self._by_hand or await self._rebalance()
+            pause_ms = self.config.rebalance_ms if all_known else self.config.rebalance_again_ms
+            try:
+                async with asyncio.timeout(pause_ms / 1000):
+                    await self._wake.wait()
+            except TimeoutError:
+                continue
+
+    async def _rebalance(self) -> bool:
+        """Look once who reads what; return whether all was known."""
+        all_known = True
+        for topic in list(self._subscriptions):
+            try:
+                change = await self._sharing.look(topic, [queue for queue in self._readers if queue.topic == topic])
+                for queue in change.dropped:
+                    await self._drop(queue)
+                for queue in change.added:
+                    offset = await start_offset(self._session, self._committed, queue, self.config)
+                    self._start_reader(queue, offset)
+            except GantryError as error:
+                self._log.warning("topic=%s: shares not known: %s", topic, error)
+                all_known = False
+        return all_known
+
+    def _start_reader(self, queue: MessageQueue, offset: int) -> None:
+        reader = QueueReader(
+            self._session,
+            self._group,
+            queue,
+            offset,
+            config=self.config,
+            offsets=self._consumed,
+            subscription=lambda topic: self._subscriptions.get(topic) or subscription(topic),
+            on_arrival=lambda _: self._arrived.set(),
+            is_lite=True,
+        )
+        self._consumed.note(queue, offset, may_go_back=True)
+        self._readers[queue] = reader
+        name = f"read {queue.topic} {queue.broker_name}/{queue.queue_id}"
+        reader.reading = self._tasks.start(name, reader.run())
+
+    async def _drop(self, queue: MessageQueue) -> None:
+        self._readers.pop(queue).drop()
+        await self._committed.give_up(queue)
+
+    async def _persist(self) -> None:
+        await self._committed.persist(list(self._readers))
+
+
+class _Consumed(Noted):
+    """How far polls have come: nothing of it is stored before it is committed."""
+
+    async def stored(self, queue: MessageQueue) -> int | None:
+        """Return nothing: it is not stored."""
+        return self.find(queue)
+
+    async def persist(self, queues: Iterable[MessageQueue]) -> None:
+        """Store nothing."""
+
+    async def give_up(self, queue: MessageQueue) -> None:
+        """Store nothing."""
