@@ -42,6 +42,8 @@ _SMALL_FILES = {
     "diskMaxUsedSpaceRatio": "95",
     "osPageCacheBusyTimeOutMills": "10000",
     "waitTimeMillsInSendQueue": "5000",
+    # A name server may pass over a topic until the next registration; half a minute is as long as tests wait.
+    "registerNameServerPeriod": "10000",
 }
 
 
