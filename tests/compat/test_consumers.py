@@ -153,10 +153,10 @@ def test_each_member_of_a_broadcast_group_gets_every_message(
 def test_a_new_group_begins_at_the_first_the_last_or_a_moment(
     driver: Driver, server: Server, producer: JavaObject, name: str
 ) -> None:
-    # Given messages of two different seconds
+    # Given messages on both sides of a full second, the later ones much nearer to it: the search takes the nearest
     send_numbers(producer, name, range(1, 8))
-    moment = time.time() + 1
-    wait_until(lambda: time.time() > int(moment) + 0.05)
+    moment = int(time.time()) + 2
+    wait_until(lambda: time.time() > moment + 0.05)
     send_numbers(producer, name, range(10, 18))
     # When three groups begin
     starts = ("FIRST_OFFSET", "TIMESTAMP", "LAST_OFFSET")
