@@ -51,11 +51,6 @@ class Intake:
         self.refusal: str | None = None
 
     @property
-    def has_room(self) -> bool:
-        """Whether the disk has room for messages."""
-        return self.refusal is None
-
-    @property
     def store_host(self) -> Host:
         """The address that records carry, from which message ids are made."""
         return self._store_host

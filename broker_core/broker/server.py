@@ -302,7 +302,7 @@ class Broker:
         if dropped.segments:
             _log.info("store: dropped %d old segments, %d bytes", dropped.segments, dropped.log_bytes)
         intake = self.parts.intake
-        if dropped.has_room != intake.has_room:
+        if dropped.has_room != (intake.refusal is None):
             _log.warning("store: messages are %s", f"refused, {dropped.refusal}" if dropped.refusal else "taken again")
         intake.refusal = dropped.refusal
         # What a full disk left undone may have room now.

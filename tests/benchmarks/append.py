@@ -10,7 +10,6 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
-from broker_core.protocol.message import Message
 from broker_core.store.config import StoreConfig
 from broker_core.store.message_store import MessageStore
 from tests.benchmarks.measure import Row
@@ -19,6 +18,8 @@ RUN = 8_192
 ROUNDS = 40
 BODY = b"x" * 1024
 HOST = ("127.0.0.1", 10911)
+# As it comes with a request.
+TEXT = "KEYS\x01A17\x02TAGS\x01created\x02UNIQ_KEY\x017F000001000000000000000000000000"
 
 
 def run() -> list[Row]:
@@ -44,9 +45,11 @@ def run() -> list[Row]:
 
 def _put(store: MessageStore) -> None:
     now = _now()
-    message = Message("bench", BODY, {"KEYS": "A17", "TAGS": "created", "UNIQ_KEY": "7F000001000000000000000000000000"})
     for number in range(RUN):
-        store.put(message, queue_id=number & 3, born_timestamp=now, born_host=HOST, store_host=HOST, now=now)
+        store.put_text(
+            "bench", number & 3, BODY, TEXT,
+            flag=0, sys_flag=0, born_timestamp=now, born_host=HOST, store_host=HOST, now=now,
+        )  # fmt: skip
 
 
 def _copies(file: Path) -> list[float]:

@@ -13,7 +13,7 @@ from broker_core.client.consumer.offsets import BrokerOffsets, Noted
 from broker_core.client.consumer.push import FROM_WHERE
 from broker_core.client.consumer.reader import QueueReader
 from broker_core.client.consumer.running import running_info
-from broker_core.client.consumer.sharing import Sharing, queue_bounds, start_offset
+from broker_core.client.consumer.sharing import Sharing, look_forever, queue_bounds, start_offset
 from broker_core.client.consumer.subscriptions import EVERYTHING, TAG, subscription
 from broker_core.client.sending import now_ms
 from broker_core.client.session import Session
@@ -100,7 +100,7 @@ class LitePullConsumer:
         for topic in self._subscriptions:
             await self._session.routes.get(topic)
         await self._session.heartbeat()
-        self._tasks.start("rebalance", self._rebalance_forever())
+        self._tasks.start("rebalance", look_forever(self._rebalance, self._wake, self.config))
         self._tasks.every("persist offsets", self.config.persist_offsets_ms, self._persist)
         return self
 
@@ -253,20 +253,9 @@ class LitePullConsumer:
             if offset is not None:
                 self._committed.note(queue, offset, may_go_back=True)
 
-    async def _rebalance_forever(self) -> None:
-        while True:
-            self._wake.clear()
-            all_known = self._by_hand or await self._rebalance()
-            pause_ms = self.config.rebalance_ms if all_known else self.config.rebalance_again_ms
-            try:
-                async with asyncio.timeout(pause_ms / 1000):
-                    await self._wake.wait()
-            except TimeoutError:
-                continue
-
     async def _rebalance(self) -> bool:
         """Look once who reads what; return whether all was known."""
-        all_known = True
+        all_known = True  # as it is where queues are given by hand: nothing is subscribed then
         for topic in list(self._subscriptions):
             try:
                 change = await self._sharing.look(topic, [queue for queue in self._readers if queue.topic == topic])

@@ -17,7 +17,7 @@ from broker_core.client.consumer.orderly import LOCK_LIFE_MS, QueueLocks
 from broker_core.client.consumer.reader import QueueReader
 from broker_core.client.consumer.running import running_info
 from broker_core.client.consumer.send_back import SendBack
-from broker_core.client.consumer.sharing import Sharing, start_offset
+from broker_core.client.consumer.sharing import Sharing, look_forever, start_offset
 from broker_core.client.consumer.subscriptions import EVERYTHING, TAG, subscription
 from broker_core.client.errors import TopicNotFound
 from broker_core.client.packing import RETRY_PREFIX
@@ -111,7 +111,7 @@ class PushConsumer:
             await self._find_route(topic)
         await self._session.heartbeat()
         self._handling.start()
-        self._rebalancing = self._tasks.start("rebalance", self._rebalance_forever())
+        self._rebalancing = self._tasks.start("rebalance", look_forever(self.rebalance, self._wake, self.config))
         self._tasks.every("persist offsets", self.config.persist_offsets_ms, self._persist)
         if self.config.orderly and not self.config.broadcasting:
             self._tasks.every("renew locks", min(self.config.lock_renewal_ms, _LOCK_AGAIN_MS), self._renew_locks)
@@ -221,17 +221,6 @@ class PushConsumer:
         )
 
     # ---- queues come and go ------------------------------------------------------------------------------------------
-
-    async def _rebalance_forever(self) -> None:
-        while True:
-            self._wake.clear()
-            all_known = await self.rebalance()
-            pause_ms = self.config.rebalance_ms if all_known else self.config.rebalance_again_ms
-            try:
-                async with asyncio.timeout(pause_ms / 1000):
-                    await self._wake.wait()
-            except TimeoutError:
-                continue
 
     async def _add(self, queues: tuple[MessageQueue, ...]) -> bool:
         """Begin to read queues; return False when some have to be left out this time."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
-from collections.abc import Collection
+from collections.abc import Awaitable, Callable, Collection
 
 from broker_core.client.config import PushConfig, Strategy
 from broker_core.client.consumer.offsets import OffsetStore
@@ -82,3 +83,16 @@ async def queue_bounds(session: Session, queue: MessageQueue) -> tuple[int, int]
     first = await session.call(addr, GetMinOffsetRequest(queue.topic, queue.queue_id))
     end = await session.call(addr, GetMaxOffsetRequest(queue.topic, queue.queue_id))
     return first.header(GetMinOffsetResponse).offset, end.header(GetMaxOffsetResponse).offset
+
+
+async def look_forever(look: Callable[[], Awaitable[bool]], wake: asyncio.Event, config: PushConfig) -> None:
+    """Call `look` now and again, at once when `wake` is set, sooner when it could not learn everything (E.10)."""
+    while True:
+        wake.clear()
+        all_known = await look()
+        pause_ms = config.rebalance_ms if all_known else config.rebalance_again_ms
+        try:
+            async with asyncio.timeout(pause_ms / 1000):
+                await wake.wait()
+        except TimeoutError:
+            continue
