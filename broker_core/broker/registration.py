@@ -13,10 +13,11 @@ from typing import Final
 from zlib import crc32
 
 from broker_core.broker.config import Identity
+from broker_core.broker.registration_body import RegistrationBody
 from broker_core.broker.topics import READ_WRITE, Topics
 from broker_core.logs import get_logger
 from broker_core.protocol import bodies
-from broker_core.protocol.bodies.routes import KVTable, RegisterBrokerBody
+from broker_core.protocol.bodies.routes import KVTable
 from broker_core.protocol.bodies.topics import TopicConfigSerializeWrapper
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.command import Command
@@ -56,6 +57,7 @@ class Registration:
         self.permission = permission  # of the whole broker: without both bits it stands for every topic's own
         self._timeout_ms = timeout_ms
         self._clock = clock
+        self._body = RegistrationBody()
         self._wanted = asyncio.Event()
         self._waiting: list[asyncio.Future[None]] = []
         self._unreachable: set[str] = set()
@@ -79,6 +81,8 @@ class Registration:
                     await self._wanted.wait()
             except TimeoutError:
                 pass
+            # What made a topic in this turn of the loop waits for it in the next: one registration serves both.
+            await asyncio.sleep(0)
             self._wanted.clear()
             waiting, self._waiting = self._waiting, []
             await self.register()
@@ -90,7 +94,7 @@ class Registration:
         wrapper = self._topics.wrapper()
         if self.permission & READ_WRITE != READ_WRITE:
             wrapper = self._narrowed(wrapper)
-        body = bodies.encode(RegisterBrokerBody(wrapper))
+        body = self._body.encode(wrapper)
         host, _, port = self._address.rpartition(":")
         header = RegisterBrokerRequest(
             self._identity.name,

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from broker_core.namesrv.options import OptionFixed, OptionRefused, Options
+from broker_core.namesrv.registrations import RegistrationReader
 from broker_core.namesrv.routes import Registration, RouteTable
 from broker_core.namesrv.settings import ORDER_TOPIC_CONFIG, Settings
 from broker_core.protocol import Command, RequestCode, ResponseCode, bodies, java_properties
-from broker_core.protocol.bodies.registration import checksum, decode_registration
+from broker_core.protocol.bodies.registration import checksum
 from broker_core.protocol.codes import STRICT_JSON_VERSION, TOPIC_UNIT, TOPIC_UNIT_SUBSCRIPTION
 from broker_core.protocol.headers import routes as headers
 from broker_core.remoting import Connection
@@ -30,7 +31,7 @@ class Handlers:
         self._settings = settings
         self._options = options
         self._clock = clock
-        self._watched: set[Connection] = set()
+        self._readers: dict[Connection, RegistrationReader] = {}
 
     def table(self) -> dict[RequestCode, Answer]:
         """Return the answer to each request code that a name server knows."""
@@ -65,7 +66,7 @@ class Handlers:
         header = request.header(headers.RegisterBrokerRequest)
         if header.body_crc32 and header.body_crc32 != checksum(request.body):
             return Command.response(ResponseCode.SYSTEM_ERROR, remark="crc32 not match")
-        body = decode_registration(request.body, compressed=header.compressed)
+        body = self._reader(connection).read(request.body, compressed=header.compressed)
         wrapper = body.topic_config_serialize_wrapper if request.body else None
         broker = Registration(
             cluster=header.cluster_name,
@@ -76,7 +77,6 @@ class Handlers:
             data_version=wrapper.data_version if wrapper else None,
             topics=wrapper.topic_config_table if wrapper else None,
         )
-        self._watch(connection)
         master = self._routes.register(broker, holder=connection, now=self._clock())
         _log.debug("broker=%s id=%d %s: registered", broker.broker_name, broker.broker_id, broker.address)
         answer = headers.RegisterBrokerResponse(master.ha_address, master.address) if master else None
@@ -201,14 +201,16 @@ class Handlers:
             return Command.response(ResponseCode.INVALID_PARAMETER, remark=str(error))
         return Command.response(ResponseCode.SUCCESS)
 
-    def _watch(self, connection: Connection) -> None:
-        """Have the brokers of `connection` forgotten when it closes; a broker registers on it again and again."""
-        if connection not in self._watched:
-            self._watched.add(connection)
+    def _reader(self, connection: Connection) -> RegistrationReader:
+        """Return what reads the registrations of `connection`; when it closes, its brokers are forgotten."""
+        reader = self._readers.get(connection)
+        if reader is None:
+            reader = self._readers[connection] = RegistrationReader()
             connection.on_close(self._forget)
+        return reader
 
     def _forget(self, connection: Connection) -> None:
-        self._watched.discard(connection)
+        self._readers.pop(connection, None)
         self._routes.forget_holder(connection)
 
     def _settings_body(self, namespace: str) -> bytes:

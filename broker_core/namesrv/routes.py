@@ -180,13 +180,17 @@ class RouteTable:
 
     def _take_topics(self, broker_name: str, topics: Iterable[TopicConfig]) -> None:
         for topic in topics:
-            self._topics.setdefault(topic.topic_name, {})[broker_name] = QueueData(
-                broker_name=broker_name,
-                read_queue_nums=topic.read_queue_nums,
-                write_queue_nums=topic.write_queue_nums,
-                perm=topic.perm,
-                topic_sys_flag=topic.topic_sys_flag,
-            )
+            queues = self._topics.setdefault(topic.topic_name, {})
+            known = queues.get(broker_name)
+            # A broker tells all of its topics with each new one: nearly all of them are the same as before.
+            if known is None or not _says(known, topic):
+                queues[broker_name] = QueueData(
+                    broker_name=broker_name,
+                    read_queue_nums=topic.read_queue_nums,
+                    write_queue_nums=topic.write_queue_nums,
+                    perm=topic.perm,
+                    topic_sys_flag=topic.topic_sys_flag,
+                )
 
     def _master_of(self, broker: Registration) -> Master | None:
         if broker.broker_id == MASTER_ID:
@@ -225,3 +229,12 @@ class RouteTable:
                 queues[broker_name] = replace(queues[broker_name], perm=change(queues[broker_name].perm))
                 count += 1
         return count
+
+
+def _says(queues: QueueData, topic: TopicConfig) -> bool:
+    return (
+        queues.read_queue_nums == topic.read_queue_nums
+        and queues.write_queue_nums == topic.write_queue_nums
+        and queues.perm == topic.perm
+        and queues.topic_sys_flag == topic.topic_sys_flag
+    )

@@ -119,6 +119,24 @@ async def test_who_waits_for_a_registration_waits_for_one_that_begins_later(tmp_
     await server.close()
 
 
+async def test_what_is_wanted_and_waited_for_in_one_turn_of_the_loop_is_one_registration(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    server, client = await name_server(), RemotingClient()
+    registration = registration_at(topics_in(tmp_path), client, f"127.0.0.1:{server.port}")
+    run = asyncio.create_task(registration.run(60_000))
+    await asyncio.sleep(0)
+
+    with caplog.at_level(logging.DEBUG, "broker_core.namesrv.handlers"):
+        registration.want()
+        await asyncio.gather(registration.wait(), registration.wait())
+
+    assert caplog.text.count(": registered") == 1
+    run.cancel()
+    await client.close()
+    await server.close()
+
+
 async def test_a_registration_that_does_not_end_is_not_waited_for_long(tmp_path: Path) -> None:
     client = RemotingClient()
     registration = registration_at(topics_in(tmp_path), client)
