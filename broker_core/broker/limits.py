@@ -14,7 +14,7 @@ topics                 topics, retry topics included        SYSTEM_ERROR (1)
 groups                 consumer groups; producer groups too SYSTEM_ERROR (1)
 groups_per_client      groups in one heartbeat              SYSTEM_ERROR (1)
 queues_per_topic       queues of one topic                  INVALID_PARAMETER (29)
-queues                 queues that ever had a message      SYSTEM_ERROR (1)
+queues                 queues that ever had a message       SYSTEM_ERROR (1)
 queue_locks            queues that orderly consumers hold   SYSTEM_ERROR (1)
 parked_pulls           long polls that wait, all queues     SYSTEM_BUSY (2): the client asks again after a second
 parked_pops            long polls for leases that wait      POLLING_FULL (209)
@@ -32,9 +32,8 @@ memory_bytes           what all connections and parked      a long poll: SYSTEM_
                        requests hold together               that holds most is closed
 ====================== ==================================== ==========================================================
 
-The remark of each answer names the limit and its value, so that an operator finds it here. Where a connection is closed
-the log says so, under the names that `of_connections` has for them: max_connections, max_frame, max_header, max_memory,
-write_buffer_max, idle. Every limit is also a setting (`settings/table.py`).
+The remark of each answer names the limit and its value, so that an operator finds it here; where a connection is closed
+the log does. Every limit is also a setting (`settings/table.py`).
 """
 
 from __future__ import annotations
@@ -105,14 +104,14 @@ class Limits:
     def of_connections(self) -> RemotingLimits:
         """Return the limits that are watched where bytes come in and go out."""
         return RemotingLimits(
-            max_frame=self.frame_bytes,
-            max_header=self.header_bytes,
-            max_connections=self.connections,
-            max_unanswered=self.unanswered_requests,
-            max_pending_calls=self.calls_per_connection,
-            max_memory=self.memory_bytes,
-            write_buffer_high=self.write_buffer_bytes,
-            write_buffer_max=self.unread_bytes,
+            frame_bytes=self.frame_bytes,
+            header_bytes=self.header_bytes,
+            connections=self.connections,
+            unanswered_requests=self.unanswered_requests,
+            calls_per_connection=self.calls_per_connection,
+            memory_bytes=self.memory_bytes,
+            write_buffer_bytes=self.write_buffer_bytes,
+            unread_bytes=self.unread_bytes,
             idle_seconds=self.idle_seconds,
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
@@ -16,25 +16,8 @@ from broker_core.broker.composition import Surroundings, compose
 from broker_core.broker.config import BrokerConfig
 from broker_core.broker.parked_pulls import SLOT_MS
 from broker_core.broker.parts import Parts
-from broker_core.broker.pop.dead_letters import DeadLetters
 from broker_core.broker.pop.journal import Journal
-from broker_core.broker.pop.taking import Taker
-from broker_core.broker.processors.access import AccessProcessor
-from broker_core.broker.processors.ack import AckProcessor
-from broker_core.broker.processors.admin import AdminProcessor
-from broker_core.broker.processors.clients import ClientProcessor
-from broker_core.broker.processors.groups import GroupProcessor
-from broker_core.broker.processors.handlers import Processor
-from broker_core.broker.processors.messages import MessageProcessor
-from broker_core.broker.processors.offsets import OffsetProcessor
-from broker_core.broker.processors.pop import PopProcessor
-from broker_core.broker.processors.pull import PullProcessor
-from broker_core.broker.processors.queues import QueueProcessor
-from broker_core.broker.processors.relays import RelayProcessor
-from broker_core.broker.processors.replies import ReplyProcessor
-from broker_core.broker.processors.send import SendProcessor
-from broker_core.broker.processors.settings import SettingsProcessor
-from broker_core.broker.processors.topics import TopicProcessor
+from broker_core.broker.processors.composition import Processors, processors_of
 from broker_core.broker.settings import Settings
 from broker_core.errors import GantryError
 from broker_core.logs import get_logger
@@ -43,8 +26,9 @@ from broker_core.protocol.command import Command
 from broker_core.remoting import AddressRefused, Dispatch, RemotingClient, Server
 from broker_core.remoting.connection import Connection
 from broker_core.remoting.memory import Memory
-from broker_core.remoting.open_files import queues_within, raise_limit
+from broker_core.remoting.open_files import check_files, queues_within, raise_limit
 from broker_core.store import MessageStore
+from broker_core.store.layout import count_files
 
 FAST_PORT_BELOW: Final = 2
 """The second port, without pulls, lies so far below the first (remoting-protocol.md 1.1)."""
@@ -73,7 +57,7 @@ def now_ms() -> int:
 
 
 class Broker:
-    """One broker process. `start` raises StoreLocked, AddressInUse, BadConfigFile and their kin."""
+    """One broker process. `start` raises StoreLocked, AddressInUse, TooFewFiles, BadConfigFile and their kin."""
 
     def __init__(self, config: BrokerConfig, *, clock: Callable[[], int] = now_ms) -> None:
         self._config = config
@@ -89,8 +73,7 @@ class Broker:
         self._store: MessageStore | None = None
         self._journal: Journal | None = None
         self._parts: Parts | None = None
-        self._pulls: PullProcessor | None = None
-        self._pops: PopProcessor | None = None
+        self._processors: Processors | None = None
         self._background: asyncio.Task[None] | None = None
 
     @property
@@ -122,16 +105,16 @@ class Broker:
         try:
             settings = Settings.of(self._config)
             self._config = settings.config
-            self._store = MessageStore.open(self._config.store, now=self._clock())
-            _tell_recovery(self._store)
-            self._store.max_queues = queues_within(self._config.limits.queues, raise_limit())
+            self._store = self._open_store()
             self._journal = Journal(self._config.config_folder)
             self._memory.limit = self._config.limits.memory_bytes
             self._main_server = self._server(self._dispatch, self._config.port)
             await self._main_server.start()
             # No request is read before this function waits again, and then everything is in place.
             self._parts = self._compose(settings, self._store, self._journal)
-            steps = self._install(self._parts)
+            self._processors = processors_of(self._parts)
+            self._settle_before_reads(self._parts)
+            self._serve(self._processors)
             # Before the first message: the disk may be full already.
             self._drop_expired(self._clock())
             await self._start_fast_server()
@@ -139,6 +122,7 @@ class Broker:
         except BaseException:
             await self._release()
             raise
+        steps = self._steps(self._parts, self._processors)
         self._background = asyncio.get_running_loop().create_task(self._run(self._parts, steps), name="broker")
         _log.info("broker=%s: serving at %s", self._config.identity.name, self.address)
 
@@ -147,9 +131,8 @@ class Broker:
         if self._parts is None:
             return
         await self._parts.registration.unregister()
-        if self._pulls is not None and self._pops is not None:
-            self._pulls.drain()
-            self._pops.drain()
+        if self._processors is not None:
+            self._processors.drain()
         await self._parts.durability.flush()
         for server in (self._main_server, self._fast_server):
             if server is not None:
@@ -184,6 +167,14 @@ class Broker:
 
     # -- putting together
 
+    def _open_store(self) -> MessageStore:
+        files = raise_limit()
+        check_files(files, count_files(self._config.store.folder))
+        store = MessageStore.open(self._config.store, now=self._clock())
+        _tell_recovery(store)
+        store.max_queues = queues_within(self._config.limits.queues, files)
+        return store
+
     def _compose(self, settings: Settings, store: MessageStore, journal: Journal) -> Parts:
         host = advertised_host(self._config.bind, self._config.advertise)
         loop = asyncio.get_running_loop()
@@ -201,31 +192,16 @@ class Broker:
         )
         return compose(settings, around)
 
-    def _install(self, parts: Parts) -> list[Step]:
-        """Have every processor answer its codes; return what is to be done again and again."""
-        clients, pulls, sends = ClientProcessor(parts), PullProcessor(parts), SendProcessor(parts)
-        dead_letters = DeadLetters(parts)
-        pops = PopProcessor(
-            parts, Taker(parts.store, parts.leases, parts.offsets, parts.config.limits, dead_letters.put)
-        )
-        self._pulls, self._pops = pulls, pops
-        processors: Sequence[Processor] = (
-            sends,
-            ReplyProcessor(parts, sends),
-            pulls,
-            pops,
-            AckProcessor(parts, pops.settled),
-            OffsetProcessor(parts),
-            clients,
-            TopicProcessor(parts),
-            GroupProcessor(parts),
-            MessageProcessor(parts),
-            RelayProcessor(parts),
-            QueueProcessor(parts),
-            SettingsProcessor(parts),
-            AccessProcessor(),
-            AdminProcessor(parts, {"parkedPulls": pulls.waiting, "parkedPops": pops.waiting}),
-        )
+    def _serve(self, processors: Processors) -> None:
+        """Have every processor answer its codes; pulls are for the main port only (remoting-protocol.md 1.1)."""
+        for processor in processors.all:
+            for code, handler in processor.handlers().items():
+                self._dispatch.register(code, handler)
+                if code != RequestCode.PULL_MESSAGE:
+                    self._fast_dispatch.register(code, handler)
+
+    def _settle_before_reads(self, parts: Parts) -> None:
+        """Have whoever asks for messages or offsets find every message that was answered before."""
 
         def settle(request: Command, _: Connection) -> None:
             if request.code not in _SENDS:
@@ -233,20 +209,18 @@ class Broker:
 
         for dispatch in (self._dispatch, self._fast_dispatch):
             dispatch.before(settle)
-        for processor in processors:
-            for code, handler in processor.handlers().items():
-                self._dispatch.register(code, handler)
-                if code != RequestCode.PULL_MESSAGE:
-                    self._fast_dispatch.register(code, handler)
+
+    def _steps(self, parts: Parts, processors: Processors) -> list[Step]:
+        """Return what is to be done again and again."""
         periods = parts.config.periods
         return [
-            Step("parked pulls", SLOT_MS, pulls.expire),
-            Step("leases", SLOT_MS, pops.step),
+            Step("parked pulls", SLOT_MS, processors.pulls.expire),
+            Step("leases", SLOT_MS, processors.pops.step),
             Step("waiting sends", SLOT_MS, parts.durability.expire),
             Step("delay", periods.delay_step, parts.delay.step),
             Step("statistics", _SECOND_MS, parts.stats.step),
             Step("saving", periods.save, self._save),
-            Step("silent clients", periods.client_scan, clients.expire),
+            Step("silent clients", periods.client_scan, processors.clients.expire),
             Step("retention", _RETENTION_MS, self._drop_expired),
             Step("damage", _SECOND_MS, self._tell_damage),
             Step("checkpoint", _CHECKPOINT_MS, self._checkpoint),

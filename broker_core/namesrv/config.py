@@ -16,5 +16,5 @@ class NameServerConfig:
     broker_expiry_ms: int = 120_000  # a broker silent for longer is gone; it registers every 30 s
     scan_interval_ms: int = 5_000
     order_message_enable: bool = False  # whether routes carry ORDER_TOPIC_CONFIG, off in RocketMQ as well
-    max_connections: int = 10_000
-    max_header: int = 512 * 1024  # bytes; no request to a name server has a long one
+    connections: int = 10_000
+    header_bytes: int = 512 * 1024  # bytes; no request to a name server has a long one

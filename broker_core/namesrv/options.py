@@ -57,7 +57,7 @@ class Options:
             "kvConfigPath": str(config.settings_file or ""),
             "configStorePath": str(self._file or ""),
             "scanNotActiveBrokerInterval": str(config.scan_interval_ms),
-            "limitConnections": str(config.max_connections),
+            "limitConnections": str(config.connections),
             _ORDER: str(config.order_message_enable).lower(),
         }
 

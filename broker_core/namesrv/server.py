@@ -33,7 +33,7 @@ class NameServer:
         dispatch = Dispatch()
         for code, answer in handlers.table().items():
             dispatch.register(code, answer)
-        limits = Limits(max_connections=config.max_connections, max_header=config.max_header)
+        limits = Limits(connections=config.connections, header_bytes=config.header_bytes)
         self._server = Server(dispatch, host=config.host, port=config.port, limits=limits)
         self._scanning: asyncio.Task[None] | None = None
 

@@ -78,7 +78,7 @@ class Connection(asyncio.Protocol):
         self._closed: asyncio.Future[None] = self._loop.create_future()
         self._transport: asyncio.Transport | None = None
         self._is_open = False
-        self._frames = FrameReader(limits.max_frame, limits.max_header)
+        self._frames = FrameReader(limits.frame_bytes, limits.header_bytes)
         self._held: deque[Frame] = deque()  # frames that wait until the peer takes its answers
         self._out: list[bytes] = []
         self._out_size = 0
@@ -103,8 +103,8 @@ class Connection(asyncio.Protocol):
         deadline = self._loop.time() + timeout_ms / 1000
         if self._is_full:
             await self._wait_for_room(deadline, timeout_ms)
-        if len(self._calls) >= self._limits.max_pending_calls:
-            raise Overloaded(self.peer, "max_pending_calls", self._limits.max_pending_calls)
+        if len(self._calls) >= self._limits.calls_per_connection:
+            raise Overloaded(self.peer, "calls_per_connection", self._limits.calls_per_connection)
         request.opaque = self._calls.next_opaque()
         self._put(request)
         return await self._calls.wait(request.opaque, deadline, timeout_ms)
@@ -206,7 +206,7 @@ class Connection(asyncio.Protocol):
         self._is_open = True
         self.peer = self._calls.peer = _address(transport.get_extra_info("peername"))
         self.local = _address(transport.get_extra_info("sockname"))
-        self._transport.set_write_buffer_limits(high=self._limits.write_buffer_high)
+        self._transport.set_write_buffer_limits(high=self._limits.write_buffer_bytes)
         if self._limits.idle_seconds:
             self._idle_timer = self._loop.call_later(self._limits.idle_seconds, self._close_if_idle)
         if self._on_open is not None:
@@ -301,8 +301,8 @@ class Connection(asyncio.Protocol):
             return
         if self._serving is None:
             return
-        if len(self._unanswered) >= self._limits.max_unanswered:
-            self.answer(command, _busy(self._limits.max_unanswered))
+        if len(self._unanswered) >= self._limits.unanswered_requests:
+            self.answer(command, _busy(self._limits.unanswered_requests))
             return
         result = self._serving.handle(command, self)
         if type(result) is Command:
@@ -374,10 +374,8 @@ class Connection(asyncio.Protocol):
         self._out_size = 0
         self._last_active = self._loop.time()
         self._transport.writelines(out)
-        if self._is_full and self._transport.get_write_buffer_size() > self._limits.write_buffer_max:
-            self.abort(
-                f"write_buffer_max of {self._limits.write_buffer_max} bytes is reached: the peer takes no answers"
-            )
+        if self._is_full and self._transport.get_write_buffer_size() > self._limits.unread_bytes:
+            self.abort(f"limit unread_bytes={self._limits.unread_bytes} reached: the peer takes no answers")
         elif self._is_full:
             self._count()
 
@@ -392,14 +390,14 @@ class Connection(asyncio.Protocol):
     def _close_if_idle(self) -> None:
         idle = self._loop.time() - self._last_active
         if idle >= self._limits.idle_seconds:
-            self._log.info("peer=%s: idle for %.0f s; closing", self.peer, idle)
+            self._log.info("peer=%s: closed, limit idle_seconds=%g reached", self.peer, self._limits.idle_seconds)
             self.close("idle")
             return
         self._idle_timer = self._loop.call_later(self._limits.idle_seconds - idle, self._close_if_idle)
 
 
 def _busy(limit: int) -> Command:
-    remark = f"[OVERLOAD]{limit} requests of this connection are unanswered, start flow control for a while"
+    remark = f"[OVERLOAD]limit unanswered_requests={limit} reached, start flow control for a while"
     return Command.response(ResponseCode.SYSTEM_BUSY, remark=remark)
 
 

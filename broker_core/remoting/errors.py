@@ -51,7 +51,7 @@ class Overloaded(RemotingError):
     """A limit of this process is reached; nothing was sent."""
 
     def __init__(self, address: str, limit: str, value: int) -> None:
-        super().__init__(f"{address}: the limit {limit} of {value} is reached", address)
+        super().__init__(f"{address}: limit {limit}={value} reached", address)
         self.limit = limit
         self.value = value
 

@@ -9,31 +9,34 @@ from broker_core.protocol.frame import MAX_FRAME, MAX_HEADER
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Values and answers. The defaults serve some thousand clients in a process of a few gigabytes."""
+    """Values and answers. The defaults serve some thousand clients in a process of a few gigabytes.
 
-    max_frame: int = MAX_FRAME
+    A broker's own table of limits has them under the same names, and so have logs and errors.
+    """
+
+    frame_bytes: int = MAX_FRAME
     """Bytes of one frame; a larger one closes its connection (remoting-protocol.md 1.9)."""
 
-    max_header: int = MAX_HEADER
+    header_bytes: int = MAX_HEADER
     """Bytes of one header; a larger one closes its connection. No request needs much, but the answer to a large batch
     names every message in its header."""
 
-    max_connections: int = 10_000
+    connections: int = 10_000
     """Connections of one server; one more is closed at once, before anything is read."""
 
-    max_unanswered: int = 16_384
+    unanswered_requests: int = 16_384
     """Requests of one peer that handlers work on; one more is answered SYSTEM_BUSY."""
 
-    max_pending_calls: int = 65_536
+    calls_per_connection: int = 65_536
     """Own calls on one connection that wait for their answer; one more raises Overloaded."""
 
-    max_memory: int = 1024 * 1024 * 1024
+    memory_bytes: int = 1024 * 1024 * 1024
     """Bytes that all connections of a server hold (`memory.py`); beyond it the one that holds most is closed."""
 
-    write_buffer_high: int = 4 * 1024 * 1024
+    write_buffer_bytes: int = 4 * 1024 * 1024
     """Bytes a peer has not taken yet; from here on a server reads nothing more from it, a client's calls wait."""
 
-    write_buffer_max: int = 64 * 1024 * 1024
+    unread_bytes: int = 64 * 1024 * 1024
     """Bytes a peer has not taken yet; from here on its connection is closed."""
 
     idle_seconds: float = 120.0

@@ -62,4 +62,4 @@ class Memory:
             largest = max(self._holders, key=self._holders.__getitem__)
             held = self._holders.pop(largest)
             self.used -= held
-            largest.abort(f"max_memory of {self.limit} bytes is reached, and this connection holds {held} of them")
+            largest.abort(f"limit memory_bytes={self.limit} reached: this connection holds {held} of them")

@@ -11,9 +11,28 @@ import resource
 import sys
 from typing import Final
 
+from broker_core.errors import GantryError
 from broker_core.logs import get_logger
 
+BESIDE_STORE: Final = 64
+"""So many must be possible beside what a store has already: the next files of its log, settings, listeners, Python."""
+
 _log: Final = get_logger(__name__)
+
+
+class TooFewFiles(GantryError):
+    """Raised when the system allows fewer open files than are needed to begin at all; nothing was opened."""
+
+    def __init__(self, allowed: int, of_store: int) -> None:
+        wanted = _wanted(of_store)
+        super().__init__(
+            f"the system lets this process have {allowed} files open; its store has {of_store}, and {BESIDE_STORE} "
+            f"more are needed. Allow at least {wanted}, of which half are for connections: `ulimit -n {wanted}` before "
+            "the start (as root, where the hard limit is lower), nofile in /etc/security/limits.conf, LimitNOFILE in a "
+            f"systemd unit, or --ulimit nofile={wanted} for a container"
+        )
+        self.allowed = allowed
+        self.wanted = wanted
 
 
 class Sockets:
@@ -53,13 +72,19 @@ def raise_limit() -> int:
     return files
 
 
+def check_files(allowed: int, of_store: int = 0) -> None:
+    """Raise TooFewFiles when `allowed` open files are too few for a store that has `of_store` of them."""
+    if allowed < of_store + BESIDE_STORE:
+        raise TooFewFiles(allowed, of_store)
+
+
 def connections_within(wanted: int, files: int) -> int:
     """Return how many connections there may be with so many open files; says so in the log when fewer than wanted."""
     possible = _for_sockets(files)
     if wanted <= possible:
         return wanted
     _log.warning(
-        "open files: the system allows %d, so the limit max_connections is %d instead of %d; raise it with `ulimit -n`",
+        "open files: the system allows %d, so the limit connections is %d instead of %d; raise it with `ulimit -n`",
         files,
         possible,
         wanted,
@@ -79,6 +104,10 @@ def queues_within(wanted: int, files: int) -> int:
         wanted,
     )
     return possible
+
+
+def _wanted(of_store: int) -> int:
+    return 2 * (of_store + BESIDE_STORE)
 
 
 def _for_sockets(files: int) -> int:

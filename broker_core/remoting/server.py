@@ -40,7 +40,7 @@ class Server:
     ) -> None:
         """Port 0 lets the system choose. `tls_mode` counts only with a `tls` context.
 
-        Servers that share a `memory` share its limit; without one a server has its own, of `limits.max_memory`.
+        Servers that share a `memory` share its limit; without one a server has its own, of `limits.memory_bytes`.
         """
         self.host = host
         self._dispatch = dispatch
@@ -48,8 +48,8 @@ class Server:
         self._tls = tls if tls_mode is not TlsMode.DISABLED else None
         self._tls_mode = tls_mode
         self._limits = limits or Limits()
-        self._max_connections = self._limits.max_connections
-        self._memory = memory or Memory(self._limits.max_memory)
+        self._max_connections = self._limits.connections
+        self._memory = memory or Memory(self._limits.memory_bytes)
         self._sockets: list[socket.socket] = []
         self._ports: list[int] = []
         self._servers: list[asyncio.Server] = []
@@ -79,7 +79,7 @@ class Server:
     async def start(self) -> None:
         """Listen; raises AddressInUse or AddressRefused, and then listens nowhere."""
         loop = asyncio.get_running_loop()
-        self._max_connections = connections_within(self._limits.max_connections, raise_limit())
+        self._max_connections = connections_within(self._limits.connections, raise_limit())
         try:
             for port in self._wanted_ports:
                 self._sockets.append(_bind(self.host, port))
@@ -157,7 +157,7 @@ class Server:
         if self._is_closing or now < self._refused_said + _SAY_AGAIN:
             return
         _log.warning(
-            "peer=%s: closed, max_connections of %d is reached; %d refused",
+            "peer=%s: closed, limit connections=%d reached; %d refused",
             peer,
             min(self._max_connections, SOCKETS.limit),
             self._refused,

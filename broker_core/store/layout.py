@@ -68,6 +68,12 @@ def queue_folders(root: Path) -> Iterator[tuple[str, int, Path]]:
                 yield topic.name, int(queue.name), queue
 
 
+def count_files(root: Path) -> int:
+    """Return how many files of a store are open while the store is."""
+    queues = sum(len(segment_files(folder)) for _, _, folder in queue_folders(root))
+    return queues + len(segment_files(root / COMMIT_LOG)) + len(index_files(root / INDEX))
+
+
 def queue_folder(root: Path, topic: str, queue_id: int) -> Path:
     """Return the folder of one consume queue."""
     return root / CONSUME_QUEUE / topic / str(queue_id)

@@ -151,6 +151,25 @@ async def send_latencies(clients: Sequence[Client], topic: str, count: int) -> l
     return sorted(took)
 
 
+async def first_sends(clients: Sequence[Client], topics: str, count: int) -> list[float]:
+    """Send one message to each of `count` topics a client that are not there yet, one after another.
+
+    Returns how long each took, in ms, sorted.
+    """
+    took: list[float] = []
+
+    async def send(at: int, client: Client) -> None:
+        for number in range(count):
+            header = SendMessageV2Request(f"{topics}-{at}-{number}", 0, 0, 0, 0, "crowd", default_topic="TBW102")
+            started = time.perf_counter()
+            answer = await client.ask(Command.request(header, b"first"))
+            took.append((time.perf_counter() - started) * 1000)
+            assert answer.code == 0, answer.remark
+
+    await asyncio.gather(*(send(at, client) for at, client in enumerate(clients)))
+    return sorted(took)
+
+
 def percentile(ordered: Sequence[float], percent: float) -> float:
     """Return the value that so many percent do not exceed."""
     return ordered[min(len(ordered) - 1, math.ceil(len(ordered) * percent / 100))]

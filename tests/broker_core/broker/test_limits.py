@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import fields
 from pathlib import Path
 
@@ -23,6 +24,8 @@ from broker_core.protocol.headers.clients import GetConsumerListByGroupRequest, 
 from broker_core.protocol.headers.topics import CreateTopicRequest
 from broker_core.remoting import ConnectionClosed
 from tests.support.broker import started
+
+_COLUMNS = (slice(23, 59), slice(60, None))  # what is bounded, and the answer
 
 
 @pytest.mark.parametrize(
@@ -66,15 +69,49 @@ def test_every_limit_is_a_setting() -> None:
     assert {f"limits.{field.name}" for field in fields(Limits)} <= places
 
 
-def test_limits_of_bytes_are_watched_where_they_come_in() -> None:
-    limits = Limits(frame_bytes=8192, connections=3, idle_seconds=7, memory_bytes=99)
-    remoting = limits.of_connections()
-    assert (remoting.max_frame, remoting.max_connections, remoting.idle_seconds, remoting.max_memory) == (
-        8192,
-        3,
-        7,
-        99,
-    )
+def test_the_manual_says_of_every_limit_what_the_broker_does() -> None:
+    manual = (Path(__file__).parents[3] / "docs" / "compatibility.md").read_text()
+    rows = re.findall(r"^\| (\w+) \| `(\w+)` \| ([\d,]+) \| (.+) \| (.+) \|$", manual, re.MULTILINE)
+    settings = {place: setting.name for setting in SETTINGS.values() for place in setting.places}
+    said = {name: (setting, int(default.replace(",", "")), *texts) for name, setting, default, *texts in rows}
+
+    described = rows_of_the_table()
+    assert said == {
+        name: (settings[f"limits.{name}"], getattr(Limits(), name), *described[name])
+        for name in (field.name for field in fields(Limits))
+    }
+
+
+def rows_of_the_table() -> dict[str, tuple[str, str]]:
+    """Return what the table at the head of the file says of each limit: what it bounds, and what is answered."""
+    assert module.__doc__ is not None
+    _, _, table, _ = re.split(r"(?m)^={3,}(?: ={3,})+\n", module.__doc__)
+    rows: dict[str, tuple[str, str]] = {}
+    name = ""
+    for line in table.splitlines():
+        name = line[:22].strip() or name
+        before = rows.get(name, ("", ""))
+        bounds, answer = (f"{text} {line[cut].strip()}".strip() for text, cut in zip(before, _COLUMNS, strict=True))
+        rows[name] = (bounds, answer)
+    return rows
+
+
+def test_limits_of_bytes_are_watched_where_they_come_in_under_the_same_names() -> None:
+    limits = Limits(**{field.name: number for number, field in enumerate(fields(Limits), start=1)})
+    watched = limits.of_connections()
+    names = {field.name for field in fields(watched)} - {"connect_timeout_ms"}
+    assert names == {
+        "frame_bytes",
+        "header_bytes",
+        "connections",
+        "unanswered_requests",
+        "calls_per_connection",
+        "memory_bytes",
+        "write_buffer_bytes",
+        "unread_bytes",
+        "idle_seconds",
+    }
+    assert {name: getattr(watched, name) for name in names} == {name: getattr(limits, name) for name in names}
 
 
 async def test_a_topic_of_too_many_queues_is_refused(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from tests.support.crowd import (
     connect,
     create_wide_topic,
     crowd,
+    first_sends,
     lowered_open_files,
     message,
     open_files_limit,
@@ -83,6 +84,16 @@ async def test_two_thousand_connections_and_ten_thousand_parked_pulls(running: R
         assert again < grown + 50 * MIB, f"{again >> 20} MiB the second time, {grown >> 20} MiB the first"
 
 
+async def test_a_new_topic_among_a_thousand_costs_little_more_than_the_first(tmp_path: Path) -> None:
+    async with broker(tmp_path) as own, crowd(own.address, 1) as [client]:
+        await first_sends([client], "warm", 20)
+        alone = min([percentile(await first_sends([client], f"alone-{each}", 20), 50) for each in range(3)])
+        async with crowd(own.address, 50) as many:
+            await first_sends(many, "many", 20)
+        crowded = min([percentile(await first_sends([client], f"crowded-{each}", 20), 50) for each in range(3)])
+        assert crowded < 2 * alone + 5, f"p50 {alone:.2f} ms at first, {crowded:.2f} ms among a thousand"
+
+
 async def test_clients_that_take_no_answers_do_not_fill_the_memory(running: RunningBroker) -> None:
     async with crowd(running.address, 1) as [good]:
         await create_wide_topic(good, "large", 1)
@@ -113,7 +124,7 @@ async def test_all_that_connections_hold_together_is_bounded(tmp_path: Path) -> 
             await eventually(lambda: sum(each.is_closed for each in greedy) >= 8)
             assert len(await send_latencies([good], "flow", 50)) == 50
             assert not good.is_closed
-        assert "max_memory" in small.log.read_text()
+        assert "limit memory_bytes=" in small.log.read_text()
 
 
 async def test_a_long_poll_without_memory_is_told_to_come_later(tmp_path: Path) -> None:
@@ -134,7 +145,7 @@ async def test_connections_beyond_the_limit_are_closed_and_the_log_says_why(tmp_
             await eventually(lambda: sum(each.is_closed for each in clients) == 10)
             first = next(each for each in clients if not each.is_closed)
             assert await parked_pulls(first) == 0
-        assert "max_connections of 20 is reached" in small.log.read_text()
+        assert "limit connections=20 reached" in small.log.read_text()
         await eventually(lambda: _serves(small))
 
 
@@ -196,7 +207,7 @@ async def test_where_few_files_may_be_open_limits_are_lower_and_nothing_breaks(t
     finally:
         await asyncio.to_thread(small.stop)
     log = small.log.read_text()
-    assert "the system allows 256, so the limit max_connections is 128 instead of 10000" in log
+    assert "the system allows 256, so the limit connections is 128 instead of 10000" in log
     assert "Traceback" not in log
 
 

@@ -127,7 +127,7 @@ async def test_requests_before_a_malformed_frame_are_still_answered() -> None:
 
 
 async def test_a_peer_that_reads_nothing_is_no_longer_read() -> None:
-    limits = Limits(write_buffer_high=64 * KIB)
+    limits = Limits(write_buffer_bytes=64 * KIB)
     served = 0
 
     def answer_much(request: Command, connection: Connection) -> Command:
@@ -153,7 +153,7 @@ async def test_a_peer_that_reads_nothing_is_no_longer_read() -> None:
 
 
 async def test_a_peer_that_never_reads_what_is_pushed_is_closed() -> None:
-    limits = Limits(write_buffer_high=KIB, write_buffer_max=256 * KIB)
+    limits = Limits(write_buffer_bytes=KIB, unread_bytes=256 * KIB)
     async with serving(limits=limits) as server, raw_peer(server) as peer:
         peer.stop_reading()
         peer.send(question())
@@ -167,7 +167,7 @@ async def test_a_peer_that_never_reads_what_is_pushed_is_closed() -> None:
 
         await eventually(push_until_closed)
         await connection.closed()
-        assert "write_buffer_max" in connection.close_reason
+        assert f"limit unread_bytes={256 * KIB} reached" in connection.close_reason
 
 
 async def test_more_unanswered_requests_than_the_limit_are_told_that_it_is_busy() -> None:
@@ -177,7 +177,7 @@ async def test_more_unanswered_requests_than_the_limit_are_told_that_it_is_busy(
         await ready.wait()
         return echo(request, connection)
 
-    async with serving(wait, limits=Limits(max_unanswered=2)) as server, raw_peer(server) as peer:
+    async with serving(wait, limits=Limits(unanswered_requests=2)) as server, raw_peer(server) as peer:
         peer.send(*[question() for _ in range(4)])
         busy = [await peer.command() for _ in range(2)]
         assert [(each.opaque, each.code) for each in busy] == [(2, 2), (3, 2)]
@@ -261,18 +261,18 @@ async def test_calls_under_way_fail_when_the_connection_closes() -> None:
 async def test_too_many_calls_of_ours_are_refused() -> None:
     async with (
         serving(lambda request, connection: None) as server,
-        calling(limits=Limits(max_pending_calls=1)) as client,
+        calling(limits=Limits(calls_per_connection=1)) as client,
     ):
         first = asyncio.ensure_future(client.invoke(address_of(server), question(), 5000))
         connection = await client.connection(address_of(server))
         await eventually(lambda: connection.pending_calls == 1)
-        with pytest.raises(Overloaded, match="max_pending_calls of 1"):
+        with pytest.raises(Overloaded, match="limit calls_per_connection=1 reached"):
             await client.invoke(address_of(server), question(), 5000)
         first.cancel()
 
 
 async def test_calls_wait_for_room_and_that_counts_as_their_time() -> None:
-    async with raw_server(lambda peer: None) as address, calling(limits=Limits(write_buffer_high=KIB)) as client:
+    async with raw_server(lambda peer: None) as address, calling(limits=Limits(write_buffer_bytes=KIB)) as client:
         # Given a server that reads nothing and a buffer that is full
         connection = await client.connection(address)
         for _ in range(32):

@@ -7,7 +7,16 @@ import sys
 
 import pytest
 
-from broker_core.remoting.open_files import SOCKETS, Sockets, connections_within, queues_within, raise_limit
+from broker_core.remoting.open_files import (
+    BESIDE_STORE,
+    SOCKETS,
+    Sockets,
+    TooFewFiles,
+    check_files,
+    connections_within,
+    queues_within,
+    raise_limit,
+)
 from tests.support.crowd import lowered_open_files
 
 
@@ -20,7 +29,22 @@ def test_the_limit_becomes_what_the_system_allows() -> None:
 
 def test_half_of_the_files_are_left_for_the_store(caplog: pytest.LogCaptureFixture) -> None:
     assert connections_within(10_000, 1_024) == 512
-    assert "the system allows 1024, so the limit max_connections is 512 instead of 10000" in caplog.text
+    assert "the system allows 1024, so the limit connections is 512 instead of 10000" in caplog.text
+
+
+@pytest.mark.parametrize("of_store", [0, 1_000])
+def test_fewer_files_than_are_needed_to_begin_are_refused_with_how_many_to_allow(of_store: int) -> None:
+    check_files(of_store + BESIDE_STORE, of_store)
+    check_files(sys.maxsize, of_store)
+
+    with pytest.raises(TooFewFiles) as refused:
+        check_files(of_store + BESIDE_STORE - 1, of_store)
+
+    wanted = refused.value.wanted
+    assert f"have {of_store + BESIDE_STORE - 1} files open; its store has {of_store}, " in str(refused.value)
+    assert f"`ulimit -n {wanted}`" in str(refused.value)
+    # With so many the store has its files, and connections theirs.
+    check_files(wanted - connections_within(1_000_000, wanted), of_store)
 
 
 def test_nothing_is_said_where_there_is_enough(caplog: pytest.LogCaptureFixture) -> None:

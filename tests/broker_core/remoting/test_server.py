@@ -46,7 +46,7 @@ async def test_an_address_of_another_machine_is_refused() -> None:
 
 
 async def test_one_connection_too_many_is_closed_and_the_others_live(caplog: pytest.LogCaptureFixture) -> None:
-    async with serving(limits=Limits(max_connections=1)) as server:
+    async with serving(limits=Limits(connections=1)) as server:
         async with raw_peer(server) as first:
             first.send(question())
             await first.command()
@@ -54,7 +54,7 @@ async def test_one_connection_too_many_is_closed_and_the_others_live(caplog: pyt
                 assert await second.is_closed_by_peer()
             first.send(question())
             assert (await first.command()).code == 0
-            assert "closed, max_connections of 1 is reached; 1 refused" in caplog.text
+            assert "closed, limit connections=1 reached; 1 refused" in caplog.text
         await eventually(lambda: not list(server.connections))
         async with raw_peer(server) as third:
             third.send(question())

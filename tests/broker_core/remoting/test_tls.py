@@ -104,7 +104,7 @@ async def test_a_peer_that_leaves_before_its_first_byte_is_forgotten() -> None:
 
 
 async def test_a_permissive_server_has_the_same_limit_of_connections() -> None:
-    async with serving(TlsMode.PERMISSIVE, limits=Limits(max_connections=1)) as server, calling() as client:
+    async with serving(TlsMode.PERMISSIVE, limits=Limits(connections=1)) as server, calling() as client:
         assert (await client.invoke(address_of(server), question(), 5000)).code == 0
         async with raw_peer(server) as second:
             second.writer.write(b"\x00")

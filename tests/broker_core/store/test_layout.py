@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from broker_core.store.layout import (
+    count_files,
     index_files,
     index_name,
     is_folder_name,
@@ -48,6 +49,22 @@ def test_queues_are_folders_with_a_number_below_a_topic(tmp_path: Path) -> None:
     (tmp_path / "consumequeue" / "file").touch()
     found = [(topic, queue_id) for topic, queue_id, _ in queue_folders(tmp_path)]
     assert found == [("%RETRY%g", 0), ("T", 0), ("T", 10)]
+
+
+def test_the_files_of_a_store_are_those_of_its_queues_its_log_and_its_index(tmp_path: Path) -> None:
+    assert count_files(tmp_path) == 0
+    for folder, name in (
+        ("consumequeue/T/0", segment_name(0)),
+        ("consumequeue/T/0", segment_name(6_000_000)),
+        ("consumequeue/T/1", segment_name(0)),
+        ("consumequeue/T/1", "other"),
+        ("commitlog", segment_name(0)),
+        ("index", "20231114221320005"),
+        ("config", "topics.json"),
+    ):
+        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+        (tmp_path / folder / name).touch()
+    assert count_files(tmp_path) == 5
 
 
 @pytest.mark.parametrize("name", ["T", "%RETRY%group", "%DLQ%a-b_c", "a|b", "t" * 127])

@@ -1,0 +1,72 @@
+"""All processors of a broker, put together in the order in which they need each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from broker_core.broker.parts import Parts
+from broker_core.broker.pop.dead_letters import DeadLetters
+from broker_core.broker.pop.taking import Taker
+from broker_core.broker.processors.access import AccessProcessor
+from broker_core.broker.processors.ack import AckProcessor
+from broker_core.broker.processors.admin import AdminProcessor
+from broker_core.broker.processors.clients import ClientProcessor
+from broker_core.broker.processors.groups import GroupProcessor
+from broker_core.broker.processors.handlers import Processor
+from broker_core.broker.processors.messages import MessageProcessor
+from broker_core.broker.processors.offsets import OffsetProcessor
+from broker_core.broker.processors.pop import PopProcessor
+from broker_core.broker.processors.pull import PullProcessor
+from broker_core.broker.processors.queues import QueueProcessor
+from broker_core.broker.processors.relays import RelayProcessor
+from broker_core.broker.processors.replies import ReplyProcessor
+from broker_core.broker.processors.send import SendProcessor
+from broker_core.broker.processors.settings import SettingsProcessor
+from broker_core.broker.processors.topics import TopicProcessor
+
+
+@dataclass(frozen=True, slots=True)
+class Processors:
+    """Those that have something to do without being asked, and those that only answer."""
+
+    clients: ClientProcessor
+    pulls: PullProcessor
+    pops: PopProcessor
+    others: Sequence[Processor]
+
+    @property
+    def all(self) -> Sequence[Processor]:
+        """Every one; no two answer the same code."""
+        return (self.clients, self.pulls, self.pops, *self.others)
+
+    def drain(self) -> None:
+        """Answer every long poll that waits."""
+        self.pulls.drain()
+        self.pops.drain()
+
+
+def processors_of(parts: Parts) -> Processors:
+    """Return what answers the requests to a broker of these parts."""
+    pulls, pops = PullProcessor(parts), _pops(parts)
+    sends = SendProcessor(parts)
+    others = (
+        sends,
+        ReplyProcessor(parts, sends),
+        AckProcessor(parts, pops.settled),
+        OffsetProcessor(parts),
+        TopicProcessor(parts),
+        GroupProcessor(parts),
+        MessageProcessor(parts),
+        RelayProcessor(parts),
+        QueueProcessor(parts),
+        SettingsProcessor(parts),
+        AccessProcessor(),
+        AdminProcessor(parts, {"parkedPulls": pulls.waiting, "parkedPops": pops.waiting}),
+    )
+    return Processors(ClientProcessor(parts), pulls, pops, others)
+
+
+def _pops(parts: Parts) -> PopProcessor:
+    dead_letters = DeadLetters(parts)
+    return PopProcessor(parts, Taker(parts.store, parts.leases, parts.offsets, parts.config.limits, dead_letters.put))
