@@ -14,10 +14,10 @@ help: ## print this
 	@printf '\nSettings, from the environment:\n'
 	@PYTHONPATH=. $(PYTHON) -m gateway.up --help-settings
 
-up: $(VENV)/.runtime frontend/dist/index.html ## set everything up, run it, stop it with Ctrl-C
+up: $(VENV)/.runtime $(VENV)/.native frontend/dist/index.html ## set everything up, run it, stop it with Ctrl-C
 	@exec $(BIN)/python -m gateway.up
 
-setup: $(VENV)/.dev frontend/dist/index.html ## set up what `make test` and `make lint` need, and run nothing
+setup: $(VENV)/.dev $(VENV)/.native frontend/dist/index.html ## set up what `make test` and `make lint` need, and run nothing
 
 test: setup ## pass every test; TESTS=path narrows it
 	@$(BIN)/python -m gateway.up.frontend test
@@ -40,7 +40,7 @@ lock: $(VENV)/.dev ## resolve requirements/*.in again, with hashes and without a
 	  --no-emit-index-url --no-header requirements/$$name.in -o requirements/$$name.txt; done
 
 clean: ## remove what was built; messages and other data stay
-	rm -rf $(VENV) frontend/node_modules frontend/dist .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) broker_core/native/*.so frontend/node_modules frontend/dist .mypy_cache .ruff_cache .hypothesis
 
 $(VENV)/.python:
 	@$(PYTHON) -c 'import sys; sys.exit("Gantry needs Python 3.11 or later; this is %d.%d. Name another with PYTHON=…" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
@@ -55,6 +55,10 @@ $(VENV)/.runtime: requirements/runtime.txt | $(VENV)/.python
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.runtime
 	@echo "Installing what it takes to test (once)"
 	@$(PIP) -r $<
+	@touch $@
+
+$(VENV)/.native: $(wildcard broker_core/native/src/*) broker_core/native/build.py | $(VENV)/.runtime
+	@$(BIN)/python -m broker_core.native.build
 	@touch $@
 
 frontend/dist/index.html: $(FRONTEND_SOURCES) | $(VENV)/.runtime

@@ -18,7 +18,9 @@ from broker_core.broker import Broker, BrokerConfig, Identity
 from broker_core.errors import GantryError
 from broker_core.namesrv.config import NameServerConfig
 from broker_core.namesrv.server import NameServer
+from broker_core.native import native, why_not
 from broker_core.remoting import AddressInUse
+from broker_core.remoting.open_files import check_files, raise_limit
 from broker_core.store import StoreConfig
 from broker_core.store.errors import StoreLocked
 
@@ -28,6 +30,8 @@ EXIT_PORT_TAKEN: Final = 72
 
 _FLUSHES: Final = {"async": "ASYNC_FLUSH", "sync": "SYNC_FLUSH"}
 
+_log: Final = logs.get_logger(__name__)
+
 _YOUNG_OBJECTS: Final = 10_000
 """So many new objects make a round of the garbage collector, instead of 700: a batch of sends stays below it."""
 
@@ -36,7 +40,10 @@ def main() -> int:
     """Serve until a signal says otherwise; return the exit status."""
     arguments = _parse()
     logs.configure(arguments.log_level)
+    if native is None:
+        _log.info("compiled functions are not used, Python does their work more slowly: %s", why_not)
     try:
+        check_files(raise_limit())
         return uvloop.run(_serve(arguments))
     except StoreLocked as error:
         return _give_up(error, EXIT_STORE_LOCKED)

@@ -9,6 +9,9 @@
 While one flush runs, the sends that arrive gather for the next, so the disk is never asked for less than everything
 there is. Under asynchronous flush nobody waits and the same flush runs twice a second.
 
+A disk that answers in less time than it takes to hand the work to another thread and back is asked right here, between
+two turns of the loop (`DiskPace`); one slow answer, and the thread has it again.
+
 A flush that fails is never tried again as if nothing had happened: the system may have thrown the pages away. All who
 wait, and all who come later, are told that their message is not known to be on the disk.
 """
@@ -20,11 +23,17 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from broker_core.broker.limits import Limits
 from broker_core.errors import GantryError
 from broker_core.logs import get_logger
+
+_QUICK_NS: Final = 200_000
+# So long a disk is taken to need of which nothing is known yet: it shows what it can in some dozens of flushes.
+_UNKNOWN_NS: Final = 10_000_000
+# Over so many flushes a slow one fades to a third of its weight.
+_REMEMBERED: Final = 20
 
 _log = get_logger(__name__)
 
@@ -39,8 +48,28 @@ class Flushes(Protocol):
     def flushed_log_offset(self) -> int:
         """Everything before it is on the disk."""
 
+    @property
+    def flush_ns(self) -> int:
+        """How long the disk took for the last flush."""
+
     def flush(self) -> object:
         """Bring what was appended to the disk; called in another thread."""
+
+
+class DiskPace:
+    """Judges from the times of past flushes whether the next will be quick; it forgets a slow one only bit by bit."""
+
+    def __init__(self) -> None:
+        self._expected_ns = float(_UNKNOWN_NS)
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether waiting for the disk costs the loop less than handing the work to a thread."""
+        return self._expected_ns < _QUICK_NS
+
+    def learn(self, took_ns: int) -> None:
+        """Take note of how long a flush took."""
+        self._expected_ns = max(took_ns, self._expected_ns + (took_ns - self._expected_ns) / _REMEMBERED)
 
 
 @dataclass(slots=True)
@@ -58,15 +87,19 @@ class GroupCommit:
         self._executor = executor
         self._limits = limits
         self._timeout_ms = timeout_ms
+        self._loop = asyncio.get_running_loop()
         self._waiting: deque[_Waiter] = deque()  # ends rise from left to right, and so do deadlines
-        self._wanted = asyncio.Event()
-        self._failure: GantryError | OSError | None = None
+        self._asked: list[asyncio.Future[None]] = []  # for a flush that begins from now on
+        self._is_wanted = False  # one begins when this turn of the loop is over
+        self._is_running = False
+        self._pace = DiskPace()
+        self._failure: BaseException | None = None
 
     def __len__(self) -> int:
         return len(self._waiting)
 
     @property
-    def failure(self) -> GantryError | OSError | None:
+    def failure(self) -> BaseException | None:
         """Why the disk takes no more, if it does not."""
         return self._failure
 
@@ -81,7 +114,7 @@ class GroupCommit:
             answer(False)
             return
         self._waiting.append(_Waiter(end, now + self._timeout_ms, answer))
-        self._wanted.set()
+        self._want()
 
     def expire(self, now: int) -> None:
         """Answer those whose time is over: their messages are stored, but not known to be on the disk."""
@@ -89,26 +122,60 @@ class GroupCommit:
             self._waiting.popleft().answer(False)
 
     async def run(self, idle_ms: int) -> None:
-        """Flush whenever somebody waits, and every `idle_ms` otherwise; ends when it is cancelled."""
+        """Flush every `idle_ms`, whether somebody waits or not; ends when it is cancelled."""
         while True:
-            if not self._waiting:
-                self._wanted.clear()
-                try:
-                    async with asyncio.timeout(idle_ms / 1000):
-                        await self._wanted.wait()
-                except TimeoutError:
-                    pass
+            await asyncio.sleep(idle_ms / 1000)
             await self.flush()
 
     async def flush(self) -> None:
-        """Flush once and answer everybody whom that serves."""
-        if self._failure is None:
-            try:
-                await asyncio.get_running_loop().run_in_executor(self._executor, self._store.flush)
-            except (GantryError, OSError) as error:
-                _log.error("flush=failed: %s; messages are no longer known to be on the disk", error)
-                self._failure = error
+        """Return when a flush that began after this call is over, and everybody is answered whom it serves."""
+        ended = self._loop.create_future()
+        self._asked.append(ended)
+        self._want()
+        await ended
+
+    # Callbacks, not coroutines: each turn of the loop between a send and its answer is time that the sender waits.
+
+    def _want(self) -> None:
+        if not self._is_wanted and not self._is_running:
+            self._is_wanted = True
+            self._loop.call_soon(self._begin)
+
+    def _begin(self) -> None:
+        self._is_wanted = False
+        self._is_running = True
+        served, self._asked = self._asked, []
+        if self._failure is not None:
+            self._end(served, None)
+            return
+        if self._pace.is_quick and self._waiting:
+            self._flush_here(served)
+            return
+        flushing = self._executor.submit(self._store.flush)
+        flushing.add_done_callback(
+            lambda flushed: self._loop.call_soon_threadsafe(self._end, served, flushed.exception())
+        )
+
+    def _flush_here(self, served: list[asyncio.Future[None]]) -> None:
+        try:
+            self._store.flush()
+        except (GantryError, OSError) as error:
+            self._end(served, error)
+        else:
+            self._end(served, None)
+
+    def _end(self, served: list[asyncio.Future[None]], failure: BaseException | None) -> None:
+        self._is_running = False
+        if failure is not None:
+            _log.error("flush=failed: %s; messages are no longer known to be on the disk", failure)
+            self._failure = failure
+        self._pace.learn(self._store.flush_ns)
         flushed = self._store.flushed_log_offset
         while self._waiting and (self._waiting[0].end <= flushed or self._failure is not None):
             waiter = self._waiting.popleft()
             waiter.answer(waiter.end <= flushed)
+        for each in served:
+            if not each.done():
+                each.set_result(None)
+        if self._waiting or self._asked:
+            self._want()

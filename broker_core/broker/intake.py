@@ -6,8 +6,6 @@ A message with a delay level goes to the schedule topic and remembers where it w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from broker_core.broker.arrivals import Arrivals
 from broker_core.broker.errors import DiskFull
 from broker_core.broker.stats import Stats
@@ -123,7 +121,7 @@ class Intake:
         self,
         topic: str,
         queue_id: int,
-        entries: Sequence[BatchEntry],
+        entries: list[BatchEntry],
         *,
         common: str,
         sys_flag: int,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from broker_core.native import native
 from broker_core.protocol import properties as names
 from broker_core.protocol.properties import PAIR_END, mark_of
 
@@ -15,6 +16,18 @@ _WAIT: Final = mark_of(names.WAIT)
 _DELAY: Final = mark_of(names.DELAY)
 _TRAN_MSG: Final = mark_of(names.TRAN_MSG)
 _CLUSTER: Final = mark_of(names.CLUSTER)
+
+
+def _settle(text: str, pair: str) -> tuple[str, bool] | None:
+    """Return what is stored of the property string `text`, with `pair` behind it, and whether the sender waits.
+
+    None for a text that asks for something else than to be stored, or that is odd.
+    """
+    rest, waits = take_wait(text)
+    return (with_pair(rest, pair), waits) if is_plain(rest) else None
+
+
+settle: Final = native.settle_text if native else _settle
 
 
 def is_plain(text: str) -> bool:

@@ -49,16 +49,23 @@ class Command:
     @classmethod
     def decode(cls, frame: Frame) -> Command:
         """Return what a frame says; raises MalformedHeader."""
-        serializer = frame.serializer
+        serializer, header, body = frame
         read = header_binary.decode if serializer == SERIALIZER_BINARY else header_json.decode
-        code, ext_fields, opaque, flag, remark, language, version = read(frame.header)
-        return cls(code, ext_fields, frame.body, opaque, flag, remark, language, version, serializer)
+        code, ext_fields, opaque, flag, remark, language, version = read(header)
+        return cls(code, ext_fields, body, opaque, flag, remark, language, version, serializer)
 
     def encode_parts(self) -> list[bytes]:
         """Return the buffers that make this command's frame; raises MalformedHeader or FrameTooLarge."""
-        write = header_binary.encode if self.serializer == SERIALIZER_BINARY else header_json.encode
-        header = write(self.code, self.ext_fields, self.opaque, self.flag, self.remark, self.language, self.version)
-        return frame_parts(self.serializer, header, self.body)
+        body = self.body
+        if self.serializer == SERIALIZER_BINARY:
+            header = header_binary.encode(
+                self.code, self.ext_fields, self.opaque, self.flag, self.remark, self.language, self.version
+            )
+            return frame_parts(self.serializer, header, body)
+        head = header_json.frame_head(
+            self.code, self.ext_fields, self.opaque, self.flag, self.remark, self.language, self.version, len(body)
+        )
+        return [head, body] if body else [head]
 
     def encode(self) -> bytes:
         """Return this command's frame; raises MalformedHeader or FrameTooLarge."""

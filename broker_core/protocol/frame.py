@@ -15,10 +15,10 @@ find its place again, so every fault ends the connection; frames that were whole
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from struct import Struct
-from typing import Final
+from typing import Final, NamedTuple
 
+from broker_core.native import native
 from broker_core.protocol.codes import SERIALIZER_BINARY
 from broker_core.protocol.errors import FrameError, FrameTooLarge, MalformedFrame
 
@@ -32,13 +32,41 @@ _LARGEST_WORD: Final = SERIALIZER_BINARY << 24 | MAX_HEADER
 _unpack_prefix: Final = _PREFIX.unpack_from
 
 
-@dataclass(slots=True)
-class Frame:
+class Frame(NamedTuple):
     """One frame: which form the header has, the header's bytes, the body's bytes."""
 
     serializer: int
     header: bytes
     body: bytes
+
+
+def _cut_frames(kind: type[Frame], data: bytes, max_frame: int, max_header: int, frames: list[Frame]) -> int:
+    """Append the whole frames of `data` to `frames`, up to the first fault; return where the rest begins."""
+    size = len(data)
+    position = 0
+    while position + _PREFIX_SIZE <= size:
+        length, word = _unpack_prefix(data, position)
+        header_at = position + _PREFIX_SIZE
+        body_at = header_at + (word & MAX_HEADER)
+        end = position + _LENGTH_SIZE + length
+        if end > size or _is_faulty(length, word, max_frame, max_header):
+            break
+        frames.append(kind(word >> 24, data[header_at:body_at], data[body_at:end]))
+        position = end
+    return position
+
+
+def _is_faulty(length: int, word: int, max_frame: int, max_header: int) -> bool:
+    header_size = word & MAX_HEADER
+    return (
+        length > max_frame - _LENGTH_SIZE
+        or header_size + _LENGTH_SIZE > length
+        or not 0 < header_size <= max_header
+        or word > _LARGEST_WORD
+    )
+
+
+cut_frames: Final = native.cut_frames if native else _cut_frames
 
 
 class FrameReader:
@@ -72,41 +100,30 @@ class FrameReader:
             data = bytes(kept)
             kept.clear()
         frames: list[Frame] = []
-        try:
-            end = self._cut(data, frames)
-        except FrameError as error:
-            error.frames = frames
-            raise
+        end = cut_frames(Frame, data, self._max_frame, self._max_header, frames)
         if end < len(data):
+            try:
+                self._look_at_rest(data, end)
+            except FrameError as error:
+                error.frames = frames
+                raise
             kept += data[end:] if end else data
         return frames
 
-    def _cut(self, data: bytes, frames: list[Frame]) -> int:
-        """Append the whole frames of `data` to `frames`; return where the piece that remains begins."""
-        size = len(data)
-        largest = self._max_frame - _LENGTH_SIZE
-        largest_header = self._max_header
-        position = 0
-        while position + _PREFIX_SIZE <= size:
-            length, word = _unpack_prefix(data, position)
-            header_size = word & MAX_HEADER
-            header_at = position + _PREFIX_SIZE
-            body_at = header_at + header_size
-            end = position + _LENGTH_SIZE + length
-            if length > largest or body_at > end or not 0 < header_size <= largest_header or word > _LARGEST_WORD:
-                raise self._fault(length, word)
-            if end > size:
-                self._wanted = end - position
-                return position
-            frames.append(Frame(word >> 24, data[header_at:body_at], data[body_at:end]))
-            position = end
+    def _look_at_rest(self, data: bytes, position: int) -> None:
+        """Say how much more is needed for the frame that begins at `position`; raise what is wrong with it already."""
+        left = len(data) - position
         self._wanted = _LENGTH_SIZE
-        if position + _LENGTH_SIZE <= size:
+        if left >= _PREFIX_SIZE:
+            length, word = _unpack_prefix(data, position)
+            if _is_faulty(length, word, self._max_frame, self._max_header):
+                raise self._fault(length, word)
+            self._wanted = _LENGTH_SIZE + length
+        elif left >= _LENGTH_SIZE:
             length = int.from_bytes(data[position : position + _LENGTH_SIZE], "big")
-            if not _LENGTH_SIZE < length <= largest:
+            if not _LENGTH_SIZE < length <= self._max_frame - _LENGTH_SIZE:
                 raise self._fault(length, 0)
             self._wanted = _PREFIX_SIZE
-        return position
 
     def _fault(self, length: int, word: int) -> FrameError:
         if length > self._max_frame - _LENGTH_SIZE:
@@ -119,13 +136,22 @@ class FrameReader:
         )
 
 
+def frame_prefix(serializer: int, header_size: int, body_size: int) -> bytes:
+    """Return what stands before the header of a frame; raise FrameTooLarge when a peer would refuse it."""
+    check_size(_PREFIX_SIZE + header_size + body_size)
+    return _PREFIX.pack(_LENGTH_SIZE + header_size + body_size, serializer << 24 | header_size)
+
+
+def check_size(size: int) -> None:
+    """Raise FrameTooLarge for a frame of `size` bytes, its length word included, that a peer would refuse."""
+    if size > MAX_FRAME:
+        raise FrameTooLarge(size, MAX_FRAME)
+
+
 def frame_parts(serializer: int, header: bytes, body: bytes) -> list[bytes]:
     """Return the buffers that make one frame; together they are what goes on the wire.
 
     Raises FrameTooLarge when a peer would refuse it.
     """
-    size = _PREFIX_SIZE + len(header) + len(body)
-    if size > MAX_FRAME:
-        raise FrameTooLarge(size, MAX_FRAME)
-    prefix = _PREFIX.pack(size - _LENGTH_SIZE, serializer << 24 | len(header))
-    return [prefix, header, body] if body else [prefix, header]
+    head = frame_prefix(serializer, len(header), len(body)) + header
+    return [head, body] if body else [head]

@@ -16,9 +16,11 @@ from typing import Any, Final, TypeAlias
 
 import orjson
 
+from broker_core.native import native
 from broker_core.protocol import fastjson
-from broker_core.protocol.codes import LanguageCode
+from broker_core.protocol.codes import SERIALIZER_JSON, LanguageCode
 from broker_core.protocol.errors import MalformedBody, MalformedHeader
+from broker_core.protocol.frame import check_size, frame_prefix
 
 HeaderParts: TypeAlias = tuple[int, dict[str, str], int, int, str | None, int, int]
 """Code, extFields, opaque, flag, remark, language, version; a plain tuple because every command passes here."""
@@ -34,25 +36,76 @@ def encode(
     code: int, ext_fields: dict[str, str], opaque: int, flag: int, remark: str | None, language: int, version: int
 ) -> bytes:
     """Return the header's bytes; raises MalformedHeader for text that has no UTF-8 form."""
+    try:
+        return _encode(code, ext_fields, opaque, flag, remark, _LANGUAGE_NAMES.get(language, "OTHER"), version)
+    except TypeError as error:  # orjson's error, e.g. for half of a surrogate pair
+        raise MalformedHeader(f"the header of a command {code} cannot be written: {error}") from None
+
+
+def _encode(
+    code: int, ext_fields: dict[str, str], opaque: int, flag: int, remark: str | None, language: str, version: int
+) -> bytes:
     header: dict[str, object] = {
         "code": code,
         "extFields": ext_fields,
         "flag": flag,
-        "language": _LANGUAGE_NAMES.get(language, "OTHER"),
+        "language": language,
         "opaque": opaque,
     }
     if remark is not None:
         header["remark"] = remark
     header["serializeTypeCurrentRPC"] = "JSON"
     header["version"] = version
+    return orjson.dumps(header)
+
+
+def _frame_head(
+    code: int,
+    ext_fields: dict[str, str],
+    opaque: int,
+    flag: int,
+    remark: str | None,
+    language: str,
+    version: int,
+    body_size: int,
+) -> bytes:
+    header = _encode(code, ext_fields, opaque, flag, remark, language, version)
+    return frame_prefix(SERIALIZER_JSON, len(header), body_size) + header
+
+
+_head: Final = native.encode_frame_head if native else _frame_head
+
+
+def frame_head(
+    code: int,
+    ext_fields: dict[str, str],
+    opaque: int,
+    flag: int,
+    remark: str | None,
+    language: int,
+    version: int,
+    body_size: int,
+) -> bytes:
+    """Return a frame up to its body, header included.
+
+    Raises MalformedHeader for text that has no UTF-8 form and numbers of more than 64 bits, FrameTooLarge.
+    """
+    name = _LANGUAGE_NAMES.get(language, "OTHER")
     try:
-        return orjson.dumps(header)
-    except TypeError as error:  # orjson's error, e.g. for half of a surrogate pair
+        head = _head(code, ext_fields, opaque, flag, remark, name, version, body_size)
+    except (TypeError, UnicodeEncodeError, OverflowError) as error:
         raise MalformedHeader(f"the header of a command {code} cannot be written: {error}") from None
+    check_size(len(head) + body_size)
+    return head
 
 
 def decode(data: bytes) -> HeaderParts:
     """Return what the header's bytes say; raises MalformedHeader."""
+    usual = native.decode_header(data, _LANGUAGES) if native else None
+    return usual or _decode(data)
+
+
+def _decode(data: bytes) -> HeaderParts:
     try:
         header = orjson.loads(data)
     except orjson.JSONDecodeError:

@@ -14,10 +14,11 @@ is always read first. V1 is written; V2, which Apache RocketMQ 5 writes for long
 from __future__ import annotations
 
 import struct
+import zlib
 from collections.abc import Sequence
 from typing import Final, NamedTuple
-from zlib import crc32
 
+from broker_core.native import native
 from broker_core.protocol import sys_flag as flags
 from broker_core.protocol.batch import BatchEntry
 from broker_core.protocol.compression import decompress as decompress_body
@@ -88,6 +89,9 @@ class RecordHead(NamedTuple):
     topic_end: int
     properties_begin: int
     properties_end: int
+
+
+crc32: Final = native.crc32 if native else zlib.crc32
 
 
 def crc_of(body: bytes | memoryview) -> int:

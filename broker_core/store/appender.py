@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from broker_core.native import native
 from broker_core.protocol.batch import BatchEntry
+from broker_core.protocol.errors import MalformedRecord
 from broker_core.protocol.message import LogOffset, QueueOffset
 from broker_core.protocol.message_id import format_offset_id
 from broker_core.protocol.properties import MAX_PROPERTIES_BYTES, PAIR_END
 from broker_core.protocol.record import Origin, encode, encode_series, size_of
 from broker_core.protocol.sys_flag import TRANSACTION_MASK, TRANSACTION_PREPARED
-from broker_core.store.commit_log import CommitLog
+from broker_core.store.commit_log import BLANK_BYTES, CommitLog
 from broker_core.store.consume_queue import ConsumeQueue
 from broker_core.store.dispatcher import Followed
 from broker_core.store.errors import MessageIllegal
@@ -50,6 +51,9 @@ class Appender:
         self.store_time = 0
         self._log = log
         self.max_body = max_message_size
+        self._write = self._write_one_compiled if native else self._write_one
+        if native:
+            self._write_record = native.write_record
 
     def append_one(
         self,
@@ -65,25 +69,19 @@ class Appender:
 
         Raises MessageIllegal, MessageError, UnicodeEncodeError or StoreFull, after which nothing is appended.
         """
-        topic = queue.encoded_topic
-        properties = text.encode()
-        if len(body) > self.max_body or len(properties) > MAX_PROPERTIES_BYTES:
-            self._check_sizes(len(body), len(properties))
-        size = size_of(topic, body, properties, origin)
-        log_offset = self._log.place(size)
+        if len(body) > self.max_body:
+            self._check_sizes(len(body), 0)
         is_queued = not sys_flag & TRANSACTION_PREPARED
         offset = queue.next_offset if is_queued else 0
-        self._log.append(
-            encode(topic, body, properties, origin, size, queue.queue_id, offset, log_offset, sys_flag, flag)
-        )
+        log_offset, size = self._write(queue, body, text, flag, sys_flag, origin, offset)
         if is_queued:
             queue.next_offset = offset + 1
         self.store_time = store_time = origin[2]
-        self.appended.append((queue, log_offset, size, offset, store_time, sys_flag, PAIR_END + text, tags_code))
+        self.appended.append((queue, log_offset, size, offset, store_time, sys_flag, text, tags_code))
         return _new_tuple(PutResult, (log_offset, size, offset, store_time, origin[3]))
 
     def append_many(
-        self, queue: ConsumeQueue, entries: Sequence[BatchEntry], common: str, sys_flag: int, origin: Origin
+        self, queue: ConsumeQueue, entries: list[BatchEntry], common: str, sys_flag: int, origin: Origin
     ) -> list[PutResult]:
         """Append messages to one queue, back to back in one segment, all or none; raise like `append_one`.
 
@@ -91,27 +89,121 @@ class Appender:
         """
         if sys_flag & TRANSACTION_MASK:
             raise MessageIllegal("a batch cannot hold transaction messages")
-        topic, store_time, store_host = queue.encoded_topic, origin[2], origin[3]
-        behind = f"{PAIR_END}{common}" if common else ""
-        texts = [entry[2].removesuffix(PAIR_END) + behind if entry[2] else common for entry in entries]
+        texts, variable, longest_body, longest_text = measure_series(entries, common)
+        self._check_sizes(longest_body, longest_text)
+        log_offset = self._log.place(variable + len(entries) * size_of(queue.encoded_topic, b"", b"", origin))
+        write = self._write_series_compiled if native else self._write_series
+        results, followed = write(queue, entries, texts, sys_flag, origin, log_offset)
+        queue.next_offset += len(results)
+        self.appended += followed
+        self.store_time = origin[2]
+        return results
+
+    # -- in Python
+
+    def _write_one(
+        self, queue: ConsumeQueue, body: bytes, text: str, flag: int, sys_flag: int, origin: Origin, offset: int
+    ) -> tuple[int, int]:
+        """Write a record at the end of the log; return where it begins and its bytes."""
+        topic, properties = queue.encoded_topic, text.encode()
+        self._check_sizes(0, len(properties))
+        size = size_of(topic, body, properties, origin)
+        log_offset = self._log.place(size)
+        self._log.append(
+            encode(topic, body, properties, origin, size, queue.queue_id, offset, log_offset, sys_flag, flag)
+        )
+        return log_offset, size
+
+    def _write_series(
+        self,
+        queue: ConsumeQueue,
+        entries: list[BatchEntry],
+        texts: list[str],
+        sys_flag: int,
+        origin: Origin,
+        log_offset: int,
+    ) -> tuple[list[PutResult], list[Followed]]:
+        """Write records at the end of the log, where there is room; return what is known of each."""
+        topic, offset, store_time, store_host = queue.encoded_topic, queue.next_offset, origin[2], origin[3]
         encoded = [text.encode() for text in texts]
-        if max([len(entry[1]) for entry in entries]) > self.max_body or max(map(len, encoded)) > MAX_PROPERTIES_BYTES:
-            for entry, properties in zip(entries, encoded, strict=True):
-                self._check_sizes(len(entry[1]), len(properties))
         fixed = size_of(topic, b"", b"", origin)
         sizes = [fixed + len(entry[1]) + len(properties) for entry, properties in zip(entries, encoded, strict=True)]
-        log_offset, offset = self._log.place(sum(sizes)), queue.next_offset
         parts = encode_series(topic, entries, encoded, origin, sizes, queue.queue_id, offset, log_offset, sys_flag)
         self._log.append(b"".join(parts))
-        results, follow = [], self.appended
+        results: list[PutResult] = []
+        followed: list[Followed] = []
         for text, size in zip(texts, sizes, strict=True):
             results.append(_new_tuple(PutResult, (log_offset, size, offset, store_time, store_host)))
-            follow.append((queue, log_offset, size, offset, store_time, sys_flag, PAIR_END + text, None))
+            followed.append((queue, log_offset, size, offset, store_time, sys_flag, text, None))
             log_offset += size
             offset += 1
-        queue.next_offset = offset
-        self.store_time = store_time
-        return results
+        return results, followed
+
+    # -- compiled
+
+    def _write_one_compiled(
+        self, queue: ConsumeQueue, body: bytes, text: str, flag: int, sys_flag: int, origin: Origin, offset: int
+    ) -> tuple[int, int]:
+        tail = self._log.tail
+        if tail is None:
+            return self._write_one(queue, body, text, flag, sys_flag, origin, offset)
+        begin = tail.wrote
+        log_offset = tail.start + begin
+        try:
+            size = self._write_record(
+                tail.map,
+                begin,
+                tail.reserved - BLANK_BYTES,
+                queue.encoded_topic,
+                body,
+                text,
+                origin,
+                queue.queue_id,
+                offset,
+                log_offset,
+                sys_flag,
+                flag,
+            )
+        except OverflowError as error:
+            raise MalformedRecord(f"a number does not fit its field: {error}") from error
+        if size <= 0:
+            # The segment or what is reserved of it is full, or the properties are too long.
+            return self._write_one(queue, body, text, flag, sys_flag, origin, offset)
+        # Only now: a flush on another thread takes everything before this position for written.
+        tail.wrote = begin + size
+        return log_offset, size
+
+    def _write_series_compiled(
+        self,
+        queue: ConsumeQueue,
+        entries: list[BatchEntry],
+        texts: list[str],
+        sys_flag: int,
+        origin: Origin,
+        log_offset: int,
+    ) -> tuple[list[PutResult], list[Followed]]:
+        tail = self._log.tail
+        assert native is not None
+        assert tail is not None
+        try:
+            results, followed = native.write_series(
+                tail.map,
+                tail.wrote,
+                queue.encoded_topic,
+                entries,
+                texts,
+                origin,
+                queue,
+                queue.queue_id,
+                queue.next_offset,
+                log_offset,
+                sys_flag,
+                PutResult,
+            )
+        except OverflowError as error:
+            raise MalformedRecord(f"a number does not fit its field: {error}") from error
+        tail.wrote += results[-1].end - log_offset
+        return results, followed
 
     def _check_sizes(self, body_bytes: int, properties_bytes: int) -> None:
         """Raise MessageIllegal if one of them is too long."""
@@ -119,3 +211,15 @@ class Appender:
             raise MessageIllegal(f"a body of {body_bytes} bytes; at most {self.max_body} are allowed")
         if properties_bytes > MAX_PROPERTIES_BYTES:
             raise MessageIllegal(f"properties of {properties_bytes} bytes; at most {MAX_PROPERTIES_BYTES} are allowed")
+
+
+def _measure_series(entries: list[BatchEntry], common: str) -> tuple[list[str], int, int, int]:
+    """Return the property text of each entry with `common` behind it, and bytes: of all, longest body, longest text."""
+    behind = f"{PAIR_END}{common}" if common else ""
+    texts = [entry[2].removesuffix(PAIR_END) + behind if entry[2] else common for entry in entries]
+    bodies = [len(entry[1]) for entry in entries]
+    encoded = [len(text.encode()) for text in texts]
+    return texts, sum(bodies) + sum(encoded), max(bodies, default=0), max(encoded, default=0)
+
+
+measure_series: Final = native.measure_series if native else _measure_series

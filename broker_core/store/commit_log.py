@@ -73,6 +73,11 @@ class CommitLog:
         )
 
     @property
+    def tail(self) -> MappedFile | None:
+        """The segment that is appended to, if there is one."""
+        return self._tail
+
+    @property
     def begin(self) -> int:
         """The log offset of the first record there is."""
         return self.files.begin

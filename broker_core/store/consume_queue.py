@@ -76,7 +76,7 @@ class ConsumeQueue:
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
-    def append(self, units: list[bytes], *, first: int, physical_end: int) -> None:
+    def append(self, units: bytes, *, first: int, physical_end: int) -> None:
         """Append units of records in log order, of which the first has queue offset `first`.
 
         Units the queue already has are left out, so that the same records may be dispatched again; a gap before `first`
@@ -84,41 +84,42 @@ class ConsumeQueue:
         stay.
         """
         if physical_end <= self.max_physical:
-            self._mend(units[: max(0, self.max_offset - first)], first)
+            self._mend(units[: max(0, self.max_offset - first) * UNIT_BYTES], first)
             return
         if first != self.max_offset:
             units = self._fit(units, first)
         if units:
-            self._write(b"".join(units))
+            self._write(units)
         self.max_physical = physical_end
 
-    def _fit(self, units: list[bytes], first: int) -> list[bytes]:
+    def _fit(self, units: bytes, first: int) -> bytes:
         if first == 0:
             # The topic was deleted and made again; what is here belongs to its former life.
             self._files.drop_all()
             self._take_measure()
             return units
         if first < self.max_offset:
-            known = self.max_offset - first
+            known = (self.max_offset - first) * UNIT_BYTES
             self._mend(units[:known], first)
             return units[known:]
-        if first - self.max_offset > UNIT.unpack(units[0])[0] // MIN_RECORD_BYTES:
+        if first - self.max_offset > UNIT.unpack_from(units)[0] // MIN_RECORD_BYTES:
             # So many messages have no room in the log before this one: its queue offset is damaged.
-            return []
+            return b""
         if not self._files.files:
             # A queue made again after its first messages left the log begins in the file they would have been in.
             file_units = self._files.file_size // UNIT_BYTES
             self._files_begin_at(first)
-            return [FILLER] * (first % file_units) + units
-        return [FILLER] * (first - self.max_offset) + units
+            return FILLER * (first % file_units) + units
+        return FILLER * (first - self.max_offset) + units
 
-    def _mend(self, units: list[bytes], first: int) -> None:
+    def _mend(self, units: bytes, first: int) -> None:
         """Put units that are there already once more where they name another record: a unit was damaged, not the log.
 
         The tags code may differ: a put may have its own, and RocketMQ may keep it elsewhere (store-format.md 3.7).
         """
-        for number, unit in enumerate(units, first):
-            position = number * UNIT_BYTES
+        for at in range(0, len(units), UNIT_BYTES):
+            unit = units[at : at + UNIT_BYTES]
+            position = first * UNIT_BYTES + at
             file = self._files.find(position)
             if file is not None and file.view[position - file.start :][:PLACE_BYTES] != unit[:PLACE_BYTES]:
                 file.map[position - file.start : position - file.start + UNIT_BYTES] = unit

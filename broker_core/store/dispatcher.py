@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from broker_core.native import native
 from broker_core.protocol import properties as names
 from broker_core.protocol.message import QueueOffset
 from broker_core.protocol.properties import value_after
@@ -27,9 +28,8 @@ RUN_RECORDS: Final = 4096
 
 
 Followed = tuple[ConsumeQueue, int, int, int, int, int, str, int | None]
-"""What there is to follow of one record: queue, log offset, size, queue offset, store time, sys flag, properties as
-marked text (`properties.value_after`), and a tags code that replaces the hash of the tag. A tuple, since each put
-makes one."""
+"""What there is to follow of one record: queue, log offset, size, queue offset, store time, sys flag, property
+text, and a tags code that replaces the hash of the tag. A tuple, since each put makes one."""
 
 _TAGS: Final = names.mark_of(names.TAGS)
 _KEYS: Final = names.mark_of(names.KEYS)
@@ -59,7 +59,7 @@ class Dispatcher:
         # The store time of the last record that is in [logicsMsgTimestamp].
         self.store_time = 0
 
-    def follow(self, run: Sequence[Followed]) -> None:
+    def follow(self, run: list[Followed]) -> None:
         """Put a run of records, in log order, into queues and index.
 
         Raises StoreFull; the run may be repeated then.
@@ -69,7 +69,7 @@ class Dispatcher:
         for queue, records in _by_queue(run).items():
             for part in _consecutive(records):
                 self._append(queue, part)
-        keys = self._hashed_keys(run)
+        keys = hash_keys(run, self._index.end_log_offset)
         if keys:
             self._index.put(keys)
         _, log_offset, size, _, store_time, _, _, _ = run[-1]
@@ -91,43 +91,56 @@ class Dispatcher:
             head.queue_offset,
             head.store_timestamp,
             head.sys_flag,
-            names.PAIR_END + text,
+            text,
             None,
         )
 
     def _append(self, queue: ConsumeQueue, records: list[Followed]) -> None:
-        units = []
-        pack = UNIT.pack
-        is_schedule = queue.topic == SCHEDULE_TOPIC
-        for _, log_offset, size, _, store_time, _, marked, code in records:
-            if code is None:
-                due = self._due(marked, store_time) if is_schedule else None
-                code = due or (tags_code(value_after(_TAGS, marked)) if _TAGS in marked else 0)
-            units.append(pack(log_offset, size, code))
-        queue.append(units, first=records[0][3], physical_end=records[-1][1] + records[-1][2])
+        if queue.topic == SCHEDULE_TOPIC:
+            records = [self._with_due(record) for record in records]
+        queue.append(pack_units(records), first=records[0][3], physical_end=records[-1][1] + records[-1][2])
 
-    def _due(self, marked: str, store_time: int) -> int | None:
-        """Return when a message of the schedule topic is due, in ms (store-format.md 3.1)."""
-        level = value_after(_DELAY, marked)
-        if not level.isdecimal() or int(level) == 0:
-            return None
-        return store_time + self.delay_levels_ms[min(int(level), len(self.delay_levels_ms)) - 1]
-
-    def _hashed_keys(self, run: Sequence[Followed]) -> list[HashedKey]:
-        known = self._index.end_log_offset
-        keys: list[HashedKey] = []
-        for queue, log_offset, _, _, store_time, sys_flag, marked, _ in run:
-            if log_offset < known or sys_flag & TRANSACTION_MASK == TRANSACTION_ROLLBACK:
-                continue
-            if _UNIQ_KEY in marked and (unique_id := value_after(_UNIQ_KEY, marked)):
-                keys.append((key_hash_of_series(f"{queue.topic}#{unique_id}"), log_offset, store_time))
-            if _KEYS in marked:
-                text = value_after(_KEYS, marked)
-                keys += [(key_hash(f"{queue.topic}#{key}"), log_offset, store_time) for key in text.split(" ") if key]
-        return keys
+    def _with_due(self, record: Followed) -> Followed:
+        """Return a record of the schedule topic with the time (ms) it is due as its tags code (store-format.md 3.1)."""
+        queue, log_offset, size, offset, store_time, sys_flag, text, code = record
+        level = value_after(_DELAY, names.PAIR_END + text)
+        if code is None and level.isdecimal() and int(level):
+            code = store_time + self.delay_levels_ms[min(int(level), len(self.delay_levels_ms)) - 1]
+        return queue, log_offset, size, offset, store_time, sys_flag, text, code
 
 
-def _by_queue(run: Sequence[Followed]) -> dict[ConsumeQueue, list[Followed]]:
+def _pack_units(records: list[Followed]) -> bytes:
+    """Return the units of these records, back to back."""
+    units = []
+    pack = UNIT.pack
+    for _, log_offset, size, _, _, _, text, code in records:
+        if code is None:
+            marked = names.PAIR_END + text
+            code = tags_code(value_after(_TAGS, marked)) if _TAGS in marked else 0
+        units.append(pack(log_offset, size, code))
+    return b"".join(units)
+
+
+def _hash_keys(run: list[Followed], known: int) -> list[HashedKey]:
+    """Return the index keys of the records from log offset `known` on; those of a record: unique id, then keys."""
+    keys: list[HashedKey] = []
+    for queue, log_offset, _, _, store_time, sys_flag, text, _ in run:
+        if log_offset < known or sys_flag & TRANSACTION_MASK == TRANSACTION_ROLLBACK:
+            continue
+        marked = names.PAIR_END + text
+        if _UNIQ_KEY in marked and (unique_id := value_after(_UNIQ_KEY, marked)):
+            keys.append((key_hash_of_series(f"{queue.topic}#{unique_id}"), log_offset, store_time))
+        if _KEYS in marked:
+            several = value_after(_KEYS, marked)
+            keys += [(key_hash(f"{queue.topic}#{key}"), log_offset, store_time) for key in several.split(" ") if key]
+    return keys
+
+
+pack_units: Final = native.pack_units if native else _pack_units
+hash_keys: Final = native.hash_keys if native else _hash_keys
+
+
+def _by_queue(run: list[Followed]) -> dict[ConsumeQueue, list[Followed]]:
     """Group the records that enter a queue: all but prepared and rolled back ones."""
     grouped: dict[ConsumeQueue, list[Followed]] = {}
     for record in run:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Final, NamedTuple
 
+from broker_core.native import native
+from broker_core.native.functions import Native
 from broker_core.protocol.message import QueueOffset
 from broker_core.store.commit_log import CommitLog
 from broker_core.store.consume_queue import ConsumeQueue
@@ -133,11 +135,13 @@ class _Walk:
 
     def take(self, units: memoryview) -> None:
         """Go over units in the order of the queue; each record is looked at before it is handed out."""
+        if native and self._queue.known_as and self._accept_record is None:
+            units = self._take_usual(native, units)
         accept, accept_record, records = self._accept_tag, self._accept_record, self.records
         is_usual = usual_check(self._queue.known_as, self._queue.queue_id)
         # The segment that the last record was in; nearly always the next one is there too.
         view, start, end = memoryview(b""), 0, 0
-        offset = self._begin
+        offset = self._begin + self.walked
         for log_offset, size, tags_code in UNIT.iter_unpack(units):
             if records and (len(records) >= self._max_messages or size > self._room):
                 break
@@ -158,6 +162,24 @@ class _Walk:
         self.walked = offset - self._begin
         if records:
             self.status = GetStatus.FOUND
+
+    def _take_usual(self, compiled: Native, units: memoryview) -> memoryview:
+        """Do the same for the first units, as far as nothing is unusual; return those that are left."""
+        view, start, end = self._segment_of(UNIT.unpack_from(units)[0])
+        self.walked, self._room = compiled.walk_units(
+            units,
+            self._begin,
+            view,
+            end - start,
+            start,
+            self._queue.known_as,
+            self._queue.queue_id,
+            self._accept_tag,
+            self.records,
+            self._max_messages,
+            self._room,
+        )
+        return units[self.walked * UNIT_BYTES :]
 
     def _segment_of(self, log_offset: int) -> tuple[memoryview, int, int]:
         """Return the bytes of the segment that holds `log_offset`, and where in the log they begin and end."""

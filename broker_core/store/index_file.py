@@ -14,10 +14,12 @@ entry is a candidate until the record itself has been looked at.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from mmap import mmap
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
+from broker_core.native import native
 from broker_core.store.commit_log import CommitLog
 from broker_core.store.errors import Corrupt
 from broker_core.store.mapped_file import MappedFile
@@ -112,7 +114,7 @@ class IndexFile:
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
-    def put(self, keys: Sequence[HashedKey], *, least_end: int = 0) -> int:
+    def put(self, keys: list[HashedKey], *, least_end: int = 0) -> int:
         """Add keys of records in log order until the file is full; return how many went in. Raises StoreFull.
 
         The file's end time becomes that of the last key, but never goes back, nor before `least_end`.
@@ -125,33 +127,19 @@ class IndexFile:
         # made again (store-format.md 6.3).
         self.end_time = max(keys[-1][2], self.end_time, self._least_end, least_end)
         _END_TIME.pack_into(self._file.map, _END_TIME_AT, self.end_time)
-        self._put_entries(keys)
+        self.count, self._slots_used, self.begin_time, self.begin_log_offset = put_entries(
+            self._file.map,
+            self.slots,
+            self._entries_at,
+            self.count,
+            self._slots_used,
+            self.begin_time,
+            self.begin_log_offset,
+            keys,
+        )
         self.end_log_offset = keys[-1][1]
         self._write_header()
         return len(keys)
-
-    def _put_entries(self, keys: Sequence[HashedKey]) -> None:
-        buffer, slots = self._file.map, self.slots
-        number, position = self.count, self._entries_at + self.count * ENTRY.size
-        begin_time, slots_used = self.begin_time, self._slots_used
-        read_slot, write_slot, write_entry = SLOT.unpack_from, SLOT.pack_into, ENTRY.pack_into
-        for key_hash, log_offset, store_time in keys:
-            slot_at = key_hash % slots * 4 + 40
-            (older,) = read_slot(buffer, slot_at)
-            if not 0 < older <= number:
-                older = 0
-                slots_used += 1
-            seconds = (store_time - begin_time) // 1000 if 0 < begin_time <= store_time else 0
-            if seconds > _MAX_SECONDS:
-                seconds = _MAX_SECONDS
-            write_entry(buffer, position, key_hash, log_offset, seconds, older)
-            write_slot(buffer, slot_at, number)
-            if number == 1:
-                # After the seconds were taken: in a file that follows another they count from that one's end.
-                begin_time, self.begin_log_offset = store_time, log_offset
-            number += 1
-            position += 20
-        self.begin_time, self._slots_used, self.count = begin_time, slots_used, number
 
     def _reserve(self, entries: int) -> None:
         file = self._file
@@ -246,3 +234,40 @@ class IndexFile:
 def file_bytes(slots: int, entries: int) -> int:
     """Return the length of an index file (store-format.md 4.1)."""
     return HEADER.size + slots * SLOT.size + entries * ENTRY.size
+
+
+def _put_entries(
+    into: mmap,
+    slots: int,
+    entries_at: int,
+    number: int,
+    slots_used: int,
+    begin_time: int,
+    begin_log_offset: int,
+    keys: list[HashedKey],
+) -> tuple[int, int, int, int]:
+    """Write entries from `number` on and have their slots point at them (store-format.md 4.4).
+
+    `into` is the map of the whole file, which has room for them. Returns the header fields that follow from it: next
+    number, slots in use, begin time (ms), begin log offset.
+    """
+    position = entries_at + number * ENTRY.size
+    read_slot, write_slot, write_entry = SLOT.unpack_from, SLOT.pack_into, ENTRY.pack_into
+    for key_hash, log_offset, store_time in keys:
+        slot_at = key_hash % slots * SLOT.size + HEADER.size
+        (older,) = read_slot(into, slot_at)
+        if not 0 < older <= number:
+            older = 0
+            slots_used += 1
+        seconds = (store_time - begin_time) // 1000 if 0 < begin_time <= store_time else 0
+        write_entry(into, position, key_hash, log_offset, min(seconds, _MAX_SECONDS), older)
+        write_slot(into, slot_at, number)
+        if number == 1:
+            # After the seconds were taken: in a file that follows another they count from that one's end.
+            begin_time, begin_log_offset = store_time, log_offset
+        number += 1
+        position += ENTRY.size
+    return number, slots_used, begin_time, begin_log_offset
+
+
+put_entries: Final = native.put_entries if native else _put_entries

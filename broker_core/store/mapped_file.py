@@ -21,8 +21,10 @@ import os
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
+from time import perf_counter_ns
 from typing import Final, Self
 
+from broker_core.native import native
 from broker_core.store.errors import Corrupt, StoreFull
 from broker_core.store.layout import NEW_PREFIX
 
@@ -143,16 +145,9 @@ class MappedFile:
                     return start + len(kept)
         return 0
 
-    def sync(self) -> None:
-        """Wait until everything written so far is on the disk; other threads run meanwhile."""
-        try:
-            descriptor = os.open(self.path, os.O_RDWR)
-        except FileNotFoundError:
-            return
-        try:
-            os.fdatasync(descriptor)
-        finally:
-            os.close(descriptor)
+    def sync(self) -> int:
+        """Wait until everything written so far is on the disk; other threads run meanwhile. Returns the ns it took."""
+        return sync_file(self.path)
 
     def modified_ms(self) -> int:
         """Return the time of the last write as the file system keeps it, in ms."""
@@ -186,6 +181,23 @@ class MappedFile:
                 raise
         finally:
             os.close(descriptor)
+
+
+def _sync_file(path: Path) -> int:
+    """Wait until the data of a file is on the disk; return the ns that took, 0 if there is no such file."""
+    begin = perf_counter_ns()
+    try:
+        descriptor = os.open(path, os.O_RDWR)
+    except FileNotFoundError:
+        return 0
+    try:
+        os.fdatasync(descriptor)
+    finally:
+        os.close(descriptor)
+    return perf_counter_ns() - begin
+
+
+sync_file: Final = native.sync_file if native else _sync_file
 
 
 def sync_folder(folder: Path) -> None:

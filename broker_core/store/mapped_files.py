@@ -29,7 +29,9 @@ class MappedFiles:
         self.files: list[MappedFile] = []
         self._reserve_bytes = reserve_bytes
         self._scratch = scratch
-        self._named_on_disk = True
+        # How many files were added, and of how many of them the folder is known to be on the disk.
+        self._added = 0
+        self._named = 0
 
     @classmethod
     def load(cls, folder: Path, *, file_size: int, reserve_bytes: int, scratch: Path, writable: bool = True) -> Self:
@@ -92,7 +94,7 @@ class MappedFiles:
             scratch=self._scratch,
             data=data,
         )
-        self._named_on_disk = False
+        self._added += 1
         self.files.append(file)
         return file
 
@@ -112,14 +114,17 @@ class MappedFiles:
         while self.files:
             self.files.pop().delete()
 
-    def sync(self, position: int) -> None:
-        """Wait until everything from `position` on that is written now is on the disk; other threads run meanwhile."""
-        files = list(self.files)
-        for file in files[max(0, bisect_right(files, position, key=_start) - 1) :]:
-            file.sync()
-        if not self._named_on_disk:
-            self._named_on_disk = True
+    def sync(self, position: int) -> int:
+        """Wait until everything from `position` on that is written now is on the disk; other threads run meanwhile.
+
+        Returns how long the disk took for the data, in ns. Two threads may wait at once.
+        """
+        files, added = list(self.files), self._added
+        took = sum([file.sync() for file in files[max(0, bisect_right(files, position, key=_start) - 1) :]])
+        if self._named < added:
             sync_folder(self.folder)
+            self._named = max(self._named, added)
+        return took
 
     def close(self) -> None:
         """Give up all maps."""

@@ -8,7 +8,6 @@ A message is appended by `put`, readable after `dispatch`, durable when `flushed
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from types import TracebackType
 from typing import NamedTuple, Self
 
@@ -68,6 +67,8 @@ class MessageStore(Reading):
         self._appender.store_time = recovered.dispatcher.store_time
         self._arrived: dict[ConsumeQueue, int] = {}
         self._flushed = FlushedUpTo(LogOffset(recovered.log.begin), 0)
+        # How long the disk took for the last flush that had anything to bring to it.
+        self.flush_ns = 0
         # Why nothing is taken any more, once that is so.
         self._refusal: StoreError | None = None
 
@@ -170,7 +171,7 @@ class MessageStore(Reading):
         self,
         topic: str,
         queue_id: int,
-        entries: Sequence[BatchEntry],
+        entries: list[BatchEntry],
         *,
         common: str,
         sys_flag: int,
@@ -266,7 +267,7 @@ class MessageStore(Reading):
     # -- the disk -----------------------------------------------------------------------------------------------------
 
     def flush(self) -> FlushedUpTo:
-        """Wait until everything appended so far is on the disk. Any one thread may call it beside the owner's.
+        """Wait until everything appended so far is on the disk. Any one thread may call it beside the owner.
 
         Raises FlushFailed when the disk refuses; the store takes no messages any more then, since what the disk has
         kept of the last ones cannot be known.
@@ -275,8 +276,9 @@ class MessageStore(Reading):
         stored = self._appender.store_time
         end = self._log.end
         if end > self._flushed.log_offset:
-            self._sync_log(self._flushed.log_offset)
-            self._flushed = FlushedUpTo(LogOffset(end), stored)
+            self.flush_ns = self._sync_log(self._flushed.log_offset)
+            if end > self._flushed.log_offset:  # the other thread may have come further meanwhile
+                self._flushed = FlushedUpTo(LogOffset(end), stored)
         return self._flushed
 
     def checkpoint(self) -> Checkpoint:
@@ -292,9 +294,9 @@ class MessageStore(Reading):
         write_checkpoint(self.config.folder, checkpoint)
         return checkpoint
 
-    def _sync_log(self, begin: int) -> None:
+    def _sync_log(self, begin: int) -> int:
         try:
-            self._log.files.sync(begin)
+            return self._log.files.sync(begin)
         except OSError as error:
             self._refusal = FlushFailed(f"{self.config.folder}: {error}")
             raise self._refusal from error

@@ -11,10 +11,9 @@ import struct
 from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Final
-from zlib import crc32
 
 from broker_core.protocol.errors import MalformedRecord
-from broker_core.protocol.record import MAGIC_V1, body_is_sound, read_head
+from broker_core.protocol.record import MAGIC_V1, body_is_sound, crc32, read_head
 from broker_core.protocol.sys_flag import HOSTS_MASK
 from broker_core.store.commit_log import CommitLog
 from broker_core.store.errors import MessageDamaged

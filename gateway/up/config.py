@@ -28,6 +28,7 @@ SETTINGS: Final = (
     ("GANTRY_RATE_CONSUME", "10000", "requests a second to receive and settle of one caller"),
     ("GANTRY_LEASES_PER_GROUP", "100000", "messages that a group may have out on lease"),
     ("GANTRY_LEASES_PER_CALLER", "20000", "messages that one caller may have out on lease"),
+    ("GANTRY_NATIVE", "on", "off: the broker goes on without its compiled functions, at less speed"),
     ("GANTRY_LOG_LEVEL", "INFO", "DEBUG, INFO, WARNING or ERROR"),
 )
 

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.cluster import ROOT, NotStarted, RunningBroker, started_broker
+from broker_core.store.layout import count_files
+from tests.support.cluster import ROOT, NotStarted, RunningBroker, several_brokers, started_broker
+from tests.support.crowd import create_wide_topic, crowd, lowered_open_files, message, pull
 
 STOP_WITHIN_S = 5.0
 
@@ -65,6 +67,66 @@ def test_a_folder_that_cannot_be_made_is_one_clear_line_and_status_2(tmp_path: P
 
     assert ended.returncode == 2
     assert len(ended.stderr.splitlines()) == 1
+
+
+def under(soft: int, hard: int, data: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run it to its end where the system allows so few open files."""
+    shell = ["sh", "-c", f'ulimit -Sn {soft} && ulimit -Hn {hard} && exec "$@"', "sh"]
+    command = [*shell, sys.executable, "-m", "broker_core", "--data-dir", str(data), "--log-level", "ERROR"]
+    ports = ("--namesrv-port", "0", "--broker-port", "0")
+    return subprocess.run(
+        [*command, *ports, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=30, check=False
+    )
+
+
+@pytest.mark.parametrize("allowed", [10, 63])
+def test_where_hardly_a_file_may_be_open_it_says_how_many_must_be(tmp_path: Path, allowed: int) -> None:
+    ended = under(allowed, allowed, tmp_path)
+
+    assert ended.returncode == 2
+    (line,) = ended.stderr.splitlines()
+    assert line.startswith(
+        f"broker_core: the system lets this process have {allowed} files open; its store has 0, and 64 more are "
+        "needed. Allow at least 128, of which half are for connections: `ulimit -n 128` before the start"
+    )
+    assert not list(tmp_path.iterdir())
+
+
+async def test_a_store_of_more_files_than_may_be_open_is_not_touched_and_what_it_needs_is_said(tmp_path: Path) -> None:
+    # Given a store of 120 queues and a segment of its log
+    running = RunningBroker(tmp_path)
+    await asyncio.to_thread(running.start)
+    async with crowd(running.address, 1) as [client]:
+        await create_wide_topic(client, "wide", 120)
+        for queue_id in range(120):
+            assert (await client.ask(message("wide", queue_id, b"kept"))).code == 0
+    await asyncio.to_thread(running.stop)
+    files = count_files(running.store)
+    assert files >= 121
+    wanted = 2 * (files + 64)
+
+    # When it is started where even the hard limit is too low
+    ended = await asyncio.to_thread(under, 100, files + 63, tmp_path)
+    # Then one line says all, and how many would do
+    assert ended.returncode == 2
+    (line,) = ended.stderr.splitlines()
+    said = f"the system lets this process have {files + 63} files open; its store has {files}, and 64 more are needed."
+    assert line.startswith(f"broker_core: {said} Allow at least {wanted}, ")
+    for way in (f"`ulimit -n {wanted}`", "/etc/security/limits.conf", "LimitNOFILE", f"--ulimit nofile={wanted}"):
+        assert way in line
+
+    # … and where only the soft one is, it is raised before the store is opened, beside a name server elsewhere too
+    async with several_brokers(tmp_path / "elsewhere", names=()) as elsewhere:
+        own = RunningBroker(tmp_path, name_servers=f"127.0.0.1:{elsewhere.name_server.port}")
+        with lowered_open_files(100):
+            await asyncio.to_thread(own.start)
+        try:
+            async with crowd(own.address, 1) as [client]:
+                for queue_id in (0, 119):
+                    assert b"kept" in (await client.ask(pull("wide", queue_id))).body
+        finally:
+            assert await asyncio.to_thread(own.stop) == 0
+    assert "Too many open files" not in running.log.read_text()
 
 
 def test_a_process_that_does_not_start_is_told_from_one_that_does(tmp_path: Path) -> None:

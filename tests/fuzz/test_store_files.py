@@ -13,7 +13,7 @@ import pytest
 
 from broker_core.protocol.errors import MalformedRecord
 from broker_core.protocol.record import body_is_sound, read_head
-from broker_core.store import MessageStore
+from broker_core.store import MessageStore, mapped_file
 from broker_core.store.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from broker_core.store.consume_queue import ConsumeQueue
 from broker_core.store.errors import Corrupt, StoreError
@@ -31,7 +31,7 @@ MOST_MESSAGES: Final = 1000
 def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     """Skip what only a power failure could tell."""
     monkeypatch.setattr(os, "fsync", lambda _: None)
-    monkeypatch.setattr(os, "fdatasync", lambda _: None)
+    monkeypatch.setattr(mapped_file, "sync_file", lambda _: 0)
 
 
 @pytest.fixture

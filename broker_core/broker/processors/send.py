@@ -6,6 +6,7 @@ their answers leave in one write. Under synchronous flush the answer waits in `d
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from functools import lru_cache
 from typing import Final
@@ -25,7 +26,7 @@ from broker_core.broker.intake import Host
 from broker_core.broker.parts import Parts
 from broker_core.broker.processors.handlers import Handlers
 from broker_core.broker.retries import exhausted_retry, send_back
-from broker_core.broker.sent_text import is_plain, take_wait, with_pair
+from broker_core.broker.sent_text import settle, take_wait
 from broker_core.broker.topics import NOT_FOR_CLIENTS, RETRY_PREFIX, check_name
 from broker_core.protocol import fields
 from broker_core.protocol import properties as names
@@ -113,18 +114,21 @@ class SendProcessor:
         self._limits.check_sizes(len(request.body), len(text))
         if self._durability is not None:
             self._durability.check_room()
-        text, waits = take_wait(text)
         born_host = host_of(connection.peer)
         if header.batch:
+            text, waits = take_wait(text)
             results = self._put_batch(header, topic, queue_id, request.body, text, born_host, now)
-            response = self._stored(",".join([result.offset_id for result in results]), results[0], queue_id)
+            last = results[-1]
+            response = self._stored(offset_ids(results), results[0], queue_id)
         else:
-            result = self._put(request, header, topic, queue_id, text, born_host, now)
-            results = [result]
-            response = self._stored(result.offset_id, result, queue_id)
-        if not waits or self._durability is None:
-            return response if known is not None else self._answer_when_registered(response)
-        self._answer_when_flushed(request, connection, response, results[-1].end, now)
+            last, waits = self._put(request, header, topic, queue_id, text, born_host, now)
+            response = self._stored(last.offset_id, last, queue_id)
+        end = last.end if waits and self._durability is not None else None
+        if known is None:
+            return self._answer_when_registered(response, end, now)
+        if end is None:
+            return response
+        self._answer_when_flushed(request, connection, response, end, now)
         return None
 
     def send_back(self, request: Command, _: Connection) -> Command:
@@ -168,14 +172,19 @@ class SendProcessor:
         text: str,
         born_host: Host,
         now: int,
-    ) -> PutResult:
-        if header.topic.startswith(RETRY_PREFIX) or not is_plain(text):
-            return self._put_special(request, header, topic, queue_id, text, born_host, now)
-        return self._intake.put_text(
+    ) -> tuple[PutResult, bool]:
+        """Store the message; return where, and whether its sender waits for the disk."""
+        if header.sys_flag & flags.TRANSACTION_PREPARED:  # prepared or rolled back: it would enter no queue
+            raise TransactionsRefused("this broker takes no transactional messages")
+        settled = None if header.topic.startswith(RETRY_PREFIX) else settle(text, self._cluster_pair)
+        if settled is None:
+            text, waits = take_wait(text)
+            return self._put_special(request, header, topic, queue_id, text, born_host, now), waits
+        result = self._intake.put_text(
             header.topic,
             queue_id,
             request.body,
-            with_pair(text, self._cluster_pair),
+            settled[0],
             flag=header.flag,
             sys_flag=_sys_flag(header, topic),
             born_timestamp=header.born_timestamp,
@@ -183,6 +192,7 @@ class SendProcessor:
             now=now,
             reconsume_times=header.reconsume_times,
         )
+        return result, settled[1]
 
     def _put_special(
         self,
@@ -295,10 +305,18 @@ class SendProcessor:
         ext_fields[_QUEUE_OFFSET] = str(first.queue_offset)
         return Command(_SUCCESS, ext_fields, b"", 0, FLAG_RESPONSE)
 
-    async def _answer_when_registered(self, response: Command) -> Command:
-        """Answer the first send to a topic: a consumer that starts after it must find the topic's route."""
+    async def _answer_when_registered(self, response: Command, end: int | None, now: int) -> Command:
+        """Answer the first send to a topic: a consumer that starts after it must find the topic's route.
+
+        With `end`, everything before that log offset must be on the disk too.
+        """
+        flushed = asyncio.get_running_loop().create_future()
+        if end is None or self._durability is None:
+            flushed.set_result(True)
+        else:
+            self._durability.wait(end, flushed.set_result, now=now)
         await self._parts.registration.wait()
-        return response
+        return response if await flushed else _unflushed(response)
 
     def _answer_when_flushed(
         self, request: Command, connection: Connection, response: Command, end: int, now: int
@@ -306,13 +324,23 @@ class SendProcessor:
         request.body = b""  # it is stored; many that wait for the disk must not be held twice
 
         def answer(is_flushed: bool) -> None:
-            if not is_flushed:
-                response.code = int(ResponseCode.FLUSH_DISK_TIMEOUT)
-                response.remark = "stored, but not known to be on the disk"
-            connection.answer(request, response)
+            connection.answer(request, response if is_flushed else _unflushed(response))
 
         assert self._durability is not None
         self._durability.wait(end, answer, now=now)
+
+
+def _unflushed(response: Command) -> Command:
+    """Make the answer to a send one that says that the message may not be on the disk; return it."""
+    response.code = int(ResponseCode.FLUSH_DISK_TIMEOUT)
+    response.remark = "stored, but not known to be on the disk"
+    return response
+
+
+def offset_ids(results: list[PutResult]) -> str:
+    """Return the message ids of a batch as its answer names them."""
+    host = results[0].store_host.hex().upper()
+    return ",".join([f"{host}{result[0]:016X}" for result in results])
 
 
 def _sys_flag(header: SendHeader, topic: TopicConfig) -> int:

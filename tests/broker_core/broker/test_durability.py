@@ -23,6 +23,7 @@ class Disk:
     appended: int = 0
     flushed_log_offset: int = 0
     flushes: int = 0
+    flush_ns: int = 50_000_000
     broken: bool = False
     free: Event = field(default_factory=Event)
 

@@ -6,6 +6,8 @@ import os
 
 import pytest
 
+from broker_core.store import mapped_file
+
 
 @pytest.fixture(autouse=True)
 def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -14,4 +16,4 @@ def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     The crash tests and the scenarios wait for the real disk.
     """
     monkeypatch.setattr(os, "fsync", lambda _: None)
-    monkeypatch.setattr(os, "fdatasync", lambda _: None)
+    monkeypatch.setattr(mapped_file, "sync_file", lambda _: 0)

@@ -21,8 +21,8 @@ def loaded(root: Path, *, trusted: bool = True) -> ConsumeQueue:
     return queue
 
 
-def units(first: int, count: int) -> list[bytes]:
-    return [UNIT.pack(number * 100, 100, number) for number in range(first, first + count)]
+def units(first: int, count: int) -> bytes:
+    return b"".join([UNIT.pack(number * 100, 100, number) for number in range(first, first + count)])
 
 
 def append(queue: ConsumeQueue, first: int, count: int) -> None:
@@ -39,7 +39,7 @@ def all_units(queue: ConsumeQueue) -> list[Unit]:
 
 
 def expected(first: int, count: int) -> list[Unit]:
-    return [Unit._make(UNIT.unpack(unit)) for unit in units(first, count)]
+    return [Unit._make(each) for each in UNIT.iter_unpack(units(first, count))]
 
 
 def names(root: Path) -> list[int]:
@@ -55,7 +55,7 @@ def test_a_queue_without_messages_has_no_file(tmp_path: Path) -> None:
 
 def test_a_unit_has_twenty_bytes_in_the_known_order(tmp_path: Path) -> None:
     queue = loaded(tmp_path)
-    queue.append([UNIT.pack(0, 176, 2598919)], first=0, physical_end=176)
+    queue.append(UNIT.pack(0, 176, 2598919), first=0, physical_end=176)
     assert queue_file(tmp_path).read_bytes()[:20].hex() == "0000000000000000000000b0000000000027a807"
     assert queue_file(tmp_path).stat().st_size == UNITS * 20
 
@@ -114,7 +114,7 @@ def test_a_topic_made_again_begins_anew(tmp_path: Path) -> None:
     queue = loaded(tmp_path)
     append(queue, 0, 10)
     # When the first message of its second life comes
-    queue.append([UNIT.pack(5000, 100, 7)], first=0, physical_end=5100)
+    queue.append(UNIT.pack(5000, 100, 7), first=0, physical_end=5100)
     # Then the first life is gone
     assert all_units(queue) == [Unit(5000, 100, 7)]
     assert names(tmp_path) == [0]

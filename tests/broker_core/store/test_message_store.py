@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from broker_core.protocol.message import Message
 from broker_core.protocol.record import decode_one
-from broker_core.store import Arrived, GetStatus, MessageStore, PutResult, StoreConfig
+from broker_core.store import Arrived, GetStatus, MessageStore, PutResult, StoreConfig, mapped_file
 from broker_core.store.errors import FlushFailed, MessageIllegal, StoreClosed, StoreFull, StoreLocked
 from tests.support.stores import BROKER, NOW, PRODUCER, bodies, fill, opened, put, put_batch, queue_file, segment, small
 
@@ -278,11 +278,11 @@ def test_a_flush_that_fails_ends_the_taking_of_messages(tmp_path: Path, monkeypa
     store = opened(tmp_path)
     put(store)
 
-    def broken(_: int) -> None:
+    def broken(_: Path) -> int:
         raise OSError(errno.EIO, "broken disk")
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, "fdatasync", broken)
+        patch.setattr(mapped_file, "sync_file", broken)
         with pytest.raises(FlushFailed):
             store.flush()
     with pytest.raises(FlushFailed):

@@ -363,3 +363,14 @@ async def test_the_first_send_to_a_topic_is_answered_when_name_servers_know_it(w
         answer = await wire.ask_name_server(GetRouteInfoRequest(f"new-{number}"))
 
         assert answer.code == ResponseCode.SUCCESS
+
+
+@pytest.mark.parametrize("properties", [{}, {"TRAN_MSG": "false"}, {"DELAY": "1"}])
+@pytest.mark.parametrize("sys_flag", [4, 12])
+async def test_a_message_that_no_queue_would_name_is_refused(
+    wire: Wire, sys_flag: int, properties: dict[str, str]
+) -> None:
+    answer = await wire.try_send("orders", b"x", properties=properties, sys_flag=sys_flag)
+
+    assert answer.code == ResponseCode.NO_PERMISSION
+    assert wire.broker.store.appended_log_offset == 0

@@ -1,0 +1,133 @@
+"""The compiled functions as Python sees them. What each does is said by the Python function that is its twin."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypeVar
+
+T = TypeVar("T", bound=tuple[Any, ...])
+
+Writable = Any
+"""A memory map or a bytearray; type checkers have no name for what can be written into."""
+
+Followed = tuple[Any, int, int, int, int, int, str, int | None]
+Entry = tuple[int, bytes, str]
+Origin = tuple[int, bytes, int, bytes, int, int]
+Key = tuple[int, int, int]
+HeaderParts = tuple[int, dict[str, str], int, int, str | None, int, int]
+
+
+class Native(Protocol):
+    """The module that `build.py` makes. Wrong types raise TypeError, numbers that do not fit OverflowError."""
+
+    def crc32(self, data: bytes | memoryview, /) -> int:
+        """Do what `zlib.crc32` does."""
+
+    def sync_file(self, path: str | os.PathLike[str], /) -> int:
+        """Twin of `store.mapped_file.sync_file`."""
+
+    def cut_frames(self, frame: type[T], data: bytes, max_frame: int, max_header: int, frames: list[T], /) -> int:
+        """Twin of `protocol.frame.cut_frames`."""
+
+    def decode_header(self, data: bytes, languages: Mapping[str, int], /) -> HeaderParts | None:
+        """Twin of `protocol.header_json.read_usual`."""
+
+    def encode_frame_head(
+        self,
+        code: int,
+        ext_fields: dict[str, str],
+        opaque: int,
+        flag: int,
+        remark: str | None,
+        language: str,
+        version: int,
+        body_length: int,
+        /,
+    ) -> bytes:
+        """Twin of `protocol.header_json.frame_head`; `language` is the name."""
+
+    def decode_batch(self, entry: type[T], body: bytes | memoryview, /) -> list[T] | None:
+        """Twin of `protocol.batch.decode_batch`; None for a body that is not sound."""
+
+    def settle_text(self, text: str, pair: str, /) -> tuple[str, bool] | None:
+        """Twin of `broker.sent_text.settle`."""
+
+    def write_record(
+        self,
+        into: Writable,
+        at: int,
+        limit: int,
+        topic: bytes,
+        body: bytes,
+        text: str,
+        origin: Origin,
+        queue_id: int,
+        queue_offset: int,
+        log_offset: int,
+        sys_flag: int,
+        flag: int,
+        /,
+    ) -> int:
+        """Twin of `protocol.record.encode`, written to its place.
+
+        Returns its bytes; 0 if it would end behind `limit`, -1 if its properties are too long.
+        """
+
+    def measure_series(self, entries: list[Any], common: str, /) -> tuple[list[str], int, int, int]:
+        """Twin of `store.appender.measure_series`."""
+
+    def write_series(
+        self,
+        into: Writable,
+        at: int,
+        topic: bytes,
+        entries: list[Any],
+        texts: list[str],
+        origin: Origin,
+        queue: object,
+        queue_id: int,
+        queue_offset: int,
+        log_offset: int,
+        sys_flag: int,
+        result: type[T],
+        /,
+    ) -> tuple[list[T], list[Followed]]:
+        """Twin of `protocol.record.encode_series`, written to its place, with what its appender notes of each."""
+
+    def pack_units(self, records: list[Any], /) -> bytes:
+        """Twin of `store.dispatcher.pack_units`."""
+
+    def hash_keys(self, records: list[Any], known: int, /) -> list[Key]:
+        """Twin of `store.dispatcher.hash_keys`."""
+
+    def put_entries(
+        self,
+        into: Writable,
+        slots: int,
+        entries_at: int,
+        number: int,
+        slots_used: int,
+        begin_time: int,
+        begin_log_offset: int,
+        keys: list[Key],
+        /,
+    ) -> tuple[int, int, int, int]:
+        """Twin of `store.index_file.put_entries`."""
+
+    def walk_units(
+        self,
+        units: memoryview,
+        queue_offset: int,
+        segment: memoryview,
+        wrote: int,
+        begin: int,
+        topic: bytes,
+        queue_id: int,
+        accept: Callable[[int], bool] | None,
+        records: list[memoryview],
+        max_messages: int,
+        room: int,
+        /,
+    ) -> tuple[int, int]:
+        """Do what the loop of `store.fetch` does, as far as nothing is unusual: (units walked, room left)."""

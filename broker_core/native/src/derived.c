@@ -1,0 +1,231 @@
+/* What is derived from the log: units of consume queues, entries of index files; the twins of store/dispatcher.py and
+ * store/index_file.py (store-format.md 3.1, 4). */
+#include "native.h"
+
+#define UNIT 20
+#define ENTRY 20
+#define SLOT 4
+#define HEADER 40
+#define TRANSACTION_MASK 12
+#define TRANSACTION_ROLLBACK 12
+
+/* Where in a tuple of what is followed of a record (see `Followed` in store/dispatcher.py). */
+enum { QUEUE, LOG_OFFSET, SIZE, QUEUE_OFFSET, STORE_TIME, SYS_FLAG, TEXT, TAGS_CODE, FIELDS };
+
+static int is_followed(PyObject *record)
+{
+    if (PyTuple_Check(record) && PyTuple_GET_SIZE(record) == FIELDS && PyUnicode_Check(PyTuple_GET_ITEM(record, TEXT)))
+        return 1;
+    PyErr_SetString(PyExc_TypeError, "what is followed of a record is a tuple of eight");
+    return 0;
+}
+
+static int code_of(PyObject *record, int64_t *code)
+{
+    PyObject *own = PyTuple_GET_ITEM(record, TAGS_CODE);
+    if (own != Py_None)
+        return as_int64(own, code);
+    Py_ssize_t begin, end;
+    PyObject *text = value_of(PyTuple_GET_ITEM(record, TEXT), "TAGS", &begin, &end);
+    *code = text == NULL ? 0 : (int32_t)hash_units(0, text, begin, end);
+    return 0;
+}
+
+/* pack_units(records) -> the units of these records, back to back */
+PyObject *native_pack_units(PyObject *module, PyObject *records)
+{
+    if (!PyList_Check(records)) {
+        PyErr_SetString(PyExc_TypeError, "pack_units takes a list");
+        return NULL;
+    }
+    Py_ssize_t many = PyList_GET_SIZE(records);
+    PyObject *units = PyBytes_FromStringAndSize(NULL, many * UNIT);
+    if (units == NULL)
+        return NULL;
+    uint8_t *at = (uint8_t *)PyBytes_AS_STRING(units);
+    for (Py_ssize_t i = 0; i < many; i++, at += UNIT) {
+        PyObject *record = PyList_GET_ITEM(records, i);
+        int64_t log_offset, code;
+        int32_t size;
+        if (!is_followed(record) || as_int64(PyTuple_GET_ITEM(record, LOG_OFFSET), &log_offset) < 0 ||
+            as_int32(PyTuple_GET_ITEM(record, SIZE), &size) < 0 || code_of(record, &code) < 0) {
+            Py_DECREF(units);
+            return NULL;
+        }
+        put64(at, (uint64_t)log_offset);
+        put32(at + 8, (uint32_t)size);
+        put64(at + 12, (uint64_t)code);
+    }
+    return units;
+}
+
+/* -- keys ----------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    PyObject *queue; /* whose topic `hash` is of, with the separator behind it */
+    uint32_t hash;
+    PyObject *keys;
+} Hashing;
+
+static int take_topic(Hashing *hashing, PyObject *queue)
+{
+    if (queue == hashing->queue)
+        return 0;
+    PyObject *topic = PyObject_GetAttrString(queue, "topic");
+    if (topic == NULL)
+        return -1;
+    if (!PyUnicode_Check(topic)) {
+        PyErr_SetString(PyExc_TypeError, "a topic is a text");
+        Py_DECREF(topic);
+        return -1;
+    }
+    hashing->hash = 31 * hash_units(0, topic, 0, PyUnicode_GET_LENGTH(topic)) + '#';
+    hashing->queue = queue;
+    Py_DECREF(topic);
+    return 0;
+}
+
+static int add_key(Hashing *hashing, PyObject *record, PyObject *text, Py_ssize_t begin, Py_ssize_t end)
+{
+    int32_t hash = (int32_t)hash_units(hashing->hash, text, begin, end);
+    hash = hash == INT32_MIN ? 0 : hash < 0 ? -hash : hash;
+    PyObject *key =
+        Py_BuildValue("iOO", hash, PyTuple_GET_ITEM(record, LOG_OFFSET), PyTuple_GET_ITEM(record, STORE_TIME));
+    int failed = key == NULL || PyList_Append(hashing->keys, key) < 0;
+    Py_XDECREF(key);
+    return failed ? -1 : 0;
+}
+
+static int add_keys(Hashing *hashing, PyObject *record, PyObject *text, Py_ssize_t begin, Py_ssize_t end)
+{
+    while (begin < end) {
+        Py_ssize_t stop = PyUnicode_FindChar(text, ' ', begin, end, 1);
+        if (stop == -2)
+            return -1;
+        stop = stop < 0 ? end : stop;
+        if (stop > begin && add_key(hashing, record, text, begin, stop) < 0)
+            return -1;
+        begin = stop + 1;
+    }
+    return 0;
+}
+
+static int hash_record(Hashing *hashing, PyObject *record, int64_t known)
+{
+    int64_t log_offset;
+    int32_t sys_flag;
+    Py_ssize_t begin, end;
+    if (!is_followed(record) || as_int64(PyTuple_GET_ITEM(record, LOG_OFFSET), &log_offset) < 0 ||
+        as_int32(PyTuple_GET_ITEM(record, SYS_FLAG), &sys_flag) < 0)
+        return -1;
+    if (log_offset < known || (sys_flag & TRANSACTION_MASK) == TRANSACTION_ROLLBACK)
+        return 0;
+    PyObject *text = PyTuple_GET_ITEM(record, TEXT);
+    if (take_topic(hashing, PyTuple_GET_ITEM(record, QUEUE)) < 0)
+        return -1;
+    if (value_of(text, "UNIQ_KEY", &begin, &end) != NULL && add_key(hashing, record, text, begin, end) < 0)
+        return -1;
+    return value_of(text, "KEYS", &begin, &end) != NULL ? add_keys(hashing, record, text, begin, end) : 0;
+}
+
+/* hash_keys(records, known) -> (hash, log offset, store time) of each key of the records from log offset known on */
+PyObject *native_hash_keys(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    int64_t known;
+    if (check_count(count, 2, "hash_keys") < 0 || as_int64(args[1], &known) < 0)
+        return NULL;
+    if (!PyList_Check(args[0])) {
+        PyErr_SetString(PyExc_TypeError, "hash_keys takes a list");
+        return NULL;
+    }
+    Hashing hashing = {NULL, 0, PyList_New(0)};
+    for (Py_ssize_t i = 0; hashing.keys != NULL && i < PyList_GET_SIZE(args[0]); i++)
+        if (hash_record(&hashing, PyList_GET_ITEM(args[0], i), known) < 0)
+            Py_CLEAR(hashing.keys);
+    return hashing.keys;
+}
+
+/* -- entries of an index file --------------------------------------------------------------------------------------- */
+
+typedef struct {
+    uint8_t *map;
+    int64_t slots, entries_at, number, slots_used, begin_time, begin_log_offset;
+} IndexFile;
+
+static int32_t seconds_since(int64_t begin, int64_t time)
+{
+    if (begin <= 0 || time < begin)
+        return 0;
+    int64_t seconds = (time - begin) / 1000;
+    return seconds > INT32_MAX ? INT32_MAX : (int32_t)seconds;
+}
+
+static int put_entry(IndexFile *file, PyObject *key)
+{
+    int32_t hash;
+    int64_t log_offset, store_time;
+    if (!PyTuple_Check(key) || PyTuple_GET_SIZE(key) != 3) {
+        PyErr_SetString(PyExc_TypeError, "a key is a tuple of three");
+        return -1;
+    }
+    if (as_int32(PyTuple_GET_ITEM(key, 0), &hash) < 0 || as_int64(PyTuple_GET_ITEM(key, 1), &log_offset) < 0 ||
+        as_int64(PyTuple_GET_ITEM(key, 2), &store_time) < 0)
+        return -1;
+    if (hash < 0) {
+        PyErr_SetString(PyExc_ValueError, "a hash is not negative");
+        return -1;
+    }
+    uint8_t *slot = file->map + HEADER + hash % file->slots * SLOT;
+    int64_t older = (int32_t)get32(slot);
+    if (older <= 0 || older > file->number) {
+        older = 0;
+        file->slots_used++;
+    }
+    uint8_t *entry = file->map + file->entries_at + file->number * ENTRY;
+    put32(entry, (uint32_t)hash);
+    put64(entry + 4, (uint64_t)log_offset);
+    put32(entry + 12, (uint32_t)seconds_since(file->begin_time, store_time));
+    put32(entry + 16, (uint32_t)older);
+    put32(slot, (uint32_t)file->number);
+    if (file->number == 1) {
+        file->begin_time = store_time;
+        file->begin_log_offset = log_offset;
+    }
+    file->number++;
+    return 0;
+}
+
+/* put_entries(map, slots, entries_at, number, slots_used, begin_time, begin_log_offset, keys)
+ * -> (number, slots_used, begin_time, begin_log_offset) behind them */
+PyObject *native_put_entries(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    IndexFile file;
+    if (check_count(count, 8, "put_entries") < 0 || as_int64(args[1], &file.slots) < 0 ||
+        as_int64(args[2], &file.entries_at) < 0 || as_int64(args[3], &file.number) < 0 ||
+        as_int64(args[4], &file.slots_used) < 0 || as_int64(args[5], &file.begin_time) < 0 ||
+        as_int64(args[6], &file.begin_log_offset) < 0)
+        return NULL;
+    if (!PyList_Check(args[7])) {
+        PyErr_SetString(PyExc_TypeError, "put_entries takes a list");
+        return NULL;
+    }
+    Py_buffer map;
+    if (PyObject_GetBuffer(args[0], &map, PyBUF_WRITABLE) < 0)
+        return NULL;
+    Py_ssize_t many = PyList_GET_SIZE(args[7]);
+    file.map = map.buf;
+    int failed = 0;
+    if (file.slots < 1 || file.slots > map.len || file.entries_at != HEADER + file.slots * SLOT ||
+        file.number < 0 || file.number > map.len ||
+        file.entries_at + (file.number + many) * ENTRY > map.len) {
+        PyErr_SetString(PyExc_ValueError, "the entries do not fit");
+        failed = 1;
+    }
+    for (Py_ssize_t i = 0; !failed && i < many; i++)
+        failed = put_entry(&file, PyList_GET_ITEM(args[7], i)) < 0;
+    PyBuffer_Release(&map);
+    if (failed)
+        return NULL;
+    return Py_BuildValue("LLLL", (long long)file.number, (long long)file.slots_used, (long long)file.begin_time,
+                         (long long)file.begin_log_offset);
+}

@@ -1,0 +1,38 @@
+#include "native.h"
+
+/* What the sources are told apart by; build.py gives it. */
+#ifndef SOURCES
+#define SOURCES ""
+#endif
+
+#define FAST(name, what) {#name, (PyCFunction)(void (*)(void))native_##name, METH_FASTCALL, what}
+
+static PyMethodDef functions[] = {
+    {"crc32", native_crc32, METH_O, "The checksum of bytes, as zlib computes it."},
+    {"pack_units", native_pack_units, METH_O, "Units of a consume queue."},
+    {"sync_file", native_sync_file, METH_O, "Wait until a file's data is on the disk."},
+    FAST(cut_frames, "Cut bytes into frames."),
+    FAST(decode_header, "Read a usual JSON header."),
+    FAST(encode_frame_head, "Write a frame up to its body."),
+    FAST(write_record, "Write one record."),
+    FAST(measure_series, "Measure the records of a batch."),
+    FAST(write_series, "Write the records of a batch."),
+    FAST(decode_batch, "Read the entries of a batch."),
+    FAST(settle_text, "Make the property text to be stored of that of a send."),
+    FAST(hash_keys, "Hash the keys of records."),
+    FAST(put_entries, "Write entries of an index file."),
+    FAST(walk_units, "Collect records along a consume queue."),
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "_native", "Hot functions of broker_core, compiled.", -1, functions, NULL, NULL, NULL, NULL,
+};
+
+PyMODINIT_FUNC PyInit__native(void)
+{
+    PyObject *module = PyModule_Create(&definition);
+    if (module != NULL && PyModule_AddStringConstant(module, "SOURCES", SOURCES) < 0)
+        Py_CLEAR(module);
+    return module;
+}

@@ -1,0 +1,102 @@
+/* What the files of the extension share. Its functions are the twins of Python functions, which say what they do, and
+ * whose results they must equal byte for byte; see broker_core/native/README.md. */
+#ifndef GANTRY_NATIVE_H
+#define GANTRY_NATIVE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stdint.h>
+#include <string.h>
+
+#define PAIR_END 0x02
+#define NAME_END 0x01
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "only little-endian machines are served; others do the same in Python"
+#endif
+
+typedef struct {
+    const uint8_t *bytes;
+    Py_ssize_t size;
+} Span;
+
+static inline void put16(uint8_t *at, uint16_t value)
+{
+    value = __builtin_bswap16(value);
+    memcpy(at, &value, 2);
+}
+
+static inline void put32(uint8_t *at, uint32_t value)
+{
+    value = __builtin_bswap32(value);
+    memcpy(at, &value, 4);
+}
+
+static inline void put64(uint8_t *at, uint64_t value)
+{
+    value = __builtin_bswap64(value);
+    memcpy(at, &value, 8);
+}
+
+static inline uint16_t get16(const uint8_t *at)
+{
+    uint16_t value;
+    memcpy(&value, at, 2);
+    return __builtin_bswap16(value);
+}
+
+static inline uint32_t get32(const uint8_t *at)
+{
+    uint32_t value;
+    memcpy(&value, at, 4);
+    return __builtin_bswap32(value);
+}
+
+static inline uint64_t get64(const uint8_t *at)
+{
+    uint64_t value;
+    memcpy(&value, at, 8);
+    return __builtin_bswap64(value);
+}
+
+/* crc32.c */
+uint32_t crc32_of(const uint8_t *bytes, size_t size);
+PyObject *native_crc32(PyObject *module, PyObject *argument);
+
+/* numbers.c: -1 with an exception set when the object is no integer or does not fit. */
+int as_int32(PyObject *object, int32_t *value);
+int as_int64(PyObject *object, int64_t *value);
+int check_count(Py_ssize_t given, Py_ssize_t wanted, const char *name);
+
+/* frames.c */
+PyObject *native_cut_frames(PyObject *module, PyObject *const *args, Py_ssize_t count);
+
+/* header_read.c, header_write.c */
+PyObject *native_decode_header(PyObject *module, PyObject *const *args, Py_ssize_t count);
+PyObject *native_encode_frame_head(PyObject *module, PyObject *const *args, Py_ssize_t count);
+
+/* record.c */
+PyObject *native_write_record(PyObject *module, PyObject *const *args, Py_ssize_t count);
+PyObject *native_measure_series(PyObject *module, PyObject *const *args, Py_ssize_t count);
+PyObject *native_write_series(PyObject *module, PyObject *const *args, Py_ssize_t count);
+
+/* batch.c */
+PyObject *native_decode_batch(PyObject *module, PyObject *const *args, Py_ssize_t count);
+
+/* text.c */
+PyObject *native_settle_text(PyObject *module, PyObject *const *args, Py_ssize_t count);
+PyObject *value_of(PyObject *text, const char *name, Py_ssize_t *begin, Py_ssize_t *end);
+uint32_t hash_units(uint32_t hash, PyObject *text, Py_ssize_t begin, Py_ssize_t end);
+
+/* derived.c */
+PyObject *native_pack_units(PyObject *module, PyObject *records);
+PyObject *native_hash_keys(PyObject *module, PyObject *const *args, Py_ssize_t count);
+PyObject *native_put_entries(PyObject *module, PyObject *const *args, Py_ssize_t count);
+
+/* sync.c */
+PyObject *native_sync_file(PyObject *module, PyObject *path);
+
+/* walk.c */
+PyObject *native_walk_units(PyObject *module, PyObject *const *args, Py_ssize_t count);
+
+#endif

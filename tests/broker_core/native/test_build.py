@@ -1,0 +1,121 @@
+"""The compiled functions are built where they can be, never used when stale, and never needed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from broker_core.native import build, sources
+
+ROOT = Path(__file__).parents[3]
+
+
+def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run Python in the project's folder."""
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=ROOT,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=110,
+    )
+
+
+def test_what_is_compiled_knows_its_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "compiled.so"
+    assert not build.is_fresh(path)
+    build.compile_to(path)
+    assert build.is_fresh(path)
+    assert [each.name for each in tmp_path.iterdir()] == ["compiled.so"]
+
+    monkeypatch.setattr(build, "sources_digest", lambda: "0" * 16)
+    assert not build.is_fresh(path)
+
+
+def test_the_sources_compile_without_a_warning(tmp_path: Path) -> None:
+    build.compile_to(tmp_path / "compiled.so", flags=("-Werror", "-Wconversion", "-Wno-sign-conversion"))
+
+
+def test_a_refusing_compiler_is_quoted_and_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(build.CannotCompile, match="no-such-flag"):
+        build.compile_to(tmp_path / "compiled.so", flags=("-fno-such-flag",))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_machine_without_a_compiler_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(build.CannotCompile, match="no C compiler"):
+        build.compile_to(tmp_path / "compiled.so")
+
+
+def test_they_can_be_turned_off() -> None:
+    told = run("-c", "from broker_core.native import native, why_not; print(native, why_not)", GANTRY_NATIVE="off")
+    assert told.stdout.strip() == "None GANTRY_NATIVE says so"
+
+
+def test_stale_ones_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = (
+        "from broker_core.native import sources\n"
+        "sources.sources_digest = lambda: 'other'\n"
+        "import importlib, broker_core.native as package\n"
+        "importlib.reload(package)\n"
+        "print(package.native, package.why_not)\n"
+    )
+    assert run("-c", program).stdout.startswith("None they were built of other sources")
+
+
+def test_the_digest_changes_with_any_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "SOURCES", tmp_path)
+    (tmp_path / "a.c").write_text("one")
+    first = sources.sources_digest()
+    (tmp_path / "a.c").write_text("two")
+    second = sources.sources_digest()
+    (tmp_path / "a.c").rename(tmp_path / "b.c")
+    assert len({first, second, sources.sources_digest()}) == 3
+
+
+@pytest.mark.timeout(300)
+def test_everything_goes_without_them() -> None:
+    """The store, the protocol and the broker's processors pass their tests in Python alone."""
+    folders = ["protocol", "store", "broker/processors"]
+    done = run("-m", "pytest", "-q", "-x", *[f"tests/broker_core/{each}" for each in folders], GANTRY_NATIVE="off")
+    assert done.returncode == 0, done.stdout[-3000:]
+
+
+SANITIZED = """
+import sys
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import module_from_spec, spec_from_file_location
+name = "broker_core.native._native"
+loader = ExtensionFileLoader(name, sys.argv[1])
+sys.modules[name] = module_from_spec(spec_from_file_location(name, sys.argv[1], loader=loader))
+import pytest
+sys.exit(pytest.main(["-q", "-x", "-p", "no:cacheprovider", *sys.argv[2:]]))
+"""
+
+
+@pytest.mark.timeout(300)
+def test_they_touch_no_memory_but_their_own(tmp_path: Path) -> None:
+    """The twins' tests pass with the address and the undefined-behaviour sanitizer looking on."""
+    path = tmp_path / "sanitized.so"
+    build.compile_to(path, flags=("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g"))
+    preload = [
+        subprocess.run(["gcc", f"-print-file-name={each}"], capture_output=True, text=True, check=True).stdout.strip()
+        for each in ("libasan.so", "libubsan.so", "libstdc++.so.6")
+    ]
+    done = run(
+        "-c",
+        SANITIZED,
+        str(path),
+        *[f"tests/broker_core/native/test_{each}.py" for each in ("wire", "store", "memory")],
+        LD_PRELOAD=":".join(preload),
+        ASAN_OPTIONS="detect_leaks=0",  # Python itself keeps memory to its end
+        PYTHONMALLOC="malloc",  # so that the sanitizer sees each object
+    )
+    assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]

@@ -1,0 +1,108 @@
+"""Compiled: nothing is kept of what was made, and no argument of any type does harm."""
+
+from __future__ import annotations
+
+import gc
+import random
+import struct
+import tracemalloc
+from collections.abc import Callable
+from contextlib import suppress
+
+from broker_core.protocol.batch import BatchEntry, encode_batch
+from broker_core.protocol.frame import Frame, frame_parts
+from broker_core.protocol.message import Message
+from broker_core.store.appender import PutResult
+from broker_core.store.index_file import HEADER, file_bytes
+from tests.broker_core.native.twins import LANGUAGES, QUEUES, TOPIC, WRITTEN, compiled
+
+
+def _calls() -> list[Callable[[], object]]:
+    """Return one call of each function that makes objects, the failing ones included."""
+    origin = (0, bytes(8), 0, bytes(8), 0, 0)
+    entries = [BatchEntry(0, b"body", "KEYS\x01a b\x02"), BatchEntry(0, b"", "")]
+    texts, _, _, _ = compiled.measure_series(entries, "common")
+    into = bytearray(4096)
+    followed = compiled.write_series(into, 0, TOPIC, entries, texts, origin, QUEUES[0], 3, 40, 0, 0, PutResult)[1]
+    body = encode_batch([Message("t", b"body", {"a": "b"})])
+    odd = WRITTEN[:-5]
+    file = bytearray(file_bytes(4, 9))
+
+    def fails(function: Callable[[], object]) -> Callable[[], object]:
+        def call() -> None:
+            with suppress(OverflowError, ValueError):
+                function()
+
+        return call
+
+    return [
+        lambda: compiled.cut_frames(Frame, b"".join(frame_parts(0, b"{}", b"body")), 99, 99, []),
+        lambda: compiled.decode_header(WRITTEN, LANGUAGES),
+        lambda: compiled.decode_header(odd, LANGUAGES),
+        lambda: compiled.encode_frame_head(1, {"a": "b" * 3000}, 0, 0, "é" * 2000, "JAVA", 1, 0),
+        fails(lambda: compiled.encode_frame_head(1, {"a": "\ud800"}, 0, 0, None, "JAVA", 1, 0)),
+        lambda: compiled.decode_batch(BatchEntry, body),
+        lambda: compiled.decode_batch(BatchEntry, body[:-1]),
+        lambda: compiled.settle_text("WAIT\x01true\x02a\x01b", "CLUSTER\x01c"),
+        lambda: compiled.write_record(into, 0, 4096, TOPIC, b"body", "a\x01b", origin, 0, 0, 0, 0, 0),
+        fails(lambda: compiled.write_record(into, 0, 4096, TOPIC, b"body", "a\x01b", origin, 1 << 40, 0, 0, 0, 0)),
+        lambda: compiled.measure_series(entries, "common"),
+        lambda: compiled.write_series(into, 0, TOPIC, entries, texts, origin, QUEUES[0], 3, 40, 0, 0, PutResult),
+        fails(lambda: compiled.write_series(into, 4090, TOPIC, entries, texts, origin, None, 3, 4, 0, 0, PutResult)),
+        lambda: compiled.pack_units(followed),
+        lambda: compiled.hash_keys(followed, 0),
+        lambda: compiled.put_entries(file, 4, HEADER.size + 16, 1, 0, 0, 0, [(5, 6, 7)]),
+        fails(lambda: compiled.put_entries(file, 4, HEADER.size + 16, 1, 0, 0, 0, [(5, 6, 1 << 70)])),
+    ]
+
+
+def _growth(call: Callable[[], object]) -> int:
+    """Return how many more bytes are held after 2,000 calls than before."""
+    gc.collect()
+    before = tracemalloc.get_traced_memory()[0]
+    for _ in range(2_000):
+        call()
+    gc.collect()
+    return tracemalloc.get_traced_memory()[0] - before
+
+
+def test_nothing_is_kept_of_what_was_made() -> None:
+    tracemalloc.start()
+    try:
+        for call in _calls():
+            _growth(call)  # what is made once stays
+            assert _growth(call) < 32_000  # the least object of each call would be twice that
+    finally:
+        tracemalloc.stop()
+
+
+def test_any_type_is_refused_without_harm() -> None:
+    """No function crashes on arguments of any type: each returns something, or raises an error of Python's."""
+    generator = random.Random(7)
+    values: list[object] = [
+        None,
+        0,
+        -1,
+        1 << 70,
+        b"",
+        b"x" * 30,
+        bytearray(50),
+        "",
+        "a\x01b",
+        [],
+        [None],
+        {},
+        (),
+        (1, 2, 3),
+        Frame,
+        int,
+    ]
+    names = [name for name in dir(compiled) if not name.startswith("_") and name not in ("SOURCES", "sync_file")]
+    refused = 0
+    for _ in range(20_000):
+        function = getattr(compiled, generator.choice(names))
+        try:
+            function(*(generator.choice(values) for _ in range(generator.choice([1, 2, 5, 8, 11, 12]))))
+        except (TypeError, ValueError, OverflowError, BufferError, AttributeError, struct.error):
+            refused += 1
+    assert refused > 10_000

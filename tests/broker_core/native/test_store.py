@@ -1,0 +1,183 @@
+"""Compiled: records, batches, units and index entries are those of their Python twins, byte for byte."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+from typing import Final
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from broker_core.protocol import batch, record
+from broker_core.protocol.batch import BatchEntry, decode_batch, encode_batch
+from broker_core.protocol.errors import MalformedBatch
+from broker_core.protocol.message import Message
+from broker_core.store import appender, dispatcher, index_file, mapped_file
+from broker_core.store.appender import PutResult
+from broker_core.store.dispatcher import Followed
+from broker_core.store.index_file import ENTRY, HEADER, HashedKey, file_bytes
+from tests.broker_core.native.twins import I32, I64, QUEUES, TEXT, TEXTS, TOPIC, Queue, compiled
+
+HOST: Final = st.sampled_from([bytes(range(8)), bytes(range(20))])
+ORIGIN: Final = st.tuples(I64, HOST, I64, HOST, I32, I64)
+
+
+@given(st.binary(max_size=300), st.integers(0, 5000))
+def test_checksum(data: bytes, repeats: int) -> None:
+    many = data * (repeats % 40)
+    assert compiled.crc32(many) == zlib.crc32(many)
+    assert compiled.crc32(memoryview(many)[3:]) == zlib.crc32(many[3:])
+
+
+# -- records
+
+
+@given(
+    st.binary(max_size=50), TEXT, ORIGIN, st.tuples(I32, I64, I64, I32, I32), st.integers(0, 40), st.integers(-60, 400)
+)
+def test_record(
+    body: bytes, text: str, origin: record.Origin, numbers: tuple[int, int, int, int, int], at: int, slack: int
+) -> None:
+    queue_id, queue_offset, log_offset, sys_flag, flag = numbers
+    properties = text.encode()
+    size = record.size_of(TOPIC, body, properties, origin)
+    into = bytearray(b"\xaa" * 600)
+    limit = at + size + slack
+    written = compiled.write_record(
+        into, at, limit, TOPIC, body, text, origin, queue_id, queue_offset, log_offset, sys_flag, flag
+    )
+    if slack < 0 or at + size > len(into):
+        assert (written, bytes(into)) == (0, b"\xaa" * 600)
+        return
+    assert written == size
+    assert bytes(into[at : at + size]) == record.encode(
+        TOPIC, body, properties, origin, size, queue_id, queue_offset, log_offset, sys_flag, flag
+    )
+    assert set(into[:at]) | set(into[at + size :]) <= {0xAA}
+
+
+def test_numbers_and_texts_that_do_not_fit_write_nothing() -> None:
+    into = bytearray(200)
+    origin = (0, bytes(8), 0, bytes(8), 0, 0)
+    assert compiled.write_record(into, 0, 1 << 60, TOPIC, b"", "x" * 32768, origin, 0, 0, 0, 0, 0) == -1
+    for at in (-1, 201, 1 << 62, -(1 << 62)):
+        assert compiled.write_record(into, at, 1 << 62, TOPIC, b"", "", origin, 0, 0, 0, 0, 0) == 0
+    with pytest.raises(OverflowError):
+        compiled.write_record(into, 0, 200, TOPIC, b"", "", origin, 1 << 31, 0, 0, 0, 0)
+    with pytest.raises(UnicodeEncodeError):
+        compiled.write_record(into, 0, 200, TOPIC, b"", "\ud800", origin, 0, 0, 0, 0, 0)
+    with pytest.raises(TypeError):
+        compiled.write_record(into, 0, 200, TOPIC, b"", "", (0, b"short", 0, bytes(8), 0, 0), 0, 0, 0, 0, 0)
+    assert bytes(into) == bytes(200)
+
+
+ENTRIES: Final = st.lists(st.tuples(I32, st.binary(max_size=30), TEXTS).map(BatchEntry._make), min_size=1, max_size=5)
+
+
+@given(ENTRIES, TEXTS, ORIGIN, st.integers(0, 1 << 40), I32)
+def test_series(entries: list[BatchEntry], common: str, origin: record.Origin, log_offset: int, sys_flag: int) -> None:
+    measured = compiled.measure_series(entries, common)
+    assert measured == appender._measure_series(entries, common)
+    texts, variable, _, _ = measured
+    queue = Queue("topic")
+    size = variable + len(entries) * record.size_of(TOPIC, b"", b"", origin)
+    into = bytearray(size)
+    results, followed = compiled.write_series(
+        into, 0, TOPIC, entries, texts, origin, queue, 3, 40, log_offset, sys_flag, PutResult
+    )
+    encoded = [text.encode() for text in texts]
+    sizes = [record.size_of(TOPIC, entry[1], text, origin) for entry, text in zip(entries, encoded, strict=True)]
+    assert bytes(into) == b"".join(
+        record.encode_series(TOPIC, entries, encoded, origin, sizes, 3, 40, log_offset, sys_flag)
+    )
+    places = [log_offset + sum(sizes[:number]) for number in range(len(sizes))]
+    assert results == [
+        PutResult(place, each, 40 + number, origin[2], origin[3])  # type: ignore[arg-type]
+        for number, (place, each) in enumerate(zip(places, sizes, strict=True))
+    ]
+    assert followed == [
+        (queue, result[0], result[1], result[2], origin[2], sys_flag, text, None)
+        for result, text in zip(results, texts, strict=True)
+    ]
+    with pytest.raises(ValueError, match="does not fit"):
+        compiled.write_series(into, 1, TOPIC, entries, texts, origin, queue, 3, 40, log_offset, sys_flag, PutResult)
+
+
+@given(st.lists(st.tuples(st.binary(max_size=20), st.dictionaries(TEXT, TEXT, max_size=2)), max_size=4), st.data())
+def test_batch(contents: list[tuple[bytes, dict[str, str]]], data: st.DataObject) -> None:
+    try:
+        body = encode_batch([Message("t", each, pairs) for each, pairs in contents])
+    except Exception:  # noqa: BLE001 - a text that no client can write is of no use here
+        assume(False)
+    for damaged in (body, body[: data.draw(st.integers(0, len(body)))], _with_byte(body, data)):
+        found = compiled.decode_batch(BatchEntry, damaged)
+        try:
+            expected = batch._decode_batch(damaged)
+        except MalformedBatch:
+            assert found is None
+            with pytest.raises(MalformedBatch):
+                decode_batch(damaged)
+        else:
+            assert found == expected
+            assert all(type(each) is BatchEntry for each in found)
+
+
+def _with_byte(body: bytes, data: st.DataObject) -> bytes:
+    at = data.draw(st.integers(0, len(body)))
+    return body[:at] + data.draw(st.binary(max_size=2)) + body[at + 1 :]
+
+
+# -- queues and index
+
+FOLLOWED: Final = st.tuples(
+    st.sampled_from(QUEUES), I64, I32, I64, I64, st.sampled_from([0, 4, 8, 12]), TEXTS, st.none() | I64
+)
+
+
+@given(st.lists(FOLLOWED, max_size=6))
+def test_units(records: list[Followed]) -> None:
+    assert compiled.pack_units(records) == dispatcher._pack_units(records)
+
+
+@given(st.lists(FOLLOWED, max_size=6), I64)
+def test_keys(records: list[Followed], known: int) -> None:
+    assert compiled.hash_keys(records, known) == dispatcher._hash_keys(records, known)
+
+
+KEYS: Final = st.tuples(st.integers(0, (1 << 31) - 1), I64, st.integers(-1, 1 << 60))
+
+
+@given(st.lists(KEYS, max_size=12), st.integers(1, 5), st.integers(0, 1 << 50), st.integers(0, 3))
+def test_index_entries(keys: list[HashedKey], slots: int, begin_time: int, number: int) -> None:
+    size = file_bytes(slots, 20)
+    ours, theirs = bytearray(size), bytearray(size)
+    entries_at = HEADER.size + slots * 4
+    state = (number, 0, begin_time, 5)
+    assert index_file._put_entries(ours, slots, entries_at, *state, keys) == compiled.put_entries(  # type: ignore[arg-type]
+        theirs, slots, entries_at, *state, keys
+    )
+    assert ours == theirs
+
+
+def test_entries_that_have_no_room_are_refused() -> None:
+    into = bytearray(file_bytes(4, 3))
+    at = HEADER.size + 16
+    for arguments in ((4, at, 3), (4, at, -1), (4, at + 4, 0), (0, HEADER.size, 0), (1 << 40, at, 0), (4, at, 1 << 60)):
+        with pytest.raises(ValueError, match="do not fit"):
+            compiled.put_entries(into, *arguments, 0, 0, 0, [(1, 2, 3)])
+    with pytest.raises(ValueError, match="negative"):
+        compiled.put_entries(into, 4, at, 1, 0, 0, 0, [(-1, 2, 3)])
+    assert bytes(into) == bytes(file_bytes(4, 3))
+    assert ENTRY.size == 20
+
+
+def test_a_file_is_synced(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"data")
+    for sync in (compiled.sync_file, mapped_file._sync_file):
+        assert sync(path) > 0
+        assert sync(tmp_path / "gone") == 0
+        with pytest.raises(OSError, match=str(tmp_path)):
+            sync(tmp_path)
