@@ -11,9 +11,8 @@ from broker_core.broker.errors import DiskFull
 from broker_core.broker.stats import Stats
 from broker_core.broker.topics import SCHEDULE_TOPIC
 from broker_core.protocol import properties as names
-from broker_core.protocol.batch import BatchEntry
 from broker_core.protocol.message import Message
-from broker_core.store import MessageStore, PutResult
+from broker_core.store import MessageStore, PutResult, PutSeries
 
 Host = tuple[str, int]
 
@@ -121,24 +120,24 @@ class Intake:
         self,
         topic: str,
         queue_id: int,
-        entries: list[BatchEntry],
+        body: bytes,
         *,
         common: str,
         sys_flag: int,
         born_timestamp: int,
         born_host: Host,
         now: int,
-    ) -> list[PutResult]:
-        """Store the messages of a batch side by side, all or none, each with the property text `common` as well.
+    ) -> PutSeries:
+        """Store the messages of a batch's body side by side, all or none, each with the property text `common` as well.
 
         Raises like `put`.
         """
         if self.refusal is not None:
             raise DiskFull(self.refusal)
-        results = self._store.put_batch(
+        series = self._store.put_batch(
             topic,
             queue_id,
-            entries,
+            body,
             common=common,
             sys_flag=sys_flag,
             born_timestamp=born_timestamp,
@@ -146,6 +145,6 @@ class Intake:
             store_host=self._store_host,
             now=now,
         )
-        self._stats.count_put(topic, len(results), results[-1].end - results[0].log_offset)
+        self._stats.count_put(topic, len(series.log_offsets), series.end - series.log_offsets[0])
         self._arrivals.expect()
-        return results
+        return series

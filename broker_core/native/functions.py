@@ -11,10 +11,7 @@ T = TypeVar("T", bound=tuple[Any, ...])
 Writable = Any
 """A memory map or a bytearray; type checkers have no name for what can be written into."""
 
-Followed = tuple[Any, int, int, int, int, int, str, int | None]
-Entry = tuple[int, bytes, str]
 Origin = tuple[int, bytes, int, bytes, int, int]
-Key = tuple[int, int, int]
 HeaderParts = tuple[int, dict[str, str], int, int, str | None, int, int]
 
 
@@ -47,9 +44,6 @@ class Native(Protocol):
     ) -> bytes:
         """Twin of `protocol.header_json.frame_head`; `language` is the name."""
 
-    def decode_batch(self, entry: type[T], body: bytes | memoryview, /) -> list[T] | None:
-        """Twin of `protocol.batch.decode_batch`; None for a body that is not sound."""
-
     def settle_text(self, text: str, pair: str, /) -> tuple[str, bool] | None:
         """Twin of `broker.sent_text.settle`."""
 
@@ -74,31 +68,41 @@ class Native(Protocol):
         Returns its bytes; 0 if it would end behind `limit`, -1 if its properties are too long.
         """
 
-    def measure_series(self, entries: list[Any], common: str, /) -> tuple[list[str], int, int, int]:
-        """Twin of `store.appender.measure_series`."""
+    def measure_batch(self, body: bytes, common: str, /) -> tuple[int, int, int, int] | None:
+        """Return messages, bytes of all bodies and texts, longest body, longest text; None for an unsound body.
 
-    def write_series(
+        The texts are those of the entries with `common` behind them, as `store.appender.join_texts` puts it there.
+        """
+
+    def write_batch(
         self,
         into: Writable,
         at: int,
+        name: str,
         topic: bytes,
-        entries: list[Any],
-        texts: list[str],
+        body: bytes,
+        common: str,
+        messages: int,
         origin: Origin,
-        queue: object,
         queue_id: int,
         queue_offset: int,
         log_offset: int,
         sys_flag: int,
-        result: type[T],
         /,
-    ) -> tuple[list[T], list[Followed]]:
-        """Twin of `protocol.record.encode_series`, written to its place, with what its appender notes of each."""
+    ) -> tuple[list[int], int, bytes, bytes]:
+        """Twin of `protocol.record.encode_series`, written to its place, with `pack_units` and `hash_keys` of it.
+
+        Returns the log offset of each record, where the last one ends, their units and their keys. `topic` is the
+        encoded one, `name` the same as text; body, common and messages are those of `measure_batch`.
+        """
+
+    def format_ids(self, host: bytes, log_offsets: list[int], /) -> str:
+        """Twin of `protocol.message_id.format_offset_ids`."""
 
     def pack_units(self, records: list[Any], /) -> bytes:
         """Twin of `store.dispatcher.pack_units`."""
 
-    def hash_keys(self, records: list[Any], known: int, /) -> list[Key]:
+    def hash_keys(self, records: list[Any], known: int, /) -> bytes:
         """Twin of `store.dispatcher.hash_keys`."""
 
     def put_entries(
@@ -110,7 +114,7 @@ class Native(Protocol):
         slots_used: int,
         begin_time: int,
         begin_log_offset: int,
-        keys: list[Key],
+        keys: bytes,
         /,
     ) -> tuple[int, int, int, int]:
         """Twin of `store.index_file.put_entries`."""

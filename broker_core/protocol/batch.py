@@ -15,7 +15,6 @@ import struct
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from broker_core.native import native
 from broker_core.protocol.errors import MalformedBatch, MalformedProperties
 from broker_core.protocol.message import Message
 from broker_core.protocol.properties import MAX_PROPERTIES_BYTES, format_properties
@@ -54,11 +53,7 @@ def encode_batch(messages: Iterable[Message]) -> bytes:
 
 def decode_batch(body: bytes | memoryview) -> list[BatchEntry]:
     """Return the entries of a batch in their order; raise MalformedBatch for an empty or broken body."""
-    entries = native.decode_batch(BatchEntry, body) if native else None
-    return entries or _decode_batch(bytes(body))
-
-
-def _decode_batch(data: bytes) -> list[BatchEntry]:
+    data = bytes(body)
     end = len(data)
     entries: list[BatchEntry] = []
     position = 0

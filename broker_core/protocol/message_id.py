@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
+from broker_core.native import native
 from broker_core.protocol.errors import MalformedMessageId
 from broker_core.protocol.host import encode_host, split_host
 
@@ -36,6 +37,14 @@ class OffsetId:
 def format_offset_id(host: bytes, log_offset: int) -> str:
     """Return the offset id of the record at `log_offset` of the broker at `host` (8 or 20 bytes)."""
     return f"{host.hex().upper()}{log_offset:016X}"
+
+
+def _format_offset_ids(host: bytes, log_offsets: list[int]) -> str:
+    """Return the offset ids of several records, as the answer to a batch names them: with commas between them."""
+    return ",".join([format_offset_id(host, each) for each in log_offsets])
+
+
+format_offset_ids: Final = native.format_ids if native else _format_offset_ids
 
 
 def parse_offset_id(text: str) -> OffsetId:

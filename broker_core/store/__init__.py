@@ -1,6 +1,6 @@
 """Messages in files, byte for byte as Apache RocketMQ 4.9 keeps them (store-format.md)."""
 
-from broker_core.store.appender import PutResult
+from broker_core.store.appender import PutResult, PutSeries
 from broker_core.store.config import StoreConfig
 from broker_core.store.dispatcher import Arrived
 from broker_core.store.fetch import GetResult, GetStatus
@@ -15,5 +15,6 @@ __all__ = [
     "IndexSearch",
     "MessageStore",
     "PutResult",
+    "PutSeries",
     "StoreConfig",
 ]

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import accumulate
 from typing import Final, NamedTuple
 
 from broker_core.native import native
-from broker_core.protocol.batch import BatchEntry
+from broker_core.native.functions import Native
+from broker_core.protocol.batch import BatchEntry, decode_batch
 from broker_core.protocol.errors import MalformedRecord
 from broker_core.protocol.message import LogOffset, QueueOffset
-from broker_core.protocol.message_id import format_offset_id
+from broker_core.protocol.message_id import format_offset_id, format_offset_ids
 from broker_core.protocol.properties import MAX_PROPERTIES_BYTES, PAIR_END
 from broker_core.protocol.record import Origin, encode, encode_series, size_of
 from broker_core.protocol.sys_flag import TRANSACTION_MASK, TRANSACTION_PREPARED
 from broker_core.store.commit_log import BLANK_BYTES, CommitLog
 from broker_core.store.consume_queue import ConsumeQueue
-from broker_core.store.dispatcher import Followed
+from broker_core.store.dispatcher import Run, Series
 from broker_core.store.errors import MessageIllegal
+from broker_core.store.layout import SCHEDULE_TOPIC
 
 # A named tuple's own constructor is a Python function; this is three times as fast, once for every message.
 _new_tuple: Final = tuple.__new__
@@ -41,12 +45,27 @@ class PutResult(NamedTuple):
         return self.log_offset + self.size
 
 
+class PutSeries(NamedTuple):
+    """Where the messages of a batch were put: back to back, with rising queue offsets."""
+
+    log_offsets: list[int]
+    end: int
+    queue_offset: QueueOffset
+    store_timestamp: int
+    store_host: bytes
+
+    @property
+    def offset_ids(self) -> str:
+        """The offset message ids, with commas between them."""
+        return format_offset_ids(self.store_host, self.log_offsets)
+
+
 class Appender:
     """Gives messages their places. `appended` are the records that wait for the dispatcher, in log order."""
 
     def __init__(self, log: CommitLog, *, max_message_size: int) -> None:
         """Append to `log`."""
-        self.appended: list[Followed] = []
+        self.appended: Run = []
         # The store time (ms) of the last record.
         self.store_time = 0
         self._log = log
@@ -80,24 +99,21 @@ class Appender:
         self.appended.append((queue, log_offset, size, offset, store_time, sys_flag, text, tags_code))
         return _new_tuple(PutResult, (log_offset, size, offset, store_time, origin[3]))
 
-    def append_many(
-        self, queue: ConsumeQueue, entries: list[BatchEntry], common: str, sys_flag: int, origin: Origin
-    ) -> list[PutResult]:
-        """Append messages to one queue, back to back in one segment, all or none; raise like `append_one`.
+    def append_many(self, queue: ConsumeQueue, body: bytes, common: str, sys_flag: int, origin: Origin) -> PutSeries:
+        """Append the messages of a batch's body to one queue, back to back in one segment, all or none.
 
-        `common` is property text that every one of them gets behind its own.
+        `common` is property text that every one of them gets behind its own. Raises like `append_one`.
         """
         if sys_flag & TRANSACTION_MASK:
             raise MessageIllegal("a batch cannot hold transaction messages")
-        texts, variable, longest_body, longest_text = measure_series(entries, common)
-        self._check_sizes(longest_body, longest_text)
-        log_offset = self._log.place(variable + len(entries) * size_of(queue.encoded_topic, b"", b"", origin))
-        write = self._write_series_compiled if native else self._write_series
-        results, followed = write(queue, entries, texts, sys_flag, origin, log_offset)
-        queue.next_offset += len(results)
-        self.appended += followed
-        self.store_time = origin[2]
-        return results
+        measured = native.measure_batch(body, common) if native and queue.topic != SCHEDULE_TOPIC else None
+        if native and measured:
+            series = self._write_batch_compiled(native, queue, body, common, sys_flag, origin, measured)
+        else:
+            series = self._write_batch(queue, decode_batch(body), common, sys_flag, origin)
+        queue.next_offset += len(series.log_offsets)
+        self.store_time = series.store_timestamp
+        return series
 
     # -- in Python
 
@@ -114,30 +130,22 @@ class Appender:
         )
         return log_offset, size
 
-    def _write_series(
-        self,
-        queue: ConsumeQueue,
-        entries: list[BatchEntry],
-        texts: list[str],
-        sys_flag: int,
-        origin: Origin,
-        log_offset: int,
-    ) -> tuple[list[PutResult], list[Followed]]:
-        """Write records at the end of the log, where there is room; return what is known of each."""
+    def _write_batch(
+        self, queue: ConsumeQueue, entries: list[BatchEntry], common: str, sys_flag: int, origin: Origin
+    ) -> PutSeries:
         topic, offset, store_time, store_host = queue.encoded_topic, queue.next_offset, origin[2], origin[3]
+        texts = join_texts(entries, common)
         encoded = [text.encode() for text in texts]
+        self._check_sizes(max([len(entry[1]) for entry in entries]), max(map(len, encoded)))
         fixed = size_of(topic, b"", b"", origin)
         sizes = [fixed + len(entry[1]) + len(properties) for entry, properties in zip(entries, encoded, strict=True)]
-        parts = encode_series(topic, entries, encoded, origin, sizes, queue.queue_id, offset, log_offset, sys_flag)
+        begin = self._log.place(sum(sizes))
+        parts = encode_series(topic, entries, encoded, origin, sizes, queue.queue_id, offset, begin, sys_flag)
         self._log.append(b"".join(parts))
-        results: list[PutResult] = []
-        followed: list[Followed] = []
-        for text, size in zip(texts, sizes, strict=True):
-            results.append(_new_tuple(PutResult, (log_offset, size, offset, store_time, store_host)))
-            followed.append((queue, log_offset, size, offset, store_time, sys_flag, text, None))
-            log_offset += size
-            offset += 1
-        return results, followed
+        *log_offsets, end = accumulate(sizes, initial=begin)
+        for number, (text, size, log_offset) in enumerate(zip(texts, sizes, log_offsets, strict=True), offset):
+            self.appended.append((queue, log_offset, size, number, store_time, sys_flag, text, None))
+        return PutSeries(log_offsets, end, QueueOffset(offset), store_time, store_host)
 
     # -- compiled
 
@@ -173,37 +181,42 @@ class Appender:
         tail.wrote = begin + size
         return log_offset, size
 
-    def _write_series_compiled(
+    def _write_batch_compiled(
         self,
+        compiled: Native,
         queue: ConsumeQueue,
-        entries: list[BatchEntry],
-        texts: list[str],
+        body: bytes,
+        common: str,
         sys_flag: int,
         origin: Origin,
-        log_offset: int,
-    ) -> tuple[list[PutResult], list[Followed]]:
+        measured: tuple[int, int, int, int],
+    ) -> PutSeries:
+        messages, variable, longest_body, longest_text = measured
+        self._check_sizes(longest_body, longest_text)
+        topic, offset, store_time = queue.encoded_topic, queue.next_offset, origin[2]
+        begin = self._log.place(variable + messages * size_of(topic, b"", b"", origin))
         tail = self._log.tail
-        assert native is not None
         assert tail is not None
         try:
-            results, followed = native.write_series(
+            log_offsets, end, units, keys = compiled.write_batch(
                 tail.map,
                 tail.wrote,
-                queue.encoded_topic,
-                entries,
-                texts,
+                queue.topic,
+                topic,
+                body,
+                common,
+                messages,
                 origin,
-                queue,
                 queue.queue_id,
-                queue.next_offset,
-                log_offset,
+                offset,
+                begin,
                 sys_flag,
-                PutResult,
             )
         except OverflowError as error:
             raise MalformedRecord(f"a number does not fit its field: {error}") from error
-        tail.wrote += results[-1].end - log_offset
-        return results, followed
+        tail.wrote += end - begin
+        self.appended.append(Series(queue, begin, end, offset, store_time, units, keys))
+        return PutSeries(log_offsets, end, QueueOffset(offset), store_time, origin[3])
 
     def _check_sizes(self, body_bytes: int, properties_bytes: int) -> None:
         """Raise MessageIllegal if one of them is too long."""
@@ -213,13 +226,7 @@ class Appender:
             raise MessageIllegal(f"properties of {properties_bytes} bytes; at most {MAX_PROPERTIES_BYTES} are allowed")
 
 
-def _measure_series(entries: list[BatchEntry], common: str) -> tuple[list[str], int, int, int]:
-    """Return the property text of each entry with `common` behind it, and bytes: of all, longest body, longest text."""
+def join_texts(entries: Sequence[BatchEntry], common: str) -> list[str]:
+    """Return the property text of each entry with `common` behind it."""
     behind = f"{PAIR_END}{common}" if common else ""
-    texts = [entry[2].removesuffix(PAIR_END) + behind if entry[2] else common for entry in entries]
-    bodies = [len(entry[1]) for entry in entries]
-    encoded = [len(text.encode()) for text in texts]
-    return texts, sum(bodies) + sum(encoded), max(bodies, default=0), max(encoded, default=0)
-
-
-measure_series: Final = native.measure_series if native else _measure_series
+    return [entry[2].removesuffix(PAIR_END) + behind if entry[2] else common for entry in entries]

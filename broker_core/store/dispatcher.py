@@ -6,9 +6,9 @@ run go into the index together. Handing the same records in again changes nothin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
-from typing import Final, NamedTuple
+from collections.abc import Iterator, Sequence
+from itertools import groupby, pairwise
+from typing import Final, NamedTuple, cast
 
 from broker_core.native import native
 from broker_core.protocol import properties as names
@@ -19,7 +19,7 @@ from broker_core.protocol.string_hash import key_hash, key_hash_of_series, tags_
 from broker_core.protocol.sys_flag import TRANSACTION_MASK, TRANSACTION_PREPARED, TRANSACTION_ROLLBACK
 from broker_core.store.consume_queue import ConsumeQueue
 from broker_core.store.index import Index
-from broker_core.store.index_file import HashedKey
+from broker_core.store.index_file import KEY
 from broker_core.store.layout import SCHEDULE_TOPIC, is_folder_name
 from broker_core.store.queues import Queues
 from broker_core.store.units import UNIT
@@ -30,6 +30,32 @@ RUN_RECORDS: Final = 4096
 Followed = tuple[ConsumeQueue, int, int, int, int, int, str, int | None]
 """What there is to follow of one record: queue, log offset, size, queue offset, store time, sys flag, property
 text, and a tags code that replaces the hash of the tag. A tuple, since each put makes one."""
+
+
+class Series(NamedTuple):
+    """What there is to follow of records that stand back to back in the log and in their queue: ready for both."""
+
+    queue: ConsumeQueue
+    log_offset: int
+    end: int
+    queue_offset: int
+    store_time: int
+    units: bytes
+    keys: bytes
+
+    @property
+    def newest(self) -> int:
+        """The log offset of the last record."""
+        return int(UNIT.unpack_from(self.units, len(self.units) - UNIT.size)[0])
+
+    def keys_from(self, known: int) -> bytes:
+        """Return the keys of the records from log offset `known` on."""
+        if self.log_offset >= known:
+            return self.keys
+        return b"".join([KEY.pack(*key) for key in KEY.iter_unpack(self.keys) if key[1] >= known])
+
+
+Run = list[Followed | Series]
 
 _TAGS: Final = names.mark_of(names.TAGS)
 _KEYS: Final = names.mark_of(names.KEYS)
@@ -59,23 +85,41 @@ class Dispatcher:
         # The store time of the last record that is in [logicsMsgTimestamp].
         self.store_time = 0
 
-    def follow(self, run: list[Followed]) -> None:
+    def follow(self, run: Run) -> None:
         """Put a run of records, in log order, into queues and index.
 
         Raises StoreFull; the run may be repeated then.
         """
         if not run:
             return
-        for queue, records in _by_queue(run).items():
-            for part in _consecutive(records):
-                self._append(queue, part)
-        keys = hash_keys(run, self._index.end_log_offset)
-        if keys:
-            self._index.put(keys)
-        _, log_offset, size, _, store_time, _, _, _ = run[-1]
-        self.position = log_offset + size
+        known = self._index.end_log_offset
+        keys = []
+        for kind, part in groupby(run, type):
+            if kind is Series:
+                keys += [self._follow_series(series, known) for series in cast(Iterator[Series], part)]
+            else:
+                keys.append(self._follow_each(list(cast(Iterator[Followed], part)), known))
+        self._index.put(b"".join(keys))
+        last = run[-1]
+        newest, end, store_time = (
+            (last.newest, last.end, last.store_time)
+            if isinstance(last, Series)
+            else (last[1], last[1] + last[2], last[4])
+        )
+        self.position = end
         self.store_time = store_time
-        self._index.roll_when_due(log_offset, self.position, store_time)
+        self._index.roll_when_due(newest, end, store_time)
+
+    def _follow_each(self, records: list[Followed], known: int) -> bytes:
+        """Put records into their queues; return their keys, but for those before log offset `known`."""
+        for queue, mine in _by_queue(records).items():
+            for part in _consecutive(mine):
+                self._append(queue, part)
+        return hash_keys(records, known)
+
+    def _follow_series(self, series: Series, known: int) -> bytes:
+        series.queue.append(series.units, first=series.queue_offset, physical_end=series.end)
+        return series.keys_from(known)
 
     def find_followed(self, head: RecordHead, view: memoryview) -> Followed | None:
         """Return what there is to follow of a record that stands in the log; nothing if its topic can have no queue."""
@@ -121,19 +165,22 @@ def _pack_units(records: list[Followed]) -> bytes:
     return b"".join(units)
 
 
-def _hash_keys(run: list[Followed], known: int) -> list[HashedKey]:
-    """Return the index keys of the records from log offset `known` on; those of a record: unique id, then keys."""
-    keys: list[HashedKey] = []
+def _hash_keys(run: list[Followed], known: int) -> bytes:
+    """Return the index keys, each a KEY, of the records from log offset `known` on: of each unique id, then keys."""
+    keys: list[bytes] = []
+    pack = KEY.pack
     for queue, log_offset, _, _, store_time, sys_flag, text, _ in run:
         if log_offset < known or sys_flag & TRANSACTION_MASK == TRANSACTION_ROLLBACK:
             continue
         marked = names.PAIR_END + text
         if _UNIQ_KEY in marked and (unique_id := value_after(_UNIQ_KEY, marked)):
-            keys.append((key_hash_of_series(f"{queue.topic}#{unique_id}"), log_offset, store_time))
+            keys.append(pack(key_hash_of_series(f"{queue.topic}#{unique_id}"), log_offset, store_time))
         if _KEYS in marked:
             several = value_after(_KEYS, marked)
-            keys += [(key_hash(f"{queue.topic}#{key}"), log_offset, store_time) for key in several.split(" ") if key]
-    return keys
+            keys += [
+                pack(key_hash(f"{queue.topic}#{key}"), log_offset, store_time) for key in several.split(" ") if key
+            ]
+    return b"".join(keys)
 
 
 pack_units: Final = native.pack_units if native else _pack_units

@@ -7,7 +7,7 @@ from typing import Self
 
 from broker_core.store.commit_log import CommitLog
 from broker_core.store.config import StoreConfig
-from broker_core.store.index_file import HashedKey, IndexFile
+from broker_core.store.index_file import KEY, IndexFile
 from broker_core.store.layout import INDEX, index_files, index_name
 
 
@@ -76,15 +76,15 @@ class Index:
         """The last record whose keys are in; records before it are not taken again. -1 without files."""
         return self.files[-1].end_log_offset if self.files else -1
 
-    def put(self, keys: list[HashedKey]) -> None:
-        """Add keys of records in log order; raise StoreFull, after which what went in is not taken again."""
+    def put(self, keys: bytes) -> None:
+        """Add keys (KEYs) of records in log order; raise StoreFull, after which what went in is not taken again."""
         taken = 0
         while taken < len(keys):
             file = self.files[-1] if self.files else None
             if file is None or file.is_full:
-                file = self._roll(keys[taken][2])
+                file = self._roll(KEY.unpack_from(keys, taken)[2])
             # Later than what is finished even if the clock went back: by that recovery knows that this file is not.
-            taken += file.put(keys[taken:], least_end=self.finished_time + 1)
+            taken += file.put(keys[taken:], least_end=self.finished_time + 1) * KEY.size
 
     def roll_when_due(self, record: int, log_end: int, store_time: int) -> None:
         """Begin the next file if the one being filled is full, or if much log has passed since it began.

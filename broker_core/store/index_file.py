@@ -33,7 +33,7 @@ _BLANK: Final = bytes(ENTRY.size)
 _MAX_SECONDS: Final = 0x7FFFFFFF
 _RESERVE_BYTES: Final = 1024 * 1024
 
-HashedKey = tuple[int, int, int]
+KEY: Final = struct.Struct(">iqq")
 """A key on its way into a file: its hash, the log offset of its record, and that one's store time (ms)."""
 
 
@@ -114,18 +114,22 @@ class IndexFile:
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
-    def put(self, keys: list[HashedKey], *, least_end: int = 0) -> int:
-        """Add keys of records in log order until the file is full; return how many went in. Raises StoreFull.
+    def put(self, keys: bytes, *, least_end: int = 0) -> int:
+        """Add keys (each a KEY) of records in log order until the file is full; return how many. Raises StoreFull.
 
         The file's end time becomes that of the last key, but never goes back, nor before `least_end`.
         """
-        keys = keys[: max(0, self.capacity - self.count)]  # a damaged header may state more than there can be
+        keys = keys[
+            : max(0, self.capacity - self.count) * KEY.size
+        ]  # a damaged header may state more than there can be
         if not keys:
             return 0
-        self._reserve(len(keys))
+        count = len(keys) // KEY.size
+        _, newest, newest_time = KEY.unpack_from(keys, len(keys) - KEY.size)
+        self._reserve(count)
         # The end time goes first: a batch that a crash tears then shows as newer than the checkpoint, and the file is
         # made again (store-format.md 6.3).
-        self.end_time = max(keys[-1][2], self.end_time, self._least_end, least_end)
+        self.end_time = max(newest_time, self.end_time, self._least_end, least_end)
         _END_TIME.pack_into(self._file.map, _END_TIME_AT, self.end_time)
         self.count, self._slots_used, self.begin_time, self.begin_log_offset = put_entries(
             self._file.map,
@@ -137,9 +141,9 @@ class IndexFile:
             self.begin_log_offset,
             keys,
         )
-        self.end_log_offset = keys[-1][1]
+        self.end_log_offset = newest
         self._write_header()
-        return len(keys)
+        return count
 
     def _reserve(self, entries: int) -> None:
         file = self._file
@@ -244,7 +248,7 @@ def _put_entries(
     slots_used: int,
     begin_time: int,
     begin_log_offset: int,
-    keys: list[HashedKey],
+    keys: bytes,
 ) -> tuple[int, int, int, int]:
     """Write entries from `number` on and have their slots point at them (store-format.md 4.4).
 
@@ -253,7 +257,7 @@ def _put_entries(
     """
     position = entries_at + number * ENTRY.size
     read_slot, write_slot, write_entry = SLOT.unpack_from, SLOT.pack_into, ENTRY.pack_into
-    for key_hash, log_offset, store_time in keys:
+    for key_hash, log_offset, store_time in KEY.iter_unpack(keys):
         slot_at = key_hash % slots * SLOT.size + HEADER.size
         (older,) = read_slot(into, slot_at)
         if not 0 < older <= number:

@@ -11,13 +11,12 @@ from __future__ import annotations
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from broker_core.protocol.batch import BatchEntry
-from broker_core.protocol.errors import MessageError
+from broker_core.protocol.errors import MalformedBatch, MessageError
 from broker_core.protocol.host import encode_host
 from broker_core.protocol.message import LogOffset, Message, QueueOffset
 from broker_core.protocol.properties import format_properties
 from broker_core.store import abort, closed, retention
-from broker_core.store.appender import Appender, PutResult
+from broker_core.store.appender import Appender, PutResult, PutSeries
 from broker_core.store.checkpoint import Checkpoint, write_checkpoint
 from broker_core.store.config import StoreConfig
 from broker_core.store.consume_queue import ConsumeQueue
@@ -171,7 +170,7 @@ class MessageStore(Reading):
         self,
         topic: str,
         queue_id: int,
-        entries: list[BatchEntry],
+        body: bytes,
         *,
         common: str,
         sys_flag: int,
@@ -180,17 +179,19 @@ class MessageStore(Reading):
         store_host: Host,
         now: int,
         reconsume_times: int = 0,
-    ) -> list[PutResult]:
-        """Append messages to one queue, all or none, with consecutive queue offsets and in one segment.
+    ) -> PutSeries:
+        """Append the messages of a batch's body to one queue, all or none, with consecutive offsets and in one segment.
 
         `common` is property text that all of them get behind their own; it must not end with a zero character. Raises
-        what `put` raises, and MessageIllegal for transaction messages (store-format.md 2.10).
+        what `put` raises, MalformedBatch, and MessageIllegal for transaction messages (store-format.md 2.10).
         """
         origin = (born_timestamp, encode_host(*born_host), now, encode_host(*store_host), reconsume_times, 0)
         queue = self._by_key.get((topic, queue_id)) or self._make_queue(topic, queue_id)
         self._make_ready()
         try:
-            return self._appender.append_many(queue, entries, common, sys_flag, origin)
+            return self._appender.append_many(queue, body, common, sys_flag, origin)
+        except MalformedBatch:
+            raise
         except (MessageError, UnicodeEncodeError) as error:
             raise MessageIllegal(str(error)) from error
 

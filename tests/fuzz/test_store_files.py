@@ -21,7 +21,7 @@ from broker_core.store.index_file import IndexFile
 from broker_core.store.layout import CHECKPOINT, INDEX, index_files
 from tests.fuzz.cases import run_cases
 from tests.fuzz.mutations import mutate
-from tests.support.stores import NOW, bodies, fill, opened, queue_file, segment, small
+from tests.support.stores import NOW, bodies, fill, opened, packed, queue_file, segment, small
 
 MESSAGES: Final = 30
 MOST_MESSAGES: Final = 1000
@@ -79,7 +79,7 @@ def test_keys_go_into_a_damaged_index_file_or_it_is_named(filled: Path, tmp_path
         copy.write_bytes(mutate(random, sound[:80]) + sound[80:])
         file = IndexFile.load(copy, slots=10, entries=20)
         try:
-            file.put([(random.randrange(1 << 31), 100 + n, NOW + n) for n in range(5)])
+            file.put(packed((random.randrange(1 << 31), 100 + n, NOW + n) for n in range(5)))
         finally:
             file.close()
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from broker_core.protocol.batch import BatchEntry
+from broker_core.protocol.batch import encode_batch
 from broker_core.protocol.message import Message
-from broker_core.protocol.properties import format_properties
 from broker_core.protocol.record import decode_many
-from broker_core.store import MessageStore, PutResult, StoreConfig
+from broker_core.store import MessageStore, PutResult, PutSeries, StoreConfig
+from broker_core.store.index_file import KEY
 
 PRODUCER = ("10.0.0.1", 5000)
 BROKER = ("10.0.0.2", 10911)
@@ -42,9 +42,9 @@ def opened(folder: Path, *, now: int = NOW, **changes: Any) -> MessageStore:
     return MessageStore.open(small(folder, **changes), now=now)
 
 
-def entries_of(messages: Sequence[Message]) -> list[BatchEntry]:
-    """Return the messages as they come in the body of a batch."""
-    return [BatchEntry(each.flag, each.body, format_properties(each.properties)) for each in messages]
+def packed(keys: Iterable[tuple[int, int, int]]) -> bytes:
+    """Return index keys (hash, log offset, store time in ms) as an index file takes them."""
+    return b"".join([KEY.pack(*key) for key in keys])
 
 
 def put_batch(
@@ -56,12 +56,12 @@ def put_batch(
     now: int = NOW,
     sys_flag: int = 0,
     common: str = "",
-) -> list[PutResult]:
+) -> PutSeries:
     """Put messages side by side into one queue; their own topics do not count."""
     return store.put_batch(
         topic,
         queue_id,
-        entries_of(messages),
+        encode_batch(messages),
         common=common,
         sys_flag=sys_flag,
         born_timestamp=NOW,

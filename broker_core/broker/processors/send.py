@@ -31,7 +31,6 @@ from broker_core.broker.topics import NOT_FOR_CLIENTS, RETRY_PREFIX, check_name
 from broker_core.protocol import fields
 from broker_core.protocol import properties as names
 from broker_core.protocol import sys_flag as flags
-from broker_core.protocol.batch import decode_batch
 from broker_core.protocol.bodies.topics import TopicConfig
 from broker_core.protocol.codes import (
     FLAG_RESPONSE,
@@ -52,7 +51,7 @@ from broker_core.protocol.message import Message
 from broker_core.protocol.properties import format_properties, parse_properties
 from broker_core.protocol.record import decode_one
 from broker_core.remoting.connection import Connection, Result
-from broker_core.store import PutResult
+from broker_core.store import PutResult, PutSeries
 
 MULTI_TAG: Final = "MULTI_TAG"
 
@@ -117,16 +116,17 @@ class SendProcessor:
         born_host = host_of(connection.peer)
         if header.batch:
             text, waits = take_wait(text)
-            results = self._put_batch(header, topic, queue_id, request.body, text, born_host, now)
-            last = results[-1]
-            response = self._stored(offset_ids(results), results[0], queue_id)
+            series = self._put_batch(header, topic, queue_id, request.body, text, born_host, now)
+            end = series.end
+            response = self._stored(series.offset_ids, series.queue_offset, queue_id)
         else:
-            last, waits = self._put(request, header, topic, queue_id, text, born_host, now)
-            response = self._stored(last.offset_id, last, queue_id)
-        end = last.end if waits and self._durability is not None else None
+            result, waits = self._put(request, header, topic, queue_id, text, born_host, now)
+            end = result.end
+            response = self._stored(result.offset_id, result.queue_offset, queue_id)
+        waits = waits and self._durability is not None
         if known is None:
-            return self._answer_when_registered(response, end, now)
-        if end is None:
+            return self._answer_when_registered(response, end if waits else None, now)
+        if not waits:
             return response
         self._answer_when_flushed(request, connection, response, end, now)
         return None
@@ -242,14 +242,14 @@ class SendProcessor:
 
     def _put_batch(
         self, header: SendHeader, topic: TopicConfig, queue_id: int, body: bytes, text: str, born_host: Host, now: int
-    ) -> list[PutResult]:
+    ) -> PutSeries:
         pairs = self._pairs(text)
         if header.sys_flag & flags.TRANSACTION_MASK or names.DELAY in pairs or header.topic.startswith(RETRY_PREFIX):
             raise MessageIllegal("a batch takes no delay, no transaction and no retry topic")
         return self._intake.put_batch(
             header.topic,
             queue_id,
-            decode_batch(body),
+            body,
             common=format_properties(pairs),
             sys_flag=_sys_flag(header, topic),
             born_timestamp=header.born_timestamp,
@@ -297,12 +297,12 @@ class SendProcessor:
 
     # -- the answer
 
-    def _stored(self, message_ids: str, first: PutResult, queue_id: int) -> Command:
+    def _stored(self, message_ids: str, queue_offset: int, queue_id: int) -> Command:
         """Return the answer; its text form is filled in by hand, because every message passes here."""
         ext_fields = self._answer.copy()
         ext_fields[_MSG_ID] = message_ids
         ext_fields[_QUEUE_ID] = str(queue_id)
-        ext_fields[_QUEUE_OFFSET] = str(first.queue_offset)
+        ext_fields[_QUEUE_OFFSET] = str(queue_offset)
         return Command(_SUCCESS, ext_fields, b"", 0, FLAG_RESPONSE)
 
     async def _answer_when_registered(self, response: Command, end: int | None, now: int) -> Command:
@@ -335,12 +335,6 @@ def _unflushed(response: Command) -> Command:
     response.code = int(ResponseCode.FLUSH_DISK_TIMEOUT)
     response.remark = "stored, but not known to be on the disk"
     return response
-
-
-def offset_ids(results: list[PutResult]) -> str:
-    """Return the message ids of a batch as its answer names them."""
-    host = results[0].store_host.hex().upper()
-    return ",".join([f"{host}{result[0]:016X}" for result in results])
 
 
 def _sys_flag(header: SendHeader, topic: TopicConfig) -> int:

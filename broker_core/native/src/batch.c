@@ -1,70 +1,227 @@
-/* The twin of `decode_batch` in protocol/batch.py. */
+/* Batches: from the body of a send to records, units and keys in one go (remoting-protocol.md 4.6, store-format.md 2.10).
+ * The twin of protocol/batch.py with `encode_series`, `pack_units` and `hash_keys`; no object is made for a message. */
 #include "native.h"
 
 #define HEAD 20
 #define FLAG_AT 12
 #define BODY_LENGTH_AT 16
+#define UNIT 20
+#define ID_OFFSET_DIGITS 16
 
-static PyObject *make_entry(PyTypeObject *type, int32_t flag, const uint8_t *body, Py_ssize_t body_size,
-                            const uint8_t *text, Py_ssize_t text_size)
+typedef struct {
+    int32_t flag;
+    Span body, text;
+} Entry;
+
+/* Cut the first entry off `rest`; return 0 if there is no sound one. */
+static int next_entry(Span *rest, Entry *entry)
 {
-    PyObject *entry = type->tp_alloc(type, 3);
-    if (entry == NULL)
-        return NULL;
-    PyObject *parts[3] = {
-        PyLong_FromLong(flag),
-        PyBytes_FromStringAndSize((const char *)body, body_size),
-        PyUnicode_DecodeUTF8((const char *)text, text_size, NULL),
-    };
-    for (int i = 0; i < 3; i++)
-        PyTuple_SET_ITEM(entry, i, parts[i]);
-    if (parts[0] == NULL || parts[1] == NULL || parts[2] == NULL)
-        Py_CLEAR(entry);
-    return entry;
+    const uint8_t *at = rest->bytes, *end = at + rest->size;
+    if (rest->size < HEAD + 2)
+        return 0;
+    entry->flag = (int32_t)get32(at + FLAG_AT);
+    entry->body = (Span){at + HEAD, (int32_t)get32(at + BODY_LENGTH_AT)};
+    if (entry->body.size < 0 || entry->body.size > end - entry->body.bytes - 2)
+        return 0;
+    const uint8_t *length_at = entry->body.bytes + entry->body.size;
+    entry->text = (Span){length_at + 2, (int16_t)get16(length_at)};
+    if (entry->text.size < 0 || entry->text.size > end - entry->text.bytes)
+        return 0;
+    rest->bytes = entry->text.bytes + entry->text.size;
+    rest->size = end - rest->bytes;
+    return 1;
 }
 
-/* decode_batch(type, body) -> the entries, or None if the body is not sound: Python says what is wrong with it */
-PyObject *native_decode_batch(PyObject *module, PyObject *const *args, Py_ssize_t count)
+/* The text of an entry with `common` behind it has two parts and perhaps a separator between them. */
+static Py_ssize_t trim(Span *text, Span common, int *has_separator)
 {
-    if (check_count(count, 2, "decode_batch") < 0)
+    if (text->size > 0 && text->bytes[text->size - 1] == PAIR_END)
+        text->size--, *has_separator = common.size > 0;
+    else
+        *has_separator = text->size > 0 && common.size > 0;
+    return text->size + *has_separator + common.size;
+}
+
+/* measure_batch(body, common) -> (messages, bytes of all bodies and texts, longest body, longest text), or None if the
+ * body is not sound: Python says what is wrong with it */
+PyObject *native_measure_batch(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    Span rest, common;
+    if (check_count(count, 2, "measure_batch") < 0 || read_bytes(args[0], &rest) < 0 || text_span(args[1], &common) < 0)
         return NULL;
-    PyTypeObject *type = (PyTypeObject *)args[0];
-    if (!PyType_Check(args[0]) || !PyType_IsSubtype(type, &PyTuple_Type)) {
-        PyErr_SetString(PyExc_TypeError, "decode_batch takes a tuple type");
-        return NULL;
-    }
-    Py_buffer data;
-    if (PyObject_GetBuffer(args[1], &data, PyBUF_SIMPLE) < 0)
-        return NULL;
-    const uint8_t *at = data.buf, *end = at + data.len;
-    PyObject *entries = PyList_New(0);
-    while (entries != NULL && at < end) {
-        PyObject *entry = NULL;
-        if (end - at >= HEAD + 2) {
-            int32_t flag = (int32_t)get32(at + FLAG_AT), body_size = (int32_t)get32(at + BODY_LENGTH_AT);
-            const uint8_t *body = at + HEAD;
-            if (body_size >= 0 && end - body - 2 >= body_size) {
-                const uint8_t *text = body + body_size + 2;
-                int16_t text_size = (int16_t)get16(text - 2);
-                if (text_size >= 0 && end - text >= text_size) {
-                    entry = make_entry(type, flag, body, body_size, text, text_size);
-                    at = text + text_size;
-                }
-            }
+    Py_ssize_t many = 0, bytes = 0, longest_body = 0, longest_text = 0;
+    while (rest.size > 0) {
+        Entry entry;
+        int has_separator;
+        if (!next_entry(&rest, &entry))
+            Py_RETURN_NONE;
+        if (!check_utf8(entry.text)) {
+            if (!PyErr_ExceptionMatches(PyExc_UnicodeDecodeError))
+                return NULL;
+            PyErr_Clear();
+            Py_RETURN_NONE;
         }
-        if (entry == NULL || PyList_Append(entries, entry) < 0)
-            Py_CLEAR(entries);
-        Py_XDECREF(entry);
+        Py_ssize_t text = trim(&entry.text, common, &has_separator);
+        many++;
+        bytes += entry.body.size + text;
+        longest_body = entry.body.size > longest_body ? entry.body.size : longest_body;
+        longest_text = text > longest_text ? text : longest_text;
     }
-    int is_empty = data.len == 0;
-    PyBuffer_Release(&data);
-    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_UnicodeDecodeError)) {
-        Py_XDECREF(entries);
+    if (many == 0)
+        Py_RETURN_NONE;
+    return Py_BuildValue("nnnn", many, bytes, longest_body, longest_text);
+}
+
+/* A text in two parts, put together for `put_record`. */
+static Span whole_text(uint8_t scratch[LONGEST_PROPERTIES], Span text, Span common)
+{
+    int has_separator;
+    Py_ssize_t size = trim(&text, common, &has_separator);
+    if (size > LONGEST_PROPERTIES)
+        return (Span){NULL, -1};
+    memcpy(scratch, text.bytes, (size_t)text.size);
+    if (has_separator)
+        scratch[text.size] = PAIR_END;
+    memcpy(scratch + text.size + has_separator, common.bytes, (size_t)common.size);
+    return (Span){scratch, size};
+}
+
+static int put_unit(uint8_t *at, const Record *record, int64_t size, Span tags)
+{
+    uint32_t code = 0;
+    if (hash_text(tags, &code) < 0)
+        return -1;
+    put64(at, (uint64_t)record->log_offset);
+    put32(at + 8, (uint32_t)size);
+    put64(at + 12, (uint64_t)(int64_t)(int32_t)code);
+    return 0;
+}
+
+typedef struct {
+    PyObject *places, *units;
+    Keys keys;
+    int64_t end;
+} Written;
+
+static int write_entry(Span map, int64_t *at, Record *record, const Origin *origin, uint32_t topic, uint8_t *unit,
+                       Written *written)
+{
+    int64_t size = size_of(record, origin);
+    Marks marks;
+    if (*at < 0 || *at > map.size || size > map.size - *at) {
+        PyErr_SetString(PyExc_ValueError, "a record does not fit");
+        return -1;
+    }
+    put_record((uint8_t *)map.bytes + *at, record, origin, (uint32_t)size);
+    PyObject *place = PyLong_FromLongLong(record->log_offset);
+    int failed = place == NULL || PyList_Append(written->places, place) < 0;
+    Py_XDECREF(place);
+    if (failed || read_marks(record->properties, &marks) < 0 || put_unit(unit, record, size, marks.tags) < 0 ||
+        add_keys(&written->keys, topic, &marks, record->log_offset, origin->store_time) < 0)
+        return -1;
+    *at += size;
+    record->log_offset += size;
+    record->queue_offset++;
+    return 0;
+}
+
+static int write_entries(Span map, int64_t at, Span body, Span common, uint32_t topic, Record *record,
+                         const Origin *origin, Py_ssize_t many, Written *written)
+{
+    uint8_t scratch[LONGEST_PROPERTIES];
+    uint8_t *unit = (uint8_t *)PyBytes_AS_STRING(written->units);
+    Py_ssize_t number = 0;
+    for (; body.size > 0; number++, unit += UNIT) {
+        Entry entry;
+        if (!next_entry(&body, &entry) || number == many)
+            break;
+        record->flag = entry.flag;
+        record->body = entry.body;
+        record->properties = whole_text(scratch, entry.text, common);
+        if (record->properties.size < 0)
+            break;
+        if (write_entry(map, &at, record, origin, topic, unit, written) < 0)
+            return -1;
+    }
+    written->end = record->log_offset;
+    if (body.size == 0 && number == many)
+        return 0;
+    PyErr_SetString(PyExc_ValueError, "it is not the batch that was measured");
+    return -1;
+}
+
+/* write_batch(map, at, name, topic, body, common, many, origin, queue_id, queue_offset, log_offset, sys_flag)
+ * -> (log offset of each record, their end, units, keys); the body is one that was measured, for which there is room */
+PyObject *native_write_batch(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    int64_t at, many;
+    Span name, body, common;
+    Record record;
+    Origin origin;
+    uint32_t topic;
+    if (check_count(count, 12, "write_batch") < 0 || as_int64(args[1], &at) < 0 || text_span(args[2], &name) < 0 ||
+        topic_hash(name, &topic) < 0 || read_bytes(args[3], &record.topic) < 0 || read_bytes(args[4], &body) < 0 ||
+        text_span(args[5], &common) < 0 || as_int64(args[6], &many) < 0 || read_origin(args[7], &origin) < 0 ||
+        as_int32(args[8], &record.queue_id) < 0 || as_int64(args[9], &record.queue_offset) < 0 ||
+        as_int64(args[10], &record.log_offset) < 0 || as_int32(args[11], &record.sys_flag) < 0)
+        return NULL;
+    if (many < 0 || many > body.size / (HEAD + 2)) {
+        PyErr_SetString(PyExc_ValueError, "it is not the batch that was measured");
         return NULL;
     }
-    PyErr_Clear();
-    if (entries != NULL && !is_empty)
-        return entries;
-    Py_XDECREF(entries);
-    Py_RETURN_NONE;
+    Py_buffer map;
+    if (PyObject_GetBuffer(args[0], &map, PyBUF_WRITABLE) < 0)
+        return NULL;
+    Written written = {PyList_New(0), PyBytes_FromStringAndSize(NULL, (Py_ssize_t)many * UNIT), {0}, 0};
+    int failed = written.places == NULL || written.units == NULL ||
+                 write_entries((Span){map.buf, map.len}, at, body, common, topic, &record, &origin, (Py_ssize_t)many,
+                               &written) < 0;
+    PyBuffer_Release(&map);
+    PyObject *keys = failed ? NULL : take_keys(&written.keys);
+    if (keys != NULL)
+        return Py_BuildValue("NLNN", written.places, (long long)written.end, written.units, keys);
+    drop_keys(&written.keys);
+    Py_XDECREF(written.places);
+    Py_XDECREF(written.units);
+    return NULL;
+}
+
+static uint8_t *put_hex(uint8_t *at, uint64_t value, int digits)
+{
+    for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4)
+        *at++ = (uint8_t)"0123456789ABCDEF"[value >> shift & 15];
+    return at;
+}
+
+/* format_ids(host, log_offsets) -> the message ids of these records of the broker at `host`, with commas between them */
+PyObject *native_format_ids(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    Span host;
+    if (check_count(count, 2, "format_ids") < 0 || read_bytes(args[0], &host) < 0)
+        return NULL;
+    if (!PyList_Check(args[1])) {
+        PyErr_SetString(PyExc_TypeError, "format_ids takes a list");
+        return NULL;
+    }
+    Py_ssize_t many = PyList_GET_SIZE(args[1]);
+    Py_ssize_t each = 2 * host.size + ID_OFFSET_DIGITS + 1;
+    if (many == 0)
+        return PyUnicode_FromString("");
+    PyObject *ids = PyUnicode_New(many * each - 1, 127);
+    if (ids == NULL)
+        return NULL;
+    uint8_t *at = PyUnicode_1BYTE_DATA(ids);
+    for (Py_ssize_t i = 0; i < many; i++) {
+        int64_t log_offset;
+        if (as_int64(PyList_GET_ITEM(args[1], i), &log_offset) < 0) {
+            Py_DECREF(ids);
+            return NULL;
+        }
+        if (i > 0)
+            *at++ = ',';
+        for (Py_ssize_t k = 0; k < host.size; k++)
+            at = put_hex(at, host.bytes[k], 2);
+        at = put_hex(at, (uint64_t)log_offset, ID_OFFSET_DIGITS);
+    }
+    return ids;
 }

@@ -4,6 +4,7 @@
 
 #define UNIT 20
 #define ENTRY 20
+#define KEY 20
 #define SLOT 4
 #define HEADER 40
 #define TRANSACTION_MASK 12
@@ -25,9 +26,13 @@ static int code_of(PyObject *record, int64_t *code)
     PyObject *own = PyTuple_GET_ITEM(record, TAGS_CODE);
     if (own != Py_None)
         return as_int64(own, code);
-    Py_ssize_t begin, end;
-    PyObject *text = value_of(PyTuple_GET_ITEM(record, TEXT), "TAGS", &begin, &end);
-    *code = text == NULL ? 0 : (int32_t)hash_units(0, text, begin, end);
+    Span text;
+    Marks marks;
+    uint32_t hash = 0;
+    if (text_span(PyTuple_GET_ITEM(record, TEXT), &text) < 0 || read_marks(text, &marks) < 0 ||
+        hash_text(marks.tags, &hash) < 0)
+        return -1;
+    *code = (int32_t)hash;
     return 0;
 }
 
@@ -62,9 +67,9 @@ PyObject *native_pack_units(PyObject *module, PyObject *records)
 /* -- keys ----------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-    PyObject *queue; /* whose topic `hash` is of, with the separator behind it */
-    uint32_t hash;
-    PyObject *keys;
+    PyObject *queue; /* whose topic `topic` is the hash of */
+    uint32_t topic;
+    Keys keys;
 } Hashing;
 
 static int take_topic(Hashing *hashing, PyObject *queue)
@@ -72,63 +77,32 @@ static int take_topic(Hashing *hashing, PyObject *queue)
     if (queue == hashing->queue)
         return 0;
     PyObject *topic = PyObject_GetAttrString(queue, "topic");
-    if (topic == NULL)
-        return -1;
-    if (!PyUnicode_Check(topic)) {
-        PyErr_SetString(PyExc_TypeError, "a topic is a text");
-        Py_DECREF(topic);
-        return -1;
-    }
-    hashing->hash = 31 * hash_units(0, topic, 0, PyUnicode_GET_LENGTH(topic)) + '#';
-    hashing->queue = queue;
-    Py_DECREF(topic);
-    return 0;
-}
-
-static int add_key(Hashing *hashing, PyObject *record, PyObject *text, Py_ssize_t begin, Py_ssize_t end)
-{
-    int32_t hash = (int32_t)hash_units(hashing->hash, text, begin, end);
-    hash = hash == INT32_MIN ? 0 : hash < 0 ? -hash : hash;
-    PyObject *key =
-        Py_BuildValue("iOO", hash, PyTuple_GET_ITEM(record, LOG_OFFSET), PyTuple_GET_ITEM(record, STORE_TIME));
-    int failed = key == NULL || PyList_Append(hashing->keys, key) < 0;
-    Py_XDECREF(key);
+    Span span;
+    int failed = topic == NULL || text_span(topic, &span) < 0 || topic_hash(span, &hashing->topic) < 0;
+    Py_XDECREF(topic);
+    hashing->queue = failed ? NULL : queue;
     return failed ? -1 : 0;
-}
-
-static int add_keys(Hashing *hashing, PyObject *record, PyObject *text, Py_ssize_t begin, Py_ssize_t end)
-{
-    while (begin < end) {
-        Py_ssize_t stop = PyUnicode_FindChar(text, ' ', begin, end, 1);
-        if (stop == -2)
-            return -1;
-        stop = stop < 0 ? end : stop;
-        if (stop > begin && add_key(hashing, record, text, begin, stop) < 0)
-            return -1;
-        begin = stop + 1;
-    }
-    return 0;
 }
 
 static int hash_record(Hashing *hashing, PyObject *record, int64_t known)
 {
-    int64_t log_offset;
+    int64_t log_offset, store_time;
     int32_t sys_flag;
-    Py_ssize_t begin, end;
+    Span text;
+    Marks marks;
     if (!is_followed(record) || as_int64(PyTuple_GET_ITEM(record, LOG_OFFSET), &log_offset) < 0 ||
+        as_int64(PyTuple_GET_ITEM(record, STORE_TIME), &store_time) < 0 ||
         as_int32(PyTuple_GET_ITEM(record, SYS_FLAG), &sys_flag) < 0)
         return -1;
     if (log_offset < known || (sys_flag & TRANSACTION_MASK) == TRANSACTION_ROLLBACK)
         return 0;
-    PyObject *text = PyTuple_GET_ITEM(record, TEXT);
-    if (take_topic(hashing, PyTuple_GET_ITEM(record, QUEUE)) < 0)
+    if (take_topic(hashing, PyTuple_GET_ITEM(record, QUEUE)) < 0 ||
+        text_span(PyTuple_GET_ITEM(record, TEXT), &text) < 0 || read_marks(text, &marks) < 0)
         return -1;
-    if (value_of(text, "UNIQ_KEY", &begin, &end) != NULL && add_key(hashing, record, text, begin, end) < 0)
-        return -1;
-    return value_of(text, "KEYS", &begin, &end) != NULL ? add_keys(hashing, record, text, begin, end) : 0;
+    return add_keys(&hashing->keys, hashing->topic, &marks, log_offset, store_time);
 }
 
-/* hash_keys(records, known) -> (hash, log offset, store time) of each key of the records from log offset known on */
+/* hash_keys(records, known) -> the keys of the records from log offset known on, back to back */
 PyObject *native_hash_keys(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     int64_t known;
@@ -138,11 +112,13 @@ PyObject *native_hash_keys(PyObject *module, PyObject *const *args, Py_ssize_t c
         PyErr_SetString(PyExc_TypeError, "hash_keys takes a list");
         return NULL;
     }
-    Hashing hashing = {NULL, 0, PyList_New(0)};
-    for (Py_ssize_t i = 0; hashing.keys != NULL && i < PyList_GET_SIZE(args[0]); i++)
-        if (hash_record(&hashing, PyList_GET_ITEM(args[0], i), known) < 0)
-            Py_CLEAR(hashing.keys);
-    return hashing.keys;
+    Hashing hashing = {0};
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(args[0]); i++)
+        if (hash_record(&hashing, PyList_GET_ITEM(args[0], i), known) < 0) {
+            drop_keys(&hashing.keys);
+            return NULL;
+        }
+    return take_keys(&hashing.keys);
 }
 
 /* -- entries of an index file --------------------------------------------------------------------------------------- */
@@ -160,17 +136,10 @@ static int32_t seconds_since(int64_t begin, int64_t time)
     return seconds > INT32_MAX ? INT32_MAX : (int32_t)seconds;
 }
 
-static int put_entry(IndexFile *file, PyObject *key)
+static int put_entry(IndexFile *file, const uint8_t *key)
 {
-    int32_t hash;
-    int64_t log_offset, store_time;
-    if (!PyTuple_Check(key) || PyTuple_GET_SIZE(key) != 3) {
-        PyErr_SetString(PyExc_TypeError, "a key is a tuple of three");
-        return -1;
-    }
-    if (as_int32(PyTuple_GET_ITEM(key, 0), &hash) < 0 || as_int64(PyTuple_GET_ITEM(key, 1), &log_offset) < 0 ||
-        as_int64(PyTuple_GET_ITEM(key, 2), &store_time) < 0)
-        return -1;
+    int32_t hash = (int32_t)get32(key);
+    int64_t log_offset = (int64_t)get64(key + 4), store_time = (int64_t)get64(key + 12);
     if (hash < 0) {
         PyErr_SetString(PyExc_ValueError, "a hash is not negative");
         return -1;
@@ -205,14 +174,15 @@ PyObject *native_put_entries(PyObject *module, PyObject *const *args, Py_ssize_t
         as_int64(args[4], &file.slots_used) < 0 || as_int64(args[5], &file.begin_time) < 0 ||
         as_int64(args[6], &file.begin_log_offset) < 0)
         return NULL;
-    if (!PyList_Check(args[7])) {
-        PyErr_SetString(PyExc_TypeError, "put_entries takes a list");
+    if (!PyBytes_Check(args[7]) || PyBytes_GET_SIZE(args[7]) % KEY != 0) {
+        PyErr_SetString(PyExc_TypeError, "put_entries takes keys of 20 bytes");
         return NULL;
     }
     Py_buffer map;
     if (PyObject_GetBuffer(args[0], &map, PyBUF_WRITABLE) < 0)
         return NULL;
-    Py_ssize_t many = PyList_GET_SIZE(args[7]);
+    const uint8_t *keys = (const uint8_t *)PyBytes_AS_STRING(args[7]);
+    Py_ssize_t many = PyBytes_GET_SIZE(args[7]) / KEY;
     file.map = map.buf;
     int failed = 0;
     if (file.slots < 1 || file.slots > map.len || file.entries_at != HEADER + file.slots * SLOT ||
@@ -222,7 +192,7 @@ PyObject *native_put_entries(PyObject *module, PyObject *const *args, Py_ssize_t
         failed = 1;
     }
     for (Py_ssize_t i = 0; !failed && i < many; i++)
-        failed = put_entry(&file, PyList_GET_ITEM(args[7], i)) < 0;
+        failed = put_entry(&file, keys + i * KEY) < 0;
     PyBuffer_Release(&map);
     if (failed)
         return NULL;

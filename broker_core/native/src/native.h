@@ -76,17 +76,53 @@ PyObject *native_decode_header(PyObject *module, PyObject *const *args, Py_ssize
 PyObject *native_encode_frame_head(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
 /* record.c */
+#define LONGEST_PROPERTIES 32767
+
+/* What the records of one request share; the hosts belong to the tuple it was read from. */
+typedef struct {
+    int64_t born_time, store_time, prepared;
+    int32_t reconsume_times;
+    Span born_host, store_host;
+} Origin;
+
+typedef struct {
+    Span topic, body, properties;
+    int32_t queue_id, flag, sys_flag;
+    int64_t queue_offset, log_offset;
+} Record;
+
+int read_origin(PyObject *tuple, Origin *origin);
+int read_bytes(PyObject *object, Span *span);
+int64_t size_of(const Record *record, const Origin *origin);
+void put_record(uint8_t *at, const Record *record, const Origin *origin, uint32_t size);
 PyObject *native_write_record(PyObject *module, PyObject *const *args, Py_ssize_t count);
-PyObject *native_measure_series(PyObject *module, PyObject *const *args, Py_ssize_t count);
-PyObject *native_write_series(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
 /* batch.c */
-PyObject *native_decode_batch(PyObject *module, PyObject *const *args, Py_ssize_t count);
+PyObject *native_measure_batch(PyObject *module, PyObject *const *args, Py_ssize_t count);
+PyObject *native_write_batch(PyObject *module, PyObject *const *args, Py_ssize_t count);
+PyObject *native_format_ids(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
-/* text.c */
+/* text.c: what property text says for queue and index; empty where it says nothing. */
+typedef struct {
+    Span tags, unique, keys;
+} Marks;
+
+int text_span(PyObject *text, Span *span);
+int read_marks(Span text, Marks *marks);
+int check_utf8(Span text);
+int hash_text(Span text, uint32_t *hash);
 PyObject *native_settle_text(PyObject *module, PyObject *const *args, Py_ssize_t count);
-PyObject *value_of(PyObject *text, const char *name, Py_ssize_t *begin, Py_ssize_t *end);
-uint32_t hash_units(uint32_t hash, PyObject *text, Py_ssize_t begin, Py_ssize_t end);
+
+/* keys.c: index keys on their way into a file, 20 bytes each: hash, log offset, store time. */
+typedef struct {
+    uint8_t *bytes;
+    size_t size, room;
+} Keys;
+
+int topic_hash(Span topic, uint32_t *hash);
+int add_keys(Keys *keys, uint32_t topic, const Marks *marks, int64_t log_offset, int64_t store_time);
+PyObject *take_keys(Keys *keys);
+void drop_keys(Keys *keys);
 
 /* derived.c */
 PyObject *native_pack_units(PyObject *module, PyObject *records);

@@ -1,148 +1,173 @@
-/* Property text: `name U+0001 value U+0002 name …`; the twins of broker/sent_text.py and protocol/properties.py. */
+/* Property text, `name U+0001 value U+0002 name …`, in UTF-8: the twins of broker/sent_text.py, protocol/properties.py
+ * and protocol/string_hash.py. */
 #include "native.h"
 
-typedef struct {
-    PyObject *text;
-    int kind;
-    const void *data;
-    Py_ssize_t length;
-} Chars;
+#define SCRATCH 1024
 
-static Chars chars_of(PyObject *text)
+int text_span(PyObject *text, Span *span)
 {
-    return (Chars){text, PyUnicode_KIND(text), PyUnicode_DATA(text), PyUnicode_GET_LENGTH(text)};
-}
-
-static Py_ssize_t pair_end(const Chars *chars, Py_ssize_t begin)
-{
-    if (chars->kind == PyUnicode_1BYTE_KIND) {
-        const uint8_t *bytes = chars->data;
-        const uint8_t *found = memchr(bytes + begin, PAIR_END, (size_t)(chars->length - begin));
-        return found == NULL ? chars->length : found - bytes;
+    if (!PyUnicode_Check(text)) {
+        PyErr_SetString(PyExc_TypeError, "a text is a str");
+        return -1;
     }
-    while (begin < chars->length && PyUnicode_READ(chars->kind, chars->data, begin) != PAIR_END)
-        begin++;
-    return begin;
+    span->bytes = (const uint8_t *)PyUnicode_AsUTF8AndSize(text, &span->size);
+    return span->bytes == NULL ? -1 : 0;
 }
 
-/* Return where the value begins of a pair that is called `name`; -1 for any other pair. */
-static Py_ssize_t value_begin(const Chars *chars, Py_ssize_t begin, Py_ssize_t end, const char *name)
+/* Cut the first pair off `rest`, its separator too. */
+static Span next_pair(Span *rest)
 {
-    for (; *name; name++, begin++)
-        if (begin >= end || PyUnicode_READ(chars->kind, chars->data, begin) != (Py_UCS4)*name)
-            return -1;
-    return begin < end && PyUnicode_READ(chars->kind, chars->data, begin) == NAME_END ? begin + 1 : -1;
+    const uint8_t *found = memchr(rest->bytes, PAIR_END, (size_t)rest->size);
+    Span pair = {rest->bytes, found == NULL ? rest->size : found - rest->bytes};
+    Py_ssize_t gone = pair.size + (found != NULL);
+    rest->bytes += gone;
+    rest->size -= gone;
+    return pair;
 }
 
-/* Find the last value of `name` that is not empty; NULL if there is none, else the text itself, not a new reference. */
-PyObject *value_of(PyObject *text, const char *name, Py_ssize_t *begin, Py_ssize_t *end)
+/* Say whether `pair` is called `name`; `value` is then what it says. */
+static int is_called(Span pair, const char *name, Span *value)
 {
-    Chars chars = chars_of(text);
-    PyObject *found = NULL;
-    for (Py_ssize_t at = 0; at < chars.length;) {
-        Py_ssize_t stop = pair_end(&chars, at);
-        Py_ssize_t value = value_begin(&chars, at, stop, name);
-        if (value >= 0 && value < stop) {
-            *begin = value;
-            *end = stop;
-            found = text;
-        }
-        at = stop + 1;
-    }
-    return found;
-}
-
-/* Carry Java's String.hashCode over the UTF-16 units of a part of `text`. */
-uint32_t hash_units(uint32_t hash, PyObject *text, Py_ssize_t begin, Py_ssize_t end)
-{
-    Chars chars = chars_of(text);
-    if (chars.kind == PyUnicode_1BYTE_KIND) {
-        const uint8_t *bytes = chars.data;
-        for (; begin < end; begin++)
-            hash = 31 * hash + bytes[begin];
-        return hash;
-    }
-    for (; begin < end; begin++) {
-        Py_UCS4 point = PyUnicode_READ(chars.kind, chars.data, begin);
-        if (point >= 0x10000) {
-            point -= 0x10000;
-            hash = 31 * hash + (0xD800 | point >> 10);
-            point = 0xDC00 | (point & 0x3FF);
-        }
-        hash = 31 * hash + point;
-    }
-    return hash;
-}
-
-static int equals_true(const Chars *chars, Py_ssize_t begin, Py_ssize_t end)
-{
-    static const char wanted[] = "true";
-    if (end - begin != 4)
+    Py_ssize_t size = (Py_ssize_t)strlen(name);
+    if (pair.size <= size || memcmp(pair.bytes, name, (size_t)size) != 0 || pair.bytes[size] != NAME_END)
         return 0;
-    for (int i = 0; i < 4; i++)
-        if ((PyUnicode_READ(chars->kind, chars->data, begin + i) | 0x20) != (Py_UCS4)wanted[i])
+    *value = (Span){pair.bytes + size + 1, pair.size - size - 1};
+    return 1;
+}
+
+int read_marks(Span text, Marks *marks)
+{
+    *marks = (Marks){0};
+    while (text.size > 0) {
+        Span pair = next_pair(&text), value;
+        uint8_t first = pair.size > 0 ? *pair.bytes : 0;
+        Span *mark = first == 'T' && is_called(pair, "TAGS", &value)       ? &marks->tags
+                     : first == 'K' && is_called(pair, "KEYS", &value)     ? &marks->keys
+                     : first == 'U' && is_called(pair, "UNIQ_KEY", &value) ? &marks->unique
+                                                                           : NULL;
+        if (mark != NULL && value.size > 0)
+            *mark = value;
+    }
+    return 0;
+}
+
+static int is_ascii(Span text)
+{
+    for (Py_ssize_t i = 0; i < text.size; i++)
+        if (text.bytes[i] >= 0x80)
             return 0;
     return 1;
 }
 
-/* Return `text` without the pair from `begin` to `end`, its separator included. */
-static PyObject *without(PyObject *text, Py_ssize_t begin, Py_ssize_t end)
+int check_utf8(Span text)
 {
-    Py_ssize_t length = PyUnicode_GET_LENGTH(text);
-    if (end < length)
-        end++;
-    else if (begin > 0)
-        begin--;
-    PyObject *before = PyUnicode_Substring(text, 0, begin), *behind = PyUnicode_Substring(text, end, length);
-    PyObject *rest = before != NULL && behind != NULL ? PyUnicode_Concat(before, behind) : NULL;
-    Py_XDECREF(before);
-    Py_XDECREF(behind);
-    return rest;
+    if (is_ascii(text))
+        return 1;
+    PyObject *decoded = PyUnicode_DecodeUTF8((const char *)text.bytes, text.size, NULL);
+    Py_XDECREF(decoded);
+    return decoded != NULL;
 }
 
-static PyObject *with_pair(PyObject *text, PyObject *pair)
+/* Java's String.hashCode goes over UTF-16 units. */
+static int hash_decoded(Span text, uint32_t *hash)
 {
-    Py_ssize_t length = PyUnicode_GET_LENGTH(text);
-    if (length == 0)
-        return Py_NewRef(pair);
-    if (PyUnicode_READ_CHAR(text, length - 1) == PAIR_END)
-        return PyUnicode_Concat(text, pair);
-    return PyUnicode_FromFormat("%U\x02%U", text, pair);
+    PyObject *decoded = PyUnicode_DecodeUTF8((const char *)text.bytes, text.size, NULL);
+    if (decoded == NULL)
+        return -1;
+    for (Py_ssize_t i = 0; i < PyUnicode_GET_LENGTH(decoded); i++) {
+        Py_UCS4 point = PyUnicode_READ_CHAR(decoded, i);
+        if (point >= 0x10000) {
+            point -= 0x10000;
+            *hash = 31 * *hash + (0xD800 | point >> 10);
+            point = 0xDC00 | (point & 0x3FF);
+        }
+        *hash = 31 * *hash + point;
+    }
+    Py_DECREF(decoded);
+    return 0;
+}
+
+int hash_text(Span text, uint32_t *hash)
+{
+    uint32_t value = *hash;
+    for (Py_ssize_t i = 0; i < text.size; i++) {
+        if (text.bytes[i] >= 0x80)
+            return hash_decoded(text, hash);
+        value = 31 * value + text.bytes[i];
+    }
+    *hash = value;
+    return 0;
+}
+
+/* -- the text of a send --------------------------------------------------------------------------------------------- */
+
+static int says_true(Span value)
+{
+    static const char wanted[] = "true";
+    if (value.size != 4)
+        return 0;
+    for (int i = 0; i < 4; i++)
+        if ((value.bytes[i] | 0x20) != wanted[i])
+            return 0;
+    return 1;
+}
+
+/* Return `text` without the pair `gone`, with `pair` behind it. */
+static PyObject *joined(Span text, Span gone, Span pair)
+{
+    uint8_t stack[SCRATCH];
+    size_t room = (size_t)(text.size + pair.size) + 1;
+    uint8_t *scratch = room <= SCRATCH ? stack : PyMem_Malloc(room);
+    if (scratch == NULL)
+        return PyErr_NoMemory();
+    Py_ssize_t size = text.size;
+    memcpy(scratch, text.bytes, (size_t)size);
+    if (gone.bytes != NULL) {
+        Py_ssize_t begin = gone.bytes - text.bytes, end = begin + gone.size;
+        if (end < size)
+            end++;
+        else if (begin > 0)
+            begin--;
+        memmove(scratch + begin, scratch + end, (size_t)(size - end));
+        size -= end - begin;
+    }
+    if (size > 0 && scratch[size - 1] != PAIR_END)
+        scratch[size++] = PAIR_END;
+    memcpy(scratch + size, pair.bytes, (size_t)pair.size);
+    PyObject *text_of = PyUnicode_DecodeUTF8((const char *)scratch, size + pair.size, NULL);
+    if (scratch != stack)
+        PyMem_Free(scratch);
+    return text_of;
 }
 
 /* settle_text(text, pair) -> (text to store, whether the sender waits) or None if the text is not plain */
 PyObject *native_settle_text(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
-    if (check_count(count, 2, "settle_text") < 0)
+    Span text, pair, gone = {NULL, 0};
+    if (check_count(count, 2, "settle_text") < 0 || text_span(args[1], &pair) < 0)
         return NULL;
-    if (!PyUnicode_Check(args[0]) || !PyUnicode_Check(args[1])) {
-        PyErr_SetString(PyExc_TypeError, "settle_text takes two texts");
-        return NULL;
+    if (text_span(args[0], &text) < 0) {
+        if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError))
+            return NULL;
+        PyErr_Clear();
+        Py_RETURN_NONE; /* Python knows what to say */
     }
-    Chars chars = chars_of(args[0]);
-    Py_ssize_t wait_begin = -1, wait_end = 0;
     int waits = 1;
-    for (Py_ssize_t at = 0; at < chars.length;) {
-        Py_ssize_t stop = pair_end(&chars, at), value;
-        Py_UCS4 begins = PyUnicode_READ(chars.kind, chars.data, at);
-        if (begins == 'W' && (value = value_begin(&chars, at, stop, "WAIT")) >= 0) {
-            if (wait_begin >= 0)
-                Py_RETURN_NONE; /* more than one: Python's turn */
-            wait_begin = at;
-            wait_end = stop;
-            waits = value == stop || equals_true(&chars, value, stop);
-        } else if ((begins == 'D' && value_begin(&chars, at, stop, "DELAY") >= 0) ||
-                   (begins == 'T' && value_begin(&chars, at, stop, "TRAN_MSG") >= 0) ||
-                   (begins == 'C' && value_begin(&chars, at, stop, "CLUSTER") >= 0)) {
+    for (Span rest = text; rest.size > 0;) {
+        Span each = next_pair(&rest), value;
+        uint8_t first = each.size > 0 ? *each.bytes : 0;
+        if (first == 'W' && is_called(each, "WAIT", &value)) {
+            if (gone.bytes != NULL)
+                Py_RETURN_NONE; /* more than one */
+            gone = each;
+            waits = value.size == 0 || says_true(value);
+        } else if ((first == 'D' && is_called(each, "DELAY", &value)) ||
+                   (first == 'T' && is_called(each, "TRAN_MSG", &value)) ||
+                   (first == 'C' && is_called(each, "CLUSTER", &value))) {
             Py_RETURN_NONE;
         }
-        at = stop + 1;
     }
-    PyObject *rest = wait_begin < 0 ? Py_NewRef(args[0]) : without(args[0], wait_begin, wait_end);
-    if (rest == NULL)
-        return NULL;
-    PyObject *settled = with_pair(rest, args[1]);
-    Py_DECREF(rest);
+    PyObject *settled = joined(text, gone, pair);
     if (settled == NULL)
         return NULL;
     return Py_BuildValue("NO", settled, waits ? Py_True : Py_False);

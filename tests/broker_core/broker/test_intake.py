@@ -13,9 +13,9 @@ from broker_core.broker.errors import DiskFull
 from broker_core.broker.intake import Intake
 from broker_core.broker.stats import Stats
 from broker_core.broker.topics import SCHEDULE_TOPIC
-from broker_core.protocol.batch import BatchEntry
+from broker_core.protocol.batch import encode_batch
 from broker_core.protocol.message import Message
-from broker_core.store import MessageStore, PutResult
+from broker_core.store import MessageStore, PutSeries
 from tests.support.broker import small_store
 
 HOST = ("127.0.0.1", 1)
@@ -44,10 +44,10 @@ def put(intake: Intake, *, level: int = 0) -> int:
     return intake.put(message, 3, born_timestamp=0, born_host=HOST, now=1, delay_level=level).queue_offset
 
 
-def put_batch(intake: Intake, *, count: int) -> list[PutResult]:
-    entries = [BatchEntry(0, b"%d" % number, f"KEYS\x01k{number}") for number in range(count)]
+def put_batch(intake: Intake, *, count: int) -> PutSeries:
+    body = encode_batch([Message("orders", b"%d" % number, {"KEYS": f"k{number}"}) for number in range(count)])
     return intake.put_batch(
-        "orders", 0, entries, common="CLUSTER\x01c", sys_flag=0, born_timestamp=0, born_host=HOST, now=1
+        "orders", 0, body, common="CLUSTER\x01c", sys_flag=0, born_timestamp=0, born_host=HOST, now=1
     )
 
 
@@ -74,9 +74,9 @@ def test_a_delayed_message_waits_in_the_queue_of_its_level(scene: Scene) -> None
 
 
 def test_a_batch_is_stored_side_by_side(scene: Scene) -> None:
-    results = put_batch(scene.intake(), count=3)
+    series = put_batch(scene.intake(), count=3)
 
-    assert [result.queue_offset for result in results] == [0, 1, 2]
+    assert (series.queue_offset, len(series.log_offsets)) == (0, 3)
     assert scene.stats.put.total == 3
 
 

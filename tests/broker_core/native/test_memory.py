@@ -9,21 +9,19 @@ import tracemalloc
 from collections.abc import Callable
 from contextlib import suppress
 
-from broker_core.protocol.batch import BatchEntry, encode_batch
+from broker_core.protocol.batch import encode_batch
 from broker_core.protocol.frame import Frame, frame_parts
 from broker_core.protocol.message import Message
-from broker_core.store.appender import PutResult
 from broker_core.store.index_file import HEADER, file_bytes
 from tests.broker_core.native.twins import LANGUAGES, QUEUES, TOPIC, WRITTEN, compiled
+from tests.support.stores import packed
 
 
 def _calls() -> list[Callable[[], object]]:
     """Return one call of each function that makes objects, the failing ones included."""
     origin = (0, bytes(8), 0, bytes(8), 0, 0)
-    entries = [BatchEntry(0, b"body", "KEYS\x01a b\x02"), BatchEntry(0, b"", "")]
-    texts, _, _, _ = compiled.measure_series(entries, "common")
     into = bytearray(4096)
-    followed = compiled.write_series(into, 0, TOPIC, entries, texts, origin, QUEUES[0], 3, 40, 0, 0, PutResult)[1]
+    followed = [(QUEUES[number], 0, 100, 0, 5, 0, "KEYS\x01a b\x02TAGS\x01t", None) for number in range(3)]
     body = encode_batch([Message("t", b"body", {"a": "b"})])
     odd = WRITTEN[:-5]
     file = bytearray(file_bytes(4, 9))
@@ -41,18 +39,20 @@ def _calls() -> list[Callable[[], object]]:
         lambda: compiled.decode_header(odd, LANGUAGES),
         lambda: compiled.encode_frame_head(1, {"a": "b" * 3000}, 0, 0, "é" * 2000, "JAVA", 1, 0),
         fails(lambda: compiled.encode_frame_head(1, {"a": "\ud800"}, 0, 0, None, "JAVA", 1, 0)),
-        lambda: compiled.decode_batch(BatchEntry, body),
-        lambda: compiled.decode_batch(BatchEntry, body[:-1]),
+        lambda: compiled.measure_batch(body, "common"),
+        lambda: compiled.measure_batch(body[:-1], "common"),
+        lambda: compiled.write_batch(into, 0, "topic", TOPIC, body, "KEYS\x01k", 1, origin, 3, 40, 0, 0),
+        fails(lambda: compiled.write_batch(into, 4090, "topic", TOPIC, body, "KEYS\x01k", 1, origin, 3, 40, 0, 0)),
+        fails(lambda: compiled.write_batch(into, 0, "topic", TOPIC, body, "KEYS\x01k", 0, origin, 3, 40, 0, 0)),
+        lambda: compiled.format_ids(bytes(8), [1, 2, 3]),
+        fails(lambda: compiled.format_ids(bytes(8), [1, 1 << 70])),
         lambda: compiled.settle_text("WAIT\x01true\x02a\x01b", "CLUSTER\x01c"),
         lambda: compiled.write_record(into, 0, 4096, TOPIC, b"body", "a\x01b", origin, 0, 0, 0, 0, 0),
         fails(lambda: compiled.write_record(into, 0, 4096, TOPIC, b"body", "a\x01b", origin, 1 << 40, 0, 0, 0, 0)),
-        lambda: compiled.measure_series(entries, "common"),
-        lambda: compiled.write_series(into, 0, TOPIC, entries, texts, origin, QUEUES[0], 3, 40, 0, 0, PutResult),
-        fails(lambda: compiled.write_series(into, 4090, TOPIC, entries, texts, origin, None, 3, 4, 0, 0, PutResult)),
         lambda: compiled.pack_units(followed),
         lambda: compiled.hash_keys(followed, 0),
-        lambda: compiled.put_entries(file, 4, HEADER.size + 16, 1, 0, 0, 0, [(5, 6, 7)]),
-        fails(lambda: compiled.put_entries(file, 4, HEADER.size + 16, 1, 0, 0, 0, [(5, 6, 1 << 70)])),
+        lambda: compiled.put_entries(file, 4, HEADER.size + 16, 1, 0, 0, 0, packed([(5, 6, 7)])),
+        fails(lambda: compiled.put_entries(file, 4, HEADER.size + 16, 1, 0, 0, 0, packed([(-1, 6, 7)]))),
     ]
 
 

@@ -8,11 +8,11 @@ import pytest
 
 from broker_core.store.errors import Corrupt
 from broker_core.store.index import Index
-from tests.support.stores import NOW, small
+from tests.support.stores import NOW, packed, small
 
 
-def keys(first: int, count: int, *, now: int = NOW) -> list[tuple[int, int, int]]:
-    return [(number, number * 100, now + number) for number in range(first, first + count)]
+def keys(first: int, count: int, *, now: int = NOW) -> bytes:
+    return packed((number, number * 100, now + number) for number in range(first, first + count))
 
 
 def loaded(folder: Path, **changes: int) -> Index:
@@ -25,7 +25,7 @@ def names(folder: Path) -> list[str]:
 
 def test_the_first_record_makes_the_first_file_even_without_keys(tmp_path: Path) -> None:
     index = loaded(tmp_path)
-    index.put([])
+    index.put(b"")
     assert (names(tmp_path), index.end_log_offset) == ([], -1)
     index.roll_when_due(0, 100, NOW)
     assert (len(names(tmp_path)), index.end_log_offset) == (1, 0)

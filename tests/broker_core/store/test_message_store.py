@@ -162,10 +162,11 @@ def test_a_batch_is_put_whole_with_consecutive_offsets_into_one_segment(tmp_path
     with opened(tmp_path) as store:
         put(store, b"x" * 1000)
         batch = [Message("any", bytes([number]) * 300, {"KEYS": f"k{number}"}, number) for number in range(4)]
-        results = put_batch(store, batch)
+        series = put_batch(store, batch)
         store.dispatch()
-        assert [result.queue_offset for result in results] == [1, 2, 3, 4]
-        assert results[0].log_offset == 2048
+        assert (series.queue_offset, len(series.log_offsets)) == (1, 4)
+        assert series.log_offsets[0] == 2048
+        assert series.end == store.appended_log_offset
         assert bodies(store)[1:] == [message.body for message in batch]
         found = store.search("T", "k2", begin=0, end=1 << 60, max_count=10).messages
         assert [(message.body, message.flag, message.topic) for message in found] == [(b"\x02" * 300, 2, "T")]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from broker_core.protocol.message import Message
+from broker_core.protocol.message import LogOffset, Message
 from broker_core.store import MessageStore, PutResult
 from broker_core.store.reader import StoreReader
 from broker_core.store.verify import verify
@@ -25,8 +25,9 @@ def put_from(store: MessageStore, born: tuple[str, int], stored: tuple[str, int]
 def put_three(store: MessageStore) -> PutResult:
     """Put a batch and return it as if it were one record."""
     messages = [Message("T", b"torn%d" % number, {"KEYS": "k"}) for number in range(3)]
-    results = put_batch(store, messages)
-    return results[0]._replace(size=results[-1].end - results[0].log_offset)
+    series = put_batch(store, messages)
+    begin = LogOffset(series.log_offsets[0])
+    return PutResult(begin, series.end - begin, series.queue_offset, series.store_timestamp, series.store_host)
 
 
 LAST: dict[str, Callable[[MessageStore], PutResult]] = {
