@@ -10,7 +10,7 @@ from typing import Final
 
 from broker_core.broker.address import advertised_host, ip_of, join
 from broker_core.broker.answers import ANSWERS
-from broker_core.broker.arrivals import paced
+from broker_core.broker.arrivals import Arrivals, paced
 from broker_core.broker.background import Step, repeat
 from broker_core.broker.composition import Surroundings, compose
 from broker_core.broker.config import BrokerConfig
@@ -24,7 +24,8 @@ from broker_core.logs import get_logger
 from broker_core.protocol.codes import RequestCode
 from broker_core.protocol.command import Command
 from broker_core.remoting import AddressRefused, Dispatch, RemotingClient, Server
-from broker_core.remoting.connection import Connection
+from broker_core.remoting.connection import Connection, Result
+from broker_core.remoting.dispatch import Handler
 from broker_core.remoting.memory import Memory
 from broker_core.remoting.open_files import check_files, queues_within, raise_limit
 from broker_core.store import MessageStore
@@ -113,8 +114,7 @@ class Broker:
             # No request is read before this function waits again, and then everything is in place.
             self._parts = self._compose(settings, self._store, self._journal)
             self._processors = processors_of(self._parts)
-            self._settle_before_reads(self._parts)
-            self._serve(self._processors)
+            self._serve(self._parts, self._processors)
             # Before the first message: the disk may be full already.
             self._drop_expired(self._clock())
             await self._start_fast_server()
@@ -192,23 +192,17 @@ class Broker:
         )
         return compose(settings, around)
 
-    def _serve(self, processors: Processors) -> None:
-        """Have every processor answer its codes; pulls are for the main port only (remoting-protocol.md 1.1)."""
+    def _serve(self, parts: Parts, processors: Processors) -> None:
+        """Have every processor answer its codes; pulls are for the main port only (remoting-protocol.md 1.1).
+
+        Whoever asks for messages or offsets finds every message that was answered before.
+        """
         for processor in processors.all:
             for code, handler in processor.handlers().items():
-                self._dispatch.register(code, handler)
+                answer = handler if code in _SENDS else _settled(parts.arrivals, handler)
+                self._dispatch.register(code, answer)
                 if code != RequestCode.PULL_MESSAGE:
-                    self._fast_dispatch.register(code, handler)
-
-    def _settle_before_reads(self, parts: Parts) -> None:
-        """Have whoever asks for messages or offsets find every message that was answered before."""
-
-        def settle(request: Command, _: Connection) -> None:
-            if request.code not in _SENDS:
-                parts.arrivals.settle()
-
-        for dispatch in (self._dispatch, self._fast_dispatch):
-            dispatch.before(settle)
+                    self._fast_dispatch.register(code, answer)
 
     def _steps(self, parts: Parts, processors: Processors) -> list[Step]:
         """Return what is to be done again and again."""
@@ -292,6 +286,16 @@ class Broker:
             await asyncio.get_running_loop().run_in_executor(self._disk, self.store.checkpoint)
         except (GantryError, OSError) as error:
             _log.error("store: no checkpoint: %s", error)
+
+
+def _settled(arrivals: Arrivals, handler: Handler) -> Handler:
+    """Return a handler before which everything appended becomes readable."""
+
+    def answer(request: Command, connection: Connection) -> Result:
+        arrivals.settle()
+        return handler(request, connection)
+
+    return answer
 
 
 def _tell_recovery(store: MessageStore) -> None:

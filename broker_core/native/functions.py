@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T", bound=tuple[Any, ...])
+H = TypeVar("H")
 
 Writable = Any
 """A memory map or a bytearray; type checkers have no name for what can be written into."""
@@ -26,6 +27,15 @@ class Native(Protocol):
 
     def cut_frames(self, frame: type[T], data: bytes, max_frame: int, max_header: int, frames: list[T], /) -> int:
         """Twin of `protocol.frame.cut_frames`."""
+
+    def decode_fields(
+        self, kind: type[H], plans: tuple[tuple[str, Any, str, Any], ...], fields: Mapping[str, str], /
+    ) -> H | None:
+        """Twin of `protocol.fields.decode`; None for what is odd.
+
+        A plan is the name on the wire, the slot, what it holds (s text, i and q integers of 32 and 64 bits, b boolean),
+        and what an absent field is: ... for one that must be there.
+        """
 
     def decode_header(self, data: bytes, languages: Mapping[str, int], /) -> HeaderParts | None:
         """Twin of `protocol.header_json.read_usual`."""

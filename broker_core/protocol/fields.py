@@ -28,6 +28,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, make_dataclass
 from typing import Annotated, Any, Final, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
+from broker_core.native import native
 from broker_core.protocol.codes import RequestCode
 from broker_core.protocol.errors import HeaderError, MalformedHeader, MissingField
 from broker_core.protocol.names import name_on_wire
@@ -103,7 +104,7 @@ def decode(kind: type[T], ext_fields: Mapping[str, str]) -> T:
     """
     decoder = _decoders.get(kind)
     if decoder is None:
-        decoder = _decoders[kind] = _compile_decoder(kind)
+        decoder = _decoders[kind] = _make_decoder(kind)
     try:
         return cast(T, decoder(ext_fields))
     except (KeyError, ValueError, struct.error):
@@ -135,6 +136,11 @@ class _Plan:
     width: str | None  # struct's letter, integers only
     optional: bool
     default: object
+
+    @property
+    def letter(self) -> str:
+        """What the field holds: text, boolean, floating point number, or an integer of 32 or 64 bits."""
+        return self.width or self.type.__name__[0]
 
     @property
     def required(self) -> bool:
@@ -185,6 +191,24 @@ def _compile_encoder(kind: type) -> _Encode:
         if plan.optional:
             lines += [f"    if (v := h.{plan.name}) is not None:", f"        f[{plan.wire!r}] = {_text(plan, 'v')}"]
     return cast(_Encode, _compiled([*lines, "    return f"], "encode", {}))
+
+
+def _make_decoder(kind: type) -> _Decode:
+    """Return the function from text form to header: the compiled one, which leaves what is odd to the other."""
+    decode_odd = _compile_decoder(kind)
+    if native is None:
+        return decode_odd
+    compiled = native.decode_fields
+    plans = tuple(
+        (plan.wire, getattr(kind, plan.name), plan.letter, ... if plan.required else plan.default)
+        for plan in _plans(kind)
+    )
+
+    def decode_any(ext_fields: Mapping[str, str]) -> object:
+        header = compiled(kind, plans, ext_fields)
+        return decode_odd(ext_fields) if header is None else header
+
+    return decode_any
 
 
 def _compile_decoder(kind: type) -> _Decode:

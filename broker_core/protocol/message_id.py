@@ -11,6 +11,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from broker_core.native import native
@@ -36,7 +37,12 @@ class OffsetId:
 
 def format_offset_id(host: bytes, log_offset: int) -> str:
     """Return the offset id of the record at `log_offset` of the broker at `host` (8 or 20 bytes)."""
-    return f"{host.hex().upper()}{log_offset:016X}"
+    return f"{_hex_of(host)}{log_offset:016X}"
+
+
+@lru_cache(maxsize=64)
+def _hex_of(host: bytes) -> str:
+    return host.hex().upper()
 
 
 def _format_offset_ids(host: bytes, log_offsets: list[int]) -> str:

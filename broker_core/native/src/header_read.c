@@ -13,6 +13,15 @@ typedef struct {
 
 enum { UNUSUAL, FINE, FAILED };
 
+/* Bytes at which a string is more than bytes to be copied, or over. */
+static uint8_t ends_run[256];
+
+static void __attribute__((constructor)) fill_ends(void)
+{
+    memset(ends_run, 1, 0x20);
+    ends_run['"'] = ends_run['\\'] = 1;
+}
+
 /* Names of fields come again and again: one object for each. */
 static PyObject *names[NAMES];
 
@@ -99,10 +108,13 @@ static PyObject *unescaped(const uint8_t *begin, const uint8_t *end)
     uint8_t *out = scratch;
     PyObject *text = NULL;
     for (const uint8_t *at = begin; at < end;) {
-        if (*at != '\\') {
-            *out++ = *at++;
-            continue;
-        }
+        const uint8_t *run = memchr(at, '\\', (size_t)(end - at));
+        size_t size = (size_t)((run == NULL ? end : run) - at);
+        memcpy(out, at, size);
+        out += size;
+        at += size;
+        if (run == NULL)
+            break;
         int read = unescape(at + 1, end, &out);
         if (read == 0)
             goto done;
@@ -136,13 +148,13 @@ static PyObject *read_string(Text *text, int is_name)
         return NULL;
     const uint8_t *begin = text->at, *at = begin;
     int has_escapes = 0;
-    for (; at < text->end && *at != '"'; at++) {
+    while (at < text->end && !ends_run[*at])
+        at++;
+    while (at < text->end && *at != '"') {
         if (*at < 0x20)
             return NULL;
-        if (*at == '\\') {
-            has_escapes = 1;
-            at++;
-        }
+        has_escapes = *at == '\\' ? 1 : has_escapes;
+        at += *at == '\\' ? 2 : 1;
     }
     if (at >= text->end)
         return NULL;

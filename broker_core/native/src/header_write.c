@@ -46,9 +46,14 @@ static int put_number(Out *out, PyObject *number)
     int64_t value;
     if (as_int64(number, &value) < 0)
         return -1;
-    char digits[24];
-    int size = PyOS_snprintf(digits, sizeof digits, "%lld", (long long)value);
-    return put_bytes(out, digits, (size_t)size);
+    char digits[24], *at = digits + sizeof digits;
+    uint64_t left = value < 0 ? 0u - (uint64_t)value : (uint64_t)value;
+    do
+        *--at = (char)('0' + left % 10);
+    while ((left /= 10) != 0);
+    if (value < 0)
+        *--at = '-';
+    return put_bytes(out, at, (size_t)(digits + sizeof digits - at));
 }
 
 static size_t escape(uint8_t byte, uint8_t *at)

@@ -12,6 +12,7 @@ static PyMethodDef functions[] = {
     {"pack_units", native_pack_units, METH_O, "Units of a consume queue."},
     {"sync_file", native_sync_file, METH_O, "Wait until a file's data is on the disk."},
     FAST(cut_frames, "Cut bytes into frames."),
+    FAST(decode_fields, "Make a header of its text form."),
     FAST(decode_header, "Read a usual JSON header."),
     FAST(encode_frame_head, "Write a frame up to its body."),
     FAST(write_record, "Write one record."),

@@ -71,6 +71,9 @@ int check_count(Py_ssize_t given, Py_ssize_t wanted, const char *name);
 /* frames.c */
 PyObject *native_cut_frames(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
+/* fields.c */
+PyObject *native_decode_fields(PyObject *module, PyObject *const *args, Py_ssize_t count);
+
 /* header_read.c, header_write.c */
 PyObject *native_decode_header(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *native_encode_frame_head(PyObject *module, PyObject *const *args, Py_ssize_t count);

@@ -8,6 +8,8 @@ import struct
 import tracemalloc
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
 
 from broker_core.protocol.batch import encode_batch
 from broker_core.protocol.frame import Frame, frame_parts
@@ -15,6 +17,17 @@ from broker_core.protocol.message import Message
 from broker_core.store.index_file import HEADER, file_bytes
 from tests.broker_core.native.twins import LANGUAGES, QUEUES, TOPIC, WRITTEN, compiled
 from tests.support.stores import packed
+
+
+@dataclass(slots=True)
+class Head:
+    """A header of two fields."""
+
+    a: str
+    b: int
+
+
+PLANS: Final = (("a", getattr(Head, "a"), "s", ...), ("b", getattr(Head, "b"), "i", ...))  # noqa: B009 - they are slots
 
 
 def _calls() -> list[Callable[[], object]]:
@@ -35,6 +48,8 @@ def _calls() -> list[Callable[[], object]]:
 
     return [
         lambda: compiled.cut_frames(Frame, b"".join(frame_parts(0, b"{}", b"body")), 99, 99, []),
+        lambda: compiled.decode_fields(Head, PLANS, {"a": "text", "b": "123456789"}),
+        lambda: compiled.decode_fields(Head, PLANS, {"a": "text", "b": "odd"}),
         lambda: compiled.decode_header(WRITTEN, LANGUAGES),
         lambda: compiled.decode_header(odd, LANGUAGES),
         lambda: compiled.encode_frame_head(1, {"a": "b" * 3000}, 0, 0, "é" * 2000, "JAVA", 1, 0),

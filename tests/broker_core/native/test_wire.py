@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 import pytest
@@ -9,10 +10,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from broker_core.broker import sent_text
-from broker_core.protocol import frame, header_json
+from broker_core.protocol import fields, frame, header_json
 from broker_core.protocol.errors import MalformedHeader
+from broker_core.protocol.fields import I32, I64, response
 from broker_core.protocol.frame import Frame, frame_parts
-from tests.broker_core.native.twins import I32, LANGUAGES, TEXT, TEXTS, WRITTEN, compiled
+from broker_core.protocol.headers.send import SendMessageV2Request
+from tests.broker_core.native.twins import I32 as ANY_I32
+from tests.broker_core.native.twins import LANGUAGES, TEXT, TEXTS, WRITTEN, compiled
 
 
 @given(
@@ -32,7 +36,13 @@ def test_frames(parts: list[tuple[int, bytes, bytes]], rest: bytes, cut: int) ->
 
 
 HEADER_PARTS: Final = st.tuples(
-    I32, st.dictionaries(TEXT, TEXT, max_size=5), I32, I32, st.none() | TEXT, st.sampled_from(sorted(LANGUAGES)), I32
+    ANY_I32,
+    st.dictionaries(TEXT, TEXT, max_size=5),
+    ANY_I32,
+    ANY_I32,
+    st.none() | TEXT,
+    st.sampled_from(sorted(LANGUAGES)),
+    ANY_I32,
 )
 
 
@@ -113,13 +123,84 @@ def test_odd_headers_are_left_to_python(text: bytes) -> None:
 
 
 def test_what_has_no_form_is_an_error() -> None:
-    for fields in ({"a": "\ud800"}, {"\ud800": "a"}):
+    for each in ({"a": "\ud800"}, {"\ud800": "a"}):
         with pytest.raises(MalformedHeader):
-            header_json.frame_head(1, fields, 0, 0, None, 0, 0, 0)
+            header_json.frame_head(1, each, 0, 0, None, 0, 0, 0)
     with pytest.raises(MalformedHeader):
         header_json.frame_head(1 << 70, {}, 0, 0, None, 0, 0, 0)
     with pytest.raises(MalformedHeader):
         header_json.frame_head(1, {"a": 1}, 0, 0, None, 0, 0, 0)  # type: ignore[dict-item]
+
+
+# -- fields
+
+
+@response
+@dataclass(frozen=True, slots=True)
+class Header:
+    """One field of each kind, and one of each that may be absent."""
+
+    text: str
+    small: I32
+    large: I64
+    is_so: bool
+    part: float
+    later: str | None = None
+    many: I32 = 4
+    more: I64 | None = None
+    maybe: bool = True
+
+
+NUMBERS: Final = st.integers(-(1 << 66), 1 << 66).map(str)
+VALUES: Final = st.one_of(
+    st.sampled_from(["true", "false", "TRUE", "1.5", "", "-", "-0", "007", "+5", " 5", "1_0", "٣", "2147483648"]),
+    NUMBERS,
+    TEXT,
+)
+
+
+@given(
+    st.fixed_dictionaries(
+        {"text": TEXT, "small": VALUES, "large": NUMBERS, "isSo": st.sampled_from(["true", "false", "True", "x"])},
+        optional={"part": VALUES, "later": TEXT, "many": VALUES, "more": VALUES, "maybe": VALUES, "other": TEXT},
+    ),
+    st.booleans(),
+)
+def test_fields_read_as_python_reads_them_or_left_to_it(values: dict[str, str], is_whole: bool) -> None:
+    """Headers with a floating point number are always left to Python; without it, the usual ones are not."""
+    plans = tuple(
+        (plan.wire, getattr(Header, plan.name), plan.letter, ... if plan.required else plan.default)
+        for plan in fields._plans(Header)
+        if is_whole or plan.name != "part"
+    )
+    header = compiled.decode_fields(Header, plans, values)
+    if is_whole:
+        assert header is None
+    elif header is not None:
+        expected = fields._compile_decoder(Header)(values | {"part": "0"})
+        names = [name for name in fields.wire_names(Header) if name != "part"]
+        assert [getattr(header, name) for name in names] == [getattr(expected, name) for name in names]
+
+
+def test_usual_fields_are_not_left_to_python() -> None:
+    values = {"b": "topic", "e": "-1", "f": "0", "g": "1700000000000", "h": "2147483647", "k": "true", "m": "false"}
+    plans = tuple(
+        (plan.wire, getattr(SendMessageV2Request, plan.name), plan.letter, ... if plan.required else plan.default)
+        for plan in fields._plans(SendMessageV2Request)
+    )
+    header = compiled.decode_fields(SendMessageV2Request, plans, values)
+    assert header == SendMessageV2Request("topic", -1, 0, 1_700_000_000_000, 2147483647, unit_mode=True)
+    assert type(header) is SendMessageV2Request
+    for odd in ({"e": "1.0"}, {"e": "2147483648"}, {"g": ""}, {"k": "TRUE"}):
+        assert compiled.decode_fields(SendMessageV2Request, plans, values | odd) is None
+    assert compiled.decode_fields(SendMessageV2Request, plans, {}) is None
+
+
+def test_plans_of_another_class_are_not_followed() -> None:
+    plans = (("topic", getattr(SendMessageV2Request, "topic"), "s", ...),)  # noqa: B009 - it is a slot
+    assert compiled.decode_fields(Header, plans, {"topic": "t"}) is None
+    with pytest.raises(TypeError):
+        compiled.decode_fields(int, plans, {"topic": "t"})
 
 
 # -- property text
