@@ -11,6 +11,7 @@ from broker_core.broker.arrivals import Arrivals, Soon
 from broker_core.broker.clients import Clients
 from broker_core.broker.config import BrokerConfig
 from broker_core.broker.delay import DelayQueues
+from broker_core.broker.disk import disk_of
 from broker_core.broker.durability import GroupCommit
 from broker_core.broker.groups import Groups
 from broker_core.broker.intake import Host, Intake
@@ -74,7 +75,12 @@ def compose(settings: Settings, around: Surroundings) -> Parts:
         store=store,
         arrivals=arrivals,
         intake=intake,
-        durability=GroupCommit(store, around.disk, limits=config.limits, timeout_ms=config.periods.sync_flush_timeout),
+        durability=GroupCommit(
+            store,
+            disk_of(store, around.disk),
+            limits=config.limits,
+            timeout_ms=config.periods.sync_flush_timeout,
+        ),
         topics=topic_register,
         groups=_load_groups(config),
         offsets=consumed,

@@ -3,7 +3,7 @@
 ::
 
     put ──► wait(end, answer) ──┐
-    put ──► wait(end, answer) ──┤   one flush in another thread     flushed up to X
+    put ──► wait(end, answer) ──┤   one flush elsewhere (disk.py)   flushed up to X
     put ──► wait(end, answer) ──┴──────────────────────────────────► answer(True) for every end ≤ X
 
 While one flush runs, the sends that arrive gather for the next, so the disk is never asked for less than everything
@@ -21,10 +21,11 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Protocol
 
+from broker_core.broker.disk import Disk
 from broker_core.broker.limits import Limits
 from broker_core.errors import GantryError
 from broker_core.logs import get_logger
@@ -82,9 +83,9 @@ class _Waiter:
 class GroupCommit:
     """The flushes of one store, and who waits for them. Belongs to one event loop."""
 
-    def __init__(self, store: Flushes, executor: Executor, *, limits: Limits, timeout_ms: int) -> None:
+    def __init__(self, store: Flushes, disk: Disk, *, limits: Limits, timeout_ms: int) -> None:
         self._store = store
-        self._executor = executor
+        self._disk = disk
         self._limits = limits
         self._timeout_ms = timeout_ms
         self._loop = asyncio.get_running_loop()
@@ -134,6 +135,10 @@ class GroupCommit:
         self._want()
         await ended
 
+    def close(self) -> None:
+        """Let go of who waits for the disk, after the flush that is under way."""
+        self._disk.close()
+
     # Callbacks, not coroutines: each turn of the loop between a send and its answer is time that the sender waits.
 
     def _want(self) -> None:
@@ -151,10 +156,7 @@ class GroupCommit:
         if self._pace.is_quick and self._waiting:
             self._flush_here(served)
             return
-        flushing = self._executor.submit(self._store.flush)
-        flushing.add_done_callback(
-            lambda flushed: self._loop.call_soon_threadsafe(self._end, served, flushed.exception())
-        )
+        self._disk.flush(partial(self._end, served))
 
     def _flush_here(self, served: list[asyncio.Future[None]]) -> None:
         try:

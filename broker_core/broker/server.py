@@ -157,6 +157,8 @@ class Broker:
         if self._main_server is not None:
             await self._main_server.close()
         await self._remoting.close()
+        if self._parts is not None:
+            self._parts.durability.close()
         loop = asyncio.get_running_loop()
         for resource in (self._journal, self._store):
             if resource is not None:

@@ -16,11 +16,30 @@ Origin = tuple[int, bytes, int, bytes, int, int]
 HeaderParts = tuple[int, dict[str, str], int, int, str | None, int, int]
 
 
+class Syncer(Protocol):
+    """A thread that brings one file after another to the disk and needs no interpreter for it."""
+
+    def begin(self, path: str | os.PathLike[str], /) -> None:
+        """Have a file's data brought to the disk; raises OSError, or RuntimeError while the last one is under way."""
+
+    def end(self) -> int:
+        """Return the ns it took, waiting if need be; raises the OSError that the disk answered."""
+
+    def fileno(self) -> int:
+        """Return a descriptor that can be read from when it is done; it belongs to this object."""
+
+    def close(self) -> None:
+        """End the thread, after what it is at."""
+
+
 class Native(Protocol):
     """The module that `build.py` makes. Wrong types raise TypeError, numbers that do not fit OverflowError."""
 
     def crc32(self, data: bytes | memoryview, /) -> int:
         """Do what `zlib.crc32` does."""
+
+    def Syncer(self) -> Syncer:  # noqa: N802 - it is a class
+        """Return a new one, with a thread of its own."""
 
     def sync_file(self, path: str | os.PathLike[str], /) -> int:
         """Twin of `store.mapped_file.sync_file`."""

@@ -114,6 +114,16 @@ class MappedFiles:
         while self.files:
             self.files.pop().delete()
 
+    @property
+    def is_named(self) -> bool:
+        """Whether the names of all files are on the disk."""
+        return self._named >= self._added
+
+    def only_from(self, position: int) -> MappedFile | None:
+        """Return the last file if everything written from `position` on is in it."""
+        last = self.last
+        return last if last is not None and last.start <= position else None
+
     def sync(self, position: int) -> int:
         """Wait until everything from `position` on that is written now is on the disk; other threads run meanwhile.
 

@@ -8,6 +8,7 @@ A message is appended by `put`, readable after `dispatch`, durable when `flushed
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
@@ -44,6 +45,13 @@ class FlushedUpTo(NamedTuple):
 
     log_offset: LogOffset
     store_timestamp: int
+
+
+class FlushPlan(NamedTuple):
+    """The file whose data a flush waits for, and how far the log is durable then."""
+
+    path: Path
+    upto: FlushedUpTo
 
 
 class MessageStore(Reading):
@@ -282,6 +290,24 @@ class MessageStore(Reading):
                 self._flushed = FlushedUpTo(LogOffset(end), stored)
         return self._flushed
 
+    def plan_flush(self) -> FlushPlan | None:
+        """Return what `flush` would wait for, for whoever can wait better; None if that is not one file's data."""
+        end, begin = self._log.end, self._flushed.log_offset
+        if end <= begin or not self._log.files.is_named or (file := self._log.files.only_from(begin)) is None:
+            return None
+        return FlushPlan(file.path, FlushedUpTo(LogOffset(end), self._appender.store_time))
+
+    def note_flushed(self, plan: FlushPlan, took_ns: int) -> None:
+        """Take note that the disk has what a plan asked for."""
+        self.flush_ns = took_ns
+        if plan.upto.log_offset > self._flushed.log_offset:
+            self._flushed = plan.upto
+
+    def note_refused(self, error: OSError) -> FlushFailed:
+        """Take note that the disk refused a flush: no message is taken any more. Returns the error to tell."""
+        self._refusal = failed = FlushFailed(f"{self.config.folder}: {error}")
+        return failed
+
     def checkpoint(self) -> Checkpoint:
         """Put log, queues and finished index files on the disk, and write down how far: what a crash need not redo.
 
@@ -299,8 +325,7 @@ class MessageStore(Reading):
         try:
             return self._log.files.sync(begin)
         except OSError as error:
-            self._refusal = FlushFailed(f"{self.config.folder}: {error}")
-            raise self._refusal from error
+            raise self.note_refused(error) from error
 
     def drop_expired(self, now: int, *, at_any_hour: bool = False) -> retention.Dropped:
         """Remove old segments, and what of queues and index pointed into them; `now` in ms.

@@ -33,7 +33,7 @@ static struct PyModuleDef definition = {
 PyMODINIT_FUNC PyInit__native(void)
 {
     PyObject *module = PyModule_Create(&definition);
-    if (module != NULL && PyModule_AddStringConstant(module, "SOURCES", SOURCES) < 0)
+    if (module != NULL && (PyModule_AddStringConstant(module, "SOURCES", SOURCES) < 0 || add_syncer(module) < 0))
         Py_CLEAR(module);
     return module;
 }

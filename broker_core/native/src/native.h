@@ -135,6 +135,9 @@ PyObject *native_put_entries(PyObject *module, PyObject *const *args, Py_ssize_t
 /* sync.c */
 PyObject *native_sync_file(PyObject *module, PyObject *path);
 
+/* syncer.c */
+int add_syncer(PyObject *module);
+
 /* walk.c */
 PyObject *native_walk_units(PyObject *module, PyObject *const *args, Py_ssize_t count);
 

@@ -10,6 +10,7 @@ from threading import Event
 
 import pytest
 
+from broker_core.broker.disk import ThreadedDisk
 from broker_core.broker.durability import GroupCommit
 from broker_core.broker.errors import Overloaded
 from broker_core.broker.limits import Limits
@@ -43,7 +44,9 @@ def executor() -> Iterator[ThreadPoolExecutor]:
 
 
 def commit_of(disk: Disk, executor: ThreadPoolExecutor, *, limit: int = 100) -> GroupCommit:
-    return GroupCommit(disk, executor, limits=Limits(unflushed_waiters=limit), timeout_ms=1_000)
+    return GroupCommit(
+        disk, ThreadedDisk(disk.flush, executor), limits=Limits(unflushed_waiters=limit), timeout_ms=1_000
+    )
 
 
 async def test_one_flush_serves_all_that_wait_and_those_who_come_meanwhile_get_the_next(
