@@ -115,7 +115,11 @@ class GroupCommit:
             answer(False)
             return
         self._waiting.append(_Waiter(end, now + self._timeout_ms, answer))
-        self._want()
+        if self._is_running:
+            # In the middle of many sends: those before them have their answers, and these their flush, the sooner.
+            self._disk.look()
+        else:
+            self._want()
 
     def expire(self, now: int) -> None:
         """Answer those whose time is over: their messages are stored, but not known to be on the disk."""
@@ -180,4 +184,4 @@ class GroupCommit:
             if not each.done():
                 each.set_result(None)
         if self._waiting or self._asked:
-            self._want()
+            self._begin()

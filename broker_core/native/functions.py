@@ -25,6 +25,9 @@ class Syncer(Protocol):
     def end(self) -> int:
         """Return the ns it took, waiting if need be; raises the OSError that the disk answered."""
 
+    def is_done(self) -> bool:
+        """Say whether what was begun is over; `end` then does not wait."""
+
     def fileno(self) -> int:
         """Return a descriptor that can be read from when it is done; it belongs to this object."""
 

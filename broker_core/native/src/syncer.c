@@ -3,6 +3,7 @@
 #include "native.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <time.h>
 #include <unistd.h>
@@ -11,17 +12,16 @@
 #define fdatasync fsync
 #endif
 
-enum { IDLE, ASKED, CLOSING };
-
 typedef struct {
     PyObject_HEAD
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t asked;
-    int state;
+    int is_asked, is_closing;
     int is_running, is_out; /* the thread was started; an answer is still to be taken */
     int descriptor;         /* of the file to be synced, owned while a sync is out */
     int told[2];            /* a pipe: the thread writes a byte when it is done */
+    int is_done;            /* set by the thread, behind failure and took */
     int failure;            /* errno of the last sync, 0 */
     long long took;         /* ns */
 } Syncer;
@@ -44,18 +44,20 @@ static void sync_one(Syncer *self)
     self->failure = failure;
     while (write(self->told[1], "", 1) < 0 && errno == EINTR)
         ;
+    /* Only now: who sees it reads that byte. */
+    __atomic_store_n(&self->is_done, 1, __ATOMIC_RELEASE);
 }
 
 static void *serve(void *argument)
 {
     Syncer *self = argument;
     pthread_mutex_lock(&self->lock);
-    while (self->state != CLOSING) {
-        if (self->state == IDLE) {
+    for (;;) {
+        while (!self->is_asked && !self->is_closing)
             pthread_cond_wait(&self->asked, &self->lock);
-            continue;
-        }
-        self->state = IDLE;
+        if (!self->is_asked)
+            break;
+        self->is_asked = 0;
         pthread_mutex_unlock(&self->lock);
         sync_one(self);
         pthread_mutex_lock(&self->lock);
@@ -92,10 +94,10 @@ static PyObject *syncer_new(PyTypeObject *type, PyObject *args, PyObject *keywor
     return (PyObject *)self;
 }
 
-static void ask(Syncer *self, int state)
+static void ask(Syncer *self, int *what)
 {
     pthread_mutex_lock(&self->lock);
-    self->state = state;
+    *what = 1;
     pthread_cond_signal(&self->asked);
     pthread_mutex_unlock(&self->lock);
 }
@@ -114,7 +116,8 @@ static PyObject *syncer_begin(Syncer *self, PyObject *path)
     if (self->descriptor < 0)
         return PyErr_SetFromErrnoWithFilenameObject(PyExc_OSError, path);
     self->is_out = 1;
-    ask(self, ASKED);
+    __atomic_store_n(&self->is_done, 0, __ATOMIC_RELAXED);
+    ask(self, &self->is_asked);
     Py_RETURN_NONE;
 }
 
@@ -126,9 +129,11 @@ static PyObject *syncer_end(Syncer *self, PyObject *nothing)
     }
     char byte;
     ssize_t size;
+    struct pollfd end = {self->told[0], POLLIN, 0};
     Py_BEGIN_ALLOW_THREADS;
-    while ((size = read(self->told[0], &byte, 1)) < 0 && errno == EINTR)
-        ;
+    /* The loop that looks at the descriptor may have made it one that does not wait. */
+    while ((size = read(self->told[0], &byte, 1)) < 0 && (errno == EINTR || errno == EAGAIN))
+        poll(&end, 1, -1);
     Py_END_ALLOW_THREADS;
     if (size < 0)
         return PyErr_SetFromErrno(PyExc_OSError);
@@ -138,6 +143,11 @@ static PyObject *syncer_end(Syncer *self, PyObject *nothing)
         return PyErr_SetFromErrno(PyExc_OSError);
     }
     return PyLong_FromLongLong(self->took);
+}
+
+static PyObject *syncer_is_done(Syncer *self, PyObject *nothing)
+{
+    return PyBool_FromLong(self->is_out && __atomic_load_n(&self->is_done, __ATOMIC_ACQUIRE));
 }
 
 static PyObject *syncer_fileno(Syncer *self, PyObject *nothing)
@@ -151,7 +161,7 @@ static void stop(Syncer *self)
         return;
     self->is_running = 0;
     Py_BEGIN_ALLOW_THREADS;
-    ask(self, CLOSING);
+    ask(self, &self->is_closing);
     pthread_join(self->thread, NULL);
     Py_END_ALLOW_THREADS;
     for (int end = 0; end < 2; end++) {
@@ -179,6 +189,7 @@ static void syncer_dealloc(Syncer *self)
 static PyMethodDef methods[] = {
     {"begin", (PyCFunction)syncer_begin, METH_O, "Have the data of a file brought to the disk."},
     {"end", (PyCFunction)syncer_end, METH_NOARGS, "Return the ns it took, waiting for it if need be."},
+    {"is_done", (PyCFunction)syncer_is_done, METH_NOARGS, "Whether `end` would return at once."},
     {"fileno", (PyCFunction)syncer_fileno, METH_NOARGS, "A descriptor that can be read from when it is done."},
     {"close", (PyCFunction)syncer_close, METH_NOARGS, "End the thread, after what it is at."},
     {NULL, NULL, 0, NULL},

@@ -10,8 +10,8 @@ from threading import Event
 
 import pytest
 
-from broker_core.broker.disk import ThreadedDisk
-from broker_core.broker.durability import GroupCommit
+from broker_core.broker.disk import Done, ThreadedDisk
+from broker_core.broker.durability import DiskPace, GroupCommit
 from broker_core.broker.errors import Overloaded
 from broker_core.broker.limits import Limits
 from tests.support.wait import eventually
@@ -114,3 +114,48 @@ async def test_one_waiting_send_too_many_is_refused_before_it_is_stored(executor
 
     with pytest.raises(Overloaded, match="unflushed_waiters=1"):
         commit.check_room()
+
+
+async def test_a_quick_disk_is_asked_between_two_turns_of_the_loop(executor: ThreadPoolExecutor) -> None:
+    """No thread is asked any more once the disk has shown that it is quick, until it was slow once."""
+    elsewhere: list[int] = []
+
+    class Counted(ThreadedDisk):
+        def flush(self, done: Done) -> None:
+            elsewhere.append(disk.flushes)
+            super().flush(done)
+
+    disk = Disk(flush_ns=50_000)
+    disk.free.set()
+    commit = GroupCommit(disk, Counted(disk.flush, executor), limits=Limits(), timeout_ms=1_000)
+
+    async def send() -> None:
+        disk.appended += 100
+        answered: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        commit.wait(disk.appended, answered.set_result, now=0)
+        assert await answered
+
+    for _ in range(200):
+        await send()
+    assert 0 < len(elsewhere) < 150
+    quick = len(elsewhere)
+    disk.flush_ns = 5_000_000
+    await send()
+    assert len(elsewhere) == quick
+    await send()
+    assert len(elsewhere) == quick + 1
+
+
+def test_the_pace_of_a_disk_is_its_slowest_answer_fading() -> None:
+    pace = DiskPace()
+
+    def is_quick_after(*flushes: int) -> bool:
+        for each in flushes:
+            pace.learn(each)
+        return pace.is_quick
+
+    assert not is_quick_after()
+    assert is_quick_after(*[60_000] * 100)
+    assert not is_quick_after(3_000_000)
+    assert not is_quick_after(*[60_000] * 20)
+    assert is_quick_after(*[60_000] * 60)

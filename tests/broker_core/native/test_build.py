@@ -113,7 +113,7 @@ def test_they_touch_no_memory_but_their_own(tmp_path: Path) -> None:
         "-c",
         SANITIZED,
         str(path),
-        *[f"tests/broker_core/native/test_{each}.py" for each in ("wire", "store", "memory")],
+        *[f"tests/broker_core/native/test_{each}.py" for each in ("wire", "store", "syncer", "memory")],
         LD_PRELOAD=":".join(preload),
         ASAN_OPTIONS="detect_leaks=0",  # Python itself keeps memory to its end
         PYTHONMALLOC="malloc",  # so that the sanitizer sees each object

@@ -1,0 +1,136 @@
+"""Flushes by the compiled thread and by Python's: durable up to where the log was, refused when the disk refuses."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from broker_core.broker.disk import CompiledDisk, Disk, ThreadedDisk, disk_of
+from broker_core.native.functions import Syncer
+from broker_core.store import MessageStore
+from broker_core.store.errors import FlushFailed
+from tests.broker_core.native.twins import compiled
+from tests.support.stores import opened, put
+
+
+class Broken:
+    """A compiled thread whose disk refuses, as no disk of a test does."""
+
+    def __init__(self, syncer: Syncer) -> None:
+        self._syncer = syncer
+        self.begin, self.fileno, self.close, self.is_done = (
+            syncer.begin,
+            syncer.fileno,
+            syncer.close,
+            syncer.is_done,
+        )
+
+    def end(self) -> int:
+        """Raise what a broken disk answers."""
+        self._syncer.end()
+        raise OSError(5, "Input/output error")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[MessageStore]:
+    with opened(tmp_path) as store:
+        yield store
+
+
+@pytest.fixture
+def executor() -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor(1) as executor:
+        yield executor
+
+
+async def flushed(disk: Disk) -> BaseException | None:
+    """Flush once and return what went wrong."""
+    done: asyncio.Future[BaseException | None] = asyncio.get_running_loop().create_future()
+    disk.flush(done.set_result)
+    return await asyncio.wait_for(done, 10)
+
+
+@pytest.mark.parametrize("kind", ["compiled", "threaded"])
+async def test_a_flush_makes_durable_what_was_appended(
+    store: MessageStore, executor: ThreadPoolExecutor, kind: str
+) -> None:
+    disk = disk_of(store, executor) if kind == "compiled" else ThreadedDisk(store.flush, executor)
+    assert isinstance(disk, CompiledDisk) == (kind == "compiled")
+    for _ in range(5):
+        end = put(store, b"x" * 700).end
+        assert store.flushed_log_offset < end
+        assert await flushed(disk) is None
+        assert store.flushed_log_offset == end
+    assert await flushed(disk) is None
+    disk.close()
+
+
+async def test_a_flush_over_two_segments_and_a_new_name_is_left_to_python(
+    store: MessageStore, executor: ThreadPoolExecutor
+) -> None:
+    asked = []
+
+    def flush() -> None:
+        asked.append(store.appended_log_offset)
+        store.flush()
+
+    disk = CompiledDisk(store, compiled.Syncer(), ThreadedDisk(flush, executor))
+    put(store)
+    assert await flushed(disk) is None
+    ends = [put(store, b"x" * 900).end for _ in range(2)]
+    assert await flushed(disk) is None
+    last = put(store).end
+    assert await flushed(disk) is None
+    assert asked == [asked[0], ends[-1]]
+    assert store.flushed_log_offset == last
+    disk.close()
+
+
+async def test_a_flush_that_is_over_is_seen_before_the_loop_is_told(
+    store: MessageStore, executor: ThreadPoolExecutor
+) -> None:
+    disk = disk_of(store, executor)
+    put(store)
+    assert await flushed(disk) is None
+    put(store)
+    done: list[BaseException | None] = []
+    disk.flush(done.append)
+    while not done:
+        disk.look()
+    assert done == [None]
+    assert store.flushed_log_offset == store.appended_log_offset
+    await asyncio.sleep(0)
+    assert done == [None]
+    disk.close()
+
+
+async def test_a_disk_that_refuses_ends_the_taking_of_messages(
+    store: MessageStore, executor: ThreadPoolExecutor
+) -> None:
+    put(store)
+    assert await flushed(ThreadedDisk(store.flush, executor)) is None
+    before = store.flushed_log_offset
+    put(store)
+    disk = CompiledDisk(store, Broken(compiled.Syncer()), ThreadedDisk(store.flush, executor))
+    assert isinstance(await flushed(disk), FlushFailed)
+    assert store.flushed_log_offset == before
+    with pytest.raises(FlushFailed, match="Input/output error"):
+        put(store)
+    disk.close()
+
+
+async def test_a_segment_that_is_gone_is_a_refusal_too(store: MessageStore, executor: ThreadPoolExecutor) -> None:
+    put(store)
+    disk = disk_of(store, executor)
+    assert await flushed(disk) is None
+    put(store)
+    plan = store.plan_flush()
+    assert plan is not None
+    hidden = plan.path.rename(plan.path.with_name("hidden"))
+    assert isinstance(await flushed(disk), FlushFailed)
+    hidden.rename(plan.path)
+    disk.close()

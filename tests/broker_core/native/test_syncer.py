@@ -1,0 +1,108 @@
+"""The compiled thread that waits for the disk: one file at a time, told by a descriptor, gone when it is closed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import select
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from broker_core.native.functions import Syncer
+from tests.broker_core.native.twins import compiled
+
+
+@pytest.fixture
+def syncer() -> Iterator[Syncer]:
+    made = compiled.Syncer()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    file = tmp_path / "file"
+    file.write_bytes(b"data")
+    return file
+
+
+def threads() -> int:
+    return len(list(Path("/proc/self/task").iterdir()))
+
+
+def descriptors() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def test_it_tells_when_the_disk_is_done(syncer: Syncer, path: Path) -> None:
+    for _ in range(100):
+        assert not syncer.is_done()
+        syncer.begin(path)
+        assert select.select([syncer], [], [], 10)[0] == [syncer]
+        assert syncer.end() > 0
+        assert select.select([syncer], [], [], 0)[0] == []
+
+
+def test_end_waits(syncer: Syncer, path: Path) -> None:
+    syncer.begin(path)
+    assert syncer.end() > 0
+
+
+async def test_a_loop_hears_of_it_like_of_a_socket(syncer: Syncer, path: Path) -> None:
+    loop = asyncio.get_running_loop()
+    for _ in range(20):
+        told = asyncio.Event()
+        loop.add_reader(syncer.fileno(), told.set)
+        syncer.begin(path)
+        await asyncio.wait_for(told.wait(), 10)
+        assert syncer.end() > 0
+        loop.remove_reader(syncer.fileno())
+
+
+def test_only_one_is_under_way(syncer: Syncer, path: Path) -> None:
+    with pytest.raises(RuntimeError, match="no sync"):
+        syncer.end()
+    syncer.begin(path)
+    with pytest.raises(RuntimeError, match="under way"):
+        syncer.begin(path)
+    syncer.end()
+
+
+def test_a_file_that_is_gone_is_told_at_once_and_the_next_goes_on(syncer: Syncer, path: Path, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="gone"):
+        syncer.begin(tmp_path / "gone")
+    syncer.begin(path)
+    assert syncer.end() > 0
+
+
+def test_what_the_disk_answers_is_raised(syncer: Syncer) -> None:
+    syncer.begin("/dev/null")
+    with pytest.raises(OSError, match="Invalid argument"):
+        syncer.end()
+    assert not syncer.is_done()
+
+
+def test_nothing_is_left_of_a_closed_one(path: Path) -> None:
+    before = threads(), descriptors()
+    for _ in range(50):
+        syncer = compiled.Syncer()
+        syncer.begin(path)
+        syncer.close()
+        syncer.close()
+        with pytest.raises(RuntimeError):
+            syncer.begin(path)
+    for _ in range(50):
+        compiled.Syncer().begin(path)  # closed when nobody has it any more
+    assert (threads(), descriptors()) == before
+
+
+def test_it_begins_while_python_is_busy(syncer: Syncer, path: Path) -> None:
+    """Nobody lets go of the interpreter between begin and the disk's answer."""
+    assert threading.active_count() >= 1
+    syncer.begin(path)
+    while not syncer.is_done():
+        os.getpid()
+    assert syncer.end() > 0
