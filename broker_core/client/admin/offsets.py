@@ -100,7 +100,12 @@ class Offsets:
             await self._asking.ask(addr, header)
 
         queues = {f"{queue.topic}@{queue.broker_name}@{queue.queue_id}": queue for queue in offsets}
-        return await ask_all(queues, store)
+        # Apache RocketMQ makes the table of a group that is new to a topic with the first offset that comes; of several
+        # first ones at once it keeps one.
+        first = {(queue.topic, queue.broker_name): name for name, queue in reversed(queues.items())}.values()
+        begun = await ask_all(first, store)
+        others = await ask_all([name for name in queues if name not in begun.found and name not in begun.failed], store)
+        return Answers(begun.found | others.found, begun.failed | others.failed)
 
     async def reset(self, group: str, topic: str, timestamp: int, *, force: bool = True) -> Reset:
         """Send a group to the messages of `timestamp` (ms; TO_THE_END), on every broker of a topic.
