@@ -140,7 +140,14 @@ async def test_unknown_topics_are_made_if_wanted(session: Session, name: str) ->
     async with Producer(session, "checkout", ProducerConfig(create_topics=True)) as producer:
         result = await producer.send(Message(f"{name}_new", b"x"))
     assert result.status is SendStatus.SEND_OK
-    assert (await Admin(session).topics.get(f"{name}_new")).brokers == ("broker-a",)
+
+    async def is_known() -> bool:
+        try:
+            return (await Admin(session).topics.get(f"{name}_new")).brokers == ("broker-a",)
+        except TopicNotFound:
+            return False  # Apache's broker answers the send before the name server knows of the topic
+
+    await eventually(is_known)
 
 
 # ---- consuming -------------------------------------------------------------------------------------------------------
