@@ -29,14 +29,20 @@ def library_path(folder: Path = FOLDER) -> Path:
     return folder / f"_native{sysconfig.get_config_var('EXT_SUFFIX')}"
 
 
-def compile_to(path: Path, *, flags: Sequence[str] = ()) -> None:
-    """Compile the sources to `path`, which appears when it is whole; raise CannotCompile."""
+def find_tools() -> tuple[str, Path]:
+    """Return the compiler and the folder of Python's headers; raise CannotCompile for what this machine lacks."""
     compiler = shutil.which(os.environ.get("CC", "gcc")) or shutil.which("cc")
     include = Path(sysconfig.get_paths()["include"])
     if compiler is None:
         raise CannotCompile("there is no C compiler")
     if not (include / "Python.h").exists():
         raise CannotCompile(f"there is no Python.h in {include}")
+    return compiler, include
+
+
+def compile_to(path: Path, *, flags: Sequence[str] = ()) -> None:
+    """Compile the sources to `path`, which appears when it is whole; raise CannotCompile."""
+    compiler, include = find_tools()
     new = path.with_suffix(f".{os.getpid()}.new")
     shared = ("-bundle", "-undefined", "dynamic_lookup") if sys.platform == "darwin" else ("-shared",)
     command = [compiler, *FLAGS, *flags, *shared, "-fPIC", f"-I{include}", f'-DSOURCES="{sources_digest()}"']

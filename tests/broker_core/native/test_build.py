@@ -14,6 +14,15 @@ from broker_core.native import build, sources
 ROOT = Path(__file__).parents[3]
 
 
+@pytest.fixture
+def tools() -> None:
+    """Skip what takes a compiler where the machine has none, or no headers of Python's."""
+    try:
+        build.find_tools()
+    except build.CannotCompile as lacking:
+        pytest.skip(str(lacking))
+
+
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run Python in the project's folder."""
     return subprocess.run(
@@ -27,6 +36,7 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
     )
 
 
+@pytest.mark.usefixtures("tools")
 def test_what_is_compiled_knows_its_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "compiled.so"
     assert not build.is_fresh(path)
@@ -38,10 +48,12 @@ def test_what_is_compiled_knows_its_sources(tmp_path: Path, monkeypatch: pytest.
     assert not build.is_fresh(path)
 
 
+@pytest.mark.usefixtures("tools")
 def test_the_sources_compile_without_a_warning(tmp_path: Path) -> None:
     build.compile_to(tmp_path / "compiled.so", flags=("-Werror", "-Wconversion", "-Wno-sign-conversion"))
 
 
+@pytest.mark.usefixtures("tools")
 def test_a_refusing_compiler_is_quoted_and_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(build.CannotCompile, match="no-such-flag"):
         build.compile_to(tmp_path / "compiled.so", flags=("-fno-such-flag",))
@@ -59,6 +71,7 @@ def test_they_can_be_turned_off() -> None:
     assert told.stdout.strip() == "None GANTRY_NATIVE says so"
 
 
+@pytest.mark.usefixtures("tools")
 def test_stale_ones_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     program = (
         "from broker_core.native import sources\n"
@@ -100,6 +113,7 @@ sys.exit(pytest.main(["-q", "-x", "-p", "no:cacheprovider", *sys.argv[2:]]))
 """
 
 
+@pytest.mark.usefixtures("tools")
 @pytest.mark.timeout(300)
 def test_they_touch_no_memory_but_their_own(tmp_path: Path) -> None:
     """The twins' tests pass with the address and the undefined-behaviour sanitizer looking on."""

@@ -5,12 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+import pytest
 from hypothesis import strategies as st
 
 from broker_core.native import native, why_not
+from broker_core.native.build import CannotCompile, find_tools
 from broker_core.protocol import header_json
 from broker_core.protocol.codes import LanguageCode
 
+try:
+    find_tools()
+except CannotCompile as lacking:
+    pytest.skip(f"the compiled functions cannot be built: {lacking}", allow_module_level=True)
 assert native is not None, why_not
 compiled: Final = native
 
