@@ -17,6 +17,7 @@ from broker_core.protocol.record import decode_many
 from broker_core.remoting import RemotingClient
 from tests.support.apache import ApacheBroker
 from tests.support.cluster import RunningBroker
+from tests.support.wait import eventually
 
 Server: TypeAlias = RunningBroker | ApacheBroker
 
@@ -92,8 +93,7 @@ async def look(server: Server, session: Session, sample: list[StoredMessage] | N
     seen, admin = Seen(), Admin(session)
     queues = [MessageQueue(TOPIC, server.broker_name, queue_id) for queue_id in range(QUEUES)]
     for queue in queues:
-        seen.ranges[queue.queue_id] = (await admin.offsets.min(queue), await admin.offsets.max(queue))
-        seen.messages[queue.queue_id] = await pull_all(server.address, TOPIC, queue.queue_id)
+        await eventually(lambda queue=queue: _read_queue(server, admin, queue, seen))
         seen.committed[queue.queue_id] = await admin.offsets.find(GROUP, queue)
     if sample is None:
         sample = [each for messages in seen.messages.values() for each in messages[::40]]
@@ -111,6 +111,13 @@ async def look(server: Server, session: Session, sample: list[StoredMessage] | N
         # is not exact (store-format.md 3.6).
         seen.by_time[queue.queue_id] = await admin.offsets.by_time(queue, 1)
     return seen
+
+
+async def _read_queue(server: Server, admin: Admin, queue: MessageQueue, seen: Seen) -> bool:
+    """Read a queue and its range; return False when a delayed message came between the two, which would not agree."""
+    messages = seen.messages[queue.queue_id] = await pull_all(server.address, TOPIC, queue.queue_id)
+    low, high = seen.ranges[queue.queue_id] = (await admin.offsets.min(queue), await admin.offsets.max(queue))
+    return high - low == len(messages)
 
 
 async def arrived(server: Server, name: str, level: int) -> int:
