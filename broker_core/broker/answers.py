@@ -34,6 +34,7 @@ ANSWERS: Final[Mapping[type[Exception], ResponseCode]] = {
     errors.GroupOffline: ResponseCode.CONSUMER_NOT_ONLINE,
     errors.NoMembers: ResponseCode.SYSTEM_ERROR,
     errors.OffsetUnknown: ResponseCode.SYSTEM_ERROR,
+    errors.OffsetOutOfRange: ResponseCode.SYSTEM_ERROR,
     errors.StatisticUnknown: ResponseCode.SYSTEM_ERROR,
     errors.ClientUnreachable: ResponseCode.SYSTEM_ERROR,
     errors.ClientTooSlow: ResponseCode.CONSUME_MSG_TIMEOUT,

@@ -24,6 +24,7 @@
         ├── GroupOffline         no member of the group is connected
         ├── NoMembers            a list of members was asked for, and there are none
         ├── OffsetUnknown        the group never stored an offset there
+        ├── OffsetOutOfRange     a group cannot be sent to an offset that the queue does not have
         ├── StatisticUnknown     nothing was ever counted under that name and key
         ├── ClientUnreachable    a client that a request is to be handed on to does not answer
         ├── ClientTooSlow        … not in time
@@ -182,6 +183,14 @@ class NoMembers(Refused):
 
 class OffsetUnknown(Refused):
     """Raised when a group has no offset to go back from."""
+
+
+class OffsetOutOfRange(Refused):
+    """Raised when a group is to go to an offset that its queue does not have."""
+
+    def __init__(self, offset: int, low: int, high: int) -> None:
+        super().__init__(f"Target offset {offset} not in consume queue range [{low}-{high}]")
+        self.offset = offset
 
 
 class StatisticUnknown(Refused):

@@ -57,11 +57,6 @@ class ConsumerOffsets:
         """Return every group that has an offset."""
         return list(self._groups)
 
-    def clone(self, source: str, destination: str, topic: str) -> None:
-        """Give one group the offsets that another has in a topic."""
-        for queue_id, offset in dict(self.of(source, topic)).items():
-            self.commit(destination, topic, queue_id, offset)
-
     def drop_topic(self, topic: str) -> None:
         """Forget the offsets of a topic that is deleted: one made again under its name starts at 0."""
         for topics in self._groups.values():

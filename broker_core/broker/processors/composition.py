@@ -21,6 +21,7 @@ from broker_core.broker.processors.pull import PullProcessor
 from broker_core.broker.processors.queues import QueueProcessor
 from broker_core.broker.processors.relays import RelayProcessor
 from broker_core.broker.processors.replies import ReplyProcessor
+from broker_core.broker.processors.resets import ResetProcessor
 from broker_core.broker.processors.send import SendProcessor
 from broker_core.broker.processors.settings import SettingsProcessor
 from broker_core.broker.processors.topics import TopicProcessor
@@ -55,6 +56,7 @@ def processors_of(parts: Parts) -> Processors:
         ReplyProcessor(parts, sends),
         AckProcessor(parts, pops.settled),
         OffsetProcessor(parts),
+        ResetProcessor(parts),
         TopicProcessor(parts),
         GroupProcessor(parts),
         MessageProcessor(parts),

@@ -1,4 +1,4 @@
-"""Queue offsets: consumed, smallest, largest, by time; and setting them back (remoting-protocol.md 2.5, 2.10).
+"""Queue offsets: consumed, smallest, largest, by time (remoting-protocol.md 2.5).
 
 None of these asks whether the topic exists: an unknown queue is an empty one (behaviour.md F.8).
 """
@@ -9,21 +9,16 @@ import os
 from struct import Struct
 from typing import Final
 
-from broker_core.broker.errors import GroupOffline, IllegalArgument, NothingFound, OffsetUnknown
+from broker_core.broker.errors import IllegalArgument, NothingFound
 from broker_core.broker.parts import Parts
 from broker_core.broker.processors.handlers import Handlers
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.groups import ConsumerOffsetSerializeWrapper, QueryCorrectionOffsetBody
-from broker_core.protocol.bodies.queues import MessageQueue
-from broker_core.protocol.bodies.stats import QueueOffsetForC, ResetOffsetBody, ResetOffsetBodyForC
-from broker_core.protocol.codes import LanguageCode, RequestCode, ResponseCode
+from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers import offsets as headers
 from broker_core.protocol.record import LOG_OFFSET_AT
 from broker_core.remoting.connection import Connection
-
-TO_THE_END: Final = -1
-"""The timestamp that means "after the last message"."""
 
 _MEMORY_BYTES: Final = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 _LOG_OFFSET: Final = Struct(">q")
@@ -31,7 +26,7 @@ _NEVER: Final = 2**63 - 1
 
 
 class OffsetProcessor:
-    """Answers 14, 15, 29 to 32, 43, 222, 308 and 314."""
+    """Answers 14, 15, 29 to 32, 43, 308 and 314."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
@@ -47,7 +42,6 @@ class OffsetProcessor:
             RequestCode.GET_MIN_OFFSET: self.min,
             RequestCode.GET_EARLIEST_MSG_STORETIME: self.earliest_time,
             RequestCode.GET_ALL_CONSUMER_OFFSET: self.all,
-            RequestCode.INVOKE_BROKER_TO_RESET_OFFSET: self.reset,
             RequestCode.QUERY_CORRECTION_OFFSET: self.corrections,
             RequestCode.CLONE_GROUP_OFFSET: self.clone,
         }
@@ -101,24 +95,6 @@ class OffsetProcessor:
         table = {key: {int(queue_id): offset for queue_id, offset in queues.items()} for key, queues in tree.items()}
         return Command.response(ResponseCode.SUCCESS, body=bodies.encode(ConsumerOffsetSerializeWrapper(table)))
 
-    def reset(self, request: Command, _: Connection) -> Command:
-        """Work out where a group goes for a time, and have its connected members go there (remoting-protocol.md 2.10).
-
-        A group that takes by lease has no member that could: its offsets are set here.
-        """
-        header = request.header(headers.ResetOffsetRequest)
-        targets = self._targets(header)
-        leased = self._parts.leases.takes(header.group, header.topic)
-        if leased:
-            for queue_id, offset in targets.items():
-                self._resets.set_offset(header.group, header.topic, queue_id, offset)
-        if not self._push_reset(header, targets) and not leased:
-            raise GroupOffline(
-                f"Consumer not online, so can not reset offset, Group: {header.group} Topic: {header.topic} "
-                f"Timestamp: {header.timestamp}"
-            )
-        return Command.response(ResponseCode.SUCCESS, body=bodies.encode(self._reset_body(header.topic, targets)))
-
     def corrections(self, request: Command, _: Connection) -> Command:
         """Return the smallest offset of all groups per queue, where the compared group is not behind it (F.10)."""
         header = request.header(headers.QueryCorrectionOffsetRequest)
@@ -142,7 +118,8 @@ class OffsetProcessor:
         if header.src_group == header.dest_group:
             raise IllegalArgument(f"group {header.src_group} cannot take over its own offsets")
         for topic in [header.topic] if header.topic else offsets.topics_of(header.src_group):
-            offsets.clone(header.src_group, header.dest_group, topic)
+            for queue_id, offset in dict(offsets.of(header.src_group, topic)).items():
+                self._resets.set_offset(header.dest_group, topic, queue_id, offset)
         return Command.response(ResponseCode.SUCCESS)
 
     def _is_young(self, topic: str, queue_id: int) -> bool:
@@ -156,37 +133,3 @@ class OffsetProcessor:
         (log_offset,) = _LOG_OFFSET.unpack_from(found.records[0], LOG_OFFSET_AT)
         in_memory = _MEMORY_BYTES * self._parts.config.pulls.in_memory_ratio
         return bool(store.appended_log_offset - log_offset <= in_memory)
-
-    def _targets(self, header: headers.ResetOffsetRequest) -> dict[int, int]:
-        store, config = self._parts.store, self._parts.topics.get(header.topic)
-        targets = {}
-        for queue_id in range(config.write_queue_nums):
-            current = self._parts.offsets.find(header.group, header.topic, queue_id)
-            if current is None:
-                raise OffsetUnknown(f"THe consumer group <{header.group}> not exist")
-            target: int = store.max_offset(header.topic, queue_id)
-            if header.timestamp != TO_THE_END:
-                target = max(store.offset_by_time(header.topic, queue_id, header.timestamp), 0)
-            targets[queue_id] = target if header.is_force or target < current else current
-        return targets
-
-    def _reset_body(self, topic: str, targets: dict[int, int]) -> ResetOffsetBody:
-        name = self._parts.config.identity.name
-        return ResetOffsetBody({MessageQueue(topic, name, queue_id): to for queue_id, to in targets.items()})
-
-    def _push_reset(self, header: headers.ResetOffsetRequest, targets: dict[int, int]) -> bool:
-        """Tell every member of the group; say whether there was one."""
-        group = self._parts.clients.find_consumers(header.group)
-        if group is None:
-            return False
-        name = self._parts.config.identity.name
-        push = headers.ResetConsumerClientOffsetRequest(header.topic, header.group, header.timestamp)
-        usual = bodies.encode(self._reset_body(header.topic, targets))
-        for_c = bodies.encode(
-            ResetOffsetBodyForC([QueueOffsetForC(header.topic, name, queue_id, to) for queue_id, to in targets.items()])
-        )
-        for member in group.members.values():
-            if not member.channel.is_closing:
-                body = for_c if member.language == LanguageCode.CPP else usual
-                member.channel.send(Command.request(push, body, one_way=True))
-        return True

@@ -116,12 +116,17 @@ class GetEarliestMsgStoretimeResponse:
 @request(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET)
 @dataclass(frozen=True, slots=True)
 class ResetOffsetRequest:
-    """Code 222: have a group's consumers go to `timestamp` (ms; -1 is the end)."""
+    """Code 222: have a group's consumers go to `timestamp` (ms; -1 is the end).
+
+    5.x may name one queue, and an offset in place of a time; -1 stands for neither.
+    """
 
     topic: str
     group: str
     timestamp: I64
     is_force: bool = False
+    queue_id: I32 | None = None
+    offset: I64 | None = None
 
 
 @request(RequestCode.RESET_CONSUMER_CLIENT_OFFSET)

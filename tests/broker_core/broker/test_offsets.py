@@ -75,12 +75,3 @@ def test_a_deleted_topic_or_group_leaves_nothing(tmp_path: Path) -> None:
 
     offsets.drop_group("billing")
     assert offsets.groups() == []
-
-
-def test_a_group_takes_over_the_offsets_of_another(tmp_path: Path) -> None:
-    offsets = offsets_in(tmp_path)
-    offsets.commit("billing", "orders", 0, 5)
-
-    offsets.clone("billing", "billing-2", "orders")
-
-    assert offsets.find("billing-2", "orders", 0) == 5

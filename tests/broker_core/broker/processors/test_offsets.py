@@ -8,13 +8,11 @@ import pytest
 
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.groups import ConsumerOffsetSerializeWrapper, QueryCorrectionOffsetBody
-from broker_core.protocol.bodies.queues import MessageQueue
-from broker_core.protocol.bodies.stats import ResetOffsetBody
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers import offsets as headers
 from broker_core.protocol.headers.admin import UpdateBrokerConfigRequest
-from tests.support.broker import TIMEOUT_MS, Wire, started
+from tests.support.broker import TIMEOUT_MS, Wire, bodies_of, started
 from tests.support.wait import eventually
 
 
@@ -140,70 +138,15 @@ async def test_a_group_takes_over_another_s_offsets(wire: Wire, topic: str | Non
     assert wire.broker.parts.offsets.find("billing-2", "orders", 0) == 5
 
 
-# -- reset
-
-
-async def reset(wire: Wire, timestamp: int, *, force: bool = True, group: str = "billing") -> Command:
-    return await wire.ask(headers.ResetOffsetRequest("orders", group, timestamp, force))
-
-
-def table(answer: Command) -> dict[int, int]:
-    body = bodies.decode(ResetOffsetBody, answer.body)
-    return {queue.queue_id: offset for queue, offset in body.offset_table.items()}
-
-
-async def test_a_reset_is_handed_to_the_members_and_changes_nothing_here(wire: Wire) -> None:
-    await wire.create_topic("orders")
-    times = await stored(wire, 3)
-    await commit(wire, 3)
-    await wire.heartbeat("one", group="billing", topics={"orders": "*"})
-
-    answer = await reset(wire, times[0])
-
-    assert table(answer) == {0: 0}
-    await eventually(lambda: any(push.code == RequestCode.RESET_CONSUMER_CLIENT_OFFSET for push in wire.pushed))
-    push = next(push for push in wire.pushed if push.code == RequestCode.RESET_CONSUMER_CLIENT_OFFSET)
-    assert bodies.decode(ResetOffsetBody, push.body).offset_table == {MessageQueue("orders", "broker-a", 0): 0}
-    assert wire.broker.parts.offsets.find("billing", "orders", 0) == 3
-
-
-async def test_a_reset_to_the_end_needs_force_to_go_forward(wire: Wire) -> None:
-    await wire.create_topic("orders")
-    await stored(wire, 3)
-    await commit(wire, 1)
-    await wire.heartbeat("one", group="billing", topics={"orders": "*"})
-
-    assert table(await reset(wire, -1, force=False)) == {0: 1}
-    assert table(await reset(wire, -1, force=True)) == {0: 3}
-
-
-async def test_a_group_without_members_is_reset_by_administration_itself(wire: Wire) -> None:
-    await wire.create_topic("orders")
+async def test_a_group_that_takes_by_lease_goes_on_where_the_other_is(wire: Wire) -> None:
+    await wire.fill("orders", b"0", b"1", b"2")
+    for leased in await wire.pop("orders", group="billing-2"):
+        await wire.ack(leased, group="billing-2")
     await commit(wire, 1)
 
-    assert (await reset(wire, -1)).code == ResponseCode.CONSUMER_NOT_ONLINE
+    await wire.ask(headers.CloneGroupOffsetRequest("billing", "billing-2", "orders"))
 
-
-async def test_a_group_that_takes_by_lease_is_reset_here(wire: Wire) -> None:
-    await wire.create_topic("orders")
-    await stored(wire, 3)
-    for leased in await wire.pop("orders", group="billing"):
-        await wire.ack(leased, group="billing")
-
-    assert table(await reset(wire, 0)) == {0: 0}
-
-    assert len(await wire.pop("orders", group="billing")) == 3
-
-
-async def test_a_group_that_never_stored_an_offset_cannot_go_back(wire: Wire) -> None:
-    await wire.create_topic("orders")
-
-    answer = await reset(wire, 0)
-
-    assert (answer.code, answer.remark) == (
-        ResponseCode.SYSTEM_ERROR,
-        "THe consumer group <billing> not exist",
-    )
+    assert bodies_of(await wire.pop("orders", group="billing-2")) == [b"1", b"2"]
 
 
 async def test_offsets_survive_a_restart(tmp_path: Path) -> None:
