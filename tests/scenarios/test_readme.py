@@ -1,0 +1,55 @@
+"""The five minutes of the README work as pasted, whole, in both languages."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.gantry import ROOT, Gantry, Place
+
+pytestmark = [pytest.mark.scenario, pytest.mark.spark, pytest.mark.timeout(600)]
+
+TOURS = {"README.md": "## Five minutes", "README.zh-CN.md": "## 五分钟上手"}
+# Each call must succeed, and the shell stops at the first one that does not.
+STRICT = 'set -euo pipefail\ncurl() { command curl --silent --show-error --fail-with-body "$@"; echo; }\n'
+
+
+def lines_of(page: str) -> str:
+    """Return all shell lines of the page's tour."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    tour = text.partition(f"\n{TOURS[page]}\n")[2].partition("\n## ")[0]
+    return "".join(re.findall(r"^```sh\n(.*?)^```", tour, re.MULTILINE | re.DOTALL))
+
+
+def paste(gantry: Gantry, lines: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run the lines where a reader would: in the project's folder, with `data` in it."""
+    for name in ("manage.py", ".venv"):
+        (folder / name).symlink_to(ROOT / name)
+    (folder / "data").symlink_to(gantry.data)
+    script = STRICT + lines.replace("http://127.0.0.1:8000", gantry.url)
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("GANTRY_")}
+    return subprocess.run(
+        ["bash", "-c", script], cwd=folder, env=plain, capture_output=True, text=True, timeout=300, check=False
+    )
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="the tour is made of curl lines")
+def test_the_five_minutes_work_as_pasted(tmp_path: Path) -> None:
+    with Place.free(tmp_path / "gantry").started() as gantry:
+        done = paste(gantry, lines_of("README.md"), tmp_path)
+        assert done.returncode == 0, done.stdout + done.stderr
+        for seen in ('"A17"', '"acked"', '"match"', '"orders-copy"'):
+            assert seen in done.stdout + done.stderr
+        assert re.findall(r'"state": ?"(\w+)"', done.stdout) == ["succeeded", "succeeded"]
+
+
+def test_both_languages_have_the_same_lines() -> None:
+    def without_comments(page: str) -> str:
+        return re.sub(r"\s+#.*", "", lines_of(page))
+
+    assert without_comments("README.md") == without_comments("README.zh-CN.md")
