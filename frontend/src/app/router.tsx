@@ -15,6 +15,7 @@ import { NotFound } from "./routes/not-found"
 import { RouteFailed } from "./routes/route-failed"
 import { parseSearch, stringifySearch } from "./search"
 import { Shell } from "./shell/shell"
+import { nextOf } from "./sign-in"
 
 interface Context {
   cache: QueryClient
@@ -44,7 +45,7 @@ const inside = createRoute({
       await context.cache.ensureQueryData(meQuery)
     } catch (error) {
       if (asProblem(error).status !== 401 && asProblem(error).status !== 403) throw error
-      throw redirect({ to: "/login", search: { next: location.href } })
+      throw redirect({ to: "/login", search: nextOf(location.href) })
     }
   },
 })

@@ -1,10 +1,12 @@
 import { useQueryClient } from "@tanstack/react-query"
 import { Outlet, useLocation, useNavigate } from "@tanstack/react-router"
 import { useEffect, useRef, useState } from "react"
+import { useJobsFeed } from "@/features/jobs/api/jobs-feed"
 import { useKeys } from "@/hooks/use-keys"
 import { meQuery } from "@/hooks/use-rights"
 import { signedOut } from "@/lib/api-client"
 import { useStore } from "@/lib/store"
+import { nextOf } from "../sign-in"
 import { KeysModal } from "./keys-modal"
 import { Palette } from "./palette"
 import classes from "./shell.module.css"
@@ -17,6 +19,7 @@ export function Shell() {
   const [hasKeys, setKeys] = useState(false)
   const { pathname } = useLocation()
   useLeaveWhenSignedOut()
+  useJobsFeed()
   useJumps(() => setKeys(true))
   return (
     <div className={classes.shell} data-menu={menuAt === pathname || undefined}>
@@ -57,6 +60,6 @@ function useLeaveWhenSignedOut() {
     if (count === first.current) return
     first.current = count
     cache.removeQueries({ queryKey: meQuery.queryKey })
-    void navigate({ to: "/login", search: { next: href } })
+    void navigate({ to: "/login", search: nextOf(href) })
   }, [count, href, navigate, cache])
 }

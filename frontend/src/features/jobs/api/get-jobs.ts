@@ -1,7 +1,6 @@
-import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { paths } from "@/config/paths"
-import { subjects } from "@/config/subjects"
-import { POLL_MS, useLiveEvents } from "@/hooks/use-live"
+import { POLL_MS } from "@/hooks/use-live"
 import { api } from "@/lib/api-client"
 import type { Job, Page } from "@/lib/api-types"
 import { live } from "@/lib/live"
@@ -16,34 +15,24 @@ export interface JobsFilter {
 const getJobs = (filter: JobsFilter, cursor: string | null, limit: number, signal: AbortSignal) =>
   api.get<Page<Job>>(paths.jobs, { ...filter, cursor, limit }, signal)
 
-/** Any change of any job makes the lists ask again; while the channel is silent they poll. */
-function useJobsRefresh(): number {
-  const cache = useQueryClient()
-  useLiveEvents(subjects.jobs, () => {
-    void cache.invalidateQueries({ queryKey: jobKeys.lists })
-  })
-  return useStore(live.status).state === "open" ? POLL_MS * 6 : POLL_MS
-}
-
+/** Jobs page by page; `useJobsFeed` keeps them up to date, and while the channel is silent they poll. */
 export function useJobs(filter: JobsFilter) {
-  const refetchInterval = useJobsRefresh()
+  const isOpen = useStore(live.status).state === "open"
   return useInfiniteQuery({
     queryKey: jobKeys.list(filter),
     queryFn: ({ pageParam, signal }) => getJobs(filter, pageParam, 50, signal),
     initialPageParam: null as string | null,
     getNextPageParam: ({ next_cursor }) => next_cursor,
-    refetchInterval,
+    refetchInterval: isOpen ? false : POLL_MS,
   })
 }
 
 const RUNNING: JobsFilter = { state: "running" }
+const MOST_RUNNING = 10
 
-export function useRunningJobs() {
-  const refetchInterval = useJobsRefresh()
-  return useQuery({
-    queryKey: [...jobKeys.list(RUNNING), "few"],
-    queryFn: ({ signal }) => getJobs(RUNNING, null, 10, signal),
-    select: ({ items }) => items,
-    refetchInterval,
-  })
+export const runningJobsQuery = {
+  queryKey: [...jobKeys.list(RUNNING), "few"],
+  queryFn: ({ signal }: { signal: AbortSignal }) => getJobs(RUNNING, null, MOST_RUNNING, signal),
 }
+
+export const useRunningJobs = () => useQuery({ ...runningJobsQuery, select: ({ items }) => items, staleTime: Infinity })
