@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qs
 
-from console.accounts.rights import Verb
+from console.accounts.rights import ANYTHING, Unnamed, Verb
 from console.accounts.rights import may as role_may
 from gateway.problems import CSRF_FAILED, FORBIDDEN, NOT_AUTHENTICATED, ProblemError
 
@@ -35,15 +35,16 @@ class Principal:
     scopes: tuple[str, ...] | None = None
     token_id: int | None = None
 
-    def may(self, verb: Verb, resource: str = "") -> bool:
+    def may(self, verb: Verb, resource: str | Unnamed = ANYTHING) -> bool:
         """Return whether this principal may do `verb` on the topic, group or other resource of that name."""
         return role_may(self.role, self.scopes, verb, resource)
 
-    def require(self, verb: Verb, resource: str = "") -> None:
+    def require(self, verb: Verb, resource: str | Unnamed = ANYTHING) -> None:
         """Raise the problem FORBIDDEN unless this principal may do `verb` on `resource`."""
         if not role_may(self.role, self.scopes, verb, resource):
             by = f"role {self.role!r}" if self.scopes is None else f"token of {self.name!r} (role {self.role!r})"
-            raise ProblemError(FORBIDDEN, f"The {by} may not {verb} on {resource!r}.")
+            on = resource.value if isinstance(resource, Unnamed) else repr(resource)
+            raise ProblemError(FORBIDDEN, f"The {by} may not {verb} on {on}.")
 
     @property
     def key(self) -> str:

@@ -6,6 +6,7 @@ import logging
 from typing import Final
 from urllib.parse import urlsplit
 
+from console.accounts.rights import EVERYTHING
 from gateway import metrics
 from gateway.data.parts import Parts
 from gateway.health import Health
@@ -57,7 +58,7 @@ class Pages:
             return 200 if state.is_ready else 503, _JSON, state.document()
         if not _is_local(scope, headers):
             principal = await self._parts.auth.of_request(headers)
-            principal.require("read")
+            principal.require("read", EVERYTHING)
         families = [*self._parts.metrics.families(), *await lag_families(self._parts.redis)]
         return 200, metrics.CONTENT_TYPE.encode(), metrics.page(families)
 

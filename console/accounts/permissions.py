@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Final
+from typing import Any
 
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from console.accounts.models import Token, User
-from console.accounts.rights import Verb, may
+from console.accounts.rights import ANYTHING, EVERYTHING, Unnamed, Verb, may
 from console.audit.record import Actor
-
-EVERYTHING: Final = "*"
-"""The resource of what touches all names at once: a scope with a pattern does not cover it, unless it is ``*``."""
 
 
 class SignedIn(BasePermission):
@@ -58,8 +55,8 @@ def needs(verb: Verb, *, to_change: Verb | None = None) -> type[Right]:
     return type(name, (Right,), {"verb": verb, "verb_to_change": to_change, "__doc__": f"Wants {verb!r}."})
 
 
-def allows(request: Request, verb: Verb, resource: str = "") -> bool:
-    """Return whether the request's user and token allow `verb` on `resource`; empty: on anything at all."""
+def allows(request: Request, verb: Verb, resource: str | Unnamed = ANYTHING) -> bool:
+    """Return whether the request's user and token allow `verb` on `resource`."""
     user = request.user
     if not isinstance(user, User):
         return False

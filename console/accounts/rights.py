@@ -1,17 +1,33 @@
 """Who may do what: verbs, the verbs of each role, and the scopes of a token. Pure; knows no Django.
 
 A scope is a verb, ``"produce"``, or a verb and a pattern of names, ``"produce:orders-*"``: the pattern is matched
-against the topic, group or other resource that the act touches. A token never exceeds the role of its user.
+against the topic or group that the act touches. What has no name of its own, such as the audit or a list of everything
+(`EVERYTHING`), is for the bare verb alone. A token never exceeds the role of its user.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
+from enum import Enum
 from fnmatch import fnmatchcase
 from typing import Final, Literal, get_args
 
 Verb = Literal["produce", "consume", "read", "manage", "jobs", "admin"]
 Role = Literal["admin", "operator", "developer", "viewer"]
+
+
+class Unnamed(Enum):
+    """Resources that have no name; of a type of their own, so that no name and no pattern can be taken for them."""
+
+    EVERYTHING = "everything"
+    ANYTHING = "anything"
+
+
+EVERYTHING: Final = Unnamed.EVERYTHING
+"""The resource of an act that touches all names at once, or what has none."""
+ANYTHING: Final = Unnamed.ANYTHING
+"""Asks whether a verb is allowed on any name at all, before it is known on which."""
 
 VERBS: Final[tuple[Verb, ...]] = get_args(Verb)
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
@@ -24,11 +40,15 @@ ROLE_VERBS: Final[Mapping[str, frozenset[str]]] = {
 }
 
 
-def may(role: str, scopes: Iterable[str] | None, verb: str, resource: str = "") -> bool:
-    """Return whether the role, narrowed by a token's scopes (None: no token), allows `verb` on `resource`.
+SCOPE_FORM: Final = (
+    f"wanted a verb ({', '.join(VERBS)}), or verb:pattern of letters of names, '*' and '?'; admin takes none"
+)
+# What topics and groups are made of, and `*` for any run of it, `?` for one of it.
+_PATTERN: Final = re.compile(r"[%|a-zA-Z0-9_*?-]+")
 
-    With `resource` empty the question is whether the verb is allowed on anything at all.
-    """
+
+def may(role: str, scopes: Iterable[str] | None, verb: str, resource: str | Unnamed = ANYTHING) -> bool:
+    """Return whether the role, narrowed by a token's scopes (None: no token), allows `verb` on `resource`."""
     if verb not in ROLE_VERBS.get(role, frozenset()):
         return False
     return scopes is None or any(_covers(scope, verb, resource) for scope in scopes)
@@ -41,13 +61,19 @@ def rights(role: str, scopes: Iterable[str] | None = None) -> list[str]:
 
 
 def is_scope(text: str) -> bool:
-    """Return whether `text` is a verb, or a verb and a pattern that is not empty."""
+    """Return whether `text` is a verb, or a verb and a pattern of names; `admin` touches no names and takes none."""
     verb, colon, pattern = text.partition(":")
-    return verb in VERBS and (not colon or bool(pattern))
+    if verb not in VERBS:
+        return False
+    return not colon or (verb != "admin" and _PATTERN.fullmatch(pattern) is not None)
 
 
-def _covers(scope: str, verb: str, resource: str) -> bool:
+def _covers(scope: str, verb: str, resource: str | Unnamed) -> bool:
     allowed, colon, pattern = scope.partition(":")
     if allowed != verb:
         return False
-    return not colon or not resource or fnmatchcase(resource, pattern)
+    if not colon:
+        return True
+    if isinstance(resource, Unnamed) or verb == "admin":
+        return resource is ANYTHING and verb != "admin"
+    return fnmatchcase(resource, pattern)

@@ -8,7 +8,7 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from console.accounts.models import RoleChoice, Token, User
-from console.accounts.rights import VERBS, is_scope
+from console.accounts.rights import SCOPE_FORM, VERBS, is_scope
 from console.fields import MomentField
 
 LANGUAGES = ["en", "zh"]
@@ -118,7 +118,7 @@ class TokenCreateSerializer(serializers.Serializer[Any]):
         allowed = self.context["rights"]
         for scope in scopes:
             if not is_scope(scope):
-                raise serializers.ValidationError(f"{scope!r} is neither a verb nor verb:pattern")
+                raise serializers.ValidationError(f"{scope!r} is no scope; {SCOPE_FORM}")
             if scope.partition(":")[0] not in allowed:
                 raise serializers.ValidationError(f"{scope!r} is beyond what you may do yourself")
         return scopes

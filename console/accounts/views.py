@@ -17,8 +17,8 @@ from rest_framework.views import APIView
 
 from console.accounts import services, tickets
 from console.accounts.models import Token, User
-from console.accounts.permissions import EVERYTHING, SignedInInPerson, actor_of, allows, needs
-from console.accounts.rights import rights
+from console.accounts.permissions import SignedInInPerson, actor_of, allows, needs
+from console.accounts.rights import EVERYTHING, rights
 from console.accounts.serializers import (
     NewTokenSerializer,
     TicketSerializer,

@@ -10,7 +10,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from console.accounts.permissions import EVERYTHING, actor_of, needs
+from console.accounts.permissions import actor_of, needs
+from console.accounts.rights import ANYTHING, EVERYTHING, Unnamed
 from console.clusters import services
 from console.clusters.connections import ClusterNotFound
 from console.clusters.models import Cluster, ClusterKind
@@ -27,9 +28,9 @@ class _ClusterRights(APIView):
 
     permission_classes = (needs("read", to_change="admin"),)
 
-    def right_resource(self) -> str:
-        """Return nothing for reading, and everything for changing."""
-        return "" if self.request.method in SAFE_METHODS else EVERYTHING
+    def right_resource(self) -> Unnamed:
+        """Return anything for reading, and everything for changing."""
+        return ANYTHING if self.request.method in SAFE_METHODS else EVERYTHING
 
 
 class ClustersView(_ClusterRights):

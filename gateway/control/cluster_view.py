@@ -13,7 +13,8 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from broker_core.client.admin import Admin
-from console.accounts.permissions import EVERYTHING, allows, needs
+from console.accounts.permissions import allows, needs
+from console.accounts.rights import ANYTHING, EVERYTHING, Unnamed
 from console.clusters.connections import ask
 from console.lag.history import RANGES
 
@@ -29,7 +30,7 @@ class ClusterScopedView(APIView):
     resource_argument: str | None = None
     """Which argument of the path names what a token's pattern is held against; None: the view tells of everything."""
 
-    def right_resource(self) -> str:
+    def right_resource(self) -> str | Unnamed:
         """Return the topic or group that the request touches."""
         return EVERYTHING if self.resource_argument is None else str(self.kwargs[self.resource_argument])
 
@@ -46,9 +47,9 @@ class ClusterScopedView(APIView):
 class ClusterListView(ClusterScopedView):
     """A list of topics or groups: whoever may read at all gets those that the token's patterns cover."""
 
-    def right_resource(self) -> str:
-        """Return nothing: the question is whether the verb is allowed at all."""
-        return ""
+    def right_resource(self) -> Unnamed:
+        """Return anything: the question is whether the verb is allowed at all."""
+        return ANYTHING
 
     def visible(self, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
         """Return the rows whose name may be read by this request."""
@@ -58,9 +59,9 @@ class ClusterListView(ClusterScopedView):
 class TopicInQueryView(ClusterScopedView):
     """A view whose topic stands in the query."""
 
-    def right_resource(self) -> str:
+    def right_resource(self) -> str | Unnamed:
         """Return the topic; without one the request is refused later, as not valid."""
-        return self.request.query_params.get("topic", "").strip()
+        return self.request.query_params.get("topic", "").strip() or ANYTHING
 
 
 def range_of(request: Request) -> str:

@@ -19,14 +19,14 @@ import msgspec
 from msgspec import Meta, Struct
 
 from console import live
+from console.accounts.rights import EVERYTHING
 from gateway.auth import Principal
 from gateway.live.socket import LiveSocket
 from gateway.problems import TOO_MANY_IN_FLIGHT, ProblemError
 
 MAX_SUBJECTS: Final = 500
+# These tell of all names, so a token for some is not enough.
 _OF_CLUSTER: Final = frozenset({"overview", "groups", "topics"})
-# These tell of all names, so a token for some is not enough. No name looks like this; a scope for all covers it.
-_EVERYTHING: Final = "*"
 
 Subjects = Annotated[list[Annotated[str, Meta(min_length=1, max_length=400)]], Meta(max_length=MAX_SUBJECTS)]
 
@@ -103,5 +103,5 @@ def may_watch(principal: Principal, subject: str) -> bool:
         _, colon, group = rest.partition(":")
         return bool(colon and group) and principal.may("read", group)
     if kind in _OF_CLUSTER or kind == "job":
-        return bool(rest) and principal.may("read", _EVERYTHING)
-    return subject == live.JOBS and principal.may("read", _EVERYTHING)
+        return bool(rest) and principal.may("read", EVERYTHING)
+    return subject == live.JOBS and principal.may("read", EVERYTHING)

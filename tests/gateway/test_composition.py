@@ -142,6 +142,8 @@ def test_metrics_are_for_this_machine_or_for_those_who_may_read(installation: In
         assert rebound.status_code == 401
     with installation.client("viewer") as viewer:
         assert viewer.get("/metrics", headers={"X-Forwarded-For": "203.0.113.9"}).status_code == 200
+    with installation.client("narrow") as narrow:
+        assert narrow.get("/metrics", headers={"X-Forwarded-For": "203.0.113.9"}).status_code == 403
 
 
 async def first_frame(installation: Installation, path: str, **options: Any) -> tuple[dict[str, Any], int | None]:

@@ -46,9 +46,7 @@ class Command(BaseCommand):
             raise CommandError(f"there is no active user {options['user']!r}")
         wrong = [scope for scope in options["scope"] if not rights.is_scope(scope)]
         if wrong:
-            raise CommandError(
-                f"no scope: {', '.join(wrong)}; wanted a verb, or verb:pattern, of {', '.join(rights.VERBS)}"
-            )
+            raise CommandError(f"no scope: {', '.join(wrong)}; {rights.SCOPE_FORM}")
         days = options["expires_days"]
         if days is not None and not 1 <= days <= _LONGEST_DAYS:
             raise CommandError(f"--expires-days: wanted 1 to {_LONGEST_DAYS}")

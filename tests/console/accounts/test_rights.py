@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.accounts.rights import ROLE_VERBS, ROLES, VERBS, is_scope, may, rights
+from console.accounts.rights import ANYTHING, EVERYTHING, ROLE_VERBS, ROLES, VERBS, Unnamed, is_scope, may, rights
 
 SCOPES = st.lists(
     st.one_of(st.sampled_from(VERBS), st.builds("{}:{}".format, st.sampled_from(VERBS), st.text("ab*?", min_size=1)))
@@ -34,24 +34,51 @@ def test_a_token_never_exceeds_its_user(role: str, scopes: list[str], verb: str,
     ("scope", "resource", "allowed"),
     [
         ("read", "orders", True),
-        ("read", "*", True),
+        ("read", EVERYTHING, True),
+        ("read", "", True),
         ("read:orders", "orders", True),
         ("read:orders", "orders2", False),
         ("read:orders*", "orders2", True),
-        ("read:orders*", "", True),
-        ("read:orders*", "*", False),
-        ("read:*", "*", True),
+        ("read:orders*", ANYTHING, True),
+        ("read:orders*", "", False),
+        ("read:orders*", EVERYTHING, False),
+        ("read:?", EVERYTHING, False),
+        ("read:[!_]*", EVERYTHING, False),
+        ("read:*", EVERYTHING, False),
+        ("read:*", "orders", True),
         ("read:Orders", "orders", False),
         ("read:[a-c]x", "bx", True),
+        ("admin:*", "orders", False),
+        ("admin:?", ANYTHING, False),
         ("produce", "orders", False),
     ],
 )
-def test_a_pattern_covers_the_names_it_matches(scope: str, resource: str, allowed: bool) -> None:
+def test_a_pattern_covers_the_names_it_matches(scope: str, resource: str | Unnamed, allowed: bool) -> None:
     assert may("admin", [scope], "read", resource) == allowed
 
 
+PATTERNS = st.one_of(st.text(), st.text("*?[]!a-z_", min_size=1))
+
+
+@given(st.sampled_from(ROLES), st.lists(st.tuples(st.sampled_from(VERBS), PATTERNS)), st.sampled_from(VERBS))
+def test_no_pattern_reaches_what_has_no_name(role: str, scopes: list[tuple[str, str]], verb: str) -> None:
+    assert not may(role, [f"{allowed}:{pattern}" for allowed, pattern in scopes], verb, EVERYTHING)
+
+
 @pytest.mark.parametrize(
-    ("text", "valid"), [("read", True), ("read:a*", True), ("read:", False), ("", False), ("fly", False), (":a", False)]
+    ("text", "valid"),
+    [
+        ("read", True),
+        ("read:a*", True),
+        ("read:%DLQ%orders-?", True),
+        ("read:", False),
+        ("read:[!_]*", False),
+        ("read:a b", False),
+        ("admin:?", False),
+        ("", False),
+        ("fly", False),
+        (":a", False),
+    ],
 )
 def test_a_scope_is_a_verb_and_perhaps_a_pattern(text: str, valid: bool) -> None:
     assert is_scope(text) == valid
