@@ -3,7 +3,11 @@
 An event carries the whole current state of its subject and a number that grows by one, so a reader that missed some is
 whole again with the next one. The last event of each subject is kept in Redis for those who join late::
 
-    {"type": "state", "subject": "groups:local", "seq": 8, "at": "2026-05-01T08:00:00.123Z", "data": {…}}
+    {"type": "state", "subject": "overview:local", "seq": 8, "at": "2026-05-01T08:00:00.123Z", "data": {…}}
+
+Of a list of groups or topics, those who watch get what changed since the event before (`console.deltas`)::
+
+    {"type": "delta", "subject": "groups:local", "seq": 9, "at": "2026-05-01T08:00:01.123Z", "data": {…}}
 """
 
 from __future__ import annotations
@@ -22,16 +26,19 @@ from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 from django.conf import settings
 
+from console.deltas import difference
+
 KEEP_SECONDS: Final = 60
 _SEQ_KEEP_SECONDS: Final = 7 * 24 * 3600
 _STATE_KEY: Final = "gantry:live:"
 _SEQ_KEY: Final = "gantry:live-seq:"
+_LISTS: Final = ("groups:", "topics:")
 
 
 class Event(TypedDict):
     """What travels through the channel layer, and as it is to the browser."""
 
-    type: Literal["state"]
+    type: Literal["state", "delta"]
     subject: str
     seq: int
     at: str
@@ -89,23 +96,43 @@ def publish_sync(subject: str, data: Any) -> None:
 
 
 async def publish_many(states: Mapping[str, Any], *, store: redis.asyncio.Redis | None = None) -> None:
-    """Publish the states of many subjects in two round trips to Redis, and one more for each that somebody watches.
+    """Publish the whole states of many subjects.
 
     `store` is a connection that the caller keeps open; without it one is opened for this call.
     """
-    if not states:
-        return
-    if store is None:
+    if store is not None:
+        await Publisher(store).publish(states)
+    elif states:
         async with redis.asyncio.Redis.from_url(settings.GANTRY_REDIS_URL) as own:
-            await publish_many(states, store=own)
-        return
-    events = await _number(states, store)
-    watched = await _keep(events, store)
-    layer = get_channel_layer()
-    assert layer is not None
-    for event in events:
-        if event["subject"] in watched:
-            await layer.group_send(channel_group(event["subject"]), dict(event))
+            await Publisher(own).publish(states)
+
+
+class Publisher:
+    """Publishes states again and again; of lists, those who watch get only what changed since it published last."""
+
+    def __init__(self, store: redis.asyncio.Redis) -> None:
+        self._store = store
+        self._last: dict[str, Event] = {}
+
+    async def publish(self, states: Mapping[str, Any]) -> None:
+        """Publish in two round trips to Redis, and one more for each subject that somebody watches."""
+        if not states:
+            return
+        events = await _number(states, self._store)
+        watched = await _keep(events, self._store)
+        layer = get_channel_layer()
+        assert layer is not None
+        for event in events:
+            if event["subject"] in watched:
+                await layer.group_send(channel_group(event["subject"]), dict(self._shortened(event)))
+        self._last = {event["subject"]: event for event in events if event["subject"].startswith(_LISTS)}
+
+    def _shortened(self, event: Event) -> Event:
+        """Return the event as a delta, where the one just before it was published here too."""
+        last = self._last.get(event["subject"])
+        if last is None or last["seq"] + 1 != event["seq"]:
+            return event
+        return {**event, "type": "delta", "data": difference(last["data"], event["data"])}
 
 
 async def last_state(subject: str, *, store: redis.asyncio.Redis) -> Event | None:

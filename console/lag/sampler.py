@@ -44,6 +44,7 @@ class ClusterSampler:
         self._name = name
         self._connections = connections
         self._store = store
+        self._publisher = live.Publisher(store)
         self._reader: Reader | None = None
         self._session: object = None
         self._builder = StateBuilder()
@@ -56,7 +57,7 @@ class ClusterSampler:
             self._reader, self._session = Reader(await self._connections.admin(self._name)), session
         state = self._builder.step(await self._reader.step(now))
         await self._keeper.keep(self._store, now, self._points(state))
-        await live.publish_many(self._events(state), store=self._store)
+        await self._publisher.publish(self._events(state))
 
     def _points(self, state: ClusterState) -> dict[str, list[float | None]]:
         points: dict[str, list[float | None]] = {

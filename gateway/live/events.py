@@ -3,12 +3,15 @@
 ::
 
     > {"type":"subscribe","subjects":["groups:local","job:01J8…"]}
-    < {"type":"state","subject":"groups:local","seq":8,"at":"…","data":{…}}
+    < {"type":"state","subject":"groups:local","seq":8,"at":"…","data":{"at":"…","items":[…]}}
+    < {"type":"delta","subject":"groups:local","seq":9,"at":"…","data":{"at":"…","changed":[…],"removed":[…],…}}
     < {"type":"denied","subject":"job:01J8…"}
     > {"type":"unsubscribe","subjects":["groups:local"]}
 
-A state is whole, so one that was missed is made good by the next. Nothing is asked of a broker here: what the sampler
-and the jobs publish is handed on, and whoever comes late gets the last state that was kept.
+A state is whole, so one that was missed is made good by the next. Of `groups:` and `topics:` the first frame is a state
+and the next ones tell what changed since the frame before; where that cannot be said, a state is sent instead. Nothing
+is asked of a broker here: what the sampler and the jobs publish is handed on, and whoever comes late gets the last
+state that was kept.
 """
 
 from __future__ import annotations
@@ -76,6 +79,15 @@ class EventsConsumer(LiveSocket):
             self._last_seq[subject] = event["seq"]
             await self.send_frame(event)
 
+    async def delta(self, event: live.Event) -> None:
+        """Hand on a delta to the event that was sent last, or else the whole state (called by Channels)."""
+        subject = event["subject"]
+        sent = self._last_seq.get(subject)
+        if sent is not None and sent + 1 == event["seq"]:
+            await self.state(event)
+        elif sent is not None and sent < event["seq"]:
+            await self._catch_up(subject)
+
     async def disconnect(self, code: int) -> None:
         """Leave every subject."""
         for subject in list(self._last_seq):
@@ -87,6 +99,9 @@ class EventsConsumer(LiveSocket):
         # First join, then look: a state published between the two comes by both ways, never by none.
         self._last_seq[subject] = 0
         await self.channel_layer.group_add(live.channel_group(subject), self.channel_name)
+        await self._catch_up(subject)
+
+    async def _catch_up(self, subject: str) -> None:
         event = await live.last_state(subject, store=self.store)
         if event is not None:
             await self.state(event)

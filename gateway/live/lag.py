@@ -70,15 +70,26 @@ class LagConsumer(LiveSocket):
 
     async def state(self, event: live.Event) -> None:
         """Send a snapshot made of a state that was published (called by Channels)."""
-        watched = self._watched
-        if watched is None or event["subject"] != live.groups(watched.cluster):
-            return
-        if time.monotonic() - self._sent_at + _SLACK_SECONDS >= watched.interval_ms / 1000:
+        watched = self._due(event)
+        if watched is not None:
             await self._send(watched, event)
+
+    async def delta(self, event: live.Event) -> None:
+        """Send a snapshot made of the state to which something changed (called by Channels)."""
+        if self._due(event) is not None:
+            await self._send_present()
 
     async def disconnect(self, code: int) -> None:
         """Stop watching."""
         await self._leave()
+
+    def _due(self, event: live.Event) -> WatchFrame | None:
+        """Return what is watched, when the event is about it and the last snapshot is old enough."""
+        watched = self._watched
+        if watched is None or event["subject"] != live.groups(watched.cluster):
+            return None
+        is_due = time.monotonic() - self._sent_at + _SLACK_SECONDS >= watched.interval_ms / 1000
+        return watched if is_due else None
 
     async def _leave(self) -> None:
         if self._watched is not None:

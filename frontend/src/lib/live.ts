@@ -10,7 +10,24 @@ export interface LiveEvent {
   data: unknown
 }
 
-type Frame = LiveEvent | { type: "hello" } | { type: "denied"; subject: string }
+interface Item {
+  name: string
+  measured_at?: string | null
+}
+
+interface ListState {
+  items: Item[]
+}
+
+/** What changed of a list since the event before it; `null` in `measured` is every item that is named nowhere else. */
+interface Delta {
+  changed: Item[]
+  removed: string[]
+  measured: [moment: string | null, names: string[] | null][]
+}
+
+type DeltaEvent = Omit<LiveEvent, "type" | "data"> & { type: "delta"; data: Delta }
+type Frame = LiveEvent | DeltaEvent | { type: "hello" } | { type: "denied"; subject: string }
 type Listener = (event: LiveEvent) => void
 
 export interface LiveStatus {
@@ -22,15 +39,32 @@ const FIRST_DELAY_MS = 500
 const LONGEST_DELAY_MS = 15_000
 const CLOSED_BY_AUTH = 4401
 
+/** The list that a delta makes of the one before it; what did not change stays the same object. */
+export function applyDelta(state: ListState, delta: Delta): ListState {
+  const { changed, removed, measured, ...rest } = delta
+  const next = new Map(state.items.map((item) => [item.name, item]))
+  for (const name of removed) next.delete(name)
+  const moments = new Map(measured.flatMap(([moment, names]) => (names ?? []).map((name) => [name, moment] as const)))
+  const usual = measured.find(([, names]) => names === null)
+  for (const [name, item] of next) {
+    const moment = moments.has(name) ? moments.get(name) : usual?.[0]
+    if (moment !== undefined && moment !== item.measured_at) next.set(name, { ...item, measured_at: moment })
+  }
+  for (const item of changed) next.set(item.name, item)
+  return { ...rest, items: [...next.values()] }
+}
+
 /**
  * One socket for the tab. Subjects are counted, so that the first watcher subscribes and the last one leaves; after a
- * loss all wanted subjects are asked for again, and since every event is a whole state nothing has to be replayed.
+ * loss all wanted subjects are asked for again, and since the first event is a whole state nothing has to be replayed.
+ * Of lists the next ones tell what changed; listeners always get the whole. Where one is missing the subject is asked
+ * for again.
  */
 export class LiveConnection {
   readonly status = createStore<LiveStatus>({ state: "lost", since: Date.now() })
   private readonly listeners = new Map<string, Set<Listener>>()
   private readonly asked = new Set<string>()
-  private readonly numbers = new Map<string, number>()
+  private readonly last = new Map<string, LiveEvent>()
   private socket: WebSocket | null = null
   private delayMs = FIRST_DELAY_MS
   private timer: number | undefined
@@ -86,14 +120,34 @@ export class LiveConnection {
     if (frame.type === "hello") {
       this.delayMs = FIRST_DELAY_MS
       this.asked.clear()
-      this.numbers.clear()
+      this.last.clear()
       this.note("open")
       this.flush()
       return
     }
-    if (frame.type !== "state" || frame.seq <= (this.numbers.get(frame.subject) ?? -1)) return
-    this.numbers.set(frame.subject, frame.seq)
-    for (const listener of this.listeners.get(frame.subject) ?? []) listener(frame)
+    if (frame.type === "denied" || !this.asked.has(frame.subject)) return
+    const last = this.last.get(frame.subject)
+    if (last && frame.seq <= last.seq) return
+    const event = frame.type === "delta" ? this.whole(frame, last) : frame
+    if (!event) return
+    this.last.set(frame.subject, event)
+    for (const listener of this.listeners.get(frame.subject) ?? []) listener(event)
+  }
+
+  /** The state after a delta; null where the one before it is not here, and then it is asked for. */
+  private whole(frame: DeltaEvent, last: LiveEvent | undefined): LiveEvent | null {
+    if (last?.seq === frame.seq - 1) {
+      return { ...frame, type: "state", data: applyDelta(last.data as ListState, frame.data) }
+    }
+    // Without a last event a state is on its way already.
+    if (last) this.askAgain(frame.subject)
+    return null
+  }
+
+  private askAgain(subject: string): void {
+    this.last.delete(subject)
+    this.send("unsubscribe", [subject])
+    this.send("subscribe", [subject])
   }
 
   private lost(code: number): void {
@@ -128,7 +182,7 @@ export class LiveConnection {
     for (const subject of wanted) this.asked.add(subject)
     for (const subject of left) {
       this.asked.delete(subject)
-      this.numbers.delete(subject)
+      this.last.delete(subject)
     }
   }
 

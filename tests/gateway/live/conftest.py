@@ -53,9 +53,10 @@ async def publish(settings: Settings, redis_url: str) -> AsyncIterator[Publish]:
     layer = settings.CHANNEL_LAYERS["default"]
     settings.CHANNEL_LAYERS = {"default": {**layer, "CONFIG": {**layer["CONFIG"], "hosts": [redis_url]}}}
     async with redis.asyncio.Redis.from_url(redis_url) as store:
+        publisher = live.Publisher(store)
 
         async def act(states: dict[str, Any]) -> None:
-            await live.publish_many(states, store=store)
+            await publisher.publish(states)
 
         yield act
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import pytest
 
@@ -40,6 +41,44 @@ async def test_a_subject_without_a_state_is_heard_of_when_it_has_one(
         assert (await socket.hear())["data"] == {"state": "running"}
 
 
+async def test_of_a_list_the_first_frame_is_whole_and_the_next_ones_tell_what_changed(
+    installation: Installation, publish: Publish, watched: Watched
+) -> None:
+    def topics(**messages: int) -> dict[str, Any]:
+        return {"topics:list": {"at": "now", "items": [{"name": n, "messages": m} for n, m in messages.items()]}}
+
+    await publish(topics(orders=1, ship=1))
+    async with listening(installation, "events") as socket:
+        await socket.say(type="subscribe", subjects=["topics:list"])
+        first = await socket.hear()
+        assert (first["type"], len(first["data"]["items"])) == ("state", 2)
+        await eventually(lambda: watched("topics:list"))
+        await publish(topics(orders=2, new=0))
+        delta = await socket.hear()
+        assert (delta["type"], delta["seq"]) == ("delta", first["seq"] + 1)
+        changed = [{"name": "orders", "messages": 2}, {"name": "new", "messages": 0}]
+        assert delta["data"] == {"at": "now", "changed": changed, "removed": ["ship"], "measured": []}
+
+
+async def test_a_delta_to_what_was_not_sent_becomes_a_whole_state(
+    installation: Installation, publish: Publish, watched: Watched
+) -> None:
+    async with listening(installation, "events") as socket:
+        await socket.say(type="subscribe", subjects=["topics:gap"])
+        await eventually(lambda: watched("topics:gap"))
+        await publish({"topics:gap": {"items": [{"name": "a"}]}})
+        assert (await socket.hear())["type"] == "state"
+        await socket.say(type="unsubscribe", subjects=["topics:gap"])
+
+        async def left() -> bool:
+            return not await watched("topics:gap")
+
+        await eventually(left)
+        await publish({"topics:gap": {"items": [{"name": "b"}]}})
+        await socket.say(type="subscribe", subjects=["topics:gap"])
+        assert (await socket.hear())["data"] == {"items": [{"name": "b"}]}
+
+
 async def test_what_is_not_subscribed_is_not_heard(
     installation: Installation, publish: Publish, watched: Watched
 ) -> None:
@@ -52,9 +91,8 @@ async def test_what_is_not_subscribed_is_not_heard(
             return not await watched("topics:a")
 
         await eventually(left)
-        await publish({"topics:a": 1})
-        await publish({"topics:c": 2})
-        await publish({"topics:b": 3})
+        for subject in ("topics:a", "topics:c", "topics:b"):
+            await publish({subject: {"items": []}})
         assert (await socket.hear())["subject"] == "topics:b"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import redis.asyncio
@@ -46,6 +47,20 @@ async def test_each_snapshot_holds_all_watched_groups(installation: Installation
         second = await socket.hear()
         assert second["seq"] == 2
         assert [shown["lag"] for shown in second["groups"]] == [121, 5]
+
+
+async def test_a_snapshot_is_whole_though_only_what_changed_was_published(
+    installation: Installation, publish: Publish
+) -> None:
+    await publish({"groups:three": {"items": [group("billing", 1), group("ship", 5)]}})
+    async with listening(installation, "lag") as socket:
+        await socket.say(type="watch", cluster="three", groups=["*"])
+        assert len((await socket.hear())["groups"]) == 2
+        hearing = asyncio.create_task(socket.hear())
+        while not hearing.done():  # what comes within the second of the one before is passed over
+            await publish({"groups:three": {"items": [group("billing", 2), group("ship", 5)]}})
+            await asyncio.wait({hearing}, timeout=0.2)
+        assert [(shown["group"], shown["lag"]) for shown in (await hearing)["groups"]] == [("billing", 2), ("ship", 5)]
 
 
 async def test_an_unknown_lag_is_a_frame_of_its_own_and_never_a_zero(
