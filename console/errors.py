@@ -13,6 +13,14 @@ class AlreadyExists(APIException):
     default_code = "already_exists"
 
 
+class NotKnown(APIException):
+    """The console keeps nothing under this name."""
+
+    status_code = 404
+    default_detail = "Nothing is kept under this name."
+    default_code = "not_found"
+
+
 class Conflict(APIException):
     """The change does not fit the present state."""
 

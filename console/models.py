@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from console.accounts.models import Token, User
 from console.audit.models import AuditRecord
-from console.clusters.models import Cluster
+from console.clusters.models import Cluster, KnownBroker
 from console.jobs.models import Job, Schedule
 
-__all__ = ["AuditRecord", "Cluster", "Job", "Schedule", "Token", "User"]
+__all__ = ["AuditRecord", "Cluster", "Job", "KnownBroker", "Schedule", "Token", "User"]

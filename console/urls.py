@@ -22,6 +22,7 @@ urlpatterns = [
     path("ws-tickets", accounts.TicketsView.as_view()),
     path("clusters", clusters.ClustersView.as_view()),
     path("clusters/<str:cluster>", clusters.ClusterView.as_view()),
+    path("clusters/<str:cluster>/brokers/<str:broker>", clusters.KnownBrokerView.as_view()),
     path("", include("console.jobs.urls")),
     path("audit", audit.AuditView.as_view()),
 ]

@@ -1,4 +1,4 @@
-"""The clusters that the console knows: a name and the name servers behind it."""
+"""The clusters that the console knows: a name, the name servers behind it, and the brokers once seen there."""
 
 from __future__ import annotations
 
@@ -25,3 +25,25 @@ class Cluster(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class KnownBroker(models.Model):
+    """A broker once seen in a cluster, and what it held then: it is missed until an operator forgets it."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="known_brokers")
+    name = models.CharField(max_length=255)
+    # Broker id (as text) to host:port; 0 is the master.
+    addresses = models.JSONField(default=dict)
+    # Topic to its read queues, write queues and permission there.
+    topics = models.JSONField(default=dict)
+    # Consumer group to the topics in which it has offsets there.
+    groups = models.JSONField(default=dict)
+    first_seen_at = models.DateTimeField()
+    last_seen_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["cluster", "name"]
+        constraints = [models.UniqueConstraint(fields=["cluster", "name"], name="one_row_for_each_known_broker")]
+
+    def __str__(self) -> str:
+        return f"{self.cluster_id} {self.name}"

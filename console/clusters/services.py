@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from datetime import UTC
 from typing import Any
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.db import close_old_connections, transaction
 
+from broker_core.client.admin import Admin
+from broker_core.client.answers import ask_all
+from broker_core.errors import GantryError
 from console.audit.record import Actor, record
-from console.clusters.connections import ClusterAddress
-from console.clusters.models import Cluster, ClusterKind
+from console.clusters.connections import ClusterAddress, ask
+from console.clusters.memory import RememberedBroker, remembered
+from console.clusters.models import Cluster, ClusterKind, KnownBroker
+from console.errors import Conflict, NotKnown
+from console.live import rfc3339
 
 EMBEDDED = "local"
 
@@ -70,6 +77,53 @@ def remove(by: Actor, cluster: Cluster) -> None:
     before = _state(cluster)
     cluster.delete()
     record(by, "cluster.delete", cluster.name, before=before)
+
+
+def forget_broker(by: Actor, cluster: Cluster, name: str) -> None:
+    """Forget a broker and what it held: from now on nothing is missed of it. Refused while it is there.
+
+    Raises NotKnown for a broker that nobody remembers, Conflict for one that answers or is registered.
+    """
+    known = remembered(cluster.name).brokers.get(name)
+    if known is None:
+        raise NotKnown(f"No broker named {name!r} is remembered in cluster {cluster.name!r}.")
+    before = _broker_state(known)
+    resource = f"{cluster.name}/brokers/{name}"
+    reason = ask(cluster.name, lambda admin: _why_kept(admin, known))
+    if reason is not None:
+        record(by, "broker.forget", resource, result="refused", before=before, after={"error": reason})
+        raise Conflict(reason)
+    with transaction.atomic():
+        KnownBroker.objects.filter(cluster=cluster, name=name).delete()
+        record(by, "broker.forget", resource, before=before)
+
+
+async def _why_kept(admin: Admin, known: RememberedBroker) -> str | None:
+    """Return why the broker cannot be forgotten now: it would be seen again at once. None when it is gone."""
+    try:
+        listed = await admin.clusters.brokers()
+    except GantryError:  # no name server to ask; the broker itself may still be there
+        listed = []
+    if any(broker.name == known.name for broker in listed):
+        return (
+            f"{known.name} is registered at the name server, which forgets it two minutes after its last heartbeat. "
+            "Stop the broker, or wait."
+        )
+    others = {broker.addr for broker in listed}
+    own = [address for address in known.addresses.values() if address not in others]
+    if (await ask_all(own, admin.clusters.runtime_of)).found:
+        return f"{known.name} at {known.address} answers. Stop it first."
+    return None
+
+
+def _broker_state(known: RememberedBroker) -> dict[str, Any]:
+    seen = int(known.last_seen_at.astimezone(UTC).timestamp() * 1000)
+    return {
+        "addresses": list(known.addresses.values()),
+        "topics": len(known.topics),
+        "groups": len(known.groups),
+        "last_seen_at": rfc3339(seen),
+    }
 
 
 def _state(cluster: Cluster) -> dict[str, Any]:

@@ -84,6 +84,18 @@ class ClusterView(_ClusterRights):
         return Response(status=204)
 
 
+class KnownBrokerView(APIView):
+    """A broker that was once seen."""
+
+    permission_classes = (needs("manage"),)
+
+    @extend_schema(operation_id="forgetBroker", tags=["clusters"], responses={204: None})
+    def delete(self, request: Request, cluster: str, broker: str) -> Response:
+        """Forget a broker that is gone for good: what it held is no longer missed."""
+        services.forget_broker(actor_of(request), _row(cluster), broker)
+        return Response(status=204)
+
+
 def _row(name: str) -> Cluster:
     row = Cluster.objects.filter(name=name).first()
     if row is None:

@@ -76,6 +76,26 @@ export interface paths {
         patch: operations["updateCluster"];
         trace?: never;
     };
+    "/api/v1/clusters/{cluster}/brokers/{broker}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Forget a broker that is gone for good: what it held is no longer missed.
+         * @description Forget a broker that is gone for good: what it held is no longer missed.
+         */
+        delete: operations["forgetBroker"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster}/groups": {
         parameters: {
             query?: never;
@@ -2056,6 +2076,36 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Cluster"];
                 };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    forgetBroker: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                broker: string;
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description A problem. */
             default: {

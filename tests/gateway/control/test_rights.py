@@ -19,6 +19,7 @@ VERBS = {
     },
     "manage": {
         "createTopic", "updateTopic", "deleteTopic", "createGroup", "updateGroup", "deleteGroup", "listAudit",
+        "forgetBroker",
     },
     "jobs": {
         "startJob", "cancelJob", "retryJob",

@@ -1,0 +1,133 @@
+"""Requirements of `console.clusters.memory`: what was once seen is known until an operator forgets it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from asgiref.sync import async_to_sync
+
+from console.audit.models import AuditRecord
+from console.clusters import connections, services
+from console.clusters.connections import ClusterAddress
+from console.clusters.memory import QueueCounts, Sighting, aremember, aremembered, remember, remembered
+from console.clusters.models import Cluster
+from console.errors import Conflict, NotKnown
+from tests.support.cast import BY, Cast
+from tests.support.cluster import RunningBroker, started_broker
+
+AT = datetime(2026, 5, 1, 8, tzinfo=UTC)
+ORDERS = {"orders": QueueCounts(4, 4, 6)}
+
+
+@pytest.fixture
+def prod(db: None) -> Cluster:
+    """A cluster that the console knows."""
+    return services.add(BY, name="prod", name_servers=["127.0.0.1:1"])
+
+
+def sighting(name: str = "broker-a", **said: object) -> Sighting:
+    return Sighting(name, {0: f"{name}:10911"}, **said)  # type: ignore[arg-type]
+
+
+def test_a_broker_is_remembered_with_what_it_holds(prod: Cluster) -> None:
+    remember("prod", [sighting(topics=ORDERS, groups={"billing": ("orders",)})], AT)
+    known = remembered("prod").brokers["broker-a"]
+    assert (known.address, known.first_seen_at, known.last_seen_at) == ("broker-a:10911", AT, AT)
+    assert (known.topics, known.groups) == (ORDERS, {"billing": ("orders",)})
+    assert known.holds("orders")
+
+
+def test_who_does_not_answer_is_missing(prod: Cluster) -> None:
+    remember("prod", [sighting("broker-a"), sighting("broker-b")], AT)
+    assert [broker.name for broker in remembered("prod").missing(["broker-a"])] == ["broker-b"]
+    assert remembered("prod").missing(["broker-a", "broker-b", "broker-c"]) == []
+
+
+def test_what_a_broker_says_replaces_what_was_known_and_silence_does_not(prod: Cluster) -> None:
+    remember("prod", [sighting(topics=ORDERS, groups={"billing": ("orders",)})], AT)
+    later = AT + timedelta(hours=1)
+    # When it is listed and says nothing of its topics
+    remember("prod", [sighting()], later)
+    known = remembered("prod").brokers["broker-a"]
+    assert (known.topics, known.first_seen_at, known.last_seen_at) == (ORDERS, AT, later)
+    # And when it answers, and the topic was deleted
+    remember("prod", [sighting(topics={}, groups={})], later)
+    known = remembered("prod").brokers["broker-a"]
+    assert (known.topics, known.groups) == ({}, {})
+
+
+def test_the_memory_goes_with_its_cluster(prod: Cluster) -> None:
+    remember("prod", [sighting()], AT)
+    services.remove(BY, prod)
+    assert remembered("prod").brokers == {}
+    remember("prod", [sighting()], AT)
+    assert remembered("prod").brokers == {}, "nobody knows this cluster any more"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_code_on_a_loop_remembers_too() -> None:
+    services.add(BY, name="prod", name_servers=["127.0.0.1:1"])
+    async_to_sync(aremember)("prod", [sighting(topics=ORDERS)], AT)
+    assert async_to_sync(aremembered)("prod").brokers["broker-a"].topics == ORDERS
+
+
+@pytest.fixture
+def running(tmp_path: Path, cast: Cast) -> Iterator[RunningBroker]:
+    """The broker of a cluster ``prod`` that threads can ask."""
+    with started_broker(tmp_path) as broker:
+
+        async def find(name: str) -> ClusterAddress:
+            return ClusterAddress(name, (broker.name_server,))
+
+        before = connections._process.find_cluster
+        connections.use(None)
+        connections.look_up_by(find)
+        services.add(BY, name="prod", name_servers=[broker.name_server])
+        yield broker
+        connections.use(None)
+        if before is not None:
+            connections.look_up_by(before)
+
+
+def test_a_broker_that_is_gone_is_forgotten_by_an_operator_and_one_that_answers_is_not(
+    running: RunningBroker, cast: Cast
+) -> None:
+    there = Sighting("broker-a", {0: running.address})
+    unlisted = Sighting("broker-x", {0: "127.0.0.1:1"})
+    remember("prod", [there, unlisted], AT)
+    operator = cast.browser("operator")
+    assert cast.browser("developer").delete("/api/v1/clusters/prod/brokers/broker-x").status_code == 403
+    assert operator.delete("/api/v1/clusters/prod/brokers/nobody").status_code == 404
+    refused = operator.delete("/api/v1/clusters/prod/brokers/broker-a")
+    assert refused.status_code == 409
+    assert "registered at the name server" in refused.json()["detail"]
+    assert operator.delete("/api/v1/clusters/prod/brokers/broker-x").status_code == 204
+    assert list(remembered("prod").brokers) == ["broker-a"]
+    told = AuditRecord.objects.filter(action="broker.forget").order_by("pk").values_list("resource", "result")
+    assert list(told) == [("prod/brokers/broker-a", "refused"), ("prod/brokers/broker-x", "ok")]
+
+
+def test_a_broker_that_answers_is_kept_though_no_name_server_lists_it(prod: Cluster, tmp_path: Path) -> None:
+    with started_broker(tmp_path) as broker:
+        # Given a cluster whose name server is gone, and its broker, which is not
+
+        async def find(name: str) -> ClusterAddress:
+            return ClusterAddress(name, ("127.0.0.1:1",))
+
+        before = connections._process.find_cluster
+        connections.use(None)
+        connections.look_up_by(find)
+        remember("prod", [Sighting("broker-a", {0: broker.address}), Sighting("broker-b", {0: "127.0.0.1:1"})], AT)
+        try:
+            with pytest.raises(Conflict, match="answers"):
+                services.forget_broker(BY, prod, "broker-a")
+            services.forget_broker(BY, prod, "broker-b")
+            with pytest.raises(NotKnown):
+                services.forget_broker(BY, prod, "broker-b")
+        finally:
+            connections.use(None)
+            if before is not None:
+                connections.look_up_by(before)
