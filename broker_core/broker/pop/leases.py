@@ -166,7 +166,7 @@ class Leases:
     def _opened(self, change: Opened) -> QueueLeases:
         before = self._numbers.get(change.queue)
         if before is not None:
-            self._count(before.group, -len(before))
+            self._count(before.group, -before.held_count)
         queue = QueueLeases(change)
         self._numbers[change.queue] = queue
         self._queues.setdefault((change.group, change.topic), {})[change.queue_id] = queue
@@ -212,7 +212,7 @@ class Leases:
             del siblings[queue.queue_id]
         if not siblings:
             self._queues.pop((queue.group, queue.topic), None)
-        self._count(queue.group, -len(queue))
+        self._count(queue.group, -queue.held_count)
 
     def _count(self, group: str, by: int) -> None:
         self._total += by

@@ -46,7 +46,9 @@ class QueueLeases:
         self._lowest: list[int] = []  # a heap of held offsets; those that are done are dropped when they surface
         self._due: list[int] = []  # a heap of offsets whose lease ended; likewise
 
-    def __len__(self) -> int:
+    @property
+    def held_count(self) -> int:
+        """How many messages were handed out and are not done."""
         return len(self._held)
 
     @property

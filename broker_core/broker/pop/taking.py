@@ -110,10 +110,13 @@ class Taker:
         """Lease messages of a topic with `queues` queues; raise TooManyLeases when the group holds too many already."""
         taken = Taken(now, wish.invisible_ms)
         for queue_id in self._order(wish, queues):
-            queue = self._leases.find(wish.group, wish.topic, queue_id) or self._open(wish, queue_id)
+            end = self._store.max_offset(wish.topic, queue_id)
+            queue = self._leases.find(wish.group, wish.topic, queue_id)
+            if queue is None or queue.next_offset > end:  # it was set to where nothing is yet
+                queue = self._open(wish, queue_id)
             if taken.messages < wish.count and taken.bytes < MAX_BYTES:
                 self._take_from(queue, wish, taken, max_deliveries, now)
-            taken.rest += self._store.max_offset(wish.topic, queue_id) - queue.next_offset + queue.due_count
+            taken.rest += end - queue.next_offset + queue.due_count
         if not taken.messages and taken.rest and self._leases.held_by(wish.group) >= self._limits.leases_per_group:
             raise self._limits.refuse("leases_per_group", f"group {wish.group!r} has to settle some messages first")
         if wish.attempt_id and taken.messages:
@@ -175,6 +178,9 @@ class Taker:
         except (GantryError, OSError):
             queue.find_due(now)  # what was looked at and not leased is due as before
             raise
+        finally:
+            # Whatever was taken: a message that became a dead letter, or left the log, is done as well.
+            self._offsets.commit(queue.group, queue.topic, queue.queue_id, queue.committed)
 
     def _lease_from(self, queue: QueueLeases, wish: Wish, taken: Taken, max_deliveries: int, now: int) -> None:
         found: dict[int, bytes | memoryview] = {}
@@ -188,7 +194,6 @@ class Taker:
         if found or next_offset != queue.next_offset:
             offsets = sorted(found)
             self._leases.lease(queue, offsets, next_offset=next_offset, now=now, invisible_ms=wish.invisible_ms)
-            self._offsets.commit(queue.group, queue.topic, queue.queue_id, queue.committed)
             if offsets:
                 taken.portions.append(Portion(queue.queue_id, offsets, [found[offset] for offset in offsets]))
         taken.bytes += size

@@ -191,7 +191,7 @@ class GroupProcessor:
             queue = MessageQueue(name, self._parts.config.identity.name, queue_id)
             leased = self._parts.leases.find(group, name, queue_id)
             # Readers take the difference of both offsets for what is in flight: with leases, what is out on lease.
-            pulled = None if leased is None else consumed + len(leased)
+            pulled = None if leased is None else consumed + leased.held_count
             yield queue, OffsetWrapper(store.max_offset(name, queue_id), consumed, last or 0, pulled)
 
     def _span(self, group: str, topic: TopicConfig, queue_id: int, now: int) -> QueueTimeSpan:

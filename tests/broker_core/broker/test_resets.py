@@ -27,7 +27,7 @@ def test_a_group_that_takes_by_lease_begins_anew_where_it_is_told(tmp_path: Path
 
     queue = leases.find("billing", "orders", 0)
     assert queue is not None
-    assert (queue.next_offset, len(queue), offsets.find("billing", "orders", 0)) == (2, 0, 2)
+    assert (queue.next_offset, queue.held_count, offsets.find("billing", "orders", 0)) == (2, 0, 2)
 
 
 def test_telling_what_is_so_already_keeps_the_leases(tmp_path: Path) -> None:

@@ -100,6 +100,17 @@ def test_a_dead_letter_that_cannot_be_stored_is_due_as_before(scene: Scene) -> N
     assert scene.dead == [b"a"]
 
 
+def test_a_dead_letter_moves_the_committed_offset(scene: Scene) -> None:
+    scene.put(b"a")
+    scene.take()
+    scene.after(100)
+
+    assert scene.take(max_deliveries=1) == []
+    assert scene.taker._offsets.find("billing", "orders", 0) == 1
+    assert scene.take(max_deliveries=1) == []
+    assert scene.dead == [b"a"]
+
+
 def test_what_another_filter_does_not_want_stays_due_for_others(scene: Scene) -> None:
     scene.put(b"a", tag="a")
     scene.take()

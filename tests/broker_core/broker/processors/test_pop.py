@@ -23,10 +23,16 @@ from broker_core.protocol.headers.topics import DeleteTopicRequest
 from tests.support.broker import Wire, another_client, bodies_of, leased_of, started
 from tests.support.wait import eventually
 
+MOST_TRIES = 17
+
 
 async def waiting_pops(wire: Wire) -> int:
     answer = await wire.ask(PollingInfoRequest("lessees", "orders", 0))
     return answer.header(PollingInfoResponse).polling_num
+
+
+async def dead_letters(wire: Wire) -> list[bytes]:
+    return [message.body for message in await wire.pull("%DLQ%lessees", 0)]
 
 
 # -- lending
@@ -344,6 +350,37 @@ async def test_leases_survive_a_restart(tmp_path: Path) -> None:
         # A receipt from before the restart is still good.
         assert (await wire.ack(first)).code == ResponseCode.SUCCESS
         assert await wire.lag_of("lessees", "orders") == (2, 4)
+
+
+async def test_a_poison_message_becomes_one_dead_letter_and_never_comes_again(tmp_path: Path) -> None:
+    async with started(tmp_path) as wire:
+        await wire.fill("orders", b"poison")
+        counts: list[int] = []
+        for _ in range(60):
+            for leased in await wire.pop("orders", wait_ms=10_000 if len(counts) < MOST_TRIES else 50):
+                counts.append(leased.message.reconsume_times + 1)
+                await wire.change(leased, 0)
+
+        assert counts == list(range(1, MOST_TRIES + 1))
+        assert await dead_letters(wire) == [b"poison"]
+        assert await wire.lag_of("lessees", "orders") == (1, 1)
+
+    async with started(tmp_path) as wire:
+        assert bodies_of(await wire.pop("orders")) == []
+        assert await dead_letters(wire) == [b"poison"]
+        assert await wire.lag_of("lessees", "orders") == (1, 1)
+
+
+async def test_an_offset_behind_the_end_passes_over_nothing_that_comes(wire: Wire) -> None:
+    await wire.fill("orders", b"a")
+    for leased in await wire.pop("orders"):
+        await wire.ack(leased)
+    await wire.ask(UpdateConsumerOffsetRequest("lessees", "orders", 0, 9))
+    assert bodies_of(await wire.pop("orders")) == []
+
+    await wire.fill("orders", b"b")
+
+    assert bodies_of(await wire.pop("orders")) == [b"b"]
 
 
 async def test_a_broker_that_may_not_be_read_lends_nothing(wire: Wire) -> None:
