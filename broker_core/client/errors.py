@@ -39,6 +39,9 @@ from broker_core.protocol.codes import ResponseCode
 class ClientError(GantryError):
     """The root of every error of the client."""
 
+    of_name_server = False
+    """Whether it was a name server that failed or refused, and not a broker."""
+
 
 class ClientClosed(ClientError):
     """Raised when a session is used before it started or after it was closed."""

@@ -28,6 +28,7 @@ class NameServers:
             try:
                 return address, await self._invoke(address, header)
             except Unreachable as error:
+                error.of_name_server = True
                 failure = error
                 if self._current == asked:  # else another call has gone on to the next one already
                     self._current += 1

@@ -138,7 +138,9 @@ class Session:
         """Ask any name server and return its successful answer; raise like `call`."""
         addr, answer = await self.name_servers.ask(header)
         if answer.code != ResponseCode.SUCCESS:
-            raise refusal(answer.code, answer.remark, addr, topic=topic)
+            error = refusal(answer.code, answer.remark, addr, topic=topic)
+            error.of_name_server = True
+            raise error
         return answer
 
     async def heartbeat(self) -> None:

@@ -1,0 +1,95 @@
+"""Requirements of `console.clusters.reasons`: people read why nobody answered, not what the system calls it."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+
+from broker_core.client.admin import Admin
+from broker_core.client.config import ClientConfig
+from broker_core.client.errors import BrokerRefused, TimedOut, Unreachable
+from broker_core.client.session import Session
+from broker_core.errors import GantryError
+from console.clusters.reasons import reason_of
+from tests.support.cluster import RunningBroker
+
+
+async def failure(name_server: str) -> GantryError:
+    """Return what a question to the cluster behind `name_server` raises."""
+    async with Session(ClientConfig([name_server], timeout_ms=500)) as session:
+        with pytest.raises(GantryError) as caught:
+            await Admin(session).clusters.brokers()
+    return caught.value
+
+
+@asynccontextmanager
+async def listening(answer: Callable[[asyncio.StreamWriter], None]) -> AsyncIterator[str]:
+    async def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        answer(writer)
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+def free_address() -> str:
+    with socket.create_server(("127.0.0.1", 0)) as once:
+        return f"127.0.0.1:{once.getsockname()[1]}"
+
+
+async def test_a_port_where_nobody_listens() -> None:
+    address = free_address()
+    assert reason_of(await failure(address)) == f"name server {address} refused the connection"
+
+
+async def test_a_host_that_is_unknown() -> None:
+    reason = reason_of(await failure("no-such-host.invalid:9876"))
+    assert reason == "name server no-such-host.invalid:9876 has a host name that nobody knows"
+
+
+async def test_another_service_than_a_name_server() -> None:
+    def talk_http(writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        writer.close()
+
+    async with listening(talk_http) as address:
+        assert reason_of(await failure(address)).startswith(f"{address} does not answer as a name server does")
+
+
+async def test_a_broker_in_place_of_a_name_server(shared_broker: RunningBroker) -> None:
+    reason = reason_of(await failure(shared_broker.address))
+    assert reason == f"{shared_broker.address} is a broker, or something else, but no name server"
+
+
+async def test_a_name_server_that_says_nothing() -> None:
+    kept: list[asyncio.StreamWriter] = []
+    async with listening(kept.append) as address:
+        assert reason_of(await failure(address)) == f"name server {address} did not answer within 0.5 s"
+        for writer in kept:
+            writer.close()
+
+
+async def test_a_broker_is_called_by_its_name(shared_broker: RunningBroker) -> None:
+    address = free_address()
+    async with shared_broker.session() as session:
+        with pytest.raises(Unreachable) as caught:
+            await Admin(session).clusters.runtime_of(address)
+    assert reason_of(caught.value, {address: "broker-a"}) == f"broker-a at {address} refused the connection"
+    assert reason_of(caught.value) == f"the broker at {address} refused the connection"
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (TimedOut("a:1", 5_000), "broker-a at a:1 did not answer within 5 s"),
+        (Unreachable("a:1", "closed by the peer", was_sent=True), "broker-a at a:1 closed the connection"),
+        (BrokerRefused(1, "the store is damaged", "a:1"), "broker-a at a:1 refused: the store is damaged"),
+        (GantryError("[Errno 5] the disk failed"), "the disk failed"),
+    ],
+)
+def test_every_reason_is_without_numbers_of_the_system(error: GantryError, reason: str) -> None:
+    assert reason_of(error, {"a:1": "broker-a"}) == reason
