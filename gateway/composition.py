@@ -18,6 +18,7 @@ from console.clusters.connections import Connections
 from console.clusters.services import EMBEDDED, find_address
 from gateway import env, lookups, sockets
 from gateway.auth import Authenticator
+from gateway.compression import LEAST_DATA_BYTES, compressing
 from gateway.data.app import DataPlane
 from gateway.data.parts import Parts
 from gateway.data.receipts import Receipts, derive_key
@@ -61,11 +62,11 @@ class Gateway:
         if kind == "http":
             route = find_route(scope["method"], scope["path"])
             if route is not None:
-                await self._data(route, scope, receive, send)
+                await self._data(route, scope, receive, compressing(scope, send, least=LEAST_DATA_BYTES))
             elif scope["path"] in PAGES:
-                await self._pages(scope, receive, send)
+                await self._pages(scope, receive, compressing(scope, send))
             else:
-                await self._django(scope, receive, send)
+                await self._django(scope, receive, compressing(scope, send))
         elif kind == "websocket":
             await self._socket(scope, receive, send)
 

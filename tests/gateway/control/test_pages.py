@@ -40,6 +40,16 @@ def test_files_with_a_hash_in_their_name_are_kept_for_good(browser: Client) -> N
     assert (again.status_code, again.content) == (304, b"")
 
 
+def test_files_that_the_build_compressed_are_sent_so_to_those_who_ask(browser: Client, tmp_path: Path) -> None:
+    (tmp_path / "assets" / "index-Ab12Cd34.js").write_text("1" * 2_000)
+    (tmp_path / "assets" / "index-Ab12Cd34.js.br").write_bytes(b"small")
+    packed = browser.get("/assets/index-Ab12Cd34.js", headers={"accept-encoding": "gzip, deflate, br"})
+    assert (packed["Content-Encoding"], packed.content) == ("br", b"small")
+    assert packed["Content-Type"].startswith("text/javascript")
+    assert "Accept-Encoding" in packed["Vary"]
+    assert browser.get("/assets/index-Ab12Cd34.js").content == b"1" * 2_000
+
+
 def test_a_page_may_load_its_own_scripts_and_be_framed_by_nobody(browser: Client) -> None:
     for path in ("/", "/docs/api", "/api/v1/nothing", "/gantry.svg"):
         answer = browser.get(path)
