@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from broker_core.client.admin.groups import Group, GroupConnections
 from broker_core.client.errors import GroupNotFound
 from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.versions import version_name
 from console.accounts.permissions import actor_of, require
 from console.clusters import operations
 from console.errors import AlreadyExists, Conflict
@@ -145,7 +146,7 @@ class GroupClientsView(ClusterScopedView):
                         "client_id": member.client_id,
                         "address": member.client_addr,
                         "language": member.language,
-                        "version": str(member.version),
+                        "version": version_name(member.version),
                         "protocol": protocol,
                         "queues": owned.count(member.client_id) if member.client_id in owned else None,
                     }

@@ -14,6 +14,7 @@ from broker_core.client.admin import Admin
 from broker_core.client.admin.topics import Topic
 from broker_core.client.errors import TopicNotFound
 from broker_core.protocol.codes import PERM_READ, PERM_WRITE
+from broker_core.protocol.versions import version_name
 from console.accounts.permissions import actor_of, allows, require
 from console.clusters import operations
 from console.errors import AlreadyExists, Conflict
@@ -205,7 +206,7 @@ class TopicProducersView(ClusterScopedView):
                     "client_id": client_id,
                     "address": each.address,
                     "language": each.info.language,
-                    "version": str(each.info.version),
+                    "version": version_name(each.info.version),
                 }
                 for (group, client_id), each in sorted(found.items())
             ]
