@@ -48,7 +48,7 @@ export const navigation: NavGroup[] = [
     entries: [
       { id: "broker", to: "/broker", icon: IconServer2, right: null },
       { id: "access", to: "/access", icon: IconKey, right: null },
-      { id: "audit", to: "/audit", icon: IconListCheck, right: "admin" },
+      { id: "audit", to: "/audit", icon: IconListCheck, right: "manage" },
       { id: "settings", to: "/settings", icon: IconSettings, right: null },
     ],
   },

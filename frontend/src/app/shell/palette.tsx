@@ -1,12 +1,13 @@
 import { createSpotlight, Spotlight } from "@mantine/spotlight"
 import { type Icon, IconHash, IconSearch, IconStack2, IconUsersGroup } from "@tabler/icons-react"
 import { useNavigate } from "@tanstack/react-router"
-import { useState } from "react"
+import { useEffect, useRef, useState } from "react"
 import { useTranslation } from "react-i18next"
 import { useFoundGroups } from "@/features/groups/api/find-groups"
 import { useFoundTopics } from "@/features/topics/api/find-topics"
 import { useCluster } from "@/hooks/use-cluster"
 import { useDebounced } from "@/hooks/use-debounced"
+import { bestFirst } from "@/lib/best-first"
 import { count } from "@/lib/format"
 import { navigation } from "./navigation"
 import classes from "./palette.module.css"
@@ -32,8 +33,10 @@ export function Palette() {
   const { t } = useTranslation()
   const [query, setQuery] = useState("")
   const words = query.trim()
-  const pages = usePages().filter(({ label }) => label.toLowerCase().includes(words.toLowerCase()))
-  const entries = [...useMessage(words), ...useFound(words), ...pages].slice(0, MOST)
+  const { found, isSettled } = useFound(words)
+  const entries = bestFirst([...found, ...usePages()], words, ({ label }) => label)
+  const lines = [...useMessage(words), ...entries].slice(0, MOST)
+  const enter = useEnter(words, isSettled, lines[0])
   return (
     <Spotlight.Root
       store={store}
@@ -55,17 +58,15 @@ export function Palette() {
         rightSectionWidth={54}
         onKeyDown={(event) => {
           // Without a choice by arrows, Enter goes to the first line.
-          if (event.key !== "Enter" || event.nativeEvent.isComposing || store.getState().selected >= 0) return
-          entries[0]?.go()
-          handlers.close()
+          if (event.key === "Enter" && !event.nativeEvent.isComposing && store.getState().selected < 0) enter()
         }}
         classNames={{ input: classes.search ?? "" }}
       />
       <Spotlight.ActionsList classNames={{ actionsList: classes.list ?? "" }}>
-        {entries.map((entry) => (
+        {lines.map((entry) => (
           <Line key={entry.id} entry={entry} />
         ))}
-        {entries.length === 0 && <Spotlight.Empty className={classes.empty ?? ""}>{t("palette.nothing")}</Spotlight.Empty>}
+        {lines.length === 0 && <Spotlight.Empty className={classes.empty ?? ""}>{t("palette.nothing")}</Spotlight.Empty>}
       </Spotlight.ActionsList>
       <div className={classes.foot}>{t("palette.foot")}</div>
     </Spotlight.Root>
@@ -102,15 +103,32 @@ function useMessage(words: string): Entry[] {
   return [{ id: "message", label: words, kind: t("palette.message"), icon: IconHash, go }]
 }
 
-function useFound(words: string): Entry[] {
+/** Goes to the best line, once it is known for the words as they were when Enter was pressed. */
+function useEnter(words: string, isSettled: boolean, best: Entry | undefined): () => void {
+  const wanted = useRef<string | null>(null)
+  const goWhenDue = () => {
+    if (wanted.current !== words || !isSettled || !best) return
+    wanted.current = null
+    best.go()
+    handlers.close()
+  }
+  useEffect(goWhenDue)
+  return () => {
+    wanted.current = words
+    goWhenDue()
+  }
+}
+
+/** What is found, and whether that is for these words already. */
+function useFound(words: string): { found: Entry[]; isSettled: boolean } {
   const { t } = useTranslation()
   const navigate = useNavigate()
   const cluster = useCluster()
   const still = useDebounced(words, 150)
-  const topics = useFoundTopics(cluster, still).data ?? []
-  const groups = useFoundGroups(cluster, still).data ?? []
-  return [
-    ...groups.map(({ name, lag }) => ({
+  const topics = useFoundTopics(cluster, still)
+  const groups = useFoundGroups(cluster, still)
+  const found = [
+    ...(groups.data ?? []).map(({ name, lag }) => ({
       id: `group-${name}`,
       label: name,
       kind: t("palette.group"),
@@ -118,7 +136,7 @@ function useFound(words: string): Entry[] {
       icon: IconUsersGroup,
       go: () => void navigate({ to: "/groups/$group", params: { group: name } }),
     })),
-    ...topics.map(({ name, read_queues }) => ({
+    ...(topics.data ?? []).map(({ name, read_queues }) => ({
       id: `topic-${name}`,
       label: name,
       kind: t("palette.topic"),
@@ -127,4 +145,5 @@ function useFound(words: string): Entry[] {
       go: () => void navigate({ to: "/topics/$topic", params: { topic: name } }),
     })),
   ]
+  return { found, isSettled: words === still && !topics.isLoading && !groups.isLoading }
 }

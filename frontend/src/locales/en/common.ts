@@ -31,6 +31,7 @@ export const common = {
   danger: { typeName: "Type {{name}} to go on", nameMissing: "The name is not typed yet" },
   rights: {
     missing: "Needs the right: {{right}}",
+    cannotFill: "This needs the right “{{right}}”, which the role {{role}} does not have. An admin can give it.",
     produce: "produce",
     consume: "consume",
     read: "read",

@@ -60,6 +60,7 @@ export const run = {
   audit: {
     facts: "newest first; never changed, never deleted",
     recent: "Recent changes",
+    whoMay: "Admins and operators read the record of changes.",
     failed: "The audit could not be read",
     none: "Nothing was changed yet",
     noneNext: "Every change and every refused attempt is written down here.",

@@ -74,6 +74,7 @@ export const topics = {
     scale: "bars share one scale, {{n}}",
     read: "Read",
     noQueue: "The topic has no queue on any broker that answers",
+    producersNote: "connected to its brokers; a broker does not tell which topics each of them writes",
     noProducer: "No producer is connected",
     noProducerNext: "Native producers are seen while they are connected. Producers over HTTP come and go with each request.",
     client: "Client",

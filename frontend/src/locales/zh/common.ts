@@ -31,6 +31,7 @@ export const common = {
   danger: { typeName: "输入 {{name}} 以继续", nameMissing: "尚未输入名称" },
   rights: {
     missing: "缺少权限：{{right}}",
+    cannotFill: "此操作需要“{{right}}”权限，角色“{{role}}”没有该权限，可由管理员授予。",
     produce: "发送",
     consume: "消费",
     read: "查看",

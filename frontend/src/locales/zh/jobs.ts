@@ -116,6 +116,8 @@ export const jobs = {
     targetWords: "副本写到这里；Key、Tag 与属性保留",
     sameTopic: "来源与目标是同一个 Topic：重放会读到自己的副本。",
     sameSides: "两侧是同一个 Topic。",
+    bounds: { from: "最早的消息", to: "Topic 末尾", last_success: "上次成功运行", scheduled_at: "本次应运行时间", fixed: "固定时间" },
+    moment: "时间",
     fromWords: "留空为最早",
     toWords: "留空为现在",
     perSecond: "每秒消息数",

@@ -58,6 +58,7 @@ export const run = {
   audit: {
     facts: "新的在前；不可修改，不可删除",
     recent: "最近变更",
+    whoMay: "管理员与运维可以查看审计记录。",
     failed: "无法读取审计",
     none: "还没有变更",
     noneNext: "每次变更与每次被拒绝的尝试都会记录在这里。",

@@ -71,6 +71,7 @@ export const topics = {
     scale: "横条同一刻度，最大 {{n}}",
     read: "读取",
     noQueue: "应答的 Broker 上没有该 Topic 的队列",
+    producersNote: "连接到其 Broker 的生产者；Broker 不说明各自写入哪些 Topic",
     noProducer: "没有已连接的生产者",
     noProducerNext: "原生生产者在连接期间可见；HTTP 生产者随每个请求来去。",
     client: "客户端",

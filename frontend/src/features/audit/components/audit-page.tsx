@@ -6,12 +6,14 @@ import { DataTable } from "@/components/data-table/data-table"
 import { DensityButton, FilterInput, FilterRight, FilterRow } from "@/components/data-table/table-tools"
 import { DockedPage } from "@/components/drawer/docked-drawer"
 import { Page } from "@/components/layout/page"
+import { Panel } from "@/components/layout/panel"
 import { Empty } from "@/components/states/empty"
 import { QueryPanel } from "@/components/states/query-panel"
 import { Ident } from "@/components/values/ident"
 import { NotApplicable } from "@/components/values/num"
 import { Time } from "@/components/values/time"
 import { paths } from "@/config/paths"
+import { useMay } from "@/hooks/use-rights"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { AuditEntry } from "@/lib/api-types"
 import { useAudit } from "../api/get-audit"
@@ -20,7 +22,20 @@ import { AuditResult } from "./audit-result"
 
 const column = columnsFor<AuditEntry>()
 
+/** The record of changes; those who may not read it are told which right is missing. */
 export function AuditPage() {
+  const { t } = useTranslation()
+  if (useMay("manage")) return <AuditList />
+  return (
+    <Page title={t("nav.audit")}>
+      <Panel>
+        <Empty title={t("rights.missing", { right: t("rights.manage") })} next={t("audit.whoMay")} />
+      </Panel>
+    </Page>
+  )
+}
+
+function AuditList() {
   const { t } = useTranslation()
   const [state, change] = useUrlState()
   const filter = { actor: state.actor, action: state.action, resource: state.resource }

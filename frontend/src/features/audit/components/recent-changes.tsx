@@ -11,7 +11,7 @@ import classes from "./audit.module.css"
 /** What was changed last, and by whom; only for those who may read the audit. */
 export function RecentChanges() {
   const { t } = useTranslation()
-  const isAllowed = useMay("admin")
+  const isAllowed = useMay("manage")
   const changes = useRecentChanges(isAllowed)
   const sentence = useSentence()
   if (!isAllowed) return null

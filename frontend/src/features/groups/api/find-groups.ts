@@ -2,15 +2,19 @@ import { useQuery } from "@tanstack/react-query"
 import { paths } from "@/config/paths"
 import { api } from "@/lib/api-client"
 import type { GroupSummary, Page } from "@/lib/api-types"
+import { bestFirst } from "@/lib/best-first"
+
+const FOUND = 100
+const SHOWN = 6
 
 const findGroups = (cluster: string, search: string, signal: AbortSignal) =>
-  api.get<Page<GroupSummary>>(paths.groups(cluster), { search, limit: 6 }, signal)
+  api.get<Page<GroupSummary>>(paths.groups(cluster), { search, limit: FOUND, sort: "name" }, signal)
 
-/** A few groups whose name contains the words; nothing for no words. */
+/** A few groups whose name contains the words, the very name first; nothing for no words. */
 export const useFoundGroups = (cluster: string, search: string) =>
   useQuery({
     queryKey: ["groups", cluster, "found", search],
     queryFn: ({ signal }) => findGroups(cluster, search, signal),
     enabled: search.length > 0,
-    select: ({ items }) => items,
+    select: ({ items }) => bestFirst(items, search, ({ name }) => name).slice(0, SHOWN),
   })

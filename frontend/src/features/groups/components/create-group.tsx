@@ -4,6 +4,7 @@ import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { CodeBlock } from "@/components/code/code-block"
 import { DockedDrawer } from "@/components/drawer/docked-drawer"
+import { Fillable } from "@/components/forms/lock"
 import { toastDone, toastFailed } from "@/components/toast/toast"
 import { paths } from "@/config/paths"
 import { curlOf } from "@/lib/curl"
@@ -31,48 +32,50 @@ export function CreateGroup({ cluster, onClose }: { cluster: string; onClose: ()
     })
   return (
     <DockedDrawer label={t("groups.create")} onClose={onClose}>
-      <form
-        style={{ padding: "0 20px 20px" }}
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (isNamed) submit()
-        }}
-      >
-        <Stack gap={14}>
-          <h2 style={{ fontSize: 16, fontWeight: 600 }}>{t("groups.create")}</h2>
-          <TextInput
-            label={t("groups.name")}
-            description={t("groups.nameRule")}
-            value={input.name}
-            onChange={(event) => setInput({ ...input, name: event.currentTarget.value })}
-            error={refused.name ?? (input.name !== "" && !isNamed ? t("topics.nameWrong") : null)}
-            autoFocus
-          />
-          <NumberInput
-            label={t("groups.retries")}
-            description={t("groups.retriesWords")}
-            value={input.retry_max_times}
-            min={0}
-            max={1000}
-            onChange={(next) => setInput({ ...input, retry_max_times: Number(next) })}
-            maw={200}
-          />
-          <Switch
-            label={t("groups.consumeEnabled")}
-            checked={input.consume_enabled}
-            onChange={(event) => setInput({ ...input, consume_enabled: event.currentTarget.checked })}
-          />
-          <CodeBlock language="curl" text={curlOf({ method: "POST", path: paths.groups(cluster), body: input })} />
-          <Group gap={8}>
-            <Button type="submit" variant="filled" size="md" disabled={!isNamed} loading={create.isPending}>
-              {input.name === "" ? t("groups.create") : t("groups.createNamed", { group: input.name })}
-            </Button>
-            <Button variant="subtle" size="md" onClick={onClose}>
-              {t("actions.cancel")}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+      <Fillable right="manage">
+        <form
+          style={{ padding: "0 20px 20px" }}
+          onSubmit={(event) => {
+            event.preventDefault()
+            if (isNamed) submit()
+          }}
+        >
+          <Stack gap={14}>
+            <h2 style={{ fontSize: 16, fontWeight: 600 }}>{t("groups.create")}</h2>
+            <TextInput
+              label={t("groups.name")}
+              description={t("groups.nameRule")}
+              value={input.name}
+              onChange={(event) => setInput({ ...input, name: event.currentTarget.value })}
+              error={refused.name ?? (input.name !== "" && !isNamed ? t("topics.nameWrong") : null)}
+              autoFocus
+            />
+            <NumberInput
+              label={t("groups.retries")}
+              description={t("groups.retriesWords")}
+              value={input.retry_max_times}
+              min={0}
+              max={1000}
+              onChange={(next) => setInput({ ...input, retry_max_times: Number(next) })}
+              maw={200}
+            />
+            <Switch
+              label={t("groups.consumeEnabled")}
+              checked={input.consume_enabled}
+              onChange={(event) => setInput({ ...input, consume_enabled: event.currentTarget.checked })}
+            />
+            <CodeBlock language="curl" text={curlOf({ method: "POST", path: paths.groups(cluster), body: input })} />
+            <Group gap={8}>
+              <Button type="submit" variant="filled" size="md" disabled={!isNamed} loading={create.isPending}>
+                {input.name === "" ? t("groups.create") : t("groups.createNamed", { group: input.name })}
+              </Button>
+              <Button variant="subtle" size="md" onClick={onClose}>
+                {t("actions.cancel")}
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      </Fillable>
     </DockedDrawer>
   )
 }

@@ -2,7 +2,7 @@ import { Button, Group as Row, NumberInput, Stack, Switch } from "@mantine/core"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { CodeBlock } from "@/components/code/code-block"
-import { NeedsRight } from "@/components/forms/lock"
+import { Fillable, NeedsRight } from "@/components/forms/lock"
 import { Columns } from "@/components/layout/page"
 import { Callout, Panel } from "@/components/layout/panel"
 import { Empty } from "@/components/states/empty"
@@ -47,43 +47,45 @@ function ConfigForm({ cluster, group, config }: { cluster: string; group: string
     <Columns
       sideWidth={440}
       main={
-        <Panel title={t("groups.tabs.config")} note={t("groups.configNote")}>
-          <Stack gap={14} p={14}>
-            <Switch
-              label={t("groups.consumeEnabled")}
-              checked={wanted.consume_enabled}
-              onChange={(event) => setEdited({ ...edited, consume_enabled: event.currentTarget.checked })}
-            />
-            {config.consume_enabled && !wanted.consume_enabled && <Callout>{t("groups.willStop")}</Callout>}
-            <Switch
-              label={t("groups.broadcastEnabled")}
-              checked={wanted.consume_broadcast_enabled}
-              onChange={(event) => setEdited({ ...edited, consume_broadcast_enabled: event.currentTarget.checked })}
-            />
-            <NumberInput
-              label={t("groups.retries")}
-              description={t("groups.retriesWords")}
-              value={wanted.retry_max_times}
-              min={0}
-              max={1000}
-              onChange={(next) => setEdited({ ...edited, retry_max_times: Number(next) })}
-              maw={200}
-            />
-            <p className="micro">{t("groups.retryQueuesAre", { count: config.retry_queue_nums })}</p>
-            <Row gap={8}>
-              <NeedsRight right="manage">
-                <Button variant="filled" disabled={changed === 0} loading={update.isPending} onClick={save}>
-                  {t("topics.saveFields", { count: changed })}
-                </Button>
-              </NeedsRight>
-              {changed > 0 && (
-                <Button variant="subtle" onClick={() => setEdited({})}>
-                  {t("actions.cancel")}
-                </Button>
-              )}
-            </Row>
-          </Stack>
-        </Panel>
+        <Fillable right="manage">
+          <Panel title={t("groups.tabs.config")} note={t("groups.configNote")}>
+            <Stack gap={14} p={14}>
+              <Switch
+                label={t("groups.consumeEnabled")}
+                checked={wanted.consume_enabled}
+                onChange={(event) => setEdited({ ...edited, consume_enabled: event.currentTarget.checked })}
+              />
+              {config.consume_enabled && !wanted.consume_enabled && <Callout>{t("groups.willStop")}</Callout>}
+              <Switch
+                label={t("groups.broadcastEnabled")}
+                checked={wanted.consume_broadcast_enabled}
+                onChange={(event) => setEdited({ ...edited, consume_broadcast_enabled: event.currentTarget.checked })}
+              />
+              <NumberInput
+                label={t("groups.retries")}
+                description={t("groups.retriesWords")}
+                value={wanted.retry_max_times}
+                min={0}
+                max={1000}
+                onChange={(next) => setEdited({ ...edited, retry_max_times: Number(next) })}
+                maw={200}
+              />
+              <p className="micro">{t("groups.retryQueuesAre", { count: config.retry_queue_nums })}</p>
+              <Row gap={8}>
+                <NeedsRight right="manage">
+                  <Button variant="filled" disabled={changed === 0} loading={update.isPending} onClick={save}>
+                    {t("topics.saveFields", { count: changed })}
+                  </Button>
+                </NeedsRight>
+                {changed > 0 && (
+                  <Button variant="subtle" onClick={() => setEdited({})}>
+                    {t("actions.cancel")}
+                  </Button>
+                )}
+              </Row>
+            </Stack>
+          </Panel>
+        </Fillable>
       }
       side={
         <Panel title={t("request.title")}>

@@ -5,6 +5,7 @@ import { Definitions, Panel } from "@/components/layout/panel"
 import { useFormat } from "@/hooks/use-format"
 import type { Job, JobRequest } from "@/lib/api-types"
 import { count } from "@/lib/format"
+import { kindOf } from "../bounds"
 import type { ReconcileRequest, ReplayRequest } from "../request"
 
 /** What the job was asked to do. */
@@ -21,16 +22,27 @@ export function JobPlan({ job }: { job: Job }) {
 
 type Items = [string, ReactNode][]
 
-function useRange() {
+/** A bound in words: a moment, or what a schedule fills in. */
+function useBound() {
   const { t } = useTranslation()
   const format = useFormat()
+  return (bound: string | null | undefined, open: string): string => {
+    const kind = kindOf(bound ?? undefined)
+    if (kind === "open") return open
+    return kind === "fixed" ? format.when(bound ?? "") : t(`jobs.bounds.${kind}`)
+  }
+}
+
+function useRange() {
+  const { t } = useTranslation()
+  const bound = useBound()
   return (range: JobRequest["left"]): ReactNode => (
     <>
       <Link to="/topics/$topic" params={{ topic: range?.topic ?? "" }}>
         <b>{range?.topic}</b>
       </Link>
       {", "}
-      {range?.from ? format.when(range.from) : t("messages.oldest")} – {range?.to ? format.when(range.to) : t("time.present")}
+      {bound(range?.from, t("messages.oldest"))} – {bound(range?.to, t("time.present"))}
     </>
   )
 }

@@ -1,6 +1,8 @@
-import { Group, NumberInput, SegmentedControl, Select, TextInput } from "@mantine/core"
+import { Group, NumberInput, SegmentedControl, TextInput } from "@mantine/core"
+import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
 import { Field } from "@/components/forms/field"
+import { NamePicker } from "@/components/forms/name-picker"
 import { WallClockInput } from "@/components/forms/wall-clock-input"
 import type { UrlState } from "@/hooks/use-url-state"
 
@@ -19,23 +21,20 @@ interface TopicSelectProps {
 }
 
 export const TopicSelect = ({ label, description, value, topics, onChange }: TopicSelectProps) => (
-  <Select
-    searchable
-    label={label}
-    description={description}
-    data={value && !topics.includes(value) ? [value, ...topics] : topics}
-    value={value ?? null}
-    onChange={(topic) => onChange(topic ?? undefined)}
-    maw={360}
-  />
+  <NamePicker label={label} description={description} names={topics} value={value} onChange={onChange} maw={360} />
 )
 
-export function SourceFields({ state, topics, onChange }: FieldsProps) {
+interface SourceProps extends FieldsProps {
+  /** The fields of the range, where they are others than two moments. */
+  range?: ReactNode
+}
+
+export function SourceFields({ state, topics, onChange, range }: SourceProps) {
   const { t } = useTranslation()
   return (
     <>
       <TopicSelect label={t("jobs.sourceTopic")} value={state.topic} topics={topics} onChange={(topic) => onChange({ topic })} />
-      <RangeFields state={state} onChange={onChange} />
+      {range ?? <RangeFields state={state} onChange={onChange} />}
       <TextInput
         label={t("jobs.keys")}
         description={t("jobs.keysWords")}

@@ -1,6 +1,7 @@
 import { useUrlState } from "@/hooks/use-url-state"
 import { useTranslation } from "react-i18next"
-import { ByField, LimitFields, RangeFields, SourceFields, TopicSelect } from "./request-fields"
+import { ByField, LimitFields, SourceFields, TopicSelect } from "./request-fields"
+import { ScheduledRange } from "./scheduled-range"
 
 /** The fields of a job that a schedule starts; the same words of the address as in the wizards. */
 export function ScheduleJobFields({ topics }: { topics: string[] }) {
@@ -11,13 +12,13 @@ export function ScheduleJobFields({ topics }: { topics: string[] }) {
       <>
         <TopicSelect label={t("jobs.left")} value={state.left} topics={topics} onChange={(left) => change({ left })} />
         <TopicSelect label={t("jobs.right")} value={state.right} topics={topics} onChange={(right) => change({ right })} />
-        <RangeFields state={state} onChange={change} />
+        <ScheduledRange state={state} onChange={change} />
         <ByField state={state} onChange={change} />
       </>
     )
   return (
     <>
-      <SourceFields state={state} topics={topics} onChange={change} />
+      <SourceFields state={state} topics={topics} onChange={change} range={<ScheduledRange state={state} onChange={change} />} />
       <TopicSelect label={t("jobs.targetTopic")} value={state.target} topics={topics} onChange={(target) => change({ target })} />
       <LimitFields state={state} onChange={change} />
     </>

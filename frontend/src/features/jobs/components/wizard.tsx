@@ -4,6 +4,7 @@ import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
 import { CurlButton } from "@/components/code/curl-button"
 import { CodeBlock } from "@/components/code/code-block"
+import { Fillable } from "@/components/forms/lock"
 import { Columns, Page } from "@/components/layout/page"
 import { Panel } from "@/components/layout/panel"
 import { type Step, StepsRail } from "@/components/rail/steps-rail"
@@ -54,20 +55,22 @@ export function Wizard({ title, steps, request, decision, touched }: WizardProps
         sideWidth={378}
         main={
           <>
-            <Panel title={current.label}>
-            <Stack gap={14} p={14}>
-              {current.fields}
-              {!isLast && (
-                <Group gap={8} mt={4}>
-                  <Button variant="filled" size="md" disabled={!current.isReady} onClick={() => change({ step: next.id }, { push: true })}>
-                    {t("jobs.next", { step: next.label })}
-                  </Button>
-                  {!current.isReady && <span className="micro">{t("jobs.notReady")}</span>}
-                </Group>
-              )}
-            </Stack>
-          </Panel>
-          {isLast && touched}
+            <Fillable right="jobs">
+              <Panel title={current.label}>
+                <Stack gap={14} p={14}>
+                  {current.fields}
+                  {!isLast && (
+                    <Group gap={8} mt={4}>
+                      <Button variant="filled" size="md" disabled={!current.isReady} onClick={() => change({ step: next.id }, { push: true })}>
+                        {t("jobs.next", { step: next.label })}
+                      </Button>
+                      {!current.isReady && <span className="micro">{t("jobs.notReady")}</span>}
+                    </Group>
+                  )}
+                </Stack>
+              </Panel>
+            </Fillable>
+            {isLast && touched}
           </>
         }
         side={

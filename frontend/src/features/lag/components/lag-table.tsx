@@ -81,7 +81,7 @@ function Client({ id }: { id: string | null }) {
   if (id === null) return <NotApplicable />
   return (
     <span className={classes.client} title={id}>
-      {id}
+      <bdi dir="ltr">{id}</bdi>
     </span>
   )
 }

@@ -2,6 +2,7 @@ import { Button, Select } from "@mantine/core"
 import { IconClock, IconHash, IconKey, IconSearch, IconStack2 } from "@tabler/icons-react"
 import { useEffect, useRef, useState } from "react"
 import { useTranslation } from "react-i18next"
+import { NamePicker } from "@/components/forms/name-picker"
 import { useKeys } from "@/hooks/use-keys"
 import type { UrlState } from "@/hooks/use-url-state"
 import { isCount, type Mode, type Span, SPANS, spanOf } from "../search-state"
@@ -50,14 +51,13 @@ export function SearchBar({ mode, state, topics, isBusy, onSearch }: SearchBarPr
         <Icon size={16} stroke={1.6} aria-hidden />
         <ModeInputs mode={mode} draft={draft} onChange={set} />
         <div className={classes.part}>
-          <Select
-            searchable
+          <NamePicker
             clearable={mode === "id"}
             aria-label={t("messages.topic")}
             placeholder={mode === "id" ? t("messages.anyTopic") : t("messages.chooseTopic")}
-            data={draft.topic && !topics.includes(draft.topic) ? [draft.topic, ...topics] : topics}
-            value={draft.topic ?? null}
-            onChange={(topic) => set({ topic: topic ?? undefined })}
+            names={topics}
+            value={draft.topic}
+            onChange={(topic) => set({ topic })}
             w={190}
           />
         </div>

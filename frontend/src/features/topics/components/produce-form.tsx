@@ -4,7 +4,7 @@ import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { CodeBlock } from "@/components/code/code-block"
 import { Field } from "@/components/forms/field"
-import { NeedsRight } from "@/components/forms/lock"
+import { Fillable, NeedsRight } from "@/components/forms/lock"
 import { Columns } from "@/components/layout/page"
 import { Panel } from "@/components/layout/panel"
 import { toastFailed, toastUnknown } from "@/components/toast/toast"
@@ -44,31 +44,33 @@ export function ProduceForm({ cluster, topic }: { cluster: string; topic: string
     <Columns
       sideWidth={460}
       main={
-        <Panel title={t("produce.message")}>
-          <form
-            onSubmit={(event) => {
-              event.preventDefault()
-              send()
-            }}
-          >
-            <Stack gap={14} p={14}>
-              <DraftFields draft={draft} onChange={setDraft} wrongLine={problems.properties} />
-              <BodyField draft={draft} onChange={setDraft} problem={problems.body} />
-              <NeedsRight right="produce">
-                <Button
-                  type="submit"
-                  variant="filled"
-                  size="md"
-                  leftSection={<IconSend size={15} stroke={1.6} />}
-                  disabled={problems.body !== undefined || problems.properties !== undefined}
-                  loading={produce.isPending}
-                >
-                  {t("produce.send", { topic })}
-                </Button>
-              </NeedsRight>
-            </Stack>
-          </form>
-        </Panel>
+        <Fillable right="produce">
+          <Panel title={t("produce.message")}>
+            <form
+              onSubmit={(event) => {
+                event.preventDefault()
+                send()
+              }}
+            >
+              <Stack gap={14} p={14}>
+                <DraftFields draft={draft} onChange={setDraft} wrongLine={problems.properties} />
+                <BodyField draft={draft} onChange={setDraft} problem={problems.body} />
+                <NeedsRight right="produce">
+                  <Button
+                    type="submit"
+                    variant="filled"
+                    size="md"
+                    leftSection={<IconSend size={15} stroke={1.6} />}
+                    disabled={problems.body !== undefined || problems.properties !== undefined}
+                    loading={produce.isPending}
+                  >
+                    {t("produce.send", { topic })}
+                  </Button>
+                </NeedsRight>
+              </Stack>
+            </form>
+          </Panel>
+        </Fillable>
       }
       side={
         <>

@@ -2,7 +2,7 @@ import { Button, Group, Stack } from "@mantine/core"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { CodeBlock } from "@/components/code/code-block"
-import { NeedsRight } from "@/components/forms/lock"
+import { Fillable, NeedsRight } from "@/components/forms/lock"
 import { Columns } from "@/components/layout/page"
 import { Callout, Panel } from "@/components/layout/panel"
 import { toastDone, toastFailed } from "@/components/toast/toast"
@@ -33,26 +33,28 @@ export function TopicConfig({ cluster, topic }: { cluster: string; topic: Topic 
   return (
     <Columns
       main={
-        <Panel title={t("topics.tabs.config")}>
-          <Stack gap={14} p={14}>
-            <QueueNumber label={t("topics.readQueues")} value={wanted.read_queues} onChange={(read_queues) => setEdited({ ...edited, read_queues })} />
-            <QueueNumber label={t("topics.writeQueues")} value={wanted.write_queues} onChange={(write_queues) => setEdited({ ...edited, write_queues })} />
-            <PermissionField value={wanted.permission === "none" ? undefined : wanted.permission} onChange={(permission) => setEdited({ ...edited, permission })} />
-            {wanted.read_queues < topic.read_queues && <Callout>{t("topics.fewerQueues")}</Callout>}
-            <Group gap={8}>
-              <NeedsRight right="manage">
-                <Button variant="filled" disabled={!isChanged} loading={update.isPending} onClick={save}>
-                  {t("topics.saveFields", { count: Object.keys(change).length })}
-                </Button>
-              </NeedsRight>
-              {isChanged && (
-                <Button variant="subtle" onClick={() => setEdited({})}>
-                  {t("actions.cancel")}
-                </Button>
-              )}
-            </Group>
-          </Stack>
-        </Panel>
+        <Fillable right="manage">
+          <Panel title={t("topics.tabs.config")}>
+            <Stack gap={14} p={14}>
+              <QueueNumber label={t("topics.readQueues")} value={wanted.read_queues} onChange={(read_queues) => setEdited({ ...edited, read_queues })} />
+              <QueueNumber label={t("topics.writeQueues")} value={wanted.write_queues} onChange={(write_queues) => setEdited({ ...edited, write_queues })} />
+              <PermissionField value={wanted.permission === "none" ? undefined : wanted.permission} onChange={(permission) => setEdited({ ...edited, permission })} />
+              {wanted.read_queues < topic.read_queues && <Callout>{t("topics.fewerQueues")}</Callout>}
+              <Group gap={8}>
+                <NeedsRight right="manage">
+                  <Button variant="filled" disabled={!isChanged} loading={update.isPending} onClick={save}>
+                    {t("topics.saveFields", { count: Object.keys(change).length })}
+                  </Button>
+                </NeedsRight>
+                {isChanged && (
+                  <Button variant="subtle" onClick={() => setEdited({})}>
+                    {t("actions.cancel")}
+                  </Button>
+                )}
+              </Group>
+            </Stack>
+          </Panel>
+        </Fillable>
       }
       side={
         <Panel title={t("request.title")}>

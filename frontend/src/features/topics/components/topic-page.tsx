@@ -95,12 +95,14 @@ function TopicActions({ cluster, topic, onProduce }: TopicActionsProps) {
           >
             {t("topics.search")}
           </Menu.Item>
-          <Menu.Item
-            leftSection={<IconPlayerTrackNext size={15} stroke={1.6} />}
-            onClick={() => void navigate({ to: "/jobs/new/replay", search: { topic } })}
-          >
-            {t("topics.replay")}
-          </Menu.Item>
+          <NeedsRight right="jobs">
+            <Menu.Item
+              leftSection={<IconPlayerTrackNext size={15} stroke={1.6} />}
+              onClick={() => void navigate({ to: "/jobs/new/replay", search: { topic } })}
+            >
+              {t("topics.replay")}
+            </Menu.Item>
+          </NeedsRight>
           <Menu.Divider />
           <NeedsRight right="manage">
             <Menu.Item color="var(--crit)" onClick={() => setDeleting(true)}>

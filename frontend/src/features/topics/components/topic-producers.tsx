@@ -26,6 +26,7 @@ export function TopicProducers({ cluster, topic }: { cluster: string; topic: str
     <QueryPanel
       query={producers}
       title={t("topics.tabs.producers")}
+      note={t("topics.producersNote")}
       what={t("topics.producersFailed")}
       isEmpty={(items) => items.length === 0}
       empty={<Empty title={t("topics.noProducer")} next={t("topics.noProducerNext")} />}

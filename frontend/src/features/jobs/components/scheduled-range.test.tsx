@@ -1,0 +1,23 @@
+import { screen, waitFor } from "@testing-library/react"
+import { expect, it } from "vitest"
+import { renderApp } from "@/testing/render"
+import { ScheduleJobFields } from "./schedule-job-fields"
+
+it("offers what a schedule counts from its runs, and keeps it in the address", async () => {
+  const { user, address } = renderApp(<ScheduleJobFields topics={["orders"]} />, { at: "/schedules?new=replay&topic=orders" })
+  await user.click(await screen.findByRole("combobox", { name: "From" }))
+  await user.click(await screen.findByRole("option", { name: "The last run that succeeded", hidden: true }))
+  await waitFor(() => expect(new URLSearchParams(address().split("?")[1]).get("from")).toBe("{{ last_success }}"))
+  await user.click(screen.getByRole("combobox", { name: "To" }))
+  const [, due] = await screen.findAllByRole("option", { name: "When the run is due", hidden: true })
+  await user.click(due as HTMLElement)
+  await waitFor(() => expect(new URLSearchParams(address().split("?")[1]).get("to")).toBe("{{ scheduled_at }}"))
+})
+
+it("still takes a moment that stays", async () => {
+  const { user, address } = renderApp(<ScheduleJobFields topics={[]} />, { at: "/schedules?new=reconcile&from=2026-11-21T06:00:00.000Z&zone=UTC" })
+  expect(((await screen.findByLabelText("Moment")) as HTMLInputElement).value).toBe("2026-11-21 06:00:00")
+  await user.click(screen.getByRole("combobox", { name: "From" }))
+  await user.click(await screen.findByRole("option", { name: "The oldest message", hidden: true }))
+  await waitFor(() => expect(address()).not.toContain("from="))
+})
