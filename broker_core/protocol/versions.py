@@ -1,4 +1,4 @@
-"""The names of RocketMQ's releases: on the wire a client tells only the number of its release, counted from the first."""
+"""The names of RocketMQ's releases: on the wire a client tells only the number of its release."""
 
 from __future__ import annotations
 
