@@ -15,7 +15,7 @@ None of the three looks at a request that is not concerned, however many wait.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, MutableMapping
+from collections.abc import Callable, Hashable, MutableMapping
 from typing import Final, Generic, Protocol, TypeVar
 
 from broker_core.protocol.command import Command
@@ -69,9 +69,11 @@ W = TypeVar("W", bound=Waiting)
 class Parked(Generic[W]):
     """A bounded set of requests that wait; every one is in exactly one place and one slot, and has one owner."""
 
-    def __init__(self, limit: int, memory: Memory) -> None:
+    def __init__(self, limit: int, memory: Memory, on_leave: Callable[[W], None] | None = None) -> None:
+        """Have `on_leave` called with every request that waits no longer, for whatever reason."""
         self._limit = limit
         self._memory = memory
+        self._on_leave = on_leave
         self._owners: dict[Connection, dict[W, None]] = {}
         self._watched: set[Connection] = set()
         self._slot_of: dict[W, int] = {}
@@ -163,6 +165,8 @@ class Parked(Generic[W]):
         self._leave(self._places, request.place, request)
         self._leave(self._owners, request.connection, request)
         self._memory.release(request.size_bytes)
+        if self._on_leave is not None:
+            self._on_leave(request)
 
     @staticmethod
     def _leave(shelves: MutableMapping[K, dict[W, None]], shelf: K, request: W) -> None:

@@ -120,11 +120,12 @@ def forget(parts: Parts, holder: Holder, receipt: Receipt) -> None:
     parts.leases.settle(receipt.lease, group=holder.group_key, caller=holder.caller)
 
 
-async def give_back(consumer: LeaseConsumer, messages: Iterable[LeasedMessage]) -> None:
-    """End the leases of messages that could not be handed on, so that others get them at once."""
+async def give_back(parts: Parts, holder: Holder, consumer: LeaseConsumer, messages: Iterable[LeasedMessage]) -> None:
+    """End the leases of messages that could not be handed on: others get them at once, as if nobody had had them."""
     for leased in messages:
+        parts.leases.settle(leased.receipt.to_text(), group=holder.group_key, caller=holder.caller)
         try:
-            await consumer.extend(leased.receipt, NOW_MS)
+            await consumer.give_back(leased.receipt)
         except GantryError as error:
             # The lease ends by itself; only the wait is longer.
             _log.warning("topic=%s: a message could not be given back: %s", leased.message.topic, error)

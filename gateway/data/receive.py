@@ -6,12 +6,11 @@ A client that goes away while it waits takes no messages with it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from broker_core.client.consumer.leases import LeasedMessage
 from gateway.data import idempotency
-from gateway.data.leasing import Holder, Wanted, lease_out
+from gateway.data.leasing import Holder, Wanted, give_back, lease_out
 from gateway.data.parts import Answer, ClientGone, Parts, Request
 from gateway.data.reasons import last_reasons
 from gateway.data.schemas import ReceiveAnswer, ReceiveRequest, decode, decoder, encode
@@ -45,8 +44,12 @@ async def _receive(parts: Parts, request: Request, wanted: ReceiveRequest) -> An
     leased = await asked.ask(room, wait_ms=0)
     reason: Reason = "messages" if leased else "timeout"
     if not leased and wanted.wait_ms:
-        leased, reason = await _wait(parts, request, asked.ask(room, wait_ms=wanted.wait_ms))
-    reasons = await last_reasons(parts, holder, leased)
+        leased, reason = await _wait(parts, request, holder, asked, room, wanted.wait_ms)
+    try:
+        reasons = await last_reasons(parts, holder, leased)
+    except BaseException:
+        await give_back(parts, holder, consumer, leased)
+        raise
     messages = [
         lease_out(parts, holder, each, wanted.body_encoding, reasons.get(each.message.message_id)) for each in leased
     ]
@@ -59,22 +62,24 @@ async def _receive(parts: Parts, request: Request, wanted: ReceiveRequest) -> An
 
 
 async def _wait(
-    parts: Parts, request: Request, asking: Coroutine[Any, Any, list[LeasedMessage]]
+    parts: Parts, request: Request, holder: Holder, wanted: Wanted, room: int, wait_ms: int
 ) -> tuple[list[LeasedMessage], Reason]:
     """Return the first messages, or why there are none; raise ClientGone when nobody waits for them any more.
 
-    A question that is cancelled takes no messages: what a broker still answers to it is given back at once.
+    A question that is cancelled takes no messages: it ends at the broker, and what was answered already is given back.
     """
-    asked = asyncio.create_task(asking, name="receive: ask the broker")
+    asked = asyncio.create_task(wanted.ask(room, wait_ms=wait_ms), name="receive: ask the broker")
     gone = asyncio.create_task(_client_gone(request), name="receive: watch the client")
     draining = asyncio.create_task(parts.draining.wait(), name="receive: watch for the end")
     try:
         await asyncio.wait({asked, gone, draining}, return_when=asyncio.FIRST_COMPLETED)
+        if gone.done():
+            if asked.done():
+                await give_back(parts, holder, wanted.consumer, asked.result())
+            raise ClientGone
         if asked.done():
             leased = asked.result()
             return leased, "messages" if leased else "timeout"
-        if gone.done():
-            raise ClientGone
         return [], "draining"
     finally:
         for task in (asked, gone, draining):

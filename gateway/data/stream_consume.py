@@ -195,17 +195,19 @@ class Consuming:
         return await wanted.ask(room, wait_ms=_WAIT_MS)
 
     async def _send(self, holder: Holder, frame: SubscribeFrame, wanted: Wanted, leased: list[LeasedMessage]) -> None:
-        reasons = await last_reasons(self._parts, holder, leased)
-        for index, message in enumerate(leased):
-            reason = reasons.get(message.message.message_id)
-            out = lease_out(self._parts, holder, message, frame.body_encoding, reason)
-            self._leases.add(out.receipt, self._parts.clock() + frame.lease_ms / 1000)
-            try:
+        unsent = list(leased)
+        try:
+            reasons = await last_reasons(self._parts, holder, leased)
+            for message in leased:
+                reason = reasons.get(message.message.message_id)
+                out = lease_out(self._parts, holder, message, frame.body_encoding, reason)
+                self._leases.add(out.receipt, self._parts.clock() + frame.lease_ms / 1000)
                 await self._socket.send_text(b'{"type":"message",' + encode(out)[1:])
-            except SocketClosed:
-                await give_back(wanted.consumer, leased[index:])
-                raise
-            self._credit -= 1
+                del unsent[0]
+                self._credit -= 1
+        except BaseException:  # the socket closed, or the conversation was ended from here
+            await give_back(self._parts, holder, wanted.consumer, unsent)
+            raise
         self._parts.metrics.messages("leased", len(leased))
         if self._credit <= 0:
             self._has_credit.clear()

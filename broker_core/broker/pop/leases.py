@@ -95,15 +95,26 @@ class Leases:
         return state
 
     def extend(
-        self, queue: QueueLeases, offset: int, *, pop_time: int, now: int, invisible_ms: int
+        self,
+        queue: QueueLeases,
+        offset: int,
+        *,
+        pop_time: int,
+        now: int,
+        invisible_ms: int,
+        was_delivered: bool = True,
     ) -> tuple[Settled, Lease | None]:
-        """Give a leased message a new lease from `now` on, under the same conditions; the old pop time is void."""
+        """Give a leased message a new lease from `now` on, under the same conditions; the old pop time is void.
+
+        A lease whose message reached nobody is given back with `was_delivered` false: it counts as no delivery.
+        """
         state = _state(queue, offset, pop_time, now)
         lease = queue.find(offset)
         if state is not Settled.DONE or lease is None:
             return state, None
         renewed = max(now, lease.pop_time + 1)
-        change = Held(queue.number, offset, renewed, renewed + max(invisible_ms, 1), lease.deliveries)
+        deliveries = lease.deliveries if was_delivered else max(lease.deliveries - 1, 0)
+        change = Held(queue.number, offset, renewed, renewed + max(invisible_ms, 1), deliveries)
         self._held(queue, self._told(change))
         return state, queue.find(offset)
 

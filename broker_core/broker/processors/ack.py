@@ -66,7 +66,7 @@ class AckProcessor:
         return Command.response(ResponseCode.SUCCESS, remark=f"{lost} leases were lost" if lost else None)
 
     def change(self, request: Command, _: Connection) -> Command:
-        """Give a leased message a new lease from now on; 0 ms give it back at once."""
+        """Give a leased message a new lease from now on; 0 ms give it back at once, uncounted if nobody got it."""
         header = request.header(headers.ChangeInvisibleTimeRequest)
         if header.invisible_time > MAX_LEASE_MS:
             raise IllegalArgument(f"invisibleTime {header.invisible_time} is not between 0 and {MAX_LEASE_MS} ms")
@@ -78,6 +78,7 @@ class AckProcessor:
             pop_time=_pop_time(header.extra_info),
             now=now,
             invisible_ms=max(header.invisible_time, 0),
+            was_delivered=not header.suspend,
         )
         if lease is None:
             raise _lost(queue, header.offset, now)

@@ -54,6 +54,7 @@ class ParkedPop:
     expression: str
     connection: Connection
     deadline: int
+    poll_id: str
 
     @property
     def place(self) -> tuple[str, str]:
@@ -63,7 +64,7 @@ class ParkedPop:
     @property
     def size_bytes(self) -> int:
         """What it takes of the memory."""
-        return size_of_wait(self.expression)
+        return size_of_wait(self.expression) + len(self.poll_id)
 
     @property
     def sees(self) -> tuple[int, str]:
@@ -72,12 +73,13 @@ class ParkedPop:
 
 
 class PopProcessor:
-    """Answers 200050, 200052 and 200055."""
+    """Answers 200050, 200052, 200055 and 200056."""
 
     def __init__(self, parts: Parts, taker: Taker) -> None:
         self._parts = parts
         self._taker = taker
-        self._parked: Parked[ParkedPop] = Parked(parts.config.limits.parked_pops, parts.memory)
+        self._parked: Parked[ParkedPop] = Parked(parts.config.limits.parked_pops, parts.memory, self._forget_poll)
+        self._polls: dict[tuple[Connection, str], ParkedPop] = {}
         self._waiting_groups: defaultdict[str, set[str]] = defaultdict(set)
         parts.arrivals.listen(self.arrived)
 
@@ -87,6 +89,7 @@ class PopProcessor:
             RequestCode.POP_MESSAGE: self.pop,
             RequestCode.PEEK_MESSAGE: self.peek,
             RequestCode.POLLING_INFO: self.polling_info,
+            RequestCode.POP_ROLLBACK: self.roll_back,
         }
 
     # -- taking
@@ -117,8 +120,17 @@ class PopProcessor:
             return self._answer(wish, taken)
         if header.poll_time <= 0:
             return Command.response(ResponseCode.PULL_NOT_FOUND, remark="no message to lease")
-        self._park(request, wish, header.exp or "", connection, now + min(header.poll_time, MAX_WAIT_MS))
+        deadline = now + min(header.poll_time, MAX_WAIT_MS)
+        self._park(ParkedPop(bare(request), wish, header.exp or "", connection, deadline, header.poll_id or ""))
         return None
+
+    def roll_back(self, request: Command, connection: Connection) -> Command:
+        """End the wait of a pop whose asker has left; one that was answered meanwhile is the client's to give back."""
+        parked = self._polls.get((connection, request.header(headers.PopRollbackRequest).poll_id))
+        if parked is not None:
+            self._parked.remove(parked)
+            connection.answer(parked.request, _nothing_yet())
+        return Command.response(ResponseCode.SUCCESS)
 
     def peek(self, request: Command, _: Connection) -> Command:
         """Return the next messages of a queue without a lease."""
@@ -169,12 +181,19 @@ class PopProcessor:
         """Return how many pops wait for a message."""
         return len(self._parked)
 
-    def _park(self, request: Command, wish: Wish, expression: str, connection: Connection, deadline: int) -> None:
+    def _park(self, parked: ParkedPop) -> None:
         if not self._parked.has_room:
             raise self._parts.config.limits.refuse("parked_pops", "too many pops wait for messages")
-        if not self._parked.park(ParkedPop(bare(request), wish, expression, connection, deadline)):
+        if not self._parked.park(parked):
             raise self._parts.config.limits.refuse("memory_bytes", "no memory for a pop that waits")
-        self._waiting_groups[wish.topic].add(wish.group)
+        self._waiting_groups[parked.wish.topic].add(parked.wish.group)
+        if parked.poll_id:
+            self._polls[parked.connection, parked.poll_id] = parked
+
+    def _forget_poll(self, parked: ParkedPop) -> None:
+        place = parked.connection, parked.poll_id
+        if self._polls.get(place) is parked:
+            del self._polls[place]
 
     def arrived(self, topic: str, _queue_id: int) -> None:
         """Serve the groups that wait for this topic."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass, field
+from itertools import count as counting_from
 from typing import Final
 
 from broker_core.client.consumer.leases import LeasedMessage, LeaseReceipt, Receipts
@@ -25,6 +26,7 @@ from broker_core.protocol.headers.pop import (
     ChangeInvisibleTimeResponse,
     PopMessageRequest,
     PopMessageResponse,
+    PopRollbackRequest,
 )
 from broker_core.protocol.record import decode_many
 
@@ -38,6 +40,9 @@ _MANY_BROKERS_WAIT_MS: Final = 500
 _ANSWER_SLACK_MS: Final = 5_000
 _IDLE_PAUSE_MS: Final = 100
 _RELEASE_MS: Final = 10
+
+# Names of polls; groups and sessions share connections, so no two of a process are the same.
+_poll_ids: Final = counting_from(1)
 
 _ACKNOWLEDGED_BEFORE: Final = "already acknowledged"
 """Remark of a Gantry broker on its success; other brokers make no difference."""
@@ -99,7 +104,7 @@ class LeaseConsumer:
 
         Raises TopicNotFound, NoRoute, GroupNotFound, NoPermission, SubscriptionRefused, NotSupported (a 4.9 broker),
         or Unreachable when no broker of the topic answers. When the call is cancelled while a broker still holds its
-        request, messages that come after all are given back at once.
+        request, the request ends there; messages that come after all are given back, and count as never delivered.
         """
         started = time.monotonic()
         data = subscription(topic, tag_expression, kind=expression_type)
@@ -139,6 +144,22 @@ class LeaseConsumer:
         answer = await self._settle(receipt, header)
         return receipt.renewed(answer.header(ChangeInvisibleTimeResponse))
 
+    async def give_back(self, receipt: LeaseReceipt) -> None:
+        """End the lease of a message that nobody received: it comes again at once, and this delivery does not count.
+
+        Apache brokers that know no such thing do count it. Raises LeaseExpired.
+        """
+        header = ChangeInvisibleTimeRequest(
+            receipt.group,
+            receipt.topic,
+            receipt.queue_id,
+            receipt.extra_info,
+            receipt.queue_offset,
+            _RELEASE_MS,
+            suspend=True,
+        )
+        await self._settle(receipt, header)
+
     async def _sweep(self, brokers: list[tuple[str, str]], wanted: _Wanted) -> list[LeasedMessage]:
         """Ask every broker without waiting, each time another one first, until there is enough."""
         self._turn += 1
@@ -151,6 +172,9 @@ class LeaseConsumer:
                 messages += await self._pop(name, addr, wanted, wanted.max_messages - len(messages), 0)
             except Unreachable as error:
                 failure, failed = error, failed + 1
+            except BaseException:
+                self._release(messages)  # of the brokers before; their caller will not see them
+                raise
             if len(messages) >= wanted.max_messages:
                 break
         if failure is not None and failed == len(brokers):
@@ -168,16 +192,20 @@ class LeaseConsumer:
             return []
 
     async def _pop(self, name: str, addr: str, wanted: _Wanted, count: int, wait_ms: int) -> list[LeasedMessage]:
-        """Pop from one broker. A cancelled caller leaves the request running: its messages are given back."""
-        asked = self._session.tasks.start_awaited(f"pop {wanted.topic}", self._ask(name, addr, wanted, count, wait_ms))
+        """Pop from one broker. For a cancelled caller the wait is ended there, and what still comes is given back."""
+        poll_id = str(next(_poll_ids)) if wait_ms > 0 else None
+        asking = self._ask(name, addr, wanted, count, wait_ms, poll_id)
+        asked = self._session.tasks.start_awaited(f"pop {wanted.topic}", asking)
         try:
             return await asyncio.shield(asked)
         except asyncio.CancelledError:
             if not asked.cancelled():
-                self._session.tasks.start(f"give back {wanted.topic}", self._give_back(asked))
+                self._session.tasks.start(f"leave a pop of {wanted.topic}", self._leave(addr, poll_id, asked))
             raise
 
-    async def _ask(self, name: str, addr: str, wanted: _Wanted, count: int, wait_ms: int) -> list[LeasedMessage]:
+    async def _ask(
+        self, name: str, addr: str, wanted: _Wanted, count: int, wait_ms: int, poll_id: str | None
+    ) -> list[LeasedMessage]:
         header = PopMessageRequest(
             consumer_group=self.group,
             topic=wanted.topic,
@@ -190,6 +218,7 @@ class LeaseConsumer:
             exp_type=wanted.subscription.expression_type,
             exp=wanted.subscription.sub_string,
             attempt_id=wanted.attempt_id,
+            poll_id=poll_id,
         )
         answer = await self._session.invoke(addr, header, timeout_ms=wait_ms + _ANSWER_SLACK_MS)
         if answer.code in _NOTHING:
@@ -215,10 +244,23 @@ class LeaseConsumer:
                     await self.ack(each.receipt)
         return kept
 
-    async def _give_back(self, asked: asyncio.Task[list[LeasedMessage]]) -> None:
-        for leased in await asked:
+    async def _leave(self, addr: str, poll_id: str | None, asked: asyncio.Task[list[LeasedMessage]]) -> None:
+        """End a pop that nobody waits for; brokers that cannot be told hold it until its time is over."""
+        try:
+            if poll_id is not None:
+                await self._session.one_way(addr, PopRollbackRequest(poll_id))
+            await self._give_back(await asked)
+        except GantryError as error:
+            self._log.info("%s: the pop that nobody waits for failed: %s", addr, error)
+
+    def _release(self, messages: list[LeasedMessage]) -> None:
+        if messages:
+            self._session.tasks.start("give back messages", self._give_back(messages))
+
+    async def _give_back(self, messages: list[LeasedMessage]) -> None:
+        for leased in messages:
             try:
-                await self.extend(leased.receipt, _RELEASE_MS)
+                await self.give_back(leased.receipt)
             except GantryError as error:
                 # Nothing is lost: the message comes again when its lease is over.
                 self._log.info("topic=%s: lease not given back: %s", leased.message.topic, error)

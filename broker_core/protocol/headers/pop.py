@@ -29,6 +29,18 @@ class PopMessageRequest:
     order: bool = False
     attempt_id: str | None = None
     bname: str | None = None
+    poll_id: str | None = None  # of Gantry: names this request for PopRollbackRequest; Apache's brokers pass over it
+
+
+@request(RequestCode.POP_ROLLBACK)
+@dataclass(frozen=True, slots=True)
+class PopRollbackRequest:
+    """Code 200056: nobody waits any more for the pop of this connection that carried `poll_id`.
+
+    Apache's brokers know the number and serve it not; a client sends it one way and need not care.
+    """
+
+    poll_id: str
 
 
 @response
@@ -88,6 +100,7 @@ class ChangeInvisibleTimeRequest:
     offset: I64
     invisible_time: I64
     bname: str | None = None
+    suspend: bool = False  # of later 5.x: nobody handled the message, so this delivery does not count
 
 
 @response

@@ -123,7 +123,7 @@ def test_every_request_code_of_the_reference_has_a_header() -> None:
         "QUERY_BROKER_OFFSET", "GET_TOPIC_CONFIG_LIST", "GET_TOPIC_NAME_LIST", "TRIGGER_DELETE_FILES",
         "SUSPEND_CONSUMER", "RESUME_CONSUMER", "RESET_CONSUMER_OFFSET_IN_CONSUMER", "RESET_CONSUMER_OFFSET_IN_BROKER",
         "ADJUST_CONSUMER_THREAD_POOL", "WHO_CONSUME_THE_MESSAGE", "REGISTER_FILTER_SERVER",
-        "REGISTER_MESSAGE_FILTER_CLASS", "POP_ROLLBACK", "UPDATE_AND_CREATE_TOPIC_LIST",  # no broker knows them
+        "REGISTER_MESSAGE_FILTER_CLASS", "UPDATE_AND_CREATE_TOPIC_LIST",  # no broker knows them
         "SEND_BATCH_MESSAGE", "SEND_REPLY_MESSAGE", "SEND_REPLY_MESSAGE_V2", "LITE_PULL_MESSAGE",  # another's header
     }  # fmt: skip
     marked = {RequestCode(coder.code_of(kind)).name for kind in KINDS if hasattr(kind, "CODE")}

@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
+from broker_core.protocol.headers.pop import PollingInfoRequest, PollingInfoResponse
 from broker_core.protocol.message import Message
 from gateway.data.parts import Parts
 from gateway.limits import Limits
@@ -73,6 +74,32 @@ async def test_a_waiting_receive_is_answered_when_a_message_comes(api: Api) -> N
     await asyncio.sleep(0.2)
     await api.produce(topic, "at last")
     assert texts(await waiting) == ["at last"]
+
+
+async def test_receives_that_were_hung_up_take_nothing_and_count_as_no_delivery(api: Api) -> None:
+    topic, group = await api.topic(), api.group()
+
+    async def ask_and_leave() -> None:
+        async with httpx.AsyncClient(base_url=api.client.base_url, trust_env=False, timeout=1) as client:
+            with pytest.raises(httpx.ReadTimeout):
+                await client.post(
+                    f"/api/v1/clusters/local{url(group, topic)}",
+                    json={"wait_ms": 20_000},
+                    headers={"Authorization": "Bearer admin"},
+                )
+
+    async def nobody_waits() -> bool:
+        session = await api.parts.connections.session("local")
+        (addr,) = (await session.routes.get(topic)).masters.values()
+        answer = await session.invoke(addr, PollingInfoRequest(group, topic, -1))
+        return answer.header(PollingInfoResponse).polling_num == 0
+
+    await asyncio.gather(*(ask_and_leave() for _ in range(20)))
+    await eventually(nobody_waits)
+    await api.produce(topic, "a")
+
+    (message,) = await api.receive(group, topic, wait_ms=10_000)
+    assert (texts([message]), message["delivery_count"]) == (["a"], 1)
 
 
 async def test_no_more_than_wanted_and_in_the_order_of_the_queue(api: Api) -> None:

@@ -287,3 +287,16 @@ async def test_a_subscription_to_a_topic_that_does_not_exist_ends_the_socket(add
         await socket.say(type="subscribe", group="g", topic="nowhere", credit=1)
         assert (await socket.hear_of("error"))[0]["problem"]["code"] == "TOPIC_NOT_FOUND"
         assert await socket.closed_with() == sockets.NOT_FOUND
+
+
+async def test_sockets_that_left_while_they_waited_take_nothing_and_count_as_no_delivery(
+    api: Api, address: str
+) -> None:
+    topic, group = await api.topic(), api.group()
+    for _ in range(20):
+        async with open_talk(address, "consume") as socket:
+            await socket.say(type="subscribe", group=group, topic=topic, credit=1)
+    await api.produce(topic, "a")
+
+    (message,) = await api.receive(group, topic, wait_ms=10_000)
+    assert message["delivery_count"] == 1

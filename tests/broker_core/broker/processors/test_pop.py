@@ -18,6 +18,7 @@ from broker_core.protocol.headers.pop import (
     PollingInfoRequest,
     PollingInfoResponse,
     PopMessageResponse,
+    PopRollbackRequest,
 )
 from broker_core.protocol.headers.topics import DeleteTopicRequest
 from tests.support.broker import Wire, another_client, bodies_of, leased_of, started
@@ -308,6 +309,66 @@ async def test_one_waiting_pop_too_many_is_turned_away_by_name(tmp_path: Path) -
         await wire.create_topic("orders")
 
         assert (await wire.try_pop("orders", wait_ms=5_000)).code == ResponseCode.POLLING_FULL
+
+
+async def test_a_client_that_disconnects_takes_its_waits_with_it(wire: Wire) -> None:
+    await wire.create_topic("orders")
+    gone = another_client(wire)
+    asking = [asyncio.ensure_future(gone.try_pop("orders", wait_ms=30_000)) for _ in range(20)]
+
+    async def all_wait() -> bool:
+        return await waiting_pops(wire) == 20
+
+    async def none_waits() -> bool:
+        return await waiting_pops(wire) == 0
+
+    await eventually(all_wait)
+    await gone.client.close()
+    await asyncio.gather(*asking, return_exceptions=True)
+    await eventually(none_waits)
+
+    await wire.fill("orders", b"a")
+
+    (leased,) = await wire.pop("orders")
+    assert leased.message.reconsume_times == 0
+
+
+async def test_a_wait_is_ended_by_its_name_on_its_own_connection(wire: Wire) -> None:
+    await wire.create_topic("orders")
+    other = another_client(wire)
+    asking = asyncio.ensure_future(wire.try_pop("orders", wait_ms=30_000, poll_id="7"))
+    staying = asyncio.ensure_future(wire.try_pop("orders", wait_ms=30_000, poll_id="8"))
+
+    async def both_wait() -> bool:
+        return await waiting_pops(wire) == 2
+
+    await eventually(both_wait)
+    for stranger in (await other.ask(PopRollbackRequest("7")), await wire.ask(PopRollbackRequest("9"))):
+        assert stranger.code == ResponseCode.SUCCESS
+    assert await waiting_pops(wire) == 2
+
+    await wire.ask(PopRollbackRequest("7"))
+
+    assert (await asking).code == ResponseCode.POLLING_TIMEOUT
+    await wire.fill("orders", b"a")
+    assert bodies_of(leased_of(await staying)) == [b"a"]
+    await other.client.close()
+
+
+async def test_what_nobody_received_counts_as_no_delivery_also_after_a_restart(tmp_path: Path) -> None:
+    async with started(tmp_path) as wire:
+        await wire.fill("orders", b"a")
+        for _ in range(20):
+            (leased,) = await wire.pop("orders", wait_ms=10_000)
+            assert leased.message.reconsume_times == 0
+            await wire.change(leased, 0, suspend=True)
+
+    async with started(tmp_path) as wire:
+        (leased,) = await wire.pop("orders", wait_ms=10_000)
+        assert leased.message.reconsume_times == 0
+        await wire.change(leased, 0)
+        (leased,) = await wire.pop("orders", wait_ms=10_000)
+        assert leased.message.reconsume_times == 1
 
 
 # -- outside changes and restarts

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
+from collections.abc import Iterable
 
 import pytest
 
@@ -13,11 +14,19 @@ from broker_core.client.consumer.leases import LeasedMessage, LeaseReceipt
 from broker_core.client.consumer.pop import LeaseConsumer, Received
 from broker_core.client.errors import LeaseExpired, NoPermission, NotSupported, TopicNotFound, Unreachable
 from broker_core.client.session import Session
+from broker_core.protocol import record
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
-from broker_core.protocol.headers.pop import PopMessageRequest
+from broker_core.protocol.headers.pop import (
+    ChangeInvisibleTimeRequest,
+    PollingInfoRequest,
+    PollingInfoResponse,
+    PopMessageRequest,
+    PopMessageResponse,
+)
 from tests.broker_core.client.conftest import Live
-from tests.support.scripted import refuse, scripted_cluster
+from tests.support.scripted import Peer, refuse, scripted_cluster
+from tests.support.wait import eventually
 
 
 def bodies(received: Received) -> list[str]:
@@ -31,6 +40,22 @@ async def drain(consumer: LeaseConsumer, topic: str, count: int) -> list[LeasedM
         while len(messages) < count:
             messages += (await consumer.receive(topic, wait_ms=1_000)).messages
     return messages
+
+
+async def waiting_at_the_broker(live: Live, topic: str, group: str) -> int:
+    header = PollingInfoRequest(group, topic, -1)
+    answer = await live.session.invoke(live.running.address, header)
+    return answer.header(PollingInfoResponse).polling_num
+
+
+def record_of(topic: str, body: bytes) -> bytes:
+    encoded, origin = record.encode_topic(topic), (0, b"\x7f\0\0\x01\0\0\0\1", 0, b"\x7f\0\0\x01\0\0\0\1", 0, 0)
+    return record.encode(encoded, body, b"", origin, record.size_of(encoded, body, b"", origin), 0, 0, 0)
+
+
+def given_back(brokers: Iterable[Peer]) -> list[ChangeInvisibleTimeRequest]:
+    code = RequestCode.CHANGE_MESSAGE_INVISIBLETIME
+    return [request.header(ChangeInvisibleTimeRequest) for broker in brokers for request in broker.asked(code)]
 
 
 async def test_messages_of_all_queues_are_leased_once(live: Live) -> None:
@@ -194,9 +219,63 @@ async def test_a_cancelled_receive_leaves_its_messages_to_others(live: Live) -> 
         await waiting
     await live.send(topic, "a")
 
-    # Although the broker gave it to the request that nobody waits for, with a lease of ten minutes.
     (leased,) = await drain(consumer, topic, 1)
-    assert leased.message.body == b"a"
+    assert (leased.message.body, leased.delivery_count) == (b"a", 1)
+
+
+async def test_a_cancelled_receive_ends_at_the_broker(live: Live) -> None:
+    topic, group = await live.topic(), live.group()
+    consumer = LeaseConsumer(live.session, group)
+    waiting = [asyncio.ensure_future(consumer.receive(topic, wait_ms=20_000)) for _ in range(20)]
+
+    async def wait_for(number: int) -> None:
+        async def waits() -> bool:
+            return await waiting_at_the_broker(live, topic, group) == number
+
+        await eventually(waits)
+
+    await wait_for(20)
+
+    for each in waiting[1:]:
+        each.cancel()
+
+    await wait_for(1)
+    await live.send(topic, "a")
+    assert [leased.delivery_count for leased in (await waiting[0]).messages] == [1]
+
+
+async def test_a_message_given_back_counts_as_never_delivered(live: Live) -> None:
+    topic, group = await live.topic(), live.group()
+    await live.send(topic, "a")
+    consumer = LeaseConsumer(live.session, group)
+
+    for _ in range(20):
+        (leased,) = await drain(consumer, topic, 1)
+        assert leased.delivery_count == 1
+        await consumer.give_back(leased.receipt)
+
+
+async def test_messages_of_one_broker_are_given_back_when_another_refuses() -> None:
+    asked: list[str] = []
+
+    def first_lends_second_refuses(request: Command, _connection: object) -> Command:
+        asked.append("pop")
+        if len(asked) > 1:
+            return Command.response(ResponseCode.NO_PERMISSION, remark="closed")
+        return Command.response(ResponseCode.SUCCESS, PopMessageResponse(7, 600_000, 0, 0), record_of("orders", b"a"))
+
+    async with scripted_cluster("broker-a", "broker-b") as cluster:
+        cluster.add_topic("orders")
+        for peer in cluster.brokers.values():
+            peer.on(RequestCode.POP_MESSAGE, first_lends_second_refuses)
+            peer.on(RequestCode.CHANGE_MESSAGE_INVISIBLETIME, refuse(ResponseCode.NO_MESSAGE))
+        async with Session(ClientConfig([cluster.name_server.addr])) as session:
+            with pytest.raises(NoPermission):
+                await LeaseConsumer(session, "billing").receive("orders")
+            await eventually(lambda: given_back(cluster.brokers.values()))
+
+        (change,) = given_back(cluster.brokers.values())
+        assert (change.offset, change.suspend) == (0, True)
 
 
 async def test_an_unknown_topic_is_named(live: Live) -> None:
