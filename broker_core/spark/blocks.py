@@ -16,7 +16,7 @@ from broker_core.spark.errors import DataLoss
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.partitions import FilePartition
 from broker_core.spark.stores import open_store_with, populate
-from broker_core.store.columns import UNIT, Ints, Mask, Records
+from broker_core.store.columns import UNIT, Damage, Ints, Mask, Records
 from broker_core.store.reader import StoreReader
 
 # Decoding slows down where a batch no longer fits the caches; large bodies make fewer rows (spark.md 1.7).
@@ -26,8 +26,8 @@ _WIDEST_SPAN: Final = 1 << 30
 _SCHEDULE_TOPIC: Final = "SCHEDULE_TOPIC_XXXX"
 # Below this a unit's tag field is the address of an extension, not a hash (store-format.md 3.1).
 _EXTENSION: Final = -(1 << 31)
-# What stands in front of the first message of a queue that does not begin with offset 0 (store-format.md 3.2).
-_PREFILL_SIZE: Final = 0x7FFFFFFF
+# What stands in a queue for messages that it has not (store-format.md 3.2).
+_FILLER_SIZE: Final = 0x7FFFFFFF
 
 Units = NDArray[Any]
 
@@ -40,10 +40,21 @@ class Block:
     damage: NDArray[np.int8]
     queue_offsets: Ints
     log_offsets: Ints
+    """-1 where nobody knows."""
+
+
+def lost_block(queue_offsets: Ints, damage: NDArray[np.int8], log_offsets: Ints | None = None) -> Block:
+    """Return a block of messages of which nothing is there but their places."""
+    count = len(queue_offsets)
+    unknown = np.full(count, -1, np.int64)
+    nothing = Records(np.zeros(0, np.uint8), np.zeros(count, np.int64))
+    return Block(nothing, damage, queue_offsets, unknown if log_offsets is None else log_offsets)
 
 
 def read_blocks(partition: FilePartition, options: SourceOptions) -> Iterator[Block]:
     """Yield the blocks of a range; units whose tag hash is not wanted are left out before the log is touched.
+
+    Every other message of the range is in a block: sound, or with its damage.
 
     Raises DataLoss when messages of the range are gone, or passes over them if the options say so.
     """
@@ -57,8 +68,34 @@ def read_blocks(partition: FilePartition, options: SourceOptions) -> Iterator[Bl
         units = np.frombuffer(part, UNIT)
         queue_offsets = np.arange(at, at + len(units))
         at += len(units)
-        chosen = _chosen(units, partition, options)
-        yield from _blocks(store, units[chosen], queue_offsets[chosen], partition, options)
+        damage = _find_unit_damage(units, store)
+        chosen = _chosen(units, partition, options) | (damage != Damage.NONE)
+        units, queue_offsets, damage = units[chosen], queue_offsets[chosen], damage[chosen]
+        for begin, end in _runs(damage != Damage.NONE):
+            run = slice(begin, end)
+            if damage[begin]:
+                log_offsets = np.where(damage[run] == Damage.NOWHERE, units["log_offset"][run].astype(np.int64), -1)
+                yield lost_block(queue_offsets[run], damage[run], log_offsets)
+            else:
+                yield from _blocks(store, units[run], queue_offsets[run], partition, options)
+
+
+def _find_unit_damage(units: Units, store: StoreReader) -> NDArray[np.int8]:
+    """Return what is wrong with units that name no record at all."""
+    damage = np.zeros(len(units), np.int8)
+    last = store.segments()[-1]
+    places, sizes = units["log_offset"].astype(np.int64), units["size"].astype(np.int32)
+    damage[(places < 0) | (places >= last.start + last.size)] = Damage.NOWHERE
+    damage[(sizes <= 0) | (sizes == _FILLER_SIZE)] = Damage.EMPTY
+    return damage
+
+
+def _runs(marks: Mask) -> Iterator[tuple[int, int]]:
+    """Yield where each run of equal marks begins and ends; none is longer than a batch."""
+    changes = (np.flatnonzero(np.diff(marks)) + 1).tolist()
+    for begin, end in pairwise([0, *changes, len(marks)]):
+        for at in range(begin, end, _MOST_ROWS):
+            yield at, min(at + _MOST_ROWS, end)
 
 
 def _loss(partition: FilePartition, reason: str) -> DataLoss:
@@ -69,13 +106,11 @@ def _loss(partition: FilePartition, reason: str) -> DataLoss:
 
 
 def _chosen(units: Units, partition: FilePartition, options: SourceOptions) -> Mask:
-    sizes = units["size"].astype(np.int32)
-    chosen: Mask = (sizes > 0) & (sizes != _PREFILL_SIZE)
     if options.tags is None or partition.topic == _SCHEDULE_TOPIC:
-        return chosen
+        return np.ones(len(units), bool)
     codes = units["tags_code"].astype(np.int64)
     hashes = np.array([tags_code(tag) for tag in options.tags], np.int32)
-    wanted: Mask = chosen & (np.isin(codes.astype(np.int32), hashes) | (codes < _EXTENSION))
+    wanted: Mask = np.isin(codes.astype(np.int32), hashes) | (codes < _EXTENSION)
     return wanted
 
 
@@ -83,6 +118,8 @@ def _blocks(
     store: StoreReader, units: Units, queue_offsets: Ints, partition: FilePartition, options: SourceOptions
 ) -> Iterator[Block]:
     log_offsets, sizes = units["log_offset"].astype(np.int64), units["size"].astype(np.int64)
+    known_as = store.known_as(partition.topic, partition.queue_id)
+    of_queue = (known_as[1:], partition.queue_id) if known_as else None
     for part in _parts(log_offsets, sizes, store.segment_size):
         first = int(log_offsets[part.start])
         start = first - first % store.segment_size
@@ -96,7 +133,9 @@ def _blocks(
         if 2 * int(sizes[part].sum()) > span:
             populate(view, int(positions[0]), int(positions[0]) + span)
         records = Records(np.frombuffer(view, np.uint8), positions)
-        damage = records.find_damage(sizes[part], log_offsets[part], queue_offsets[part])
+        # Light queues name records of other topics, which carry another queue offset.
+        in_queue = queue_offsets[part] if of_queue else None
+        damage = records.find_damage(sizes[part], log_offsets[part], in_queue, of_queue=of_queue)
         yield Block(records, damage, queue_offsets[part], log_offsets[part])
 
 

@@ -47,6 +47,8 @@ class RowMaker:
         if self.options.mode is Mode.FAIL_FAST:
             row = int(np.flatnonzero(~sound)[0])
             raise self._damaged(int(block.queue_offsets[row]), DAMAGE_TEXT[Damage(block.damage[row])])
+        if not sound.any():
+            return self._damaged_rows(block, ~sound).slice(0, 0 if self.options.mode is Mode.DROP_MALFORMED else None)
         rows, places = self._sound_rows(block.records.take(sound))
         if self.options.mode is Mode.DROP_MALFORMED:
             return rows
@@ -108,7 +110,8 @@ class RowMaker:
             "broker": pa.repeat(pa.scalar(self.origin.broker), count),
             "queue_id": pa.array(np.full(count, self.queue_id, np.int32)),
             "queue_offset": pa.array(block.queue_offsets[damaged]),
-            "log_offset": pa.array(block.log_offsets[damaged]),
+            "log_offset": pa.array(block.log_offsets[damaged], mask=block.log_offsets[damaged] < 0),
+            "crc_ok": pa.array(np.zeros(count, bool), mask=block.damage[damaged] != Damage.BODY),
             _ERROR: pa.array([DAMAGE_TEXT[Damage(kind)] for kind in block.damage[damaged]], pa.string()),
         }
         return self._assemble(

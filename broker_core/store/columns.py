@@ -25,7 +25,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from broker_core.protocol.record import MAGIC_V1, MAGIC_V2, MIN_RECORD_BYTES
+from broker_core.protocol.record import MAGIC_V1, MAGIC_V2, MIN_RECORD_BYTES, crc_of
 from broker_core.protocol.sys_flag import BORN_HOST_IPV6, STORE_HOST_IPV6
 from broker_core.store.index_file import HEADER, IndexFile
 
@@ -68,6 +68,11 @@ class Damage(IntEnum):
     SIZE = 3
     PLACE = 4
     PARTS = 5
+    QUEUE = 6
+    BODY = 7
+    EMPTY = 8
+    NOWHERE = 9
+    NOT_SENT = 10
 
 
 DAMAGE_TEXT: Final = {
@@ -76,6 +81,11 @@ DAMAGE_TEXT: Final = {
     Damage.SIZE: "the record has another size than the queue says",
     Damage.PLACE: "the record says it lies elsewhere",
     Damage.PARTS: "the parts of the record do not add up",
+    Damage.QUEUE: "the record belongs to another queue",
+    Damage.BODY: "the body does not have the checksum that the record states",
+    Damage.EMPTY: "the queue names no record here",
+    Damage.NOWHERE: "the queue names a place that is not in the log",
+    Damage.NOT_SENT: "the broker sends no message for this offset",
 }
 
 
@@ -107,9 +117,17 @@ class Records:
         return field.astype(field.dtype.newbyteorder("="))
 
     def find_damage(
-        self, sizes: Ints | None = None, log_offsets: Ints | None = None, queue_offsets: Ints | None = None
+        self,
+        sizes: Ints | None = None,
+        log_offsets: Ints | None = None,
+        queue_offsets: Ints | None = None,
+        *,
+        of_queue: tuple[bytes, int] | None = None,
     ) -> NDArray[np.int8]:
-        """Return a `Damage` per position; the arguments are what the consume queue says of the records."""
+        """Return a `Damage` per position; the arguments are what the consume queue says of the records.
+
+        `of_queue` is the topic, as records carry it, and the queue id.
+        """
         damage = np.zeros(len(self), np.int8)
         self._mark(damage, Damage.OUTSIDE, lambda some: some.positions > len(some.data) - MIN_RECORD_BYTES)
         self._mark(damage, Damage.MAGIC, lambda some: ~np.isin(some.column("magic"), (MAGIC_V1, MAGIC_V2)))
@@ -121,7 +139,26 @@ class Records:
         if queue_offsets is not None:
             self._mark(damage, Damage.PLACE, lambda some, o: some.column("queue_offset") != o, queue_offsets)
         self._mark(damage, Damage.PARTS, Records._parts_do_not_add_up)
+        if of_queue is not None:
+            self._mark(damage, Damage.QUEUE, lambda some: some._is_of_other_queue(*of_queue))
+        self._mark(damage, Damage.BODY, Records._has_other_body)
         return damage
+
+    def _is_of_other_queue(self, topic: bytes, queue_id: int) -> Mask:
+        named = self.topic
+        other: Mask = (self.column("queue_id") != queue_id) | (named.length != len(topic))
+        same = np.flatnonzero(~other)
+        text = _rows(self.data, len(topic))[named.start[same]].view(f"S{len(topic)}")
+        other[same] = text != topic
+        return other
+
+    def _has_other_body(self) -> Mask:
+        """Say which bodies do not have their checksum; an empty one has none."""
+        data, body = memoryview(self.data), self.body  # type: ignore[arg-type]
+        places = zip(body.start.tolist(), (body.start + body.length).tolist(), strict=True)
+        computed = np.fromiter((crc_of(data[begin:end]) for begin, end in places), np.int64, len(self))
+        other: Mask = (computed != self.column("body_crc")) & (body.length != 0)
+        return other
 
     def _mark(self, damage: NDArray[np.int8], kind: Damage, is_damaged: Any, *columns: Ints) -> None:
         """Ask a question about the records that passed all questions before."""

@@ -147,4 +147,3 @@ def test_a_body_that_does_not_unpack_is_null_and_the_row_is_marked() -> None:
     batch = batch_of(bytes(log))
     assert batch.column("body").to_pylist() == [None]
     assert list(batch.errors) == [0]
-    assert batch.column("crc_ok").to_pylist() == [False]

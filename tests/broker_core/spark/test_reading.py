@@ -124,6 +124,56 @@ def test_properties_that_are_no_utf_8_are_damage_inside_a_row(tmp_path: Path) ->
         rows(tmp_path, "key", mode=Mode.FAIL_FAST)
 
 
+@pytest.fixture
+def flipped(tmp_path: Path) -> Path:
+    """Three orders; one bit of the second one's body is not what it was."""
+    write_topic(tmp_path, orders(3), queues=1)
+    overwrite(segment(tmp_path), segment(tmp_path).read_bytes().index(b'{"n":1}'), b"z")
+    return tmp_path
+
+
+def test_a_body_with_another_checksum_is_damage_in_every_mode(flipped: Path) -> None:
+    found = rows(flipped)
+    assert [row["body"] for row in found] == [b'{"n":0}', None, b'{"n":2}']
+    assert found[1]["_error"] == "the body does not have the checksum that the record states"
+    assert numbers(flipped, mode=Mode.DROP_MALFORMED) == [0, 2]
+    with pytest.raises(DamagedRecord, match="offset=1: the body does not have the checksum"):
+        rows(flipped, "queue_offset", mode=Mode.FAIL_FAST)
+    assert [row["crc_ok"] for row in rows(flipped, "crc_ok")] == [True, False, True]
+
+
+@pytest.mark.parametrize(
+    ("unit", "damage"),
+    [
+        (bytes(20), "the queue names no record here"),
+        ((1 << 40).to_bytes(8, "big") + bytes([0, 0, 0, 99]) + bytes(8), "the queue names a place that is not in"),
+    ],
+    ids=["zeroed", "elsewhere"],
+)
+def test_a_unit_that_names_no_record_is_damage(tmp_path: Path, unit: bytes, damage: str) -> None:
+    write_topic(tmp_path, orders(4, tags=("A",)), queues=1)
+    overwrite(queue_file(tmp_path, "orders"), 20, unit)
+    found = rows(tmp_path, "queue_offset", "_error")
+    assert [row["queue_offset"] for row in found] == [0, 1, 2, 3]
+    assert found[1]["_error"].startswith(damage)
+    assert [row["queue_offset"] for row in rows(tmp_path, "queue_offset", tags=frozenset({"A"}))] == [0, 1, 2, 3]
+    with pytest.raises(DamagedRecord, match=f"offset=1: {damage}"):
+        rows(tmp_path, mode=Mode.FAIL_FAST)
+
+
+def test_a_queue_that_has_lost_all_its_units_but_the_last_is_all_damage(tmp_path: Path) -> None:
+    write_topic(tmp_path, orders(4), queues=1)
+    overwrite(queue_file(tmp_path, "orders"), 0, bytes(60))
+    assert [row["_error"] is None for row in rows(tmp_path)] == [False, False, False, True]
+    assert len(rows(tmp_path, mode=Mode.DROP_MALFORMED)) == 1
+
+
+def test_a_record_of_another_queue_is_damage_and_no_foreign_message(tmp_path: Path) -> None:
+    write_topic(tmp_path, [order(0), order(1, topic="others")], queues=1)
+    overwrite(queue_file(tmp_path, "orders"), 0, queue_file(tmp_path, "others").read_bytes()[:20])
+    assert [row["_error"] for row in rows(tmp_path)] == ["the record belongs to another queue"]
+
+
 def test_a_segment_that_went_after_planning_is_data_loss(tmp_path: Path) -> None:
     write_topic(tmp_path, orders(400), queues=1, segment_bytes=16384)
     options = options_of(tmp_path)
