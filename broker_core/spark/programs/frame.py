@@ -3,12 +3,13 @@
 ::
 
     0 done   2 bad request, never tried again   3 partial   4 source or target unreachable, or no Java
-    5 data loss   130 cancelled   1 anything else, with a traceback in the log
+    5 messages are gone, or damaged and that was to stop it   130 cancelled   1 anything else; the log has the traceback
 """
 
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import threading
@@ -20,6 +21,7 @@ from types import FrameType
 from typing import Any, Final, TypeVar
 
 import pyspark
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import broker_core
@@ -44,6 +46,7 @@ CRASHED: Final = 1
 CANCELLED: Final = 130
 PARTIAL: Final = 3
 UNREACHABLE: Final = 4
+DAMAGED: Final = 5
 _BAD_REQUEST: Final = 2
 _EXIT_CODES: Final[Mapping[type[GantryError], int]] = {
     BadRequest: _BAD_REQUEST,
@@ -55,10 +58,14 @@ _EXIT_CODES: Final[Mapping[type[GantryError], int]] = {
     client.BrokerBusy: UNREACHABLE,
     client.BrokerUnavailable: UNREACHABLE,
     JavaNotFound: UNREACHABLE,
-    DataLoss: 5,
-    DamagedRecord: 5,
+    DataLoss: DAMAGED,
+    DamagedRecord: DAMAGED,
 }
 _TICK_S: Final = 1.0
+# The last line of a Python traceback.
+_QUOTED: Final = re.compile(r"(?P<kind>[A-Za-z_][\w.]*(?:Error|Exception|[a-z]\.[A-Z]\w+)): (?P<text>.+)")
+_OURS: Final = "broker_core.spark.errors."
+_SPARK_ITSELF: Final = ("org.apache.", "java.", "py4j.", "pyspark.", "scala.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +137,8 @@ def main(work: Callable[[Run], Outcome]) -> None:
     outcome = _outcome(folder, work, about)
     say(f"ended with status {outcome.exit_code}{f': {outcome.reason}' if outcome.reason else ''}")
     about |= {"counters": folder.last_line("progress.jsonl").get("counters", {}), "artefacts": folder.artefacts()}
-    folder.write_json("result.json", {"reason": outcome.reason, **about})
+    error = outcome.reason if outcome.exit_code not in (OK, PARTIAL, CANCELLED) else None
+    folder.write_json("result.json", {"reason": outcome.reason, "error": error, **about})
     sys.stdout.flush()
     sys.exit(outcome.exit_code)
 
@@ -148,7 +156,7 @@ def _outcome(folder: JobFolder, work: Callable[[Run], Outcome], about: dict[str,
         if run is not None and run.is_stopping:
             return Outcome(CANCELLED, run.stop_reason)
         traceback.print_exc()
-        return Outcome(_code_of_text(str(error)), _told(error))
+        return Outcome(_code_of_text(str(error)), told(error))
     finally:
         _stop_spark(about)
         folder.drop_temporary()
@@ -161,11 +169,18 @@ def _listen(run: Run) -> None:
     signal.signal(signal.SIGTERM, on_signal)
 
 
-def _told(error: Exception) -> str:
-    """Return the line of an error that says most: of Spark's long text, the error of ours that it quotes."""
+def told(error: Exception) -> str:
+    """Return an error as one sentence: of Spark's long text, the Python error that it quotes, else its first line."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    ours = next((line for line in lines if line.startswith("broker_core.spark.errors.")), None)
-    return ours.partition(": ")[2] if ours else (lines[0] if lines else type(error).__name__)
+    quoted = [found for found in map(_QUOTED.match, lines) if found and not found["kind"].startswith(_SPARK_ITSELF)]
+    ours = next((found for found in quoted if found["kind"].startswith(_OURS)), None)
+    if ours:
+        return ours["text"]
+    if quoted:
+        # The last one is what was raised; those before it are what it was raised from.
+        return f"the program failed with {quoted[-1]['kind'].rpartition('.')[2]}: {quoted[-1]['text']}"
+    kind, text = type(error).__name__, lines[0] if lines else "no more is known"
+    return text if isinstance(error, PySparkException) else f"the program failed with {kind}: {text}"
 
 
 def _code_of_text(text: str) -> int:
