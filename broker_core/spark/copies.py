@@ -10,8 +10,8 @@ from typing import Any, Final
 from broker_core.protocol.message import Message
 from broker_core.protocol.properties import PAIR_END, parse_properties
 
-COLUMNS: Final = ("queue_offset", "message_id", "flag", "body", "properties_text")
-"""What must be read of a message to copy it."""
+COLUMNS: Final = ("queue_offset", "message_id", "flag", "body", "properties_text", "log_offset", "_error")
+"""What must be read of a message to copy it, and to tell of it where it is damaged."""
 
 JOB: Final = "GANTRY_JOB"
 SOURCE: Final = "GANTRY_SRC"
@@ -30,6 +30,16 @@ _NOT_COPIED_PREFIX: Final = "TRANSACTION_"
 
 
 @dataclass(frozen=True, slots=True)
+class Damaged:
+    """A message that cannot be copied: where it should be, and what is wrong."""
+
+    queue_offset: int
+    log_offset: int | None
+    """None where nobody knows."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Copier:
     """Makes copies for one lane of a job."""
 
@@ -40,11 +50,11 @@ class Copier:
     topic: str
 
     def copies(self, rows: Any, now: datetime | None = None) -> Iterator[tuple[int, Message]]:
-        """Yield the source queue offset and the copy of each row of an Arrow batch with `COLUMNS`."""
+        """Yield the source queue offset and the copy of each sound row of an Arrow batch with `COLUMNS`."""
         at = (now or datetime.now(UTC)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        for offset, message_id, flag, body, text in zip(
-            *(rows.column(name).to_pylist() for name in COLUMNS), strict=True
-        ):
+        for offset, message_id, flag, body, text, _, error in _rows(rows):
+            if error is not None:
+                continue
             properties = kept_properties(text.decode(errors="replace"))
             properties |= {
                 JOB: self.job_id,
@@ -55,12 +65,22 @@ class Copier:
             }
             yield offset, Message(self.topic, body, properties, flag)
 
+    @staticmethod
+    def damaged(rows: Any) -> Iterator[Damaged]:
+        """Yield the damaged rows of an Arrow batch with `COLUMNS`."""
+        if rows.column("_error").null_count < rows.num_rows:
+            yield from (Damaged(row[0], row[5], row[6]) for row in _rows(rows) if row[6] is not None)
+
     def source_offset(self, properties: Mapping[str, str]) -> int | None:
         """Return the source queue offset if these are the properties of a copy by this job from this lane."""
         source, _, offset = properties.get(SOURCE, "").rpartition("/")
         if properties.get(JOB) != self.job_id or source != self.source:
             return None
         return int(offset)
+
+
+def _rows(rows: Any) -> Iterator[tuple[Any, ...]]:
+    return zip(*(rows.column(name).to_pylist() for name in COLUMNS), strict=True)
 
 
 def kept_properties(text: str) -> dict[str, str]:

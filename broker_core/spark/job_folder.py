@@ -26,8 +26,10 @@ from typing import Any, Final
 
 from broker_core.spark.errors import BadRequest
 
-COUNTERS: Final = ("planned", "read", "matched", "written", "skipped", "failed", "bytes")
-"""`skipped` messages were found in the target when a run was resumed; matched = written + skipped + failed."""
+COUNTERS: Final = ("planned", "read", "filtered", "damaged", "matched", "written", "failed", "bytes")
+"""`planned` is what the filter lets through; read = filtered + damaged + matched, and matched = written + failed.
+
+`written` are the copies of all runs of the job that are in the target."""
 
 ARTEFACTS: Final = ("report.json", "differences.csv", "differences.parquet", "failures.json")
 
@@ -124,7 +126,8 @@ class Progress:
     def write(self, counters: Mapping[str, int], *, phase: str, done: bool = False, **more: Any) -> None:
         """Write a line with the counters, the rate per second over the last ten seconds, and the time that is left."""
         self._seq += 1
-        moved = counters.get("read", 0)
+        # A replay has its goal in what it writes, a reconciliation in what it reads.
+        moved = counters["written"] + counters.get("failed", 0) if "written" in counters else counters.get("read", 0)
         rate = self._rate(moved)
         left = counters.get("planned", 0) - moved
         line = {
@@ -147,8 +150,10 @@ class Progress:
             return
         self._said = (phase, now)
         counters = line["counters"]
-        figures = [f"read {counters['read']:,} of {counters['planned']:,}"]
-        figures += [f"{name} {counters[name]:,}" for name in ("written", "skipped", "failed") if counters[name]]
+        figures = [f"planned {counters['planned']:,}, read {counters['read']:,}"]
+        figures += [
+            f"{name} {counters[name]:,}" for name in ("written", "filtered", "damaged", "failed") if counters[name]
+        ]
         if line["rate"]:
             figures.append(f"{line['rate']:,.0f}/s")
         say(f"{phase}: {', '.join(figures)}")

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Final
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Final
 
 from broker_core.client.blocking import BlockingSession
 from broker_core.client.config import ProducerConfig
@@ -28,10 +28,10 @@ from broker_core.client.errors import (
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.message import Message
 from broker_core.spark.collector import Address, Grant, Marks, Reporter
-from broker_core.spark.copies import COLUMNS, Copier, size_in_batch
+from broker_core.spark.copies import COLUMNS, Copier, Damaged, size_in_batch
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.reading import read_rows
-from broker_core.spark.replay_plan import COUNTED, Chunk, Lane, Start
+from broker_core.spark.replay_plan import COUNTED, LISTED, Chunk, Lane, Start
 from broker_core.spark.wire import session_of
 
 _MOST_MESSAGES: Final = 256
@@ -42,6 +42,8 @@ _LONGEST_PAUSE_S: Final = 5.0
 _LONGEST_SLEEP_S: Final = 0.5
 _SEND_TIMEOUT_MS: Final = 10_000
 _MOST_FAILURES: Final = 20
+MOST_DAMAGED: Final = 100
+"""So many damaged messages a chunk names; all are counted."""
 
 Pair = tuple[int, Message]
 """A copy and the queue offset of its original."""
@@ -58,15 +60,18 @@ class ReplayJob:
     target_servers: tuple[str, ...]
     address: Address
     messages_per_second: float | None = None
+    stops_at_damage: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class LaneResult:
-    """How a lane ended: ``done``, ``stopped`` or ``failed`` with a reason."""
+    """How a lane ended: ``done``, ``stopped``, ``failed`` with a reason, or ``damaged`` where damage was to stop it."""
 
     lane: int
     state: str
     reason: str = ""
+    damage: Mapping[str, Any] | None = None
+    """What stopped it, as a report lists it."""
 
 
 class LaneFailed(Exception):
@@ -75,6 +80,22 @@ class LaneFailed(Exception):
 
 class _Stopped(Exception):
     """The driver wants no more."""
+
+
+class _DamageMet(Exception):
+    """A message is damaged, and damage is to stop the job."""
+
+    def __init__(self, damage: Mapping[str, Any]) -> None:
+        super().__init__(told_damage(damage))
+        self.damage = damage
+
+
+def told_damage(damage: Mapping[str, Any]) -> str:
+    """Return the sentence that tells of one damaged message."""
+    return (
+        f"the message at offset {damage['queue_offset']} of queue {damage['queue_id']} of topic {damage['topic']} on "
+        f"{damage['broker']} is damaged: {damage['reason']}"
+    )
 
 
 def copy_lane(job: ReplayJob, lane: Lane, start: Start) -> LaneResult:
@@ -86,6 +107,8 @@ def copy_lane(job: ReplayJob, lane: Lane, start: Start) -> LaneResult:
         return LaneResult(lane.number, "stopped")
     except LaneFailed as error:
         return LaneResult(lane.number, "failed", str(error))
+    except _DamageMet as met:
+        return LaneResult(lane.number, "damaged", str(met), met.damage)
     finally:
         reporter.close()
     return LaneResult(lane.number, "done")
@@ -102,6 +125,8 @@ class _LaneRun:
     per_batch: int = field(init=False)
     marks: Marks = field(default_factory=dict)
     """The totals of the chunk in hand; `next` is the source offset in front of which everything is dealt with."""
+    damaged: list[Damaged] = field(default_factory=list)
+    """Met behind `next`, and not counted yet."""
 
     def __post_init__(self) -> None:
         source, rate = self.lane.source, self.job.messages_per_second
@@ -123,16 +148,16 @@ class _LaneRun:
             if self.reporter.done(self.marks) and number + 1 < len(self.start.chunks):
                 raise _Stopped
 
-    def _begin(self, chunk: Chunk, counters: Mapping[str, int]) -> None:
-        self.marks = {"chunk": chunk.id, "lane": self.lane.number, "state": "partial", "failures": []}
-        self.marks |= dict.fromkeys(COUNTED, 0) | dict(counters)
+    def _begin(self, chunk: Chunk, counters: Mapping[str, Any]) -> None:
+        self.marks = {"chunk": chunk.id, "lane": self.lane.number, "state": "partial"}
+        self.marks |= {**dict.fromkeys(COUNTED, 0), **{name: [] for name in LISTED}, **counters}
         self.marks |= {"next": chunk.begin, "target": self.target.end}
 
     def _copy(self, batch: list[Pair], arrived: int | None) -> None:
         fresh = [pair for pair in batch if arrived is None or pair[0] > arrived]
         if len(fresh) < len(batch):
-            known = batch[: len(batch) - len(fresh)]
-            self._count("skipped", known)
+            # An earlier run of this job wrote them and was ended before it could say so.
+            self._written(batch[: len(batch) - len(fresh)])
         while fresh:
             grant = self.reporter.ask(len(fresh), self.marks)
             if not grant.count:
@@ -157,8 +182,11 @@ class _LaneRun:
                 self._send([pair])
         else:
             self.marks["target"] = self.target.end
-            self.marks["bytes"] += sum(len(message.body) for _, message in pairs)
-            self._count("written", pairs)
+            self._written(pairs)
+
+    def _written(self, pairs: list[Pair]) -> None:
+        self.marks["bytes"] += sum(len(message.body) for _, message in pairs)
+        self._count("written", pairs)
 
     def _failed(self, pairs: list[Pair], reason: str) -> None:
         self._count("failed", pairs)
@@ -171,13 +199,33 @@ class _LaneRun:
         self._pass(pairs[-1][0] + 1)
 
     def _pass(self, next_offset: int) -> None:
-        self.marks["read"] += next_offset - self.marks["next"]
-        self.marks["next"] = next_offset
+        marks = self.marks
+        marks["read"] += next_offset - marks["next"]
+        marks["next"] = next_offset
+        passed = [each for each in self.damaged if each.queue_offset < next_offset]
+        if passed:
+            del self.damaged[: len(passed)]
+            marks["damaged"] += len(passed)
+            marks["damage"] += [self._place(each) for each in passed[: MOST_DAMAGED - len(marks["damage"])]]
+        # Whatever was read, is sound and was not to be copied.
+        marks["filtered"] = marks["read"] - marks["matched"] - marks["damaged"]
+
+    def _place(self, damaged: Damaged) -> dict[str, Any]:
+        source = self.lane.source
+        return {"broker": source.broker, "topic": source.topic, "queue_id": source.queue_id, **asdict(damaged)}
+
+    def _meet(self, rows: Any) -> None:
+        """Take note of the damaged ones of the rows in hand."""
+        met = list(self.copier.damaged(rows))
+        if met and self.job.stops_at_damage:
+            raise _DamageMet(self._place(met[0]))
+        self.damaged += met
 
     def _batches(self, chunk: Chunk) -> Iterator[list[Pair]]:
         """Yield the copies of a chunk in parts that fit one send."""
         part = replace(self.lane.source, begin=chunk.begin, end=chunk.end)
         for rows in read_rows(part, self.job.options, COLUMNS):
+            self._meet(rows)
             batch: list[Pair] = []
             size = 0
             for pair in self.copier.copies(rows):

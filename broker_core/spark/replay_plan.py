@@ -21,10 +21,13 @@ from broker_core.spark.errors import BadRequest
 from broker_core.spark.job_folder import COUNTERS
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.partitions import FilePartition, WirePartition
-from broker_core.spark.reading import Partition, plan
+from broker_core.spark.reading import Partition, count_wanted, plan
 
+# Counting what a filter lets through costs a microsecond a message; beyond this the run itself shows it.
+_MOST_COUNTED: Final = 1_000_000
 _CHUNK_MESSAGES: Final = 20_000
 _CHUNK_BYTES: Final = 32 << 20
+LISTED: Final = ("failures", "damage")
 COUNTED: Final = tuple(name for name in COUNTERS if name != "planned")
 
 
@@ -47,11 +50,15 @@ class Lane:
     target_begin: int
     """Where the target queue ended before the first copy was sent."""
     chunks: tuple[Chunk, ...]
+    wanted: int | None = None
+    """How many messages the filter lets through; None where that shows only while they are read."""
 
-    @property
-    def planned(self) -> int:
-        """How many source messages the lane reads."""
-        return sum(chunk.end - chunk.begin for chunk in self.chunks)
+    def planned(self, done: Mapping[str, int]) -> int:
+        """Return how many messages the lane will copy, as far as is known when `done` are its counters."""
+        if self.wanted is not None:
+            return self.wanted
+        length = sum(chunk.end - chunk.begin for chunk in self.chunks)
+        return length - done["filtered"] - done["damaged"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +67,8 @@ class Start:
 
     chunks: tuple[Chunk, ...]
     """What is left, the first one from where it stopped."""
-    counters: Mapping[str, int] = field(default_factory=dict)
-    """What the first of them had done already."""
+    counters: Mapping[str, Any] = field(default_factory=dict)
+    """What the first of them had done already, and which messages failed or were damaged."""
     target_from: int = 0
     is_resumed: bool = False
     """The target may hold copies that no checkpoint line tells of."""
@@ -74,16 +81,28 @@ def make_plan(options: SourceOptions, session: BlockingSession, target_topic: st
     for partition in plan(sized):
         by_queue.setdefault((partition.topic, partition.broker, partition.queue_id), []).append(partition)
     targets = _target_queues(session, target_topic)
+    wanted = _counts(options, by_queue)
     lanes: list[Lane] = []
     next_id = 0
-    for number, partitions in enumerate(by_queue[key] for key in sorted(by_queue)):
+    for number, key in enumerate(sorted(by_queue)):
+        partitions = by_queue[key]
         target = targets[number % len(targets)]
         chunks = tuple(_chunks(partitions, next_id))
         next_id += len(chunks)
         whole = replace(partitions[0], begin=partitions[0].begin, end=partitions[-1].end)
         begin = int(session.run(session.admin.offsets.max(target)))
-        lanes.append(Lane(number, whole, target, begin, chunks))
+        lanes.append(Lane(number, whole, target, begin, chunks, wanted.get(key)))
     return lanes
+
+
+def _counts(
+    options: SourceOptions, by_queue: Mapping[tuple[str, str, int], Sequence[Partition]]
+) -> dict[tuple[str, str, int], int]:
+    """Return how many messages of each queue the filter lets through; nothing where it is too dear to know."""
+    total = sum(each.end - each.begin for partitions in by_queue.values() for each in partitions)
+    if not options.stores or total > _MOST_COUNTED or (options.tags is None and options.keys is None):
+        return {}
+    return {key: sum(count_wanted(each, options) for each in partitions) for key, partitions in by_queue.items()}
 
 
 def _target_queues(session: BlockingSession, topic: str) -> Sequence[MessageQueue]:
@@ -115,6 +134,7 @@ def to_json(lanes: Sequence[Lane], request_hash: str) -> dict[str, Any]:
                 "source": vars(lane.source),
                 "target": asdict(lane.target),
                 "target_begin": lane.target_begin,
+                "wanted": lane.wanted,
                 "chunks": [[chunk.id, chunk.begin, chunk.end] for chunk in lane.chunks],
             }
             for lane in lanes
@@ -134,6 +154,7 @@ def from_json(content: Mapping[str, Any], request_hash: str) -> list[Lane]:
             MessageQueue(**lane["target"]),
             lane["target_begin"],
             tuple(Chunk(*chunk) for chunk in lane["chunks"]),
+            lane.get("wanted"),
         )
         for lane in content["lanes"]
     ]
@@ -143,14 +164,14 @@ def find_start(lane: Lane, lines: Mapping[int, Mapping[str, Any]], *, is_resumed
     """Return where to take up a lane; `lines` has the last checkpoint line of each chunk."""
     target_from = max((lines[chunk.id]["target"] for chunk in lane.chunks if chunk.id in lines), default=0)
     left: list[Chunk] = []
-    counters: Mapping[str, int] = {}
+    counters: Mapping[str, Any] = {}
     for chunk in lane.chunks:
         line = lines.get(chunk.id)
         if line is None:
             left.append(chunk)
         elif line["state"] != "done":
             left.append(replace(chunk, begin=line["next"]))
-            counters = {name: line[name] for name in COUNTED}
+            counters = {name: line[name] for name in (*COUNTED, *LISTED) if name in line}
     return Start(tuple(left), counters, max(target_from, lane.target_begin), is_resumed)
 
 

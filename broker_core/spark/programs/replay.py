@@ -15,21 +15,28 @@ from broker_core.spark.collector import Budget, Collector, Marks
 from broker_core.spark.errors import BadRequest
 from broker_core.spark.lanes import LaneResult, ReplayJob
 from broker_core.spark.options import SourceOptions, parse_time
-from broker_core.spark.programs.frame import CANCELLED, PARTIAL, UNREACHABLE, Outcome, Run, main
+from broker_core.spark.programs.frame import CANCELLED, DAMAGED, OK, PARTIAL, UNREACHABLE, Outcome, Run, main
 from broker_core.spark.replay import replay
 from broker_core.spark.replay_plan import Lane, find_start, from_json, make_plan, sum_counters, to_json
 from broker_core.spark.wire import session_of
 
 _SOFT_STOP_S: Final = 10.0
 _MOST_FAILURES: Final = 100
+SKIP: Final = "skip"
+STOP: Final = "stop"
+ON_DAMAGE: Final = (SKIP, STOP)
+"""Damaged messages are passed over and told of, or end the job."""
 
 
 def work(run: Run) -> Outcome:
     """Plan or take up the plan, copy, report."""
     options = source_options(run.request)
     limits = run.request["request"].get("limits") or {}
+    on_damage = run.request["request"].get("on_damage") or SKIP
+    if on_damage not in ON_DAMAGE:
+        raise BadRequest(f"on_damage={on_damage!r}: one of {', '.join(ON_DAMAGE)}")
     lanes = _lanes(run, options)
-    replaying = Replaying(run, lanes, limits)
+    replaying = Replaying(run, lanes, limits, on_damage)
     replaying.tell("starting")
     results = replaying.copy(options, run.start_spark()) if replaying.has_work else []
     return replaying.report(results)
@@ -81,11 +88,14 @@ class Replaying:
     run: Run
     lanes: list[Lane]
     limits: Mapping[str, Any]
+    on_damage: str
     lines: dict[int, Marks] = field(init=False)
     """The last checkpoint line of each chunk."""
     is_resumed: bool = field(init=False)
     collector: Collector = field(init=False)
     stop_seen_at: float | None = None
+    damage_met: list[dict[str, Any]] = field(default_factory=list)
+    """What ended lanes of this run."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -93,7 +103,7 @@ class Replaying:
         self.lines = {line["chunk"]: line for line in self.run.folder.lines("checkpoint.jsonl")}
         self.is_resumed = self.run.request["attempt"] > 1
         most, done = self.limits.get("max_messages"), sum_counters(self.lines.values())
-        left = None if most is None else max(0, most - done["written"] - done["skipped"])
+        left = None if most is None else max(0, most - done["written"])
         budget = Budget(per_second=self.limits.get("messages_per_second"), total=left)
         self.collector = Collector(budget, self._write_down)
 
@@ -113,6 +123,7 @@ class Replaying:
             target_servers=_target_servers(request),
             address=self.collector.start(),
             messages_per_second=self.limits.get("messages_per_second"),
+            stops_at_damage=self.on_damage == STOP,
         )
         started = [(lane, self._start(lane)) for lane in self.lanes]
         left = [(lane, start) for lane, start in started if start.chunks]
@@ -131,27 +142,36 @@ class Replaying:
 
     def report(self, results: list[LaneResult]) -> Outcome:
         """Write the report and return how the run ended."""
+        self.damage_met = [dict(result.damage) for result in results if result.damage is not None]
         self.tell("done", done=True)
-        failures = [each for line in self.lines.values() for each in line.get("failures", ())]
+        failures = self._listed("failures")
         if failures:
             self.run.folder.write_json("failures.json", failures)
-        queues = [self._queue_report(lane) for lane in self.lanes]
-        self.run.folder.write_json("report.json", {"queues": queues, "failures": failures[:_MOST_FAILURES]})
-        return self._outcome(results)
+        outcome = self._outcome(results)
+        content = {
+            "summary": outcome.reason,
+            "queues": [self._queue_report(lane) for lane in self.lanes],
+            "failures": failures[:_MOST_FAILURES],
+            "damage": (self._listed("damage") + self.damage_met)[:_MOST_FAILURES],
+        }
+        self.run.folder.write_json("report.json", content)
+        return outcome
+
+    def _listed(self, name: str) -> list[dict[str, Any]]:
+        return [each for _, line in sorted(self.lines.items()) for each in line.get(name, ())]
 
     def _outcome(self, results: list[LaneResult]) -> Outcome:
         totals = self._totals()
-        failed = [result.reason for result in results if result.state == "failed"]
+        by_state = {state: [each.reason for each in results if each.state == state] for state in ("failed", "damaged")}
         if self.run.is_stopping:
             return Outcome(CANCELLED, f"{self.run.stop_reason}; {totals['written']} messages were written and stay")
-        if failed:
-            return Outcome(PARTIAL if totals["written"] else UNREACHABLE, failed[0])
-        if totals["failed"]:
-            return Outcome(PARTIAL, f"{totals['failed']} messages were refused; the report names them")
-        return Outcome()
+        if by_state["damaged"]:
+            return Outcome(DAMAGED, f"{by_state['damaged'][0]}; on_damage=skip passes over such messages")
+        if by_state["failed"]:
+            return Outcome(PARTIAL if totals["written"] else UNREACHABLE, by_state["failed"][0])
+        return Outcome(PARTIAL if totals["failed"] or totals["damaged"] else OK, told_totals(totals))
 
     def _queue_report(self, lane: Lane) -> dict[str, Any]:
-        totals = sum_counters(self.lines[chunk.id] for chunk in lane.chunks if chunk.id in self.lines)
         source = lane.source
         return {
             "broker": source.broker,
@@ -160,7 +180,7 @@ class Replaying:
             "to": source.end,
             "target_broker": lane.target.broker_name,
             "target_queue_id": lane.target.queue_id,
-            **totals,
+            **self._done(lane, self.lines),
         }
 
     def _start(self, lane: Lane) -> Any:
@@ -170,9 +190,15 @@ class Replaying:
         current = dict(self.lines)
         for marks in list(self.collector.running.values()):
             current[marks["chunk"]] = marks
-        planned = sum(lane.planned for lane in self.lanes)
+        totals = sum_counters(current.values())
+        totals["damaged"] += len(self.damage_met)
+        planned = sum(lane.planned(self._done(lane, current)) for lane in self.lanes)
         most = self.limits.get("max_messages")
-        return sum_counters(current.values()) | {"planned": planned if most is None else min(planned, most)}
+        return totals | {"planned": planned if most is None else min(planned, most)}
+
+    @staticmethod
+    def _done(lane: Lane, lines: Mapping[int, Marks]) -> dict[str, int]:
+        return sum_counters(lines[chunk.id] for chunk in lane.chunks if chunk.id in lines)
 
     def _write_down(self, line: Marks) -> None:
         """Put a checkpoint line on disk; called by the thread of the lane that waits for it."""
@@ -198,6 +224,18 @@ class Replaying:
         # Lanes end by themselves after the batch in hand; one that hangs is cut off.
         if time.monotonic() - self.stop_seen_at > _SOFT_STOP_S:
             session.sparkContext.cancelAllJobs()
+
+
+def told_totals(totals: Mapping[str, int]) -> str:
+    """Return the sentence that says what became of every message that was read."""
+    others = {
+        "left out by the filter": totals["filtered"],
+        "damaged and not copied": totals["damaged"],
+        "refused by the broker": totals["failed"],
+    }
+    rest = "".join(f", {count:,} {what}" for what, count in others.items() if count)
+    names_them = "; the report names them" if totals["damaged"] or totals["failed"] else ""
+    return f"{totals['read']:,} messages read, {totals['written']:,} written{rest}{names_them}"
 
 
 def _progress(line: Marks) -> tuple[bool, int]:

@@ -9,19 +9,21 @@ import pyarrow as pa
 from broker_core.protocol.batch import encode_batch
 from broker_core.protocol.message import Message
 from broker_core.protocol.properties import format_properties
-from broker_core.spark.copies import COLUMNS, Copier, kept_properties, size_in_batch
+from broker_core.spark.copies import COLUMNS, Copier, Damaged, kept_properties, size_in_batch
 from broker_core.spark.schema import arrow_schema
 
 COPIER = Copier("job1", "ann", "local/broker-a/orders/3", "copy")
 
 
-def rows(*texts: str) -> pa.RecordBatch:
+def rows(*texts: str, error: str | None = None) -> pa.RecordBatch:
     columns = [
         range(len(texts)),
         ["ID"] * len(texts),
         [7] * len(texts),
         [b"x"] * len(texts),
         [t.encode() for t in texts],
+        range(len(texts)),
+        [error] * len(texts),
     ]
     schema = arrow_schema(COLUMNS)
     arrays = [pa.array(list(column), field.type) for column, field in zip(columns, schema, strict=True)]
@@ -45,6 +47,12 @@ def test_a_copy_says_where_it_came_from() -> None:
         "GANTRY_AT": "2026-05-01T00:00:00.000Z",
         "GANTRY_BY": "ann",
     }
+
+
+def test_a_damaged_row_has_no_copy_and_is_told_of() -> None:
+    damaged = rows("TAGS\x01A", error="no record begins here")
+    assert list(COPIER.copies(damaged)) == []
+    assert list(COPIER.damaged(damaged)) == [Damaged(0, 0, "no record begins here")]
 
 
 def test_a_copy_is_recognised_and_others_are_not() -> None:

@@ -51,7 +51,7 @@ def test_progress_is_a_line_of_the_whole_state(tmp_path: Path) -> None:
     progress.write({"planned": 100, "read": 100}, phase="done", done=True)
     first, last = map(json.loads, (tmp_path / "progress.jsonl").read_text().splitlines())
     assert first["counters"] == {
-        "planned": 100, "read": 40, "matched": 0, "written": 0, "skipped": 0, "failed": 0, "bytes": 0
+        "planned": 100, "read": 40, "filtered": 0, "damaged": 0, "matched": 0, "written": 0, "failed": 0, "bytes": 0,
     }  # fmt: skip
     assert (first["seq"], first["chunks"], first["phase"]) == (1, [1, 4], "running")
     assert (last["rate"], last["eta_ms"]) == (None, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,10 +19,12 @@ from broker_core.spark.reading import plan
 from broker_core.spark.replay_plan import Lane, find_start, make_plan
 from tests.support.cluster import RunningBroker
 from tests.support.replays import fill_topic, make_topic, read_topic
-from tests.support.topics import order, orders
+from tests.support.stores import overwrite, queue_file, segment
+from tests.support.topics import order, orders, write_topic
 from tests.support.wait import wait_until
 
 _names = count(1)
+ALL_WRITTEN = {"read": 3000, "filtered": 0, "damaged": 0, "matched": 3000, "written": 3000}
 
 
 class Replay:
@@ -42,7 +45,12 @@ class Replay:
         return self.lanes
 
     def run(
-        self, *, per_second: float | None = None, total: int | None = None, stop_after: int | None = None
+        self,
+        *,
+        per_second: float | None = None,
+        total: int | None = None,
+        stop_after: int | None = None,
+        stops_at_damage: bool = False,
     ) -> list[LaneResult]:
         """Run what is left; with `stop_after`, until so many messages were granted."""
         lanes = self.lanes or self.plan()
@@ -53,6 +61,7 @@ class Replay:
         job = ReplayJob(
             job_id="job1", by="ann", cluster="local", options=self.options, address=collector.start(),
             target_servers=(self.running.name_server,), messages_per_second=per_second,
+            stops_at_damage=stops_at_damage,
         )  # fmt: skip
         starts = [(lane, find_start(lane, self.lines, is_resumed=self.runs > 1)) for lane in lanes]
         with ThreadPoolExecutor() as pool:
@@ -71,7 +80,8 @@ class Replay:
 
     def totals(self) -> dict[str, int]:
         return {
-            name: sum(line[name] for line in self.lines.values()) for name in ("read", "matched", "written", "skipped")
+            name: sum(line[name] for line in self.lines.values())
+            for name in ("read", "filtered", "damaged", "matched", "written")
         }
 
     def copies(self) -> dict[int, list[int]]:
@@ -116,7 +126,7 @@ def test_every_message_arrives_once_and_in_the_order_of_its_queue(replay: Replay
     results = replay.run()
     assert [result.state for result in results] == ["done", "done"]
     assert replay.copies() == read_numbers(replay)
-    assert replay.totals() == {"read": 3000, "matched": 3000, "written": 3000, "skipped": 0}
+    assert replay.totals() == ALL_WRITTEN
 
 
 def read_numbers(replay: Replay) -> dict[int, list[int]]:
@@ -144,7 +154,7 @@ def test_a_stopped_replay_goes_on_where_it_stopped(replay: Replay) -> None:
     replay.run()
     # Then the counts are those of a run that was never stopped
     assert replay.copies() == read_numbers(replay)
-    assert replay.totals() == {"read": 3000, "matched": 3000, "written": 3000, "skipped": 0}
+    assert replay.totals() == ALL_WRITTEN
 
 
 def test_what_a_killed_run_sent_and_did_not_write_down_is_found_in_the_target(replay: Replay) -> None:
@@ -154,9 +164,9 @@ def test_what_a_killed_run_sent_and_did_not_write_down_is_found_in_the_target(re
     assert sent
     # When it runs again
     replay.run()
-    # Then nothing is there twice, and the report tells what was found
+    # Then nothing is there twice, and the counts are those of a run that was not killed
     assert replay.copies() == read_numbers(replay)
-    assert replay.totals() == {"read": 3000, "matched": 3000, "written": 3000 - sent, "skipped": sent}
+    assert replay.totals() == ALL_WRITTEN
 
 
 def test_copies_of_others_in_the_target_do_not_confuse(replay: Replay) -> None:
@@ -177,7 +187,14 @@ def test_filters_choose_what_is_copied(replay: Replay) -> None:
     replay.plan(keys=frozenset({"k5", "k2777"}))
     replay.run()
     assert sorted(number for numbers in replay.copies().values() for number in numbers) == [5, 2777]
-    assert replay.totals() == {"read": 3000, "matched": 2, "written": 2, "skipped": 0}
+    assert replay.totals() == {"read": 3000, "filtered": 2998, "damaged": 0, "matched": 2, "written": 2}
+
+
+def test_what_a_filter_lets_through_is_planned(replay: Replay) -> None:
+    nothing = {"filtered": 0, "damaged": 0}
+    assert sum(lane.planned(nothing) for lane in replay.plan(keys=frozenset({"k5", "k2777"}))) == 2
+    assert sum(lane.planned(nothing) for lane in replay.plan(tags=frozenset({"A"}))) == 1500
+    assert sum(lane.planned(nothing) for lane in replay.plan()) == 3000
 
 
 def test_a_rate_is_kept(replay: Replay) -> None:
@@ -205,6 +222,40 @@ def test_a_message_that_no_broker_takes_counts_as_failed_and_the_others_go_on(re
     (line,) = again.lines.values()
     assert line["failed"] == 1
     assert line["failures"][0]["source"].endswith(f"{source}/0/1")
+
+
+@pytest.fixture
+def damaged(replay: Replay, tmp_path: Path) -> Replay:
+    """A replay of five orders: the second has a flipped bit in its body, and the queue has lost the fourth."""
+    write_topic(tmp_path, [order(number, topic="broken") for number in range(5)], queues=1)
+    log = segment(tmp_path)
+    overwrite(log, log.read_bytes().index(b'{"n":1}'), b"z")
+    overwrite(queue_file(tmp_path, "broken"), 60, bytes(20))
+    replay.options = SourceOptions(topics=("broken",), stores=(tmp_path,), brokers=("broker-a",))
+    return replay
+
+
+def test_damaged_messages_are_passed_over_counted_and_named(damaged: Replay) -> None:
+    assert [result.state for result in damaged.run()] == ["done"]
+    assert damaged.copies()[0] == [0, 2, 4]
+    assert damaged.totals() == {"read": 5, "filtered": 0, "damaged": 2, "matched": 3, "written": 3}
+    (line,) = damaged.lines.values()
+    place = {"broker": "broker-a", "topic": "broken", "queue_id": 0}
+    first, second = line["damage"]
+    assert first.pop("log_offset") > 0
+    assert first == {
+        **place, "queue_offset": 1, "reason": "the body does not have the checksum that the record states"
+    }  # fmt: skip
+    assert second == {**place, "queue_offset": 3, "log_offset": None, "reason": "the queue names no record here"}
+
+
+def test_damage_stops_a_replay_that_is_to_stop_at_it(damaged: Replay) -> None:
+    (result,) = damaged.run(stops_at_damage=True)
+    assert (result.state, damaged.copies()[0]) == ("damaged", [])
+    assert result.reason == (
+        "the message at offset 1 of queue 0 of topic broken on broker-a is damaged: "
+        "the body does not have the checksum that the record states"
+    )
 
 
 def test_a_target_that_does_not_exist_is_a_bad_request(replay: Replay) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -57,4 +58,8 @@ def test_nothing_is_left_of_a_finished_lane() -> None:
 
 def test_totals_are_sums_of_lines() -> None:
     assert sum_counters([line(0, written=5), line(1)])["written"] == 6
-    assert lane().planned == 25
+
+
+def test_what_a_filter_left_out_is_not_planned() -> None:
+    assert lane().planned({"filtered": 4, "damaged": 1}) == 20
+    assert replace(lane(), wanted=7).planned({"filtered": 4, "damaged": 1}) == 7
