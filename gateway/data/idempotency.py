@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 from redis.exceptions import RedisError
 
+from console.idempotency import KEEP_MS, MISMATCH, REPLAYED_HEADER, RUNNING, RUNNING_MS, length_fault
 from gateway.data.parts import Answer, Parts, Request
 from gateway.data.schemas import invalid
 from gateway.problems import (
@@ -24,13 +25,9 @@ from gateway.problems import (
     respond,
 )
 
-KEEP_MS: Final = 24 * 3600 * 1000
-# Longer than any request takes: 30 s at the broker, and what lies around it.
-_RUNNING_MS: Final = 60_000
-_MAX_KEY: Final = 255
 # Failures after which the same request may be tried under the same key: nothing was stored.
 _FORGOTTEN: Final = frozenset({500, 502, 503, 429})
-_REPLAYED: Final = (b"idempotency-replayed", b"true")
+_REPLAYED: Final = (REPLAYED_HEADER.lower().encode(), b"true")
 
 Run = Callable[[Parts, Request], Awaitable[Answer]]
 
@@ -51,8 +48,9 @@ async def once(parts: Parts, request: Request, key: bytes, run: Run) -> Answer:
 
     Raises IDEMPOTENCY_MISMATCH when the first one was another request, IN_PROGRESS while it runs.
     """
-    if not 0 < len(key) <= _MAX_KEY:
-        raise invalid("Idempotency-Key", f"The key has {len(key)} characters; wanted 1 to {_MAX_KEY}.")
+    fault = length_fault(key)
+    if fault is not None:
+        raise invalid("Idempotency-Key", fault)
     return await remembered(parts, request, key, run, keep_ms=lambda _: KEEP_MS)
 
 
@@ -79,7 +77,7 @@ async def remembered(
 async def _claim(parts: Parts, place: str, fingerprint: bytes) -> _Kept | None:
     """Return what is kept at the place, or None after having marked it as running."""
     pipe = parts.redis.pipeline(transaction=True)
-    pipe.set(place, _encode(_Kept(fingerprint)), nx=True, px=_RUNNING_MS)
+    pipe.set(place, _encode(_Kept(fingerprint)), nx=True, px=RUNNING_MS)
     pipe.get(place)
     try:
         is_first, found = await pipe.execute()
@@ -90,9 +88,9 @@ async def _claim(parts: Parts, place: str, fingerprint: bytes) -> _Kept | None:
 
 def _replay(kept: _Kept, fingerprint: bytes) -> Answer:
     if kept.fingerprint != fingerprint:
-        raise ProblemError(IDEMPOTENCY_MISMATCH, "Under this key another request was made in the last 24 hours.")
+        raise ProblemError(IDEMPOTENCY_MISMATCH, MISMATCH)
     if not kept.status:
-        raise ProblemError(IN_PROGRESS, "The first request with this key is still running.")
+        raise ProblemError(IN_PROGRESS, RUNNING)
     return Answer(kept.status, kept.body, (_REPLAYED,), kept.content_type)
 
 
