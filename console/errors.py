@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from rest_framework.exceptions import APIException
+
+from console.idempotency import MISMATCH, RUNNING
 
 
 class AlreadyExists(APIException):
@@ -43,3 +48,47 @@ class PreconditionFailed(APIException):
     status_code = 412
     default_detail = "It changed since it was read; read it again."
     default_code = "precondition_failed"
+
+
+class PreconditionRequired(APIException):
+    """The change does not say which configuration it is a change of."""
+
+    status_code = 428
+    default_detail = "Read it first and send the ETag of the answer as If-Match; * stands for whatever is there."
+    default_code = "precondition_required"
+
+
+class IdempotencyMismatch(APIException):
+    """The Idempotency-Key was used for another request."""
+
+    status_code = 422
+    default_detail = MISMATCH
+    default_code = "idempotency_mismatch"
+
+
+class InProgress(APIException):
+    """The first request with this Idempotency-Key has not ended."""
+
+    status_code = 409
+    default_detail = RUNNING
+    default_code = "in_progress"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One fault in a request: ``#/field`` in its body, ``?name`` in its query, or the name of a header."""
+
+    pointer: str
+    code: str
+    detail: str
+
+
+class NotServed(APIException):
+    """The request says something that is not served: each thing is named."""
+
+    status_code = 422
+    default_code = "invalid"
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        super().__init__(faults[0].detail)
+        self.faults = tuple(faults)

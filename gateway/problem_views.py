@@ -12,11 +12,14 @@ from django.http import Http404, HttpResponse
 from rest_framework import exceptions
 from rest_framework.views import set_rollback
 
+from console.errors import NotServed
 from gateway.problems import (
     ALREADY_EXISTS,
     CONFLICT,
     CSRF_FAILED,
     FORBIDDEN,
+    IDEMPOTENCY_MISMATCH,
+    IN_PROGRESS,
     INVALID,
     MALFORMED,
     METHOD_NOT_ALLOWED,
@@ -36,6 +39,7 @@ from gateway.problems import (
 )
 
 _log = logging.getLogger(__name__)
+_WITH_BODY: Final = ("POST", "PUT", "PATCH")
 
 # DRF's codes; an exception of the console names its own in the same way (`default_code`).
 _BY_CODE: Final[dict[str, Kind]] = {
@@ -51,6 +55,8 @@ _BY_CODE: Final[dict[str, Kind]] = {
     "throttled": RATE_LIMITED,
     "already_exists": ALREADY_EXISTS,
     "conflict": CONFLICT,
+    "idempotency_mismatch": IDEMPOTENCY_MISMATCH,
+    "in_progress": IN_PROGRESS,
     "precondition_failed": PRECONDITION_FAILED,
     "precondition_required": PRECONDITION_REQUIRED,
 }
@@ -60,7 +66,7 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> HttpRespo
     """Return the answer to whatever a view raised (REST_FRAMEWORK's EXCEPTION_HANDLER)."""
     request = context["request"]
     request_id = getattr(request, "request_id", "")
-    problem = problem_of(error)
+    problem = problem_of(error, "#/" if request.method in _WITH_BODY else "?")
     if problem is None:
         _log.error("request %s: %s %s failed", request_id, request.method, request.path, exc_info=error)
         problem = internal(request_id)
@@ -75,22 +81,28 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> HttpRespo
     return response
 
 
-def problem_of(error: Exception) -> ProblemError | None:
-    """Return the problem that an exception of a view stands for, None for one that nobody foresaw."""
+def problem_of(error: Exception, place: str = "#/") -> ProblemError | None:
+    """Return the problem that an exception of a view stands for, None for one that nobody foresaw.
+
+    `place` says where a field of a ValidationError stands: ``#/`` in the body, ``?`` in the query.
+    """
     if isinstance(error, Http404):
         return ProblemError(NOT_FOUND, str(error) or "Nothing is here.")
     if isinstance(error, DjangoPermissionDenied):
         return ProblemError(FORBIDDEN, str(error) or "This is not allowed.")
     if isinstance(error, exceptions.APIException):
-        return _of_api_exception(error)
+        return _of_api_exception(error, place)
     return find_problem(error)
 
 
-def _of_api_exception(error: exceptions.APIException) -> ProblemError:
+def _of_api_exception(error: exceptions.APIException, place: str) -> ProblemError:
     if isinstance(error, exceptions.ValidationError):
-        errors = list(_field_errors(error.detail, "#"))
+        errors = list(_field_errors(error.detail, place[0], place[1:]))
         return ProblemError(INVALID, errors[0].detail if errors else "The request is not valid.", errors=errors)
     detail = str(error.detail)
+    if isinstance(error, NotServed):
+        errors = [FieldError(fault.pointer, fault.code, fault.detail) for fault in error.faults]
+        return ProblemError(INVALID, detail, errors=errors)
     kind = _kind_of(error, detail)
     wait = getattr(error, "wait", None)
     return ProblemError(kind, detail, retry_after_s=None if wait is None else ceil(wait))
@@ -106,12 +118,12 @@ def _kind_of(error: exceptions.APIException, detail: str) -> Kind:
     return Kind(error.status_code, str(code).upper(), str(error.default_detail), error.status_code in (429, 503))
 
 
-def _field_errors(detail: Any, pointer: str) -> Iterator[FieldError]:
-    """Return DRF's nested errors as a flat list, each at its JSON pointer."""
+def _field_errors(detail: Any, pointer: str, step: str = "/") -> Iterator[FieldError]:
+    """Return DRF's nested errors as a flat list, each at its JSON pointer; `step` leads to the outermost names."""
     if isinstance(detail, Mapping):
         for name, inner in detail.items():
-            step = "" if name == "non_field_errors" else f"/{name}"
-            yield from _field_errors(inner, pointer + step)
+            inside = pointer if name == "non_field_errors" else f"{pointer}{step}{name}"
+            yield from _field_errors(inner, inside)
     elif isinstance(detail, list | tuple):
         nested = any(isinstance(inner, Mapping | list) for inner in detail)
         for index, inner in enumerate(detail):

@@ -9,6 +9,7 @@ from rest_framework import serializers
 
 from console.accounts.models import RoleChoice, Token, User
 from console.accounts.rights import SCOPE_FORM, VERBS, is_scope
+from console.etags import etag
 from console.fields import MomentField
 
 LANGUAGES = ["en", "zh"]
@@ -49,14 +50,19 @@ class UserSerializer(serializers.ModelSerializer[User]):
     """A user, as admins see one."""
 
     id = serializers.IntegerField()
+    etag = serializers.SerializerMethodField(help_text="For If-Match.")
     role = serializers.ChoiceField(RoleChoice.choices)
     created_at = MomentField(source="date_joined")
     last_login_at = MomentField(source="last_login", allow_null=True)
 
     class Meta:
         model = User
-        fields = ("id", "username", "role", "is_active", "created_at", "last_login_at")
+        fields = ("id", "username", "role", "is_active", "created_at", "last_login_at", "etag")
         read_only_fields = fields
+
+    def get_etag(self, user: User) -> str:
+        """Return the tag of what can be changed of a user."""
+        return etag([user.pk, user.role, user.is_active])
 
 
 class UserCreateSerializer(serializers.Serializer[Any]):

@@ -13,7 +13,6 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from console.accounts import services, tickets
 from console.accounts.models import Token, User
@@ -28,14 +27,18 @@ from console.accounts.serializers import (
     UserCreateSerializer,
     UserSerializer,
 )
+from console.api_view import ApiView
 from console.errors import AlreadyExists, Conflict
+from console.etags import IF_MATCH, match, tagged
+from console.once import SECRET_MS
 from console.paging import PAGE_PARAMETERS, page_of, page_queryset
+from console.query import flag_of
 
 UserPage = page_of(UserSerializer)
 TokenPage = page_of(TokenSerializer)
 
 
-class UsersView(APIView):
+class UsersView(ApiView):
     """All users."""
 
     permission_classes = (needs("admin"),)
@@ -59,10 +62,10 @@ class UsersView(APIView):
             user = services.add_user(actor_of(request), **form.validated_data)
         except DjangoValidationError as error:
             raise exceptions.ValidationError({"password": error.messages}) from error
-        return Response(UserSerializer(user).data, status=201)
+        return tagged(UserSerializer(user).data, status=201)
 
 
-class UserView(APIView):
+class UserView(ApiView):
     """One user."""
 
     permission_classes = (needs("admin"),)
@@ -70,12 +73,19 @@ class UserView(APIView):
     @extend_schema(operation_id="getUser", tags=["access"], responses=UserSerializer)
     def get(self, request: Request, user_id: int) -> Response:
         """Return a user."""
-        return Response(UserSerializer(get_object_or_404(User, pk=user_id)).data)
+        return tagged(UserSerializer(get_object_or_404(User, pk=user_id)).data)
 
-    @extend_schema(operation_id="updateUser", tags=["access"], request=UserChangeSerializer, responses=UserSerializer)
+    @extend_schema(
+        operation_id="updateUser",
+        parameters=[IF_MATCH],
+        tags=["access"],
+        request=UserChangeSerializer,
+        responses=UserSerializer,
+    )
     def patch(self, request: Request, user_id: int) -> Response:
         """Change role, activity or password of a user."""
         user = get_object_or_404(User, pk=user_id)
+        match(request, UserSerializer(user).data)
         form = UserChangeSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         try:
@@ -84,22 +94,25 @@ class UserView(APIView):
             raise Conflict(str(error)) from error
         except DjangoValidationError as error:
             raise exceptions.ValidationError({"password": error.messages}) from error
-        return Response(UserSerializer(user).data)
+        return tagged(UserSerializer(user).data)
 
-    @extend_schema(operation_id="deleteUser", tags=["access"], responses={204: None})
+    @extend_schema(operation_id="deleteUser", parameters=[IF_MATCH], tags=["access"], responses={204: None})
     def delete(self, request: Request, user_id: int) -> Response:
         """Remove a user and the user's tokens; what the user did stays in the audit."""
+        user = get_object_or_404(User, pk=user_id)
+        match(request, UserSerializer(user).data)
         try:
-            services.remove_user(actor_of(request), get_object_or_404(User, pk=user_id))
+            services.remove_user(actor_of(request), user)
         except services.LastAdmin as error:
             raise Conflict(str(error)) from error
         return Response(status=204)
 
 
-class TokensView(APIView):
+class TokensView(ApiView):
     """The tokens of the one who asks."""
 
     permission_classes = (SignedInInPerson,)
+    answer_ms = SECRET_MS
 
     @extend_schema(
         operation_id="listTokens",
@@ -112,7 +125,7 @@ class TokensView(APIView):
     )
     def get(self, request: Request) -> Response:
         """List tokens, the newest first; their text is not kept anywhere."""
-        page = page_queryset(request, _visible(request, everybody=request.query_params.get("all") == "true"))
+        page = page_queryset(request, _visible(request, everybody=flag_of(request, "all")))
         return Response(TokenPage({"items": page.items, "next_cursor": page.next_cursor, "total": None}).data)
 
     @extend_schema(
@@ -131,7 +144,7 @@ class TokensView(APIView):
         return Response({**TokenSerializer(token).data, "token": text}, status=201)
 
 
-class TokenView(APIView):
+class TokenView(ApiView):
     """One token."""
 
     permission_classes = (SignedInInPerson,)
@@ -143,8 +156,10 @@ class TokenView(APIView):
         return Response(status=204)
 
 
-class TicketsView(APIView):
+class TicketsView(ApiView):
     """Tickets for WebSockets."""
+
+    answer_ms = SECRET_MS
 
     @extend_schema(operation_id="createWsTicket", tags=["session"], request=None, responses={201: TicketSerializer})
     def post(self, request: Request) -> Response:

@@ -7,9 +7,9 @@ from typing import Final
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from console.accounts.permissions import needs
+from console.api_view import ApiView
 from console.audit.models import AuditRecord
 from console.audit.serializers import AuditRecordSerializer
 from console.paging import PAGE_PARAMETERS, page_of, page_queryset
@@ -20,7 +20,7 @@ AuditPage = page_of(AuditRecordSerializer)
 _FILTERS: Final = ("actor", "action", "resource")
 
 
-class AuditView(APIView):
+class AuditView(ApiView):
     """The record of changes."""
 
     permission_classes = (needs("manage"),)

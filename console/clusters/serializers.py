@@ -37,6 +37,7 @@ class ClusterSerializer(serializers.Serializer[Any]):
     version = serializers.CharField(allow_null=True)
     reachable = serializers.BooleanField()
     reason = serializers.CharField(allow_null=True)
+    etag = serializers.CharField(help_text="For If-Match.")
 
 
 class ClusterCreateSerializer(serializers.Serializer[Any]):

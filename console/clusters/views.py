@@ -8,22 +8,23 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from console.accounts.permissions import actor_of, needs
 from console.accounts.rights import ANYTHING, EVERYTHING, Unnamed
+from console.api_view import ApiView
 from console.clusters import services
 from console.clusters.connections import ClusterNotFound
 from console.clusters.models import Cluster, ClusterKind
 from console.clusters.serializers import ClusterChangeSerializer, ClusterCreateSerializer, ClusterSerializer
 from console.errors import AlreadyExists, Conflict
+from console.etags import IF_MATCH, etag, match, tagged
 from console.lag import current
 from console.paging import PAGE_PARAMETERS, page_of, page_sequence
 
 ClusterPage = page_of(ClusterSerializer)
 
 
-class _ClusterRights(APIView):
+class _ClusterRights(ApiView):
     """Whoever may read anything may know the clusters; changing them wants `admin`."""
 
     permission_classes = (needs("read", to_change="admin"),)
@@ -56,7 +57,7 @@ class ClustersView(_ClusterRights):
         form.is_valid(raise_exception=True)
         if Cluster.objects.filter(name=form.validated_data["name"]).exists():
             raise AlreadyExists(f"A cluster is named {form.validated_data['name']!r} already.")
-        return Response(_answer(services.add(actor_of(request), **form.validated_data)), status=201)
+        return tagged(_answer(services.add(actor_of(request), **form.validated_data)), status=201)
 
 
 class ClusterView(_ClusterRights):
@@ -65,26 +66,33 @@ class ClusterView(_ClusterRights):
     @extend_schema(operation_id="getCluster", tags=["clusters"], responses=ClusterSerializer)
     def get(self, request: Request, cluster: str) -> Response:
         """Return a cluster."""
-        return Response(_answer(_row(cluster)))
+        return tagged(_answer(_row(cluster)))
 
     @extend_schema(
-        operation_id="updateCluster", tags=["clusters"], request=ClusterChangeSerializer, responses=ClusterSerializer
+        operation_id="updateCluster",
+        parameters=[IF_MATCH],
+        tags=["clusters"],
+        request=ClusterChangeSerializer,
+        responses=ClusterSerializer,
     )
     def patch(self, request: Request, cluster: str) -> Response:
         """Give a cluster other name servers."""
         row = _changeable(cluster)
+        match(request, _described(row))
         form = ClusterChangeSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        return Response(_answer(services.change(actor_of(request), row, **form.validated_data)))
+        return tagged(_answer(services.change(actor_of(request), row, **form.validated_data)))
 
-    @extend_schema(operation_id="deleteCluster", tags=["clusters"], responses={204: None})
+    @extend_schema(operation_id="deleteCluster", parameters=[IF_MATCH], tags=["clusters"], responses={204: None})
     def delete(self, request: Request, cluster: str) -> Response:
         """Forget a cluster; nothing happens to the cluster itself."""
-        services.remove(actor_of(request), _changeable(cluster))
+        row = _changeable(cluster)
+        match(request, _described(row))
+        services.remove(actor_of(request), row)
         return Response(status=204)
 
 
-class KnownBrokerView(APIView):
+class KnownBrokerView(ApiView):
     """A broker that was once seen."""
 
     permission_classes = (needs("manage"),)
@@ -122,12 +130,14 @@ def _described(row: Cluster) -> dict[str, Any]:
     if not answering:
         reason = next((broker["reason"] for broker in brokers), None)
         reason = reason or ("no broker is registered" if sampled else "no sample in the last seconds")
+    name_servers = list(services.address_of(row).name_servers)
     return {
         "name": row.name,
         "kind": row.kind,
-        "name_servers": list(services.address_of(row).name_servers),
+        "name_servers": name_servers,
         "brokers": len(brokers) if sampled else None,
         "version": next((broker["version"] for broker in answering), None),
         "reachable": bool(answering),
         "reason": reason,
+        "etag": etag([row.name, name_servers]),
     }

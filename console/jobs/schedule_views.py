@@ -9,9 +9,10 @@ from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from console.accounts.permissions import actor_of, needs, require
+from console.api_view import ApiView
+from console.etags import IF_MATCH, match, tagged
 from console.jobs import services
 from console.jobs.events import document
 from console.jobs.models import Schedule
@@ -23,7 +24,7 @@ SchedulePage = page_of(ScheduleSerializer)
 _TAGS = ["jobs"]
 
 
-class SchedulesView(APIView):
+class SchedulesView(ApiView):
     """All schedules."""
 
     permission_classes = (needs("read", to_change="jobs"),)
@@ -47,10 +48,10 @@ class SchedulesView(APIView):
         form.is_valid(raise_exception=True)
         _require_topics(request, form.validated_data)
         schedule = services.add_schedule(actor_of(request), form.validated_data)
-        return Response(ScheduleSerializer(schedule).data, status=201)
+        return tagged(ScheduleSerializer(schedule).data, status=201)
 
 
-class ScheduleView(APIView):
+class ScheduleView(ApiView):
     """One schedule."""
 
     permission_classes = (needs("read", to_change="jobs"),)
@@ -58,29 +59,35 @@ class ScheduleView(APIView):
     @extend_schema(operation_id="getSchedule", tags=_TAGS, responses=ScheduleSerializer)
     def get(self, request: Request, schedule_id: str) -> Response:
         """Return a schedule."""
-        return Response(ScheduleSerializer(get_object_or_404(Schedule, pk=schedule_id)).data)
+        return tagged(ScheduleSerializer(get_object_or_404(Schedule, pk=schedule_id)).data)
 
     @extend_schema(
-        operation_id="updateSchedule", tags=_TAGS, request=ScheduleWriteSerializer, responses=ScheduleSerializer
+        operation_id="updateSchedule",
+        parameters=[IF_MATCH],
+        tags=_TAGS,
+        request=ScheduleWriteSerializer,
+        responses=ScheduleSerializer,
     )
     def patch(self, request: Request, schedule_id: str) -> Response:
         """Change a schedule, switch it on or off."""
         schedule = get_object_or_404(Schedule, pk=schedule_id)
+        match(request, ScheduleSerializer(schedule).data)
         form = ScheduleWriteSerializer(schedule, data=request.data, partial=True, context={"is_scheduled": True})
         form.is_valid(raise_exception=True)
         _require_topics(request, form.validated_data)
-        return Response(
-            ScheduleSerializer(services.change_schedule(actor_of(request), schedule, form.validated_data)).data
-        )
+        schedule = services.change_schedule(actor_of(request), schedule, form.validated_data)
+        return tagged(ScheduleSerializer(schedule).data)
 
-    @extend_schema(operation_id="deleteSchedule", tags=_TAGS, responses={204: None})
+    @extend_schema(operation_id="deleteSchedule", parameters=[IF_MATCH], tags=_TAGS, responses={204: None})
     def delete(self, request: Request, schedule_id: str) -> Response:
         """Remove a schedule; its jobs stay."""
-        services.remove_schedule(actor_of(request), get_object_or_404(Schedule, pk=schedule_id))
+        schedule = get_object_or_404(Schedule, pk=schedule_id)
+        match(request, ScheduleSerializer(schedule).data)
+        services.remove_schedule(actor_of(request), schedule)
         return Response(status=204)
 
 
-class RunNowView(APIView):
+class RunNowView(ApiView):
     """Running a schedule's job at once."""
 
     permission_classes = (needs("jobs"),)

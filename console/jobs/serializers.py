@@ -8,8 +8,10 @@ from django.utils import timezone
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from console.etags import etag
 from console.fields import MomentField, moment
 from console.jobs import schedule as clock
+from console.jobs import services
 from console.jobs.cron import Cron, CronMalformed, ZoneUnknown, find_zone
 from console.jobs.models import JobState, JobType, Overlap, Schedule
 from console.jobs.requests import JobRequestSerializer, plain
@@ -83,12 +85,13 @@ class ScheduleSerializer(serializers.ModelSerializer[Schedule]):
     last_run_at = MomentField(allow_null=True)
     last_state = serializers.SerializerMethodField()
     next_runs = serializers.SerializerMethodField()
+    etag = serializers.SerializerMethodField(help_text="For If-Match.")
 
     class Meta:
         model = Schedule
         fields = (
             "id", "name", "cron", "zone", "enabled", "job", "overlap", "next_run_at", "last_run_at", "last_state",
-            "next_runs",
+            "next_runs", "etag",
         )  # fmt: skip
         read_only_fields = fields
 
@@ -101,6 +104,10 @@ class ScheduleSerializer(serializers.ModelSerializer[Schedule]):
     def get_next_runs(self, schedule: Schedule) -> list[str]:
         """Return the next times."""
         return [moment(each) for each in clock.next_runs(schedule, timezone.now())]
+
+    def get_etag(self, schedule: Schedule) -> str:
+        """Return the tag of what can be changed of a schedule."""
+        return etag([schedule.pk, services.schedule_state(schedule)])
 
 
 class ScheduleWriteSerializer(serializers.Serializer[Any]):

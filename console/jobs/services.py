@@ -177,26 +177,26 @@ def add_schedule(by: Actor, fields: Mapping[str, Any]) -> Schedule:
     schedule = Schedule(**fields, created_by_id=by.user_id)
     schedule.next_run_at = _next_run(schedule)
     schedule.save()
-    record(by, "schedule.create", f"schedules/{schedule.id}", after=_schedule_state(schedule))
+    record(by, "schedule.create", f"schedules/{schedule.id}", after=schedule_state(schedule))
     return schedule
 
 
 @transaction.atomic
 def change_schedule(by: Actor, schedule: Schedule, fields: Mapping[str, Any]) -> Schedule:
     """Change a schedule; the next run is computed anew."""
-    before = _schedule_state(schedule)
+    before = schedule_state(schedule)
     for name, value in fields.items():
         setattr(schedule, name, value)
     schedule.next_run_at = _next_run(schedule)
     schedule.save()
-    record(by, "schedule.update", f"schedules/{schedule.id}", before=before, after=_schedule_state(schedule))
+    record(by, "schedule.update", f"schedules/{schedule.id}", before=before, after=schedule_state(schedule))
     return schedule
 
 
 @transaction.atomic
 def remove_schedule(by: Actor, schedule: Schedule) -> None:
     """Remove a schedule; its jobs stay."""
-    record(by, "schedule.delete", f"schedules/{schedule.id}", before=_schedule_state(schedule))
+    record(by, "schedule.delete", f"schedules/{schedule.id}", before=schedule_state(schedule))
     schedule.delete()
 
 
@@ -245,7 +245,8 @@ def _announce(job: Job, *, with_hint: bool) -> None:
         hint(job.id)
 
 
-def _schedule_state(schedule: Schedule) -> dict[str, Any]:
+def schedule_state(schedule: Schedule) -> dict[str, Any]:
+    """Return what can be changed of a schedule."""
     return {
         "name": schedule.name,
         "cron": schedule.cron,

@@ -15,9 +15,9 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import exceptions, serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from console.accounts.permissions import actor_of, needs, require
+from console.api_view import ApiView
 from console.errors import Conflict
 from console.jobs import services
 from console.jobs.events import document
@@ -32,7 +32,7 @@ _TAGS: Final = ["jobs"]
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
 
 
-class JobsView(APIView):
+class JobsView(ApiView):
     """All jobs."""
 
     permission_classes = (needs("read", to_change="jobs"),)
@@ -71,7 +71,7 @@ class JobsView(APIView):
         return Response(document(job), status=202, headers={"Location": f"/api/v1/jobs/{job.id}"})
 
 
-class JobView(APIView):
+class JobView(ApiView):
     """One job."""
 
     permission_classes = (needs("read", to_change="jobs"),)
@@ -82,7 +82,7 @@ class JobView(APIView):
         return Response(document(_job(job_id)))
 
 
-class CancelView(APIView):
+class CancelView(ApiView):
     """Ending a job."""
 
     permission_classes = (needs("jobs"),)
@@ -96,7 +96,7 @@ class CancelView(APIView):
             raise Conflict(str(error)) from error
 
 
-class RetryView(APIView):
+class RetryView(ApiView):
     """Starting a job again."""
 
     permission_classes = (needs("jobs"),)
@@ -111,7 +111,7 @@ class RetryView(APIView):
         return Response(document(job), status=202, headers={"Location": f"/api/v1/jobs/{job.id}"})
 
 
-class LogView(APIView):
+class LogView(ApiView):
     """The log of a job."""
 
     permission_classes = (needs("read"),)
@@ -131,7 +131,7 @@ class LogView(APIView):
         return Response({"text": piece.decode(errors="replace"), "next_offset": int(offset) + len(piece)})
 
 
-class ReportView(APIView):
+class ReportView(ApiView):
     """What a job found."""
 
     permission_classes = (needs("read"),)
@@ -147,7 +147,7 @@ class ReportView(APIView):
         return Response(report)
 
 
-class ArtefactView(APIView):
+class ArtefactView(ApiView):
     """A file that a job made."""
 
     permission_classes = (needs("read"),)

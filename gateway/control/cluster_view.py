@@ -10,11 +10,11 @@ from django.utils.dateparse import parse_datetime
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.views import APIView
 
 from broker_core.client.admin import Admin
 from console.accounts.permissions import allows, needs
 from console.accounts.rights import ANYTHING, EVERYTHING, Unnamed
+from console.api_view import ApiView
 from console.clusters.connections import ask
 from console.lag.history import RANGES
 
@@ -23,7 +23,7 @@ T = TypeVar("T")
 RANGE = OpenApiParameter("range", str, enum=list(RANGES), default="1h", description="How far back.")
 
 
-class ClusterScopedView(APIView):
+class ClusterScopedView(ApiView):
     """A view under ``/clusters/{cluster}/``: reading wants `read`, changing wants `manage`."""
 
     permission_classes = (needs("read", to_change="manage"),)

@@ -12,6 +12,7 @@ from broker_core.client.admin.groups import Group, GroupConnections
 from broker_core.client.errors import GroupNotFound
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.versions import version_name
+from console import etags
 from console.accounts.permissions import actor_of, require
 from console.clusters import operations
 from console.errors import AlreadyExists, Conflict
@@ -19,7 +20,6 @@ from console.lag import current
 from console.lag.serializers import GroupSerializer, GroupSummarySerializer, LagHistorySerializer
 from console.lag.state import config_of
 from console.paging import PAGE_PARAMETERS, page_of, page_sequence
-from gateway.control import etags
 from gateway.control.cluster_view import RANGE, ClusterListView, ClusterScopedView, range_of, sorted_rows
 from gateway.control.group_shapes import (
     GroupChangeSerializer,
@@ -82,7 +82,11 @@ class GroupView(ClusterScopedView):
         return self._answer(self._found(group))
 
     @extend_schema(
-        operation_id="updateGroup", tags=["groups"], request=GroupChangeSerializer, responses=GroupSerializer
+        operation_id="updateGroup",
+        parameters=[etags.IF_MATCH],
+        tags=["groups"],
+        request=GroupChangeSerializer,
+        responses=GroupSerializer,
     )
     def patch(self, request: Request, cluster: str, group: str) -> Response:
         """Change settings of a consumer group."""
@@ -93,13 +97,13 @@ class GroupView(ClusterScopedView):
         operations.change_group(actor_of(request), cluster, found, _for_brokers(dict(form.validated_data)))
         return self._answer(self._found(group))
 
-    @extend_schema(operation_id="deleteGroup", tags=["groups"], responses={204: None})
+    @extend_schema(operation_id="deleteGroup", parameters=[etags.IF_MATCH], tags=["groups"], responses={204: None})
     def delete(self, request: Request, cluster: str, group: str) -> Response:
         """Delete the settings and offsets of a consumer group; its dead letters stay."""
         found = self._found(group)
-        etags.check(request, _config(found))
         if found.is_built_in:
             raise Conflict(f"{group!r} belongs to the brokers; it cannot be deleted.")
+        etags.check(request, _config(found))
         operations.delete_group(actor_of(request), cluster, found)
         return Response(status=204)
 

@@ -7,7 +7,10 @@ from typing import Any, Final
 from django.conf import settings
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.utils import OpenApiParameter
 
+from console.idempotency import MAX_KEY
+from console.once import HEADER
 from gateway.control.data_plane_paths import DATA_PLANE_PATHS, data_plane_schemas
 
 PROBLEM: Final[dict[str, Any]] = {
@@ -39,6 +42,13 @@ PROBLEM: Final[dict[str, Any]] = {
 }
 _METHODS: Final = ("get", "put", "post", "patch", "delete")
 
+_IDEMPOTENCY_KEY: Final = OpenApiParameter(
+    HEADER,
+    {"type": "string", "minLength": 1, "maxLength": MAX_KEY},
+    OpenApiParameter.HEADER,
+    description="The same request with the same key is done once in 24 hours; its answer is given again.",
+)
+
 
 # drf-spectacular finds extensions by their being declared.
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
@@ -64,7 +74,12 @@ class SessionScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-
 
 
 class GantrySchema(AutoSchema):
-    """DRF's schema, with the first line of a method's docstring as its summary."""
+    """DRF's schema, with the first line of a method's docstring as its summary, and the key that every POST takes."""
+
+    def get_override_parameters(self) -> list[Any]:
+        """Return Idempotency-Key for a POST whose answer is kept."""
+        is_kept = getattr(self, "method", None) == "POST" and getattr(self.view, "answer_ms", 0)
+        return [_IDEMPOTENCY_KEY] if is_kept else []
 
     def get_summary(self) -> str | None:
         """Return the first sentence of the view's method."""

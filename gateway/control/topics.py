@@ -15,13 +15,14 @@ from broker_core.client.admin.topics import Topic
 from broker_core.client.errors import TopicNotFound
 from broker_core.protocol.codes import PERM_READ, PERM_WRITE
 from broker_core.protocol.versions import version_name
+from console import etags
 from console.accounts.permissions import actor_of, allows, require
 from console.clusters import operations
 from console.errors import AlreadyExists, Conflict
 from console.lag import current
 from console.live import rfc3339
 from console.paging import PAGE_PARAMETERS, page_sequence
-from gateway.control import etags
+from console.query import flag_of
 from gateway.control.cluster_view import ClusterListView, ClusterScopedView, sorted_rows
 from gateway.control.topic_shapes import (
     KINDS,
@@ -36,6 +37,9 @@ from gateway.control.topic_shapes import (
 )
 
 SORTABLE: Final = ("name", "messages", "in_rate", "last_stored_at", "groups", "max_lag")
+_DELETE_IF_MATCH: Final = OpenApiParameter(
+    "If-Match", str, OpenApiParameter.HEADER, description="Its ETag, or `*`; needed unless it is a dry run."
+)
 _PERMISSIONS: Final = {"rw": PERM_READ | PERM_WRITE, "r": PERM_READ, "w": PERM_WRITE}
 _UNKNOWN: Final[dict[str, Any]] = dict.fromkeys(("messages", "in_rate", "last_stored_at", "groups", "max_lag"))
 
@@ -107,7 +111,11 @@ class TopicView(ClusterScopedView):
         return _answer(cluster, operations.find_topic(cluster, topic))
 
     @extend_schema(
-        operation_id="updateTopic", tags=["topics"], request=TopicChangeSerializer, responses=TopicSerializer
+        operation_id="updateTopic",
+        parameters=[etags.IF_MATCH],
+        tags=["topics"],
+        request=TopicChangeSerializer,
+        responses=TopicSerializer,
     )
     def patch(self, request: Request, cluster: str, topic: str) -> Response:
         """Change queues or permission of a topic."""
@@ -124,17 +132,17 @@ class TopicView(ClusterScopedView):
     @extend_schema(
         operation_id="deleteTopic",
         tags=["topics"],
-        parameters=[OpenApiParameter("dry_run", bool, description="Only say what would go with it.")],
+        parameters=[OpenApiParameter("dry_run", bool, description="Only say what would go with it."), _DELETE_IF_MATCH],
         responses={200: TopicImpactSerializer, 204: None},
     )
     def delete(self, request: Request, cluster: str, topic: str) -> Response:
         """Delete a topic and its messages; with `dry_run=true` only say what would go."""
         found = operations.find_topic(cluster, topic)
-        if request.query_params.get("dry_run") == "true":
-            return Response(self._impact(topic))
-        etags.check(request, _settings(found))
+        if flag_of(request, "dry_run"):
+            return Response(self._impact(topic), headers={"ETag": etags.etag(_settings(found))})
         if found.kind.value == "system":
             raise Conflict(f"{topic!r} belongs to the brokers; it cannot be deleted.")
+        etags.check(request, _settings(found))
         operations.delete_topic(actor_of(request), cluster, found)
         return Response(status=204)
 

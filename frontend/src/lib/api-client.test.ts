@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { answer, refuse, requests } from "@/testing/server"
-import { api, signedOut, withQuery } from "./api-client"
+import { api, keepTags, signedOut, withQuery } from "./api-client"
 import { asProblem } from "./problem"
 
 describe("the API client", () => {
@@ -29,6 +29,24 @@ describe("the API client", () => {
     }, 422)
     const problem = asProblem(await api.post("/x", {}).catch((error: unknown) => error))
     expect(problem).toMatchObject({ status: 422, code: "INVALID", requestId: "r1", message: "One field is wrong.", fields: { name: "is taken" } })
+  })
+
+  it("says of each change which version was read", async () => {
+    answer("GET /orders", {}, 200, { ETag: '"one"' })
+    answer("PATCH /orders", {}, 200, { ETag: '"two"' })
+    answer("DELETE /orders", {})
+    await api.get("/orders")
+    await api.patch("/orders", {})
+    await api.delete("/orders")
+    expect(requests("PATCH /orders")[0]?.headers.get("If-Match")).toBe('"one"')
+    expect(requests("DELETE /orders")[0]?.headers.get("If-Match")).toBe('"two"')
+  })
+
+  it("knows the versions that came in a list", async () => {
+    answer("DELETE /users/1", {})
+    keepTags([{ id: 1, etag: '"mia"' }], ({ id }) => `/users/${id}`)
+    await api.delete("/users/1")
+    expect(requests("DELETE /users/1")[0]?.headers.get("If-Match")).toBe('"mia"')
   })
 
   it("tells the shell when nobody is signed in any more", async () => {

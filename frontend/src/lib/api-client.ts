@@ -16,6 +16,16 @@ export const reachable = createStore<{ ok: boolean; since: number }>({ ok: true,
 /** Called when an answer says that nobody is signed in. */
 export const signedOut = createStore(0)
 
+/** The tag of each resource as it was last read: a change says by it what it is a change of. */
+const tags = new Map<string, string>()
+
+export const knownTag = (path: string) => tags.get(path)
+
+/** Keeps the tags of resources that came in a list. */
+export function keepTags<T extends { etag: string }>(items: readonly T[], pathOf: (item: T) => string): void {
+  for (const item of items) tags.set(pathOf(item), item.etag)
+}
+
 export function withQuery(path: string, query: Query = {}): string {
   const params = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
@@ -28,6 +38,8 @@ export function withQuery(path: string, query: Query = {}): string {
 async function request<T>(method: string, path: string, options: RequestOptions = {}): Promise<T> {
   const response = await send(method, path, options)
   if (!response.ok) throw await problemOf(response)
+  const tag = response.headers.get("ETag")
+  if (tag) tags.set(path, tag)
   if (response.status === 204 || response.headers.get("Content-Length") === "0") return undefined as T
   const text = await response.text()
   return (text === "" ? undefined : JSON.parse(text)) as T
@@ -37,7 +49,7 @@ async function send(method: string, path: string, { query, body, headers, signal
   const init: RequestInit = {
     method,
     credentials: "same-origin",
-    headers: { Accept: "application/json", ...contentHeaders(method, body), ...headers },
+    headers: { Accept: "application/json", ...contentHeaders(method, body), ...conditions(method, path), ...headers },
   }
   if (signal) init.signal = signal
   if (body !== undefined) init.body = typeof body === "string" ? body : JSON.stringify(body)
@@ -57,6 +69,11 @@ function contentHeaders(method: string, body: unknown): Record<string, string> {
   if (method !== "GET") found["X-CSRFToken"] = cookie("csrftoken")
   if (body !== undefined && typeof body !== "string") found["Content-Type"] = "application/json"
   return found
+}
+
+function conditions(method: string, path: string): Record<string, string> {
+  const tag = method === "PATCH" || method === "DELETE" ? tags.get(path) : undefined
+  return tag ? { "If-Match": tag } : {}
 }
 
 function cookie(name: string): string {

@@ -1039,6 +1039,8 @@ export interface components {
             version: string | null;
             reachable: boolean;
             reason: string | null;
+            /** @description For If-Match. */
+            etag: string;
         };
         /** @description A cluster to add. */
         ClusterCreateRequest: {
@@ -1517,6 +1519,8 @@ export interface components {
             last_run_at: string | null;
             readonly last_state: components["schemas"]["LastStateEnum"] | components["schemas"]["NullEnum"];
             readonly next_runs: string[];
+            /** @description For If-Match. */
+            readonly etag: string;
         };
         /** @description A page of Schedule. */
         SchedulePage: {
@@ -1713,6 +1717,8 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             last_login_at: string | null;
+            /** @description For If-Match. */
+            readonly etag: string;
         };
         /** @description A user to add. */
         UserCreateRequest: {
@@ -1966,7 +1972,10 @@ export interface operations {
     createCluster: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same request with the same key is done once in 24 hours; its answer is given again. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -2028,7 +2037,10 @@ export interface operations {
     deleteCluster: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The ETag of what is to be changed, or `*`. */
+                "If-Match": string;
+            };
             path: {
                 cluster: string;
             };
@@ -2057,7 +2069,10 @@ export interface operations {
     updateCluster: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The ETag of what is to be changed, or `*`. */
+                "If-Match": string;
+            };
             path: {
                 cluster: string;
             };
@@ -2160,7 +2175,10 @@ export interface operations {
     createGroup: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same request with the same key is done once in 24 hours; its answer is given again. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 cluster: string;
             };
@@ -2225,7 +2243,10 @@ export interface operations {
     deleteGroup: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The ETag of what is to be changed, or `*`. */
+                "If-Match": string;
+            };
             path: {
                 cluster: string;
                 group: string;
@@ -2255,7 +2276,10 @@ export interface operations {
     updateGroup: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The ETag of what is to be changed, or `*`. */
+                "If-Match": string;
+            };
             path: {
                 cluster: string;
                 group: string;
@@ -2596,7 +2620,10 @@ export interface operations {
     createTopic: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same request with the same key is done once in 24 hours; its answer is given again. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 cluster: string;
             };
@@ -2664,7 +2691,10 @@ export interface operations {
                 /** @description Only say what would go with it. */
                 dry_run?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description Its ETag, or `*`; needed unless it is a dry run. */
+                "If-Match"?: string;
+            };
             path: {
                 cluster: string;
                 topic: string;
@@ -2702,7 +2732,10 @@ export interface operations {
     updateTopic: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The ETag of what is to be changed, or `*`. */
+                "If-Match": string;
+            };
             path: {
                 cluster: string;
                 topic: string;
@@ -3014,7 +3047,10 @@ export interface operations {
     startJob: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same request with the same key is done once in 24 hours; its answer is given again. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -3170,7 +3206,10 @@ export interface operations {
     cancelJob: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same request with the same key is done once in 24 hours; its answer is given again. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 job_id: string;
             };
@@ -3200,7 +3239,10 @@ export interface operations {
     retryJob: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same request with the same key is done once in 24 hours; its answer is given again. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 job_id: string;
             };
@@ -3349,7 +3391,10 @@ export interface operations {
     changePassword: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same request with the same key is done once in 24 hours; its answer is given again. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -3413,7 +3458,10 @@ export interface operations {
     createSchedule: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same request with the same key is done once in 24 hours; its answer is given again. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -3475,7 +3523,10 @@ export interface operations {
     deleteSchedule: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The ETag of what is to be changed, or `*`. */
+                "If-Match": string;
+            };
             path: {
                 schedule_id: string;
             };
@@ -3504,7 +3555,10 @@ export interface operations {
     updateSchedule: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The ETag of what is to be changed, or `*`. */
+                "If-Match": string;
+            };
             path: {
                 schedule_id: string;
             };
@@ -3538,7 +3592,10 @@ export interface operations {
     runScheduleNow: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same request with the same key is done once in 24 hours; its answer is given again. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 schedule_id: string;
             };
@@ -3603,7 +3660,10 @@ export interface operations {
     createToken: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same request with the same key is done once in 24 hours; its answer is given again. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -3697,7 +3757,10 @@ export interface operations {
     createUser: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same request with the same key is done once in 24 hours; its answer is given again. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -3759,7 +3822,10 @@ export interface operations {
     deleteUser: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The ETag of what is to be changed, or `*`. */
+                "If-Match": string;
+            };
             path: {
                 user_id: number;
             };
@@ -3788,7 +3854,10 @@ export interface operations {
     updateUser: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /** @description The ETag of what is to be changed, or `*`. */
+                "If-Match": string;
+            };
             path: {
                 user_id: number;
             };
@@ -3822,7 +3891,10 @@ export interface operations {
     createWsTicket: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same request with the same key is done once in 24 hours; its answer is given again. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };

@@ -1,5 +1,5 @@
 import { env } from "@/config/env"
-import { type Query, withQuery } from "@/lib/api-client"
+import { knownTag, type Query, withQuery } from "@/lib/api-client"
 
 export interface CurlRequest {
   method?: "GET" | "POST" | "PATCH" | "DELETE"
@@ -18,6 +18,8 @@ export function curlOf({ method = "GET", path, query, body, headers = {} }: Curl
     `curl ${method === "GET" ? "" : `-X ${method} `}${/[?&'" ]/.test(url) ? quoted(url) : url}`,
     '-H "Authorization: Bearer $GANTRY_TOKEN"',
   ]
+  const tag = method === "PATCH" || method === "DELETE" ? knownTag(path) : undefined
+  if (tag) lines.push(`-H ${quoted(`If-Match: ${tag}`)}`)
   for (const [name, value] of Object.entries(headers)) lines.push(`-H ${quoted(`${name}: ${value}`)}`)
   if (typeof body === "string") lines.push(`--data-binary ${quoted(body)}`)
   else if (body !== undefined) lines.push(`-H "Content-Type: application/json" -d ${quoted(JSON.stringify(body))}`)

@@ -9,14 +9,14 @@ export interface SeenRequest {
   headers: Headers
 }
 
-type Answer = (request: SeenRequest) => { status?: number; body?: unknown }
+type Answer = (request: SeenRequest) => { status?: number; body?: unknown; headers?: Record<string, string> }
 
 const answers = new Map<string, Answer>()
 const seen: SeenRequest[] = []
 
 /** Answer "GET /api/v1/me" with a body, or with what a function makes of the request. */
-export function answer(line: string, body: unknown, status = 200): void {
-  answers.set(line, typeof body === "function" ? (body as Answer) : () => ({ status, body }))
+export function answer(line: string, body: unknown, status = 200, headers: Record<string, string> = {}): void {
+  answers.set(line, typeof body === "function" ? (body as Answer) : () => ({ status, body, headers }))
 }
 
 /** Answer with a problem, as the gateway writes one. */
@@ -43,11 +43,11 @@ async function answerFetch(input: RequestInfo | URL, init: RequestInit = {}): Pr
   }
   seen.push(request)
   const found = answers.get(`${request.method} ${request.path}`)
-  const { status = 200, body } = found?.(request) ?? { status: 404, body: { title: "Not found", status: 404, code: "NOT_FOUND" } }
+  const { status = 200, body, headers = {} } = found?.(request) ?? { status: 404, headers: {}, body: { title: "Not found", status: 404, code: "NOT_FOUND" } }
   await Promise.resolve()
   return new Response(status === 204 ? null : JSON.stringify(body ?? null), {
     status,
-    headers: { "Content-Type": status >= 400 ? "application/problem+json" : "application/json", "X-Request-Id": "01JDX6R8K3ZC5W2N" },
+    headers: { "Content-Type": status >= 400 ? "application/problem+json" : "application/json", "X-Request-Id": "01JDX6R8K3ZC5W2N", ...headers },
   })
 }
 

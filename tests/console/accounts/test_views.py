@@ -24,9 +24,10 @@ def test_admins_add_change_and_remove_users(cast: Cast) -> None:
     assert made.status_code == 201, made.json()
     path = f"/api/v1/users/{made.json()['id']}"
     assert "password" not in made.json()
-    assert admin.patch(path, {"role": "operator"}, format="json").json()["role"] == "operator"
+    changed = admin.patch(path, {"role": "operator"}, format="json", headers={"if-match": made.json()["etag"]})
+    assert changed.json()["role"] == "operator"
     assert admin.get(path).json()["role"] == "operator"
-    assert admin.delete(path).status_code == 204
+    assert admin.delete(path, headers={"if-match": changed["ETag"]}).status_code == 204
     assert admin.get(path).status_code == 404
     told = AuditRecord.objects.filter(resource="users/mia").values_list("action", "actor")
     assert list(told) == [("user.delete", "admin"), ("user.update", "admin"), ("user.create", "admin")]
@@ -41,8 +42,9 @@ def test_a_name_is_taken_whatever_its_case(cast: Cast) -> None:
 def test_the_last_admin_cannot_be_removed(cast: Cast) -> None:
     path = f"/api/v1/users/{cast['admin'].pk}"
     admin = cast.browser("admin")
-    assert admin.delete(path).status_code == 409
-    assert admin.patch(path, {"role": "viewer"}, format="json").status_code == 409
+    tag = {"if-match": admin.get(path)["ETag"]}
+    assert admin.delete(path, headers=tag).status_code == 409
+    assert admin.patch(path, {"role": "viewer"}, format="json", headers=tag).status_code == 409
     assert User.objects.get(pk=cast["admin"].pk).role == "admin"
 
 

@@ -30,6 +30,11 @@ class Control:
         """Send a request to a path below the cluster."""
         return self._clients[role].request(method, f"/api/v1/clusters/local{path}", **options)
 
+    def change(self, method: str, path: str, **options: Any) -> httpx.Response:
+        """Change or delete what a path below the cluster shows, as it is now."""
+        tag = self.call("GET", path).headers["etag"]
+        return self.call(method, path, headers={"If-Match": tag}, **options)
+
     def get(self, path: str, *, role: str = "operator", **query: Any) -> Any:
         """Return what a path below the cluster shows; it must be there."""
         query = {name.rstrip("_"): value for name, value in query.items()}

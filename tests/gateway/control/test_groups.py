@@ -68,7 +68,7 @@ def test_a_change_keeps_what_it_does_not_name_and_heeds_what_was_read(control: C
 
 def test_a_deleted_group_is_gone(control: Control) -> None:
     group = control.group()
-    assert control.call("DELETE", f"/groups/{group}").status_code == 204
+    assert control.change("DELETE", f"/groups/{group}").status_code == 204
     assert control.call("GET", f"/groups/{group}").status_code == 404
 
 

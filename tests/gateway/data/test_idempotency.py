@@ -7,7 +7,7 @@ import asyncio
 import httpx
 import pytest
 
-from gateway.data.idempotency import KEEP_MS
+from console.idempotency import KEEP_MS
 from tests.gateway.data.conftest import Api, code_of
 from tests.gateway.running import make_parts, running_plane
 from tests.support.cluster import RunningBroker

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { paths } from "@/config/paths"
-import { api } from "@/lib/api-client"
+import { api, keepTags } from "@/lib/api-client"
 import type { Page, User, UserInput } from "@/lib/api-types"
 
 const KEY = ["users"] as const
@@ -10,14 +10,18 @@ export const ROLES = ["admin", "operator", "developer", "viewer"] as const
 export const useUsers = (isAllowed: boolean) =>
   useQuery({
     queryKey: KEY,
-    queryFn: ({ signal }) => api.get<Page<User>>(paths.users, undefined, signal),
+    queryFn: async ({ signal }) => {
+      const page = await api.get<Page<User>>(paths.users, undefined, signal)
+      keepTags(page.items, ({ id }) => paths.user(id))
+      return page
+    },
     select: ({ items }) => items,
     enabled: isAllowed,
   })
 
 function useUserChange<T>(change: (input: T) => Promise<unknown>) {
   const cache = useQueryClient()
-  return useMutation({ mutationFn: change, onSuccess: () => cache.invalidateQueries({ queryKey: KEY }) })
+  return useMutation({ mutationFn: change, onSettled: () => cache.invalidateQueries({ queryKey: KEY }) })
 }
 
 export const useCreateUser = () => useUserChange((input: UserInput) => api.post<User>(paths.users, input))

@@ -17,6 +17,8 @@ export function useUpdateGroup(cluster: string, group: string) {
   return useMutation({
     mutationFn: (change: GroupChange) => api.patch<Group>(paths.group(cluster, group), change),
     onSuccess: (known) => cache.setQueryData(groupKeys.one(cluster, group), known),
+    // It may have changed meanwhile.
+    onError: () => cache.invalidateQueries({ queryKey: groupKeys.one(cluster, group) }),
   })
 }
 
@@ -25,5 +27,6 @@ export function useDeleteGroup(cluster: string, group: string) {
   return useMutation({
     mutationFn: () => api.delete(paths.group(cluster, group)),
     onSuccess: () => cache.invalidateQueries({ queryKey: groupKeys.lists(cluster) }),
+    onError: () => cache.invalidateQueries({ queryKey: groupKeys.one(cluster, group) }),
   })
 }

@@ -16,7 +16,8 @@ export function useUpdateTopic(cluster: string, topic: string) {
   const cache = useQueryClient()
   return useMutation({
     mutationFn: (change: TopicChange) => api.patch<Topic>(paths.topic(cluster, topic), change),
-    onSuccess: () => cache.invalidateQueries({ queryKey: topicKeys.all(cluster) }),
+    // Also when it was refused: it may have changed meanwhile.
+    onSettled: () => cache.invalidateQueries({ queryKey: topicKeys.all(cluster) }),
   })
 }
 
@@ -34,5 +35,6 @@ export function useDeleteTopic(cluster: string, topic: string) {
   return useMutation({
     mutationFn: () => api.delete(paths.topic(cluster, topic)),
     onSuccess: () => cache.invalidateQueries({ queryKey: topicKeys.lists(cluster) }),
+    onError: () => cache.invalidateQueries({ queryKey: topicKeys.one(cluster, topic) }),
   })
 }

@@ -1,0 +1,57 @@
+"""What every view of the control plane does before its own work: refuse what it does not know, do nothing twice."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from console import once, strict
+from console.idempotency import KEEP_MS
+
+
+class _Answered(Exception):
+    """The request was answered before, under the same key."""
+
+    def __init__(self, answer: HttpResponse) -> None:
+        super().__init__("answered before")
+        self.answer = answer
+
+
+class ApiView(APIView):
+    """A view whose requests hold what its `extend_schema` declares, and whose POSTs take an ``Idempotency-Key``."""
+
+    answer_ms: ClassVar[int] = KEEP_MS
+    """How long the answer to a POST with a key is kept; 0 where a key makes no sense and is refused."""
+    _attempt: once.Attempt | None = None
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Refuse who may not, what is not known, and what runs already; an answer that is kept ends the request."""
+        super().initial(request, *args, **kwargs)
+        strict.check(request, self)
+        begun = once.begin(request, answer_ms=self.answer_ms)
+        if isinstance(begun, HttpResponse):
+            raise _Answered(begun)
+        self._attempt = begun
+
+    def handle_exception(self, error: Exception) -> HttpResponseBase:  # type: ignore[override]
+        """Return the answer to what was raised, or the one that is kept."""
+        return error.answer if isinstance(error, _Answered) else super().handle_exception(error)
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Answer, and keep the answer if the request has a key."""
+        try:
+            response = super().dispatch(request, *args, **kwargs)
+        except BaseException:
+            if self._attempt is not None:
+                self._attempt.forget()
+            raise
+        if self._attempt is not None:
+            if isinstance(response, Response):
+                response.render()
+            self._attempt.end(response)
+        return response

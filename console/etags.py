@@ -1,0 +1,52 @@
+"""ETag and If-Match: whoever changes a configuration says which one was read."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any, Final
+
+import orjson
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from console.errors import PreconditionFailed, PreconditionRequired
+
+IF_MATCH: Final = OpenApiParameter(
+    "If-Match", str, OpenApiParameter.HEADER, required=True, description="The ETag of what is to be changed, or `*`."
+)
+
+
+def etag(configuration: Any) -> str:
+    """Return the tag of a configuration (anything that JSON holds)."""
+    digest = hashlib.sha256(orjson.dumps(configuration, option=orjson.OPT_SORT_KEYS)).hexdigest()
+    return f'"{digest[:20]}"'
+
+
+def check(request: Request, configuration: Any) -> None:
+    """Raise unless If-Match names the present configuration, or ``*``.
+
+    PreconditionRequired without the header, PreconditionFailed when it names another configuration.
+    """
+    _check_tag(request, etag(configuration))
+
+
+def match(request: Request, shown: Mapping[str, Any]) -> None:
+    """Like `check` for a resource that shows its tag as the field `etag`."""
+    _check_tag(request, shown["etag"])
+
+
+def tagged(shown: Mapping[str, Any], *, status: int = 200) -> Response:
+    """Return the answer that shows a resource with a field `etag`."""
+    return Response(shown, status=status, headers={"ETag": shown["etag"]})
+
+
+def _check_tag(request: Request, present: str) -> None:
+    wanted = request.headers.get("If-Match", "").strip()
+    if not wanted:
+        raise PreconditionRequired
+    # A server that compresses answers marks their tags as weak; the configuration is the same.
+    tags = {tag.strip().removeprefix("W/") for tag in wanted.split(",")}
+    if not tags & {"*", present}:
+        raise PreconditionFailed

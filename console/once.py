@@ -1,0 +1,134 @@
+"""The same POST twice is done once: its answer is kept in Redis and given again.
+
+One key holds a fingerprint of the request and, once it is there, how it ended; the answer lies beside it. While the
+request runs the first key is a lock that ends by itself, so that a process which dies refuses no later try. Nothing
+that is kept tells a password: fingerprints are made with the installation's secret key. An answer that holds a secret
+of its own, as a new token's text, is kept for a minute only; after that the repetition is told so.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+import redis
+from django.conf import settings
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.crypto import salted_hmac
+from rest_framework.request import Request
+
+from console.accounts.models import Token
+from console.errors import Conflict, Fault, IdempotencyMismatch, InProgress, NotServed, RedisUnreachable
+from console.idempotency import KEEP_MS, REPLAYED_HEADER, RUNNING_MS, length_fault
+
+HEADER: Final = "Idempotency-Key"
+SECRET_MS: Final = 60_000
+"""How long an answer that holds a secret can be given again."""
+_KEY: Final = "gantry:once:control:"
+# Partly done, too often, or failed on our side: the same request may be tried again under the same key.
+_FORGOTTEN: Final = frozenset({207, 429})
+_KEPT_HEADERS: Final = ("Content-Type", "Location", "ETag")
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A request that runs under its key, the first of its kind."""
+
+    place: str
+    fingerprint: str
+    answer_ms: int
+
+    def end(self, response: HttpResponseBase) -> None:
+        """Keep the answer, or free the key when the same request may be tried again."""
+        try:
+            with _redis() as store:
+                if response.status_code in _FORGOTTEN or response.status_code >= 500:
+                    store.delete(self.place)
+                    return
+                assert isinstance(response, HttpResponse)
+                pipe = store.pipeline(transaction=True)
+                pipe.set(self.place, orjson.dumps([self.fingerprint, True]), px=KEEP_MS)
+                pipe.set(f"{self.place}:answer", _packed(response), px=self.answer_ms)
+                pipe.execute()
+        except redis.RedisError:
+            # It is done. The lock ends by itself; a repetition meanwhile is told to wait.
+            return
+
+    def forget(self) -> None:
+        """Free the key."""
+        try:
+            with _redis() as store:
+                store.delete(self.place)
+        except redis.RedisError:
+            return
+
+
+def begin(request: Request, *, answer_ms: int) -> Attempt | HttpResponse | None:
+    """Return the attempt to end, the kept answer of the first one, or None for a request without a key.
+
+    Raises IdempotencyMismatch when the first one was another request, InProgress while it runs, NotServed for a key
+    that is too long or, with `answer_ms` 0, for any.
+    """
+    key = request.headers.get(HEADER)
+    if key is None or request.method != "POST":
+        return None
+    _check(key, answer_ms)
+    attempt = Attempt(_place(request, key), _fingerprint(request), answer_ms)
+    try:
+        with _redis() as store:
+            pipe = store.pipeline(transaction=True)
+            pipe.set(attempt.place, orjson.dumps([attempt.fingerprint, False]), nx=True, px=RUNNING_MS)
+            pipe.mget(attempt.place, f"{attempt.place}:answer")
+            is_first, (found, answer) = pipe.execute()
+    except redis.RedisError as error:
+        raise RedisUnreachable(f"Without Redis nothing can be done once: {error}") from error
+    return attempt if is_first else _again(attempt, orjson.loads(found), answer)
+
+
+def _again(attempt: Attempt, found: list[Any], answer: bytes | None) -> HttpResponse:
+    fingerprint, has_ended = found
+    if fingerprint != attempt.fingerprint:
+        raise IdempotencyMismatch
+    if not has_ended:
+        raise InProgress
+    if answer is None:
+        raise Conflict("This was done under the same key; the answer held a secret and is not kept any more.")
+    return _unpacked(answer)
+
+
+def _check(key: str, answer_ms: int) -> None:
+    fault = length_fault(key)
+    if fault is None and not answer_ms:
+        fault = "Coming in and going out make nothing that could be made twice; leave the key out."
+    if fault is not None:
+        raise NotServed([Fault(HEADER, "INVALID", fault)])
+
+
+def _place(request: Request, key: str) -> str:
+    user: Any = request.user
+    caller = f"t{request.auth.pk}" if isinstance(request.auth, Token) else f"u{user.pk}"
+    return _KEY + salted_hmac("console.once.place", orjson.dumps([caller, request.path, key])).hexdigest()
+
+
+def _fingerprint(request: Request) -> str:
+    query = sorted(request.query_params.lists())
+    # The body as it was read, not its text: a blank more or less makes no other request.
+    body = json.dumps([query, request.data], sort_keys=True, default=str)
+    return salted_hmac("console.once.request", body).hexdigest()
+
+
+def _packed(response: HttpResponse) -> bytes:
+    headers = {name: response[name] for name in _KEPT_HEADERS if response.has_header(name)}
+    return orjson.dumps([response.status_code, headers, response.content.decode()])
+
+
+def _unpacked(answer: bytes) -> HttpResponse:
+    status, headers, body = orjson.loads(answer)
+    return HttpResponse(body, status=status, headers={**headers, REPLAYED_HEADER: "true"})
+
+
+def _redis() -> redis.Redis:
+    return redis.Redis.from_url(settings.GANTRY_REDIS_URL, socket_timeout=2, socket_connect_timeout=2)
