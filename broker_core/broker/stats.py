@@ -153,6 +153,11 @@ class Stats:
         counters = self._got_by_group.get((topic, group))
         return counters[0].windows()[0].tps if counters is not None else 0.0
 
+    def put_tps(self, topic: str) -> float:
+        """Return the messages a second that were stored in a topic in the last minute."""
+        counters = self._put_by_topic.get(topic)
+        return counters[0].windows()[0].tps if counters is not None else 0.0
+
     def step(self, now: int) -> None:
         """Take all samples that are due; called once a second."""
         for rate in (self.put, self.got, self.got_found, self.got_missed):

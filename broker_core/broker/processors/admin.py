@@ -106,6 +106,7 @@ class AdminProcessor:
         rates = (
             ("putTps", stats.put),
             ("getTransferedTps", stats.got),
+            ("getTransferredTps", stats.got),  # 5.x
             ("getFoundTps", stats.got_found),
             ("getMissTps", stats.got_missed),
         )

@@ -10,7 +10,7 @@ from broker_core.broker.filters.tags import parse_tags
 from broker_core.broker.parts import Parts
 from broker_core.broker.processors.handlers import Handlers, body_of
 from broker_core.broker.queue_locks import Queue
-from broker_core.broker.retries import retry_topic
+from broker_core.broker.retry_topics import ensure_retry_topic
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.heartbeat import (
     CheckClientRequestBody,
@@ -127,10 +127,7 @@ class ClientProcessor:
             config = self._parts.groups.get_or_create(data.group_name, now=now)
         except GroupNotFound:
             return  # the reference skips such a consumer silently (behaviour.md C.1)
-        topics_before = len(self._parts.topics)
-        self._parts.topics.get_or_create(retry_topic(data.group_name), queues=config.retry_queue_nums, now=now)
-        if len(self._parts.topics) != topics_before:
-            self._parts.registration.want()
+        ensure_retry_topic(self._parts, config, now=now)
         if self._parts.clients.heartbeat_consumer(data, member) and config.notify_consumer_ids_changed_enable:
             self._notify(data.group_name)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from broker_core.broker.clients import Member
-from broker_core.broker.errors import GroupOffline, IllegalArgument, NoMembers
+from broker_core.broker.errors import GroupNotFound, GroupOffline, IllegalArgument, NoMembers
 from broker_core.broker.parts import Parts
 from broker_core.broker.processors.handlers import Handlers, body_of
 from broker_core.broker.topics import OFFSET_MOVED_EVENT
@@ -37,7 +37,7 @@ from broker_core.remoting.connection import Connection
 
 
 class GroupProcessor:
-    """Answers 200, 201, 203, 204, 207, 208, 300, 303, 317 and 328."""
+    """Answers 200, 201, 203, 204, 207, 208, 300, 303, 317, 328 and 352."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
@@ -47,6 +47,7 @@ class GroupProcessor:
         return {
             RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP: self.put,
             RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG: self.all,
+            RequestCode.GET_SUBSCRIPTIONGROUP_CONFIG: self.one,
             RequestCode.DELETE_SUBSCRIPTIONGROUP: self.delete,
             RequestCode.GET_CONSUMER_CONNECTION_LIST: self.consumers,
             RequestCode.GET_PRODUCER_CONNECTION_LIST: self.producers,
@@ -71,6 +72,14 @@ class GroupProcessor:
     def all(self, _request: Command, _: Connection) -> Command:
         """Return the settings of all groups."""
         return Command.response(ResponseCode.SUCCESS, body=bodies.encode(self._parts.groups.wrapper()))
+
+    def one(self, request: Command, _: Connection) -> Command:
+        """Return the settings of one group."""
+        name = request.header(headers.GetSubscriptionGroupConfigRequest).group
+        group = self._parts.groups.find(name)
+        if group is None:
+            raise GroupNotFound(name)
+        return Command.response(ResponseCode.SUCCESS, body=bodies.encode(group))
 
     async def delete(self, request: Command, _: Connection) -> Command:
         """Forget a group's settings and leases, and its offsets if asked; an unknown group is forgotten already."""

@@ -28,6 +28,7 @@ from broker_core.broker.parts import Parts
 from broker_core.broker.pop.queue_leases import QueueLeases
 from broker_core.broker.pop.taking import MAX_BYTES, Taken, Taker, Wish
 from broker_core.broker.processors.handlers import Handlers
+from broker_core.broker.retry_topics import ensure_retry_topic
 from broker_core.errors import GantryError
 from broker_core.protocol.codes import PERM_READ, RequestCode, ResponseCode
 from broker_core.protocol.command import Command
@@ -160,6 +161,7 @@ class PopProcessor:
 
     def _take(self, wish: Wish, now: int) -> Taken:
         group = self._parts.groups.get_consuming(wish.group, now=now)
+        ensure_retry_topic(self._parts, group, now=now)
         queues = self._parts.topics.get(wish.topic).read_queue_nums
         return self._taker.take(wish, queues, max_deliveries=group.retry_max_times + 1, now=now)
 

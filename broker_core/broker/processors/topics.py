@@ -19,7 +19,7 @@ _FILTER_TYPES = ("SINGLE_TAG", "MULTI_TAG")
 
 
 class TopicProcessor:
-    """Answers 17, 21, 202, 215 and 305."""
+    """Answers 17, 21, 202, 215, 305 and 351."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
@@ -29,6 +29,7 @@ class TopicProcessor:
         return {
             RequestCode.UPDATE_AND_CREATE_TOPIC: self.put,
             RequestCode.GET_ALL_TOPIC_CONFIG: self.all,
+            RequestCode.GET_TOPIC_CONFIG: self.one,
             RequestCode.DELETE_TOPIC_IN_BROKER: self.delete,
             RequestCode.GET_TOPIC_STATS_INFO: self.stats,
             RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_BROKER: self.system_topics,
@@ -64,6 +65,11 @@ class TopicProcessor:
         """Return the settings of all topics."""
         return Command.response(ResponseCode.SUCCESS, body=bodies.encode(self._parts.topics.wrapper()))
 
+    def one(self, request: Command, _: Connection) -> Command:
+        """Return the settings of one topic."""
+        topic = self._parts.topics.get(request.header(headers.GetTopicConfigRequest).topic)
+        return Command.response(ResponseCode.SUCCESS, body=bodies.encode(topic))
+
     async def delete(self, request: Command, _: Connection) -> Command:
         """Forget a topic with its queues, and the offsets and leases that groups have there.
 
@@ -84,7 +90,7 @@ class TopicProcessor:
         return Command.response(ResponseCode.SUCCESS)
 
     def stats(self, request: Command, _: Connection) -> Command:
-        """Return the range of each write queue and when its last message was stored."""
+        """Return the range of each write queue, when its last message was stored, and how many come a second."""
         topic = request.header(headers.GetTopicStatsInfoRequest).topic
         config = self._parts.topics.get(topic)
         store, broker = self._parts.store, self._parts.config.identity.name
@@ -93,7 +99,8 @@ class TopicProcessor:
             low, high = store.min_offset(topic, queue_id), store.max_offset(topic, queue_id)
             last = store.store_time(topic, queue_id, high - 1) if high > low else None
             table[MessageQueue(topic, broker, queue_id)] = TopicOffset(low, high, last or 0)
-        return Command.response(ResponseCode.SUCCESS, body=bodies.encode(TopicStatsTable(table)))
+        body = TopicStatsTable(table, self._parts.stats.put_tps(topic))
+        return Command.response(ResponseCode.SUCCESS, body=bodies.encode(body))
 
     def system_topics(self, _request: Command, _: Connection) -> Command:
         """Return the names of the topics that belong to the broker."""

@@ -18,9 +18,10 @@ class TopicOffset:
 
 @dataclass(frozen=True, slots=True)
 class TopicStatsTable:
-    """The same of every queue of a topic (202)."""
+    """The same of every queue of a topic (202). `topic_put_tps` is in messages per second."""
 
     offset_table: dict[MessageQueue, TopicOffset] = field(default_factory=dict)
+    topic_put_tps: float | None = None  # 5.x
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,14 @@ class GetAllSubscriptionGroupConfigRequest:
     """Code 201: all settings; answered by SubscriptionGroupWrapper."""
 
 
+@request(RequestCode.GET_SUBSCRIPTIONGROUP_CONFIG)
+@dataclass(frozen=True, slots=True)
+class GetSubscriptionGroupConfigRequest:
+    """Code 352, 5.x: one group's settings; answered by SubscriptionGroupConfig."""
+
+    group: str
+
+
 @request(RequestCode.DELETE_SUBSCRIPTIONGROUP)
 @dataclass(frozen=True, slots=True)
 class DeleteSubscriptionGroupRequest:

@@ -31,6 +31,14 @@ class GetAllTopicConfigRequest:
     """Code 21: all settings; answered by TopicConfigSerializeWrapper."""
 
 
+@request(RequestCode.GET_TOPIC_CONFIG)
+@dataclass(frozen=True, slots=True)
+class GetTopicConfigRequest:
+    """Code 351, 5.x: one topic's settings; answered by TopicConfig."""
+
+    topic: str
+
+
 @request(RequestCode.DELETE_TOPIC_IN_BROKER)
 @dataclass(frozen=True, slots=True)
 class DeleteTopicRequest:

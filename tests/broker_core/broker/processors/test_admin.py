@@ -23,7 +23,7 @@ async def test_dashboards_find_the_figures_they_read(wire: Wire) -> None:
 
     assert table["brokerVersionDesc"] == "V4_9_8"
     assert (table["msgPutTotalTodayNow"], table["msgGetTotalTodayNow"]) == ("1", "1")
-    for name in ("putTps", "getTransferedTps", "getTotalTps", "getFoundTps", "getMissTps"):
+    for name in ("putTps", "getTransferedTps", "getTransferredTps", "getTotalTps", "getFoundTps", "getMissTps"):
         assert len([float(rate) for rate in table[name].split(" ")]) == 3
     assert 0 < float(table["commitLogDiskRatio"]) < 1
     assert int(table["commitLogMaxOffset"]) == wire.broker.store.appended_log_offset

@@ -55,6 +55,16 @@ async def test_a_group_s_settings_are_kept_and_listed(wire: Wire) -> None:
     assert "TOOLS_CONSUMER" in table
 
 
+async def test_one_group_is_told_alone(wire: Wire) -> None:
+    await put_group(wire, retry_max_times=3)
+
+    known = await wire.ask(headers.GetSubscriptionGroupConfigRequest("billing"))
+    unknown = await wire.ask(headers.GetSubscriptionGroupConfigRequest("nobody"))
+
+    assert bodies.decode(SubscriptionGroupConfig, known.body).retry_max_times == 3
+    assert unknown.code == ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST
+
+
 async def test_settings_survive_a_restart(tmp_path: Path) -> None:
     async with started(tmp_path) as wire:
         await put_group(wire, retry_max_times=3)

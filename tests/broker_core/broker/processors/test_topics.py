@@ -12,7 +12,7 @@ from broker_core.protocol import bodies
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.bodies.routes import TopicRouteData
 from broker_core.protocol.bodies.stats import TopicStatsTable
-from broker_core.protocol.bodies.topics import TopicConfigSerializeWrapper, TopicList
+from broker_core.protocol.bodies.topics import TopicConfig, TopicConfigSerializeWrapper, TopicList
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.headers import topics as headers
 from broker_core.protocol.headers.offsets import UpdateConsumerOffsetRequest
@@ -95,6 +95,25 @@ async def test_all_topics_are_listed_with_their_version(wire: Wire) -> None:
     assert wrapper.data_version == wire.broker.parts.topics.version
 
 
+async def test_one_topic_is_told_alone(wire: Wire) -> None:
+    await wire.ask(ORDERS)
+
+    known = await wire.ask(headers.GetTopicConfigRequest("orders"))
+    unknown = await wire.ask(headers.GetTopicConfigRequest("nothing"))
+
+    config = bodies.decode(TopicConfig, known.body)
+    assert (config.topic_name, config.read_queue_nums, config.write_queue_nums) == ("orders", 3, 4)
+    assert unknown.code == ResponseCode.TOPIC_NOT_EXIST
+
+
+async def test_a_group_that_only_leases_has_the_route_by_which_tools_find_its_brokers(wire: Wire) -> None:
+    await wire.create_topic("orders")
+
+    await wire.pop("orders", group="lessees")
+
+    await eventually(lambda: route(wire, "%RETRY%lessees"))
+
+
 async def test_the_broker_s_own_topics_are_listed(wire: Wire) -> None:
     answer = await wire.ask(headers.GetSystemTopicListFromBrokerRequest())
 
@@ -112,6 +131,19 @@ async def test_the_range_of_every_queue_is_told(wire: Wire) -> None:
     empty, used = (table[MessageQueue("orders", "broker-a", queue_id)] for queue_id in range(2))
     assert (empty.max_offset, empty.last_update_timestamp) == (0, 0)
     assert (used.max_offset, used.last_update_timestamp) == (1, wire.broker.store.store_time("orders", 1, 0))
+
+
+async def test_it_is_told_how_many_messages_a_topic_gets_a_second(wire: Wire) -> None:
+    await wire.fill("orders", *(b"x" for _ in range(60)))
+    stats = wire.broker.parts.stats
+    stats.step(now := wire.broker.parts.clock())
+    stats.step(now + 10_000)
+
+    answer = await wire.ask(headers.GetTopicStatsInfoRequest("orders"))
+
+    tps = bodies.decode(TopicStatsTable, answer.body).topic_put_tps
+    assert tps is not None
+    assert tps > 0
 
 
 async def test_an_unknown_topic_has_no_range(wire: Wire) -> None:
