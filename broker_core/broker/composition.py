@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 
-from broker_core.broker import delay, groups, offsets, topics
+from broker_core.broker import delay, groups, offsets, request_modes, topics
 from broker_core.broker.arrivals import Arrivals, Soon
 from broker_core.broker.clients import Clients
 from broker_core.broker.config import BrokerConfig
@@ -22,10 +22,12 @@ from broker_core.broker.pop.journal import Journal
 from broker_core.broker.pop.leases import Leases
 from broker_core.broker.queue_locks import QueueLocks
 from broker_core.broker.registration import Registration
+from broker_core.broker.request_modes import RequestModes
 from broker_core.broker.resets import Resets
 from broker_core.broker.saving import Saver
 from broker_core.broker.settings import Settings
 from broker_core.broker.stats import Stats
+from broker_core.broker.topic_queues import TopicQueues
 from broker_core.broker.topics import Topics
 from broker_core.logs import get_logger
 from broker_core.protocol.host import parse_host
@@ -93,6 +95,8 @@ def compose(settings: Settings, around: Surroundings) -> Parts:
         saver=Saver(around.files),
         memory=around.memory,
         resets=Resets(consumed, leases, config.limits),
+        request_modes=_load_request_modes(config),
+        topic_queues=TopicQueues(config.name_servers, around.remoting, clock),
     )
     settings.watch(_follower(parts))
     return parts
@@ -136,6 +140,12 @@ def _load_groups(config: BrokerConfig) -> Groups:
 
 def _load_offsets(config: BrokerConfig) -> ConsumerOffsets:
     register = ConsumerOffsets(JsonFile(config.config_folder / offsets.FILE_NAME))
+    register.load()
+    return register
+
+
+def _load_request_modes(config: BrokerConfig) -> RequestModes:
+    register = RequestModes(JsonFile(config.config_folder / request_modes.FILE_NAME), config.limits)
     register.load()
     return register
 

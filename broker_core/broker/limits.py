@@ -19,6 +19,7 @@ queue_locks            queues that orderly consumers hold   SYSTEM_ERROR (1)
 parked_pulls           long polls that wait, all queues     SYSTEM_BUSY (2): the client asks again after a second
 parked_pops            long polls for leases that wait      POLLING_FULL (209)
 pop_batch              messages leased by one request       INVALID_PARAMETER (29)
+request_modes          topics of groups that are to pop     SYSTEM_ERROR (1)
 leases_per_group       messages out on lease to one group   FLOW_CONTROL (215)
 query_results          messages of one look-up by key       the answer is cut there
 unflushed_waiters      sends that wait for one sync flush   SYSTEM_BUSY (2)
@@ -87,6 +88,7 @@ class Limits:
     parked_pulls: int = 100_000  # as many as the reference holds pops (behaviour.md I.2)
     parked_pops: int = 100_000
     pop_batch: int = 32
+    request_modes: int = 20_000
     leases_per_group: int = 100_000
     query_results: int = 64  # maxMsgsNumBatch (remoting-protocol.md 7.2)
     unflushed_waiters: int = 100_000

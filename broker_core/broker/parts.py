@@ -16,10 +16,12 @@ from broker_core.broker.offsets import ConsumerOffsets
 from broker_core.broker.pop.leases import Leases
 from broker_core.broker.queue_locks import QueueLocks
 from broker_core.broker.registration import Registration
+from broker_core.broker.request_modes import RequestModes
 from broker_core.broker.resets import Resets
 from broker_core.broker.saving import Saver
 from broker_core.broker.settings import Settings
 from broker_core.broker.stats import Stats
+from broker_core.broker.topic_queues import TopicQueues
 from broker_core.broker.topics import Topics
 from broker_core.remoting.connection import Connection
 from broker_core.remoting.memory import Memory
@@ -50,6 +52,8 @@ class Parts:
     saver: Saver
     memory: Memory
     resets: Resets
+    request_modes: RequestModes
+    topic_queues: TopicQueues
 
     @property
     def config(self) -> BrokerConfig:

@@ -18,6 +18,7 @@ from broker_core.broker.parked_pulls import SLOT_MS
 from broker_core.broker.parts import Parts
 from broker_core.broker.pop.journal import Journal
 from broker_core.broker.processors.composition import Processors, processors_of
+from broker_core.broker.processors.notifications import STEP_MS
 from broker_core.broker.settings import Settings
 from broker_core.errors import GantryError
 from broker_core.logs import get_logger
@@ -212,6 +213,7 @@ class Broker:
         return [
             Step("parked pulls", SLOT_MS, processors.pulls.expire),
             Step("leases", SLOT_MS, processors.pops.step),
+            Step("notifications", STEP_MS, processors.notifications.step),
             Step("waiting sends", SLOT_MS, parts.durability.expire),
             Step("delay", periods.delay_step, parts.delay.step),
             Step("statistics", _SECOND_MS, parts.stats.step),
@@ -251,7 +253,8 @@ class Broker:
     async def _save(self, _now: int) -> None:
         """Write the registers that changed, and the journal of leases anew when it has grown."""
         parts = self.parts
-        await parts.saver.save_all((parts.topics, parts.groups, parts.offsets, parts.delay, parts.settings))
+        registers = (parts.topics, parts.groups, parts.offsets, parts.delay, parts.settings, parts.request_modes)
+        await parts.saver.save_all(registers)
         await self._rewrite_journal(parts)
 
     async def _rewrite_journal(self, parts: Parts) -> None:

@@ -9,9 +9,10 @@ import pytest
 
 from broker_core.client.config import Strategy
 from broker_core.client.consumer.rebalance import allot
-from broker_core.client.consumer.strategies import average, average_by_circle, consistent_hash, fixed, machine_room
+from broker_core.client.consumer.strategies import consistent_hash, fixed, machine_room
 from broker_core.client.faults import FaultAvoidance, Faults
 from broker_core.client.selection import queue_for_key
+from broker_core.protocol.allocation import average, average_by_circle
 from broker_core.protocol.bodies.queues import MessageQueue
 from tests.compat.driver import Driver, JavaObject
 from tests.compat.java_values import JavaMessage, Queue

@@ -11,10 +11,12 @@ from broker_core.broker.pop.taking import Taker
 from broker_core.broker.processors.access import AccessProcessor
 from broker_core.broker.processors.ack import AckProcessor
 from broker_core.broker.processors.admin import AdminProcessor
+from broker_core.broker.processors.assignments import AssignmentProcessor
 from broker_core.broker.processors.clients import ClientProcessor
 from broker_core.broker.processors.groups import GroupProcessor
 from broker_core.broker.processors.handlers import Processor
 from broker_core.broker.processors.messages import MessageProcessor
+from broker_core.broker.processors.notifications import NotificationProcessor
 from broker_core.broker.processors.offsets import OffsetProcessor
 from broker_core.broker.processors.pop import PopProcessor
 from broker_core.broker.processors.pull import PullProcessor
@@ -34,23 +36,30 @@ class Processors:
     clients: ClientProcessor
     pulls: PullProcessor
     pops: PopProcessor
+    notifications: NotificationProcessor
     others: Sequence[Processor]
 
     @property
     def all(self) -> Sequence[Processor]:
         """Every one; no two answer the same code."""
-        return (self.clients, self.pulls, self.pops, *self.others)
+        return (self.clients, self.pulls, self.pops, self.notifications, *self.others)
 
     def drain(self) -> None:
         """Answer every long poll that waits."""
         self.pulls.drain()
         self.pops.drain()
+        self.notifications.drain()
 
 
 def processors_of(parts: Parts) -> Processors:
     """Return what answers the requests to a broker of these parts."""
     pulls, pops = PullProcessor(parts), _pops(parts)
-    sends = SendProcessor(parts)
+    sends, notifications = SendProcessor(parts), NotificationProcessor(parts)
+    counts = {
+        "parkedPulls": pulls.waiting,
+        "parkedPops": pops.waiting,
+        "parkedNotifications": notifications.waiting,
+    }
     others = (
         sends,
         ReplyProcessor(parts, sends),
@@ -62,11 +71,12 @@ def processors_of(parts: Parts) -> Processors:
         MessageProcessor(parts),
         RelayProcessor(parts),
         QueueProcessor(parts),
+        AssignmentProcessor(parts),
         SettingsProcessor(parts),
         AccessProcessor(),
-        AdminProcessor(parts, {"parkedPulls": pulls.waiting, "parkedPops": pops.waiting}),
+        AdminProcessor(parts, counts),
     )
-    return Processors(ClientProcessor(parts), pulls, pops, others)
+    return Processors(ClientProcessor(parts), pulls, pops, notifications, others)
 
 
 def _pops(parts: Parts) -> PopProcessor:

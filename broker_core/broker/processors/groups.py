@@ -88,6 +88,7 @@ class GroupProcessor:
         parts.groups.delete(header.group_name, now=parts.clock())
         parts.locks.drop_group(header.group_name)
         parts.leases.close_matching(group=header.group_name)
+        parts.request_modes.forget(group=header.group_name)
         parts.stats.forget(f"{topic}@{header.group_name}" for topic in parts.offsets.topics_of(header.group_name))
         if header.remove_offset:
             parts.offsets.drop_group(header.group_name)

@@ -85,6 +85,7 @@ class TopicProcessor:
         parts.offsets.drop_topic(topic)
         parts.leases.close_matching(topic=topic)
         parts.stats.forget([topic, *(f"{topic}@{group}" for group in readers)])
+        parts.request_modes.forget(topic=topic)
         parts.registration.want()
         await parts.saver.save(parts.topics)
         return Command.response(ResponseCode.SUCCESS)

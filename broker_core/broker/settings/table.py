@@ -129,6 +129,7 @@ _ALL: Final = (
             ("ParkedPulls", "parked_pulls"),
             ("ParkedPops", "parked_pops"),
             ("PopBatch", "pop_batch"),
+            ("RequestModes", "request_modes"),
             ("LeasesPerGroup", "leases_per_group"),
             ("UnflushedWaiters", "unflushed_waiters"),
             ("UnansweredRequests", "unanswered_requests"),

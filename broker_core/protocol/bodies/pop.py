@@ -56,9 +56,9 @@ class MessageQueueAssignment:
 
 @dataclass(frozen=True, slots=True)
 class QueryAssignmentResponseBody:
-    """The queues of one member."""
+    """The queues of one member; without a list it keeps those it has."""
 
-    message_queue_assignments: list[MessageQueueAssignment] = field(default_factory=list)
+    message_queue_assignments: list[MessageQueueAssignment] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from broker_core.client.consumer.rebalance import Change, allot, change
-from broker_core.client.consumer.strategies import average
+from broker_core.protocol.allocation import average
 from broker_core.protocol.bodies.queues import MessageQueue
 
 QUEUES = [MessageQueue("orders", broker, index) for broker in ("broker-a", "broker-b") for index in range(4)]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from broker_core.client.config import Strategy
 from broker_core.client.consumer import strategies
 from broker_core.client.consumer.strategies import STRATEGIES
+from broker_core.protocol.allocation import average
 from broker_core.protocol.bodies.queues import MessageQueue
 
 
@@ -20,30 +21,6 @@ def queues(count: int, broker: str = "a") -> list[MessageQueue]:
 
 def ids(found: list[MessageQueue]) -> list[int]:
     return [queue.queue_id for queue in found]
-
-
-@pytest.mark.parametrize(
-    ("count", "members", "shares"),
-    [
-        (8, 3, [[0, 1, 2], [3, 4, 5], [6, 7]]),
-        (4, 4, [[0], [1], [2], [3]]),
-        (2, 4, [[0], [1], [], []]),
-        (5, 2, [[0, 1, 2], [3, 4]]),
-        (4, 1, [[0, 1, 2, 3]]),
-    ],
-)
-def test_average_gives_runs(count: int, members: int, shares: list[list[int]]) -> None:
-    names = [f"m{index}" for index in range(members)]
-
-    assert [ids(strategies.average(name, queues(count), names)) for name in names] == shares
-
-
-def test_circle_deals_like_cards() -> None:
-    names = ["m0", "m1", "m2"]
-
-    assert [ids(strategies.average_by_circle(name, queues(8), names)) for name in names] == [
-        [0, 3, 6], [1, 4, 7], [2, 5],
-    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES.values(), ids=STRATEGIES)
@@ -87,7 +64,7 @@ def test_a_room_without_members_is_shared_by_all() -> None:
     everywhere = queues(2, "room1@a") + queues(4, "room2@b")
     names = ["room1-x", "room1-y"]
     strategy = strategies.machine_room_nearby(
-        strategies.average,
+        average,
         room_of_queue=lambda queue: queue.broker_name.split("@")[0],
         room_of_client=lambda client: client.split("-")[0],
     )

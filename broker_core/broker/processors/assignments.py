@@ -1,0 +1,121 @@
+"""Sharing out a topic's queues among a group's members, where the broker does it (remoting-protocol.md 9.2; I.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from broker_core.broker.errors import GroupNotFound, IllegalArgument, SystemTopic
+from broker_core.broker.parts import Parts
+from broker_core.broker.processors.handlers import Handlers, body_of
+from broker_core.broker.request_modes import POP, PULL
+from broker_core.broker.topics import RETRY_PREFIX
+from broker_core.protocol import bodies
+from broker_core.protocol.allocation import average, average_by_circle
+from broker_core.protocol.bodies.heartbeat import MessageModel
+from broker_core.protocol.bodies.pop import (
+    MessageQueueAssignment,
+    QueryAssignmentRequestBody,
+    QueryAssignmentResponseBody,
+    SetMessageRequestModeRequestBody,
+)
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.codes import RequestCode, ResponseCode
+from broker_core.protocol.command import Command
+from broker_core.remoting.connection import Connection
+
+ANY_QUEUE: Final = -1
+"""Whoever pops a broker's queues together is told this queue id."""
+
+_MODES: Final = (PULL, POP)
+_STRATEGIES: Final[Mapping[str, Callable[[str, Sequence[MessageQueue], Sequence[str]], list[MessageQueue]]]] = {
+    "AVG": average,
+    "AVG_BY_CIRCLE": average_by_circle,
+}
+
+
+class AssignmentProcessor:
+    """Answers 400 and 401."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def handlers(self) -> Handlers:
+        """Return which code is answered by which method."""
+        return {
+            RequestCode.QUERY_ASSIGNMENT: self.assign,
+            RequestCode.SET_MESSAGE_REQUEST_MODE: self.set_mode,
+        }
+
+    async def set_mode(self, request: Command, _: Connection) -> Command:
+        """Keep whether a group pulls or pops a topic; its members learn it when they ask for their queues."""
+        mode = body_of(SetMessageRequestModeRequestBody, request, self._parts.config.limits)
+        if mode.mode not in _MODES:
+            raise IllegalArgument(f"mode {mode.mode[:80]!r} is none of {', '.join(_MODES)}")
+        if mode.topic.startswith(RETRY_PREFIX):
+            raise SystemTopic(mode.topic)
+        self._parts.topics.get(mode.topic)
+        if self._parts.groups.find(mode.consumer_group) is None:
+            raise GroupNotFound(mode.consumer_group)
+        self._parts.request_modes.put(mode)
+        await self._parts.saver.save(self._parts.request_modes)
+        return Command.response(ResponseCode.SUCCESS)
+
+    async def assign(self, request: Command, _: Connection) -> Command:
+        """Return the queues of one member, each with how it gets their messages.
+
+        Without a list in the answer the member keeps what it has: the topic or the member is not known yet.
+        """
+        asked = body_of(QueryAssignmentRequestBody, request, self._parts.config.limits)
+        mode = self._parts.request_modes.find(asked.topic, asked.consumer_group)
+        queues = await self._parts.topic_queues.find(asked.topic)
+        own = self._share(asked, mode, queues) if queues is not None else None
+        given = None if own is None else [MessageQueueAssignment(queue, mode.mode) for queue in own]
+        return Command.response(ResponseCode.SUCCESS, body=bodies.encode(QueryAssignmentResponseBody(given)))
+
+    def _share(
+        self,
+        asked: QueryAssignmentRequestBody,
+        mode: SetMessageRequestModeRequestBody,
+        queues: Sequence[MessageQueue],
+    ) -> list[MessageQueue] | None:
+        if asked.message_model is MessageModel.BROADCASTING:
+            return list(queues)
+        group = self._parts.clients.find_consumers(asked.consumer_group)
+        members = sorted(group.client_ids()) if group is not None else []
+        if asked.client_id not in members:
+            return None
+        if mode.mode != POP:
+            return self._allocate(asked, queues, members)
+        return self._share_for_pop(asked, mode.pop_share_queue_num, queues, members)
+
+    def _share_for_pop(
+        self, asked: QueryAssignmentRequestBody, share_with: int, queues: Sequence[MessageQueue], members: list[str]
+    ) -> list[MessageQueue]:
+        """Return the own share and those of the next `share_with` members; all queues of all brokers if that is all."""
+        if share_with <= 0 or share_with >= len(members) - 1:
+            brokers = sorted({queue.broker_name for queue in queues})
+            return [MessageQueue(asked.topic, broker, ANY_QUEUE) for broker in brokers]
+        index = members.index(asked.client_id)
+        if len(members) > len(queues):
+            return [queues[index % len(queues)]]
+        near = [members[(index + step) % len(members)] for step in range(share_with + 1)]
+        return [queue for member in near for queue in self._allocate(asked, queues, members, member)]
+
+    def _allocate(
+        self,
+        asked: QueryAssignmentRequestBody,
+        queues: Sequence[MessageQueue],
+        members: list[str],
+        member: str | None = None,
+    ) -> list[MessageQueue]:
+        """Return the share of one member; raise IllegalArgument for a strategy that only clients know.
+
+        A client that is refused shares out the queues itself, which it can.
+        """
+        name = asked.strategy_name or ""
+        strategy = _STRATEGIES.get(name)
+        if strategy is None:
+            known = ", ".join(_STRATEGIES)
+            raise IllegalArgument(f"strategy {name[:80]!r} is none of {known}: share out the queues in the client")
+        return strategy(member or asked.client_id, queues, members)

@@ -1,0 +1,134 @@
+"""Telling that there is something to pop, without popping it (remoting-protocol.md 9.2, code 200054)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from broker_core.broker.errors import BrokerUnreadable, IllegalArgument, TopicUnreadable
+from broker_core.broker.parked_pulls import REQUEST_BYTES, Parked, bare
+from broker_core.broker.parts import Parts
+from broker_core.broker.processors.handlers import Handlers
+from broker_core.protocol.codes import PERM_READ, RequestCode, ResponseCode
+from broker_core.protocol.command import Command
+from broker_core.protocol.headers.pop import NotificationRequest, NotificationResponse
+from broker_core.remoting.connection import Connection
+
+MAX_WAIT_MS: Final = 60_000
+STEP_MS: Final = 200
+"""So often it is looked whether a lease has ended; a message that comes is told at once."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ParkedNotification:
+    """A question that waits for something to pop until `deadline` (ms)."""
+
+    request: Command
+    header: NotificationRequest
+    connection: Connection
+    deadline: int
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Topic and group."""
+        return self.header.topic, self.header.consumer_group
+
+    @property
+    def size_bytes(self) -> int:
+        """What it takes of the memory."""
+        return REQUEST_BYTES
+
+
+class NotificationProcessor:
+    """Answers 200054."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._parked: Parked[ParkedNotification] = Parked(parts.config.limits.parked_pops, parts.memory)
+        self._waiting: dict[str, set[str]] = {}
+        parts.arrivals.listen(self.arrived)
+
+    def handlers(self) -> Handlers:
+        """Return which code is answered by which method."""
+        return {RequestCode.NOTIFICATION: self.ask}
+
+    def ask(self, request: Command, connection: Connection) -> Command | None:
+        """Say whether there is something to pop, or return None while the request waits for it."""
+        header = request.header(NotificationRequest)
+        now = self._parts.clock()
+        self._check(header, now)
+        if self._has_message(header, now):
+            return _answer(True)
+        if header.poll_time <= 0:
+            return _answer(False)
+        parked = ParkedNotification(bare(request), header, connection, now + min(header.poll_time, MAX_WAIT_MS))
+        if not self._parked.has_room or not self._parked.park(parked):
+            return _answer(False, polling_full=True)
+        self._waiting.setdefault(header.topic, set()).add(header.consumer_group)
+        return None
+
+    def waiting(self) -> int:
+        """Return how many questions wait."""
+        return len(self._parked)
+
+    def arrived(self, topic: str, _queue_id: int) -> None:
+        """Tell the groups that wait for this topic."""
+        for group in list(self._waiting.get(topic, ())):
+            self._tell(topic, group, self._parts.clock())
+
+    def step(self, now: int) -> None:
+        """Tell of messages whose lease ended, and end the waits whose time is over."""
+        for topic, groups in list(self._waiting.items()):
+            for group in list(groups):
+                self._tell(topic, group, now)
+        for parked in self._parked.expire(now):
+            parked.connection.answer(parked.request, _answer(False))
+
+    def drain(self) -> None:
+        """End all waits: the broker stops."""
+        for parked in self._parked.drain():
+            parked.connection.answer(parked.request, _answer(False))
+
+    def _tell(self, topic: str, group: str, now: int) -> None:
+        for parked in self._parked.at((topic, group)):
+            if self._has_message(parked.header, now):
+                self._parked.remove(parked)
+                parked.connection.answer(parked.request, _answer(True))
+        if not self._parked.waits_at((topic, group)):
+            self._waiting[topic].discard(group)
+            if not self._waiting[topic]:
+                del self._waiting[topic]
+
+    def _has_message(self, header: NotificationRequest, now: int) -> bool:
+        topic = self._parts.topics.find(header.topic)
+        if topic is None:
+            return False
+        queues = range(topic.read_queue_nums) if header.queue_id < 0 else (header.queue_id,)
+        return any(self._has_message_in(header, queue_id, now) for queue_id in queues)
+
+    def _has_message_in(self, header: NotificationRequest, queue_id: int, now: int) -> bool:
+        store = self._parts.store
+        leased = self._parts.leases.find(header.consumer_group, header.topic, queue_id)
+        if leased is not None:
+            if header.order and leased.has_live_lease(now):
+                return False
+            return leased.due_count > 0 or leased.next_offset < store.max_offset(header.topic, queue_id)
+        offset = self._parts.offsets.find(header.consumer_group, header.topic, queue_id)
+        begin = max(offset or 0, store.min_offset(header.topic, queue_id))
+        return begin < store.max_offset(header.topic, queue_id)
+
+    def _check(self, header: NotificationRequest, now: int) -> None:
+        if not self._parts.config.permission & PERM_READ:
+            raise BrokerUnreadable(self._parts.address)
+        topic = self._parts.topics.get(header.topic)
+        if not topic.perm & PERM_READ:
+            raise TopicUnreadable(header.topic)
+        if header.queue_id >= topic.read_queue_nums:
+            raise IllegalArgument(
+                f"queueId {header.queue_id} of topic {header.topic}: it has {topic.read_queue_nums} queues"
+            )
+        self._parts.groups.get_consuming(header.consumer_group, now=now)
+
+
+def _answer(has_message: bool, *, polling_full: bool = False) -> Command:
+    return Command.response(ResponseCode.SUCCESS, NotificationResponse(has_message, polling_full))
