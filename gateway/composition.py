@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Final
 
 import redis.asyncio
@@ -17,8 +18,11 @@ from console.clusters import connections as cluster_connections
 from console.clusters.connections import Connections
 from console.clusters.services import EMBEDDED, find_address
 from gateway import env, lookups, sockets
+from gateway.arrival import Arrival, client_of
 from gateway.auth import Authenticator
 from gateway.compression import LEAST_DATA_BYTES, compressing
+from gateway.connections import OpenConnections
+from gateway.control.plane import ControlPlane
 from gateway.data.app import DataPlane
 from gateway.data.parts import Parts
 from gateway.data.receipts import Receipts, derive_key
@@ -41,13 +45,17 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 _log = logging.getLogger(__name__)
 
 _MOST: Final = 10_000_000
+# Half of what the server accepts before it accepts no more (`--backpressure`): that is a wall, and not to be reached.
+_MOST_CONNECTIONS: Final = 32_768
 
 
 class Gateway:
     """The ASGI application of one process: starts its parts with the server's lifespan, and ends them with it."""
 
     def __init__(self, django: App) -> None:
-        self._django = django
+        self._limits = _limits()
+        self._control = ControlPlane(django, self._limits.sizes)
+        self._open = OpenConnections(self._limits.arrivals)
         self._parts: Parts | None = None
         self._starting = asyncio.Lock()
 
@@ -60,13 +68,12 @@ class Gateway:
         if self._parts is None:
             await self.start()
         if kind == "http":
-            route = find_route(scope["method"], scope["path"])
-            if route is not None:
-                await self._data(route, scope, receive, compressing(scope, send, least=LEAST_DATA_BYTES))
-            elif scope["path"] in PAGES:
-                await self._pages(scope, receive, compressing(scope, send))
-            else:
-                await self._django(scope, receive, compressing(scope, send))
+            arrival = Arrival(scope, receive, self._limits.arrivals)
+            self._open.begin(arrival)
+            try:
+                await self._http(scope, arrival, send)
+            finally:
+                self._open.end(arrival)
         elif kind == "websocket":
             await self._socket(scope, receive, send)
 
@@ -89,7 +96,7 @@ class Gateway:
                 ),
                 receipts=Receipts(derive_key(settings.SECRET_KEY)),
                 redis=store,
-                limits=_limits(),
+                limits=self._limits,
             )
             parts.metrics.gauge("gantry_gateway_leases_out", "Leases not settled and not over.", parts.leases.total)
             self._data = DataPlane(parts)
@@ -112,12 +119,30 @@ class Gateway:
         await receive()
         parts = await self.start()
         on_stop_signal(parts.draining.set)
+        self._open.start()
         await send({"type": "lifespan.startup.complete"})
         await receive()
+        await self._open.stop()
         await self.stop()
         await send({"type": "lifespan.shutdown.complete"})
 
+    async def _http(self, scope: Scope, arrival: Arrival, send: Send) -> None:
+        route = find_route(scope["method"], scope["path"])
+        if route is not None:
+            await self._data(route, scope, arrival, compressing(scope, send, least=LEAST_DATA_BYTES))
+        elif scope["path"] in PAGES:
+            await self._pages(scope, arrival, compressing(scope, send))
+        else:
+            await self._control(scope, arrival, compressing(scope, send))
+
     async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            with self._open.socket(client_of(scope)):
+                await self._handshake(scope, receive, send)
+        except ProblemError as problem:
+            await sockets.refuse(scope, receive, send, problem)
+
+    async def _handshake(self, scope: Scope, receive: Receive, send: Send) -> None:
         assert self._parts is not None
         path, headers = scope["path"], dict(scope["headers"])
         try:
@@ -151,6 +176,12 @@ def _limits() -> Limits:
     return Limits(
         produce=Rate("produce", produce, 2 * produce),
         consume=Rate("consume", consume, 2 * consume),
+        arrivals=replace(
+            usual.arrivals,
+            connections=env.number("GANTRY_CONNECTIONS", usual.arrivals.connections, low=16, high=_MOST_CONNECTIONS),
+            idle_seconds=env.number("GANTRY_IDLE_SECONDS", int(usual.arrivals.idle_seconds), low=1, high=3600),
+            pause_seconds=env.number("GANTRY_BODY_PAUSE_SECONDS", int(usual.arrivals.pause_seconds), low=1, high=100),
+        ),
         leases_per_group=env.number("GANTRY_LEASES_PER_GROUP", usual.leases_per_group, low=1, high=_MOST),
         leases_per_caller=env.number("GANTRY_LEASES_PER_CALLER", usual.leases_per_caller, low=1, high=_MOST),
     )

@@ -1,4 +1,4 @@
-"""Sizes, rates and leases: every limit of the gateway by name, with its value and its answer when reached.
+"""Sizes, rates, connections and leases: every limit of the gateway by name, with its value and its answer when reached.
 
 Rates are token buckets, one for each caller and route class, kept in the memory of this process: with N gateway
 processes a caller may do up to N times as much. Leases out are counted the same way; an acknowledgement that reaches
@@ -22,12 +22,23 @@ class Sizes:
     """What one request may hold."""
 
     body_bytes: int = 8 * MIB  # a batch; base64 makes four bytes of three
+    control_bytes: int = MIB  # a request of the control plane
     message_bytes: int = 4 * MIB  # RocketMQ's maxMessageSize; a broker refuses more
     batch_messages: int = 1000
     receipts: int = 1000
     keys: int = 64
     properties_bytes: int = 30_000  # brokers take 32,767 with what they add themselves
     frame_bytes: int = 8 * MIB
+
+
+@dataclass(frozen=True, slots=True)
+class Arrivals:
+    """How many connections there may be, and how long a client may say nothing."""
+
+    connections: int = 8192  # of this process; above it the longest idle ones are closed
+    idle_seconds: float = 30.0  # a connection without a request
+    pause_seconds: float = 10.0  # between two parts of a body
+    body_seconds: float = 120.0  # a whole body
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +55,7 @@ class Limits:
     """All limits of a gateway process."""
 
     sizes: Sizes = field(default_factory=Sizes)
+    arrivals: Arrivals = field(default_factory=Arrivals)
     # Messages, not requests: a batch of 100 costs 100.
     produce: Rate = Rate("produce", 50_000, 100_000)
     # Requests to receive, ack, nack and extend.

@@ -102,6 +102,7 @@ TOPIC_NOT_FOUND: Final = Kind(404, "TOPIC_NOT_FOUND", "No such topic")
 GROUP_NOT_FOUND: Final = Kind(404, "GROUP_NOT_FOUND", "No such consumer group")
 METHOD_NOT_ALLOWED: Final = Kind(405, "METHOD_NOT_ALLOWED", "This path has no such method")
 NOT_ACCEPTABLE: Final = Kind(406, "NOT_ACCEPTABLE", "No representation that the client accepts")
+REQUEST_TIMEOUT: Final = Kind(408, "REQUEST_TIMEOUT", "The request did not arrive in time", True)
 CONFLICT: Final = Kind(409, "CONFLICT", "In conflict with the present state")
 ALREADY_EXISTS: Final = Kind(409, "ALREADY_EXISTS", "It exists already")
 TOPIC_READ_ONLY: Final = Kind(409, "TOPIC_READ_ONLY", "The topic cannot be written")
@@ -131,6 +132,7 @@ PRECONDITION_FAILED: Final = Kind(412, "PRECONDITION_FAILED", "It changed since 
 PRECONDITION_REQUIRED: Final = Kind(428, "PRECONDITION_REQUIRED", "If-Match is required")
 RATE_LIMITED: Final = Kind(429, "RATE_LIMITED", "Too many requests", True, 1)
 TOO_MANY_IN_FLIGHT: Final = Kind(429, "TOO_MANY_IN_FLIGHT", "Too many messages are out on lease", True, 1)
+TOO_MANY_CONNECTIONS: Final = Kind(429, "TOO_MANY_CONNECTIONS", "Too many connections are open", True, 5)
 
 # --- 5xx: our side, or the broker's ---
 

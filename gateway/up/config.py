@@ -28,6 +28,9 @@ SETTINGS: Final = (
     ("GANTRY_RATE_CONSUME", "10000", "requests a second to receive and settle of one caller"),
     ("GANTRY_LEASES_PER_GROUP", "100000", "messages that a group may have out on lease"),
     ("GANTRY_LEASES_PER_CALLER", "20000", "messages that one caller may have out on lease"),
+    ("GANTRY_CONNECTIONS", "8192", "connections that the gateway keeps; above it the longest idle ones are closed"),
+    ("GANTRY_IDLE_SECONDS", "30", "how long a connection may stay without a request"),
+    ("GANTRY_BODY_PAUSE_SECONDS", "10", "how long the body of a request may pause"),
     ("GANTRY_NATIVE", "on", "off: the broker goes on without its compiled functions, at less speed"),
     ("GANTRY_LOG_LEVEL", "INFO", "DEBUG, INFO, WARNING or ERROR"),
 )

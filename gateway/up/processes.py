@@ -90,18 +90,28 @@ def _broker(python: str, config: UpConfig) -> Child:
 
 
 def _gateway(config: UpConfig) -> Child:
-    command = (
+    command = gateway_command(config.bind, config.http_port)
+    return Child("gateway", command, ready="http", port=config.http_port)
+
+
+def gateway_command(bind: str, port: int) -> tuple[str, ...]:
+    """Return how a gateway is started that listens on `bind`:`port`."""
+    return (
         str(Path(sys.executable).with_name("granian")),
         "--interface", "asgi",
         "--loop", "uvloop",
-        "--host", config.bind,
-        "--port", str(config.http_port),
+        "--host", bind,
+        "--port", str(port),
         "--workers", "1",
+        # The server's own bound is a wall behind which nobody is answered; `gateway.connections` stays far below.
+        "--backpressure", "65536",
+        "--backlog", "4096",
+        # Also how long a connection may be kept without a next request.
+        "--http1-header-read-timeout", "30000",
         "--workers-kill-timeout", "5",
         "--log-level", "warning",
         "gateway.asgi:application",
     )  # fmt: skip
-    return Child("gateway", command, ready="http", port=config.http_port)
 
 
 def _workers(python: str) -> tuple[Child, ...]:

@@ -16,6 +16,7 @@ from typing import Final
 import httpx
 
 from gateway.up.checks import free_port
+from gateway.up.processes import gateway_command
 from tests.support.wait import wait_until
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -78,8 +79,8 @@ class Installation:
 
 
 @contextmanager
-def running_installation(data: Path, *, name_server: str, redis_url: str) -> Iterator[Installation]:
-    """Prepare a database and run a gateway on it until the block ends."""
+def running_installation(data: Path, *, name_server: str, redis_url: str, **settings: str) -> Iterator[Installation]:
+    """Prepare a database and run a gateway on it, with settings of its own, until the block ends."""
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("GANTRY_")},
         "PYTHONPATH": str(ROOT),
@@ -87,18 +88,17 @@ def running_installation(data: Path, *, name_server: str, redis_url: str) -> Ite
         "GANTRY_DATA_DIR": str(data),
         "GANTRY_REDIS_URL": redis_url,
         "GANTRY_NAME_SERVERS": name_server,
+        **settings,
     }
     prepared = subprocess.run(
         [sys.executable, "-c", _PREPARE % PASSWORD], env=environment, check=True, capture_output=True, text=True
     )
     port = free_port("127.0.0.1")
-    command = [
-        str(Path(sys.executable).with_name("granian")), "--interface", "asgi", "--loop", "uvloop", "--workers", "1",
-        "--port", str(port), "--log-level", "warning", "gateway.asgi:application",
-    ]  # fmt: skip
     data.mkdir(exist_ok=True)
     with (data / "gateway.log").open("wb") as log:
-        process = subprocess.Popen(command, env=environment, cwd=ROOT, stdout=log, stderr=log)
+        process = subprocess.Popen(
+            gateway_command("127.0.0.1", port), env=environment, cwd=ROOT, stdout=log, stderr=log
+        )
     running = Installation(data, port, json.loads(prepared.stdout), process)
     try:
         wait_until(lambda: _answers(running))

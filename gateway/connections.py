@@ -1,0 +1,123 @@
+"""Every connection to this gateway, and which of them may stay: those in use, and a limited number of idle ones.
+
+The server accepts and answers, but knows no limit: whoever opens connections and says nothing would use up all that a
+process may have. So the process looks at its own sockets once a second. One that carries no request for a while is
+closed; above the limit the longest idle ones go at once, after them those whose body is the longest on its way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import resource
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from gateway.arrival import Arrival, Client
+from gateway.limits import Arrivals
+from gateway.own_sockets import Connection, OwnSockets, close, silent_seconds
+from gateway.problems import TOO_MANY_CONNECTIONS, ProblemError
+
+_LOOK_SECONDS: Final = 1.0
+# Files that a process has open beside its connections: database, brokers, Redis, pages.
+_OTHER_FILES: Final = 512
+
+_log = logging.getLogger(__name__)
+
+
+class OpenConnections:
+    """The connections of this process; begins to look at them when it is started."""
+
+    def __init__(self, limits: Arrivals) -> None:
+        self._limits = limits
+        self._own = OwnSockets()
+        self._under_way: set[Arrival] = set()
+        self._used: set[Client] = set()
+        self._sockets: dict[Client, int] = {}
+        self._looking: asyncio.Task[None] | None = None
+        self.most = limits.connections
+        """How many may be open; fewer than the limit where the system allows fewer files."""
+
+    def start(self) -> None:
+        """Look after the connections until `stop`."""
+        room = _all_files() - _OTHER_FILES
+        if room < self.most:
+            _log.warning("this process may open too few files for %d connections: %d it is", self.most, room)
+            self.most = room
+        self._looking = asyncio.create_task(self._look_on(), name="connections: look")
+
+    async def stop(self) -> None:
+        """Look no more."""
+        if self._looking is not None:
+            self._looking.cancel()
+            await asyncio.gather(self._looking, return_exceptions=True)
+
+    def begin(self, arrival: Arrival) -> None:
+        """Note that a connection carries a request."""
+        self._under_way.add(arrival)
+
+    def end(self, arrival: Arrival) -> None:
+        """Note that the request is answered."""
+        self._under_way.discard(arrival)
+        self._used.add(arrival.client)
+
+    @contextmanager
+    def socket(self, client: Client) -> Iterator[None]:
+        """Count a WebSocket while it is open; raise TOO_MANY_CONNECTIONS when there are as many as may be."""
+        if sum(self._sockets.values()) >= self.most:
+            raise ProblemError(TOO_MANY_CONNECTIONS, f"{self.most} WebSockets are open, as many as may be.")
+        self._sockets[client] = self._sockets.get(client, 0) + 1
+        try:
+            yield
+        finally:
+            self._sockets[client] -= 1
+            if not self._sockets[client]:
+                del self._sockets[client]
+            self._used.add(client)
+
+    async def _look_on(self) -> None:
+        clock = asyncio.get_running_loop().time
+        while True:
+            await asyncio.sleep(_LOOK_SECONDS)
+            used, self._used = self._used | self._sockets.keys(), set()
+            under_way = {arrival.client: arrival for arrival in self._under_way}
+            try:
+                await asyncio.to_thread(self._look, used, under_way, clock())
+            except OSError:
+                _log.exception("connections: looking at them failed")
+
+    def _look(self, used: Collection[Client], under_way: dict[Client, Arrival], now: float) -> None:
+        """Close what is idle for too long, and what is too much."""
+        connections = self._own.connections(now)
+        idle: list[Connection] = []
+        arriving: list[Connection] = []
+        for each in connections:
+            arrival = under_way.get(each.client)
+            if arrival is None and each.client not in used:
+                idle.append(each)
+                continue
+            each.idle_since = now
+            if arrival is not None and not arrival.is_whole:
+                arriving.append(each)
+        idle.sort(key=lambda each: each.idle_since)
+        victims = [each for each in idle if self._is_too_idle(each, now)]
+        excess = len(connections) - self.most
+        if excess > len(victims):
+            arriving.sort(key=lambda each: under_way[each.client].since)
+            victims = [*idle, *arriving][:excess]
+            _log.warning("%d connections, %d may be: the longest idle ones are closed", len(connections), self.most)
+        for each in victims:
+            close(each)
+
+    def _is_too_idle(self, connection: Connection, now: float) -> bool:
+        """Return whether a connection is idle for too long; one whose last answer is still on its way is not idle."""
+        longest = self._limits.idle_seconds
+        return now - connection.idle_since > longest and silent_seconds(connection) > longest
+
+
+def _all_files() -> int:
+    """Let this process open as many files as the system lets it, and return how many."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    return most

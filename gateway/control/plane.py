@@ -1,0 +1,60 @@
+"""The control plane as an ASGI application: Django, behind a bound on what a body may be and how long it may take."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from gateway.arrival import Arrival
+from gateway.data.app import RequestIds, read_body
+from gateway.data.parts import ClientGone
+from gateway.limits import Sizes
+from gateway.problems import ProblemError, respond
+from gateway.sockets import Event, Receive, Scope, Send
+
+_REQUEST_ID: Final = b"x-request-id"
+
+
+class ControlPlane:
+    """Hands Django requests whose body is whole; one that is too large or too late never reaches it."""
+
+    def __init__(self, django: Callable[[Scope, Receive, Send], Awaitable[None]], sizes: Sizes) -> None:
+        self._django = django
+        self._limit = sizes.control_bytes
+        self._ids = RequestIds()
+
+    async def __call__(self, scope: Scope, arrival: Arrival, send: Send) -> None:
+        """Answer one HTTP request."""
+        headers = dict(scope["headers"])
+        try:
+            body = await read_body(arrival, headers, self._limit)
+        except ClientGone:
+            return
+        except ProblemError as problem:
+            await self._refuse(problem, scope, headers, send)
+            return
+        await self._django(scope, _Whole(body, arrival), send)
+
+    async def _refuse(self, problem: ProblemError, scope: Scope, headers: dict[bytes, bytes], send: Send) -> None:
+        request_id = self._ids.of(headers.get(_REQUEST_ID))
+        status, answer, body = respond(problem, instance=scope["path"], request_id=request_id)
+        answer.append((_REQUEST_ID, request_id.encode()))
+        await send({"type": "http.response.start", "status": status, "headers": answer})
+        await send({"type": "http.response.body", "body": body})
+
+
+class _Whole:
+    """ASGI's receive of a request whose body is here: the body, and then the server's word that the client has gone."""
+
+    def __init__(self, body: bytes, arrival: Arrival) -> None:
+        self._body: bytes | None = body
+        self._arrival = arrival
+
+    async def __call__(self) -> Event:
+        if self._body is not None:
+            body, self._body = self._body, None
+            return {"type": "http.request", "body": body, "more_body": False}
+        while True:
+            event = await self._arrival()
+            if event["type"] == "http.disconnect":
+                return event

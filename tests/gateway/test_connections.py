@@ -1,0 +1,161 @@
+"""Requirements of `gateway.connections` and `gateway.arrival`, on a real gateway that strangers keep busy."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from websockets.sync.client import connect
+
+from tests.gateway.installation import Installation, running_installation
+from tests.support.cluster import RunningBroker
+from tests.support.wait import wait_until
+
+PLANES = [
+    "/api/v1/clusters/local/topics/orders/messages",
+    "/api/v1/login",
+    "/api/v1/clusters/local/topics",
+    "/topics",
+]
+HALF_SENT = b"POST /api/v1/login HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Le"
+
+
+LIMITS = {"GANTRY_CONNECTIONS": "100", "GANTRY_IDLE_SECONDS": "1", "GANTRY_BODY_PAUSE_SECONDS": "1"}
+
+
+@pytest.fixture(scope="module")
+def small(
+    tmp_path_factory: pytest.TempPathFactory, shared_broker: RunningBroker, redis_url: str
+) -> Iterator[Installation]:
+    """A gateway that keeps few connections, and idle ones not for long."""
+    data, server = tmp_path_factory.mktemp("small"), shared_broker.name_server
+    with running_installation(data, name_server=server, redis_url=redis_url, **LIMITS) as running:
+        yield running
+
+
+def slow(path: str, installation: Installation) -> bytes:
+    """Return the beginning of a request whose body never comes."""
+    return (
+        f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {installation.tokens['admin']}\r\n"
+        "Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
+    ).encode()
+
+
+@contextmanager
+def opened(installation: Installation, count: int, text: bytes = b"") -> Iterator[list[socket.socket]]:
+    """Open so many connections, and send no more than `text` on each."""
+    with ExitStack() as stack:
+        made = []
+        for _ in range(count):
+            each = stack.enter_context(socket.create_connection(("127.0.0.1", installation.port), timeout=60))
+            if text:
+                each.sendall(text)
+            made.append(each)
+        yield made
+
+
+def assert_all_answers(installation: Installation) -> None:
+    with installation.client(None) as stranger:
+        assert stranger.get("/healthz").status_code == 200
+    with installation.client("admin") as admin:
+        assert admin.get("/api/v1/clusters/local/topics").status_code == 200
+    headers = {"Authorization": f"Bearer {installation.tokens['admin']}"}
+    with connect(f"{installation.sockets}/events", additional_headers=headers, proxy=None) as live:
+        assert json.loads(live.recv())["type"] == "hello"
+
+
+def read_to_end(each: socket.socket) -> bytes:
+    """Return what comes until the other end closes."""
+    parts = []
+    while part := each.recv(65_536):
+        parts.append(part)
+    return b"".join(parts)
+
+
+def test_2000_silent_connections_and_200_slow_bodies_keep_nobody_out(installation: Installation) -> None:
+    with opened(installation, 2000), opened(installation, 200, slow(PLANES[1], installation)):
+        assert_all_answers(installation)
+
+
+def test_above_the_limit_the_longest_idle_ones_go_and_everybody_else_is_answered(small: Installation) -> None:
+    with opened(small, 300) as silent:
+        assert_all_answers(small)
+        assert read_to_end(silent[0]) == b""
+    with opened(small, 300, slow(PLANES[0], small)) as slow_ones:
+        assert_all_answers(small)
+        assert read_to_end(slow_ones[0]) == b""
+
+
+@pytest.mark.parametrize("text", [b"", b"PRI * HT", b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"])
+def test_an_idle_connection_ends(small: Installation, text: bytes) -> None:
+    with opened(small, 1, text) as (idle,):
+        answer = read_to_end(idle)
+        assert answer.startswith(b"HTTP/1.1 200") == text.startswith(b"GET")
+
+
+def test_a_socket_that_is_in_use_outlives_the_time_of_idle_ones(small: Installation) -> None:
+    # Given an open WebSocket and a long poll
+    admin = {"Authorization": f"Bearer {small.tokens['admin']}"}
+    with connect(f"{small.sockets}/events", additional_headers=admin, proxy=None) as live, opened(small, 1) as (idle,):
+        json.loads(live.recv())
+        with small.client("admin") as client:
+            client.post("/api/v1/clusters/local/topics", json={"name": "connections"})
+            answer = client.post(
+                "/api/v1/clusters/local/groups/connections/topics/connections:receive", json={"wait_ms": 3000}
+            )
+        # When idle connections of the same age have been closed
+        assert read_to_end(idle) == b""
+        # Then both were served to their end
+        assert answer.json()["reason"] == "timeout"
+        live.send('{"type":"subscribe","subjects":["nonsense"]}')
+        assert json.loads(live.recv())["type"] == "denied"
+
+
+@pytest.mark.parametrize("path", PLANES)
+def test_a_body_that_stalls_is_refused(small: Installation, path: str) -> None:
+    with opened(small, 1, slow(path, small)) as (stalled,):
+        head, _, body = read_to_end(stalled).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 408"), head
+    assert json.loads(body)["code"] == "REQUEST_TIMEOUT"
+    assert b"x-request-id" in head.lower()
+
+
+def test_a_request_whose_head_stalls_ends(small: Installation) -> None:
+    with opened(small, 1, HALF_SENT) as (half,):
+        assert b"200" not in read_to_end(half)
+
+
+def test_websockets_above_the_limit_are_refused_and_requests_are_not(small: Installation) -> None:
+    admin = {"Authorization": f"Bearer {small.tokens['admin']}"}
+    with ExitStack() as stack:
+
+        def one_more() -> str:
+            live = stack.enter_context(connect(f"{small.sockets}/events", additional_headers=admin, proxy=None))
+            return str(json.loads(live.recv()).get("problem", {}).get("code"))
+
+        codes = [one_more() for _ in range(101)]
+        assert codes == ["None"] * 100 + ["TOO_MANY_CONNECTIONS"]
+        assert httpx.get(f"{small.url}/healthz", trust_env=False).status_code == 200
+    wait_until(lambda: _opens(small, admin))
+
+
+def _opens(installation: Installation, headers: dict[str, str]) -> bool:
+    with connect(f"{installation.sockets}/events", additional_headers=headers, proxy=None) as live:
+        return bool(json.loads(live.recv())["type"] == "hello")
+
+
+def test_descriptors_beyond_the_old_soft_limit_are_used(installation: Installation) -> None:
+    limits = Path(f"/proc/{_worker(installation)}/limits").read_text().splitlines()
+    (files,) = (line.split() for line in limits if line.startswith("Max open files"))
+    assert files[3] == files[4]
+
+
+def _worker(installation: Installation) -> int:
+    """Return the process that serves, a child of the one that was started."""
+    children = Path(f"/proc/{installation.process.pid}/task/{installation.process.pid}/children").read_text().split()
+    return int(children[-1])
