@@ -2,6 +2,7 @@ import { useQueryClient } from "@tanstack/react-query"
 import { Outlet, useLocation, useNavigate } from "@tanstack/react-router"
 import { useEffect, useRef, useState } from "react"
 import { useJobsFeed } from "@/features/jobs/api/jobs-feed"
+import { refreshAll } from "@/hooks/use-frozen-order"
 import { useKeys } from "@/hooks/use-keys"
 import { meQuery } from "@/hooks/use-rights"
 import { signedOut } from "@/lib/api-client"
@@ -44,7 +45,7 @@ function useJumps(showKeys: () => void) {
     "g g": () => void navigate({ to: "/groups" }),
     "g m": () => void navigate({ to: "/messages" }),
     "g j": () => void navigate({ to: "/jobs" }),
-    r: () => void cache.invalidateQueries(),
+    r: () => void refreshAll(cache),
     "?": showKeys,
   })
 }

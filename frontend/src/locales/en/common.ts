@@ -8,6 +8,7 @@ export const common = {
     delete: "Delete",
     keep: "Keep it",
     refresh: "Refresh",
+    refreshOrder: "Refresh, and sort anew",
     reconnect: "Reconnect",
     tryAgain: "Try again",
     download: "Download",

@@ -8,6 +8,7 @@ export const common = {
     delete: "删除",
     keep: "保留",
     refresh: "刷新",
+    refreshOrder: "刷新并重新排序",
     reconnect: "重新连接",
     tryAgain: "重试",
     download: "下载",

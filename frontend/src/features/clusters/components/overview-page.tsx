@@ -1,9 +1,7 @@
-import { ActionIcon, Tooltip } from "@mantine/core"
-import { IconRefresh } from "@tabler/icons-react"
-import { useIsFetching, useQueryClient } from "@tanstack/react-query"
 import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
 import { CurlButton } from "@/components/code/curl-button"
+import { RefreshButton } from "@/components/forms/refresh-button"
 import { RangePicker } from "@/components/forms/range-picker"
 import { Columns, Page } from "@/components/layout/page"
 import { QueryBody } from "@/components/states/query-panel"
@@ -66,17 +64,4 @@ function DataAge({ updatedAt }: { updatedAt: number }) {
   const now = useNow()
   if (updatedAt === 0) return null
   return <>{t("states.dataOld", { age: format.duration(Math.max(1_000, now - updatedAt)) })}</>
-}
-
-function RefreshButton() {
-  const { t } = useTranslation()
-  const cache = useQueryClient()
-  const isFetching = useIsFetching() > 0
-  return (
-    <Tooltip label={t("actions.refresh")}>
-      <ActionIcon aria-label={t("actions.refresh")} onClick={() => void cache.invalidateQueries()} data-busy={isFetching || undefined}>
-        <IconRefresh size={16} stroke={1.6} />
-      </ActionIcon>
-    </Tooltip>
-  )
 }

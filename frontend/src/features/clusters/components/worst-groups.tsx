@@ -5,6 +5,7 @@ import { Panel } from "@/components/layout/panel"
 import { Empty } from "@/components/states/empty"
 import { Unknown } from "@/components/values/num"
 import { useFormat } from "@/hooks/use-format"
+import { useFrozenOrder } from "@/hooks/use-frozen-order"
 import type { GroupSummary, Overview } from "@/lib/api-types"
 import { count, signed } from "@/lib/format"
 import { lagGrowth } from "@/lib/lag"
@@ -15,7 +16,7 @@ import classes from "./clusters.module.css"
 export function WorstGroups({ cluster, overview }: { cluster: string; overview: Overview }) {
   const { t } = useTranslation()
   const history = useOverviewHistory(cluster, "15m").data
-  const groups = overview.worst_groups
+  const groups = useFrozenOrder(overview.worst_groups, cluster) ?? []
   return (
     <Panel
       title={t("overview.worst")}

@@ -5,11 +5,13 @@ import { CurlButton } from "@/components/code/curl-button"
 import { ColumnsButton, DensityButton, FilterInput, FilterRight, FilterRow } from "@/components/data-table/table-tools"
 import { DockedPage } from "@/components/drawer/docked-drawer"
 import { NeedsRight } from "@/components/forms/lock"
+import { RefreshButton } from "@/components/forms/refresh-button"
 import { Page } from "@/components/layout/page"
 import { Empty } from "@/components/states/empty"
 import { QueryPanel } from "@/components/states/query-panel"
 import { SkeletonRows } from "@/components/states/skeleton-rows"
 import { paths } from "@/config/paths"
+import { useFrozenOrder } from "@/hooks/use-frozen-order"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { GroupSummary } from "@/lib/api-types"
 import { count } from "@/lib/format"
@@ -33,9 +35,10 @@ export function GroupsPage({ cluster }: { cluster: string }) {
   const filter = { search: state.search, sort: state.sort ?? DEFAULT_SORT }
   const groups = useGroups(cluster, filter)
   const read = groups.data?.pages.flatMap(({ items }) => items)
-  // Unknown is trouble too; it can be put on top once the whole list is here.
-  const rows = read && filter.sort === DEFAULT_SORT && !groups.hasNextPage ? byTrouble(read) : read
-  const total = groups.data?.pages[0]?.total ?? null
+  // Unknown is trouble too; it can be put on top where one page holds the whole list.
+  const isByTrouble = filter.sort === DEFAULT_SORT && groups.data?.pages[0]?.next_cursor === null
+  const rows = useFrozenOrder(read && isByTrouble ? byTrouble(read) : read, groups.isPlaceholderData ? null : JSON.stringify([cluster, filter]))
+  const total = groups.data?.pages.at(-1)?.total ?? 0
   const create = () => change({ new: "group" })
   return (
     <DockedPage drawer={state.new === "group" && <CreateGroup cluster={cluster} onClose={() => change({ new: undefined })} />}>
@@ -44,9 +47,10 @@ export function GroupsPage({ cluster }: { cluster: string }) {
         updatedAt={groups.dataUpdatedAt}
         staleAfterMs={45_000}
         title={t("nav.groups")}
-        facts={rows && t(filter.sort === DEFAULT_SORT ? "groups.troubleFacts" : "groups.facts", { n: count(rows.length), total: count(total ?? rows.length) })}
+        facts={rows && t(isByTrouble ? "groups.troubleFacts" : "groups.facts", { n: count(rows.length), total: count(Math.max(total, rows.length)) })}
         actions={
           <>
+            <RefreshButton label={t("actions.refreshOrder")} />
             <CurlButton request={{ path: paths.groups(cluster), query: filter }} />
             <NeedsRight right="manage">
               <Button variant="filled" leftSection={<IconPlus size={15} stroke={1.8} />} onClick={create}>

@@ -1,6 +1,7 @@
 import { LagRail } from "@/components/rail/rail"
 import { NotApplicable, Num } from "@/components/values/num"
 import { Duration } from "@/components/values/time"
+import { useFrozenOrder } from "@/hooks/use-frozen-order"
 import type { GroupQueue } from "@/lib/api-types"
 import { queueId } from "../trends"
 import classes from "./lag.module.css"
@@ -11,12 +12,13 @@ interface LagRowsProps {
   growing: ReadonlySet<string>
 }
 
-/** For a phone: two lines a queue over a rail of full width, the worst first. */
+/** For a phone: two lines a queue over a rail of full width, those first that were worst when the page was opened. */
 export function LagRows({ queues, scale, growing }: LagRowsProps) {
   const sorted = [...queues].sort((a, b) => (b.lag ?? -1) - (a.lag ?? -1))
+  const rows = useFrozenOrder(sorted.map((queue) => ({ name: queueId(queue), queue })), "") ?? []
   return (
     <div>
-      {sorted.map((queue) => {
+      {rows.map(({ queue }) => {
         const isGrowing = growing.has(queueId(queue))
         return (
           <div key={queueId(queue)} className={classes.row}>

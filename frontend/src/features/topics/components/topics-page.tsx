@@ -4,8 +4,10 @@ import { useTranslation } from "react-i18next"
 import { CurlButton } from "@/components/code/curl-button"
 import { DockedPage } from "@/components/drawer/docked-drawer"
 import { NeedsRight } from "@/components/forms/lock"
+import { RefreshButton } from "@/components/forms/refresh-button"
 import { Page } from "@/components/layout/page"
 import { paths } from "@/config/paths"
+import { useFrozenOrder } from "@/hooks/use-frozen-order"
 import { useUrlState } from "@/hooks/use-url-state"
 import { count } from "@/lib/format"
 import { useTopics } from "../api/get-topics"
@@ -20,8 +22,9 @@ export function TopicsPage({ cluster }: { cluster: string }) {
   const [state, change] = useUrlState()
   const filter = { search: state.search, kind: state.kind ?? "normal", sort: state.sort ?? DEFAULT_SORT }
   const topics = useTopics(cluster, filter)
-  const rows = topics.data?.pages.flatMap(({ items }) => items)
-  const total = topics.data?.pages[0]?.total ?? null
+  const read = topics.data?.pages.flatMap(({ items }) => items)
+  const rows = useFrozenOrder(read, topics.isPlaceholderData ? null : JSON.stringify([cluster, filter]))
+  const total = topics.data?.pages.at(-1)?.total ?? 0
   const isCreating = state.new === "topic"
   return (
     <DockedPage drawer={isCreating && <CreateTopic cluster={cluster} onClose={() => change({ new: undefined })} />}>
@@ -30,9 +33,10 @@ export function TopicsPage({ cluster }: { cluster: string }) {
         updatedAt={topics.dataUpdatedAt}
         staleAfterMs={45_000}
         title={t("nav.topics")}
-        facts={rows && t("topics.facts", { n: count(rows.length), total: count(total ?? rows.length) })}
+        facts={rows && t("topics.facts", { n: count(rows.length), total: count(Math.max(total, rows.length)) })}
         actions={
           <>
+            <RefreshButton label={t("actions.refreshOrder")} />
             <CurlButton request={{ path: paths.topics(cluster), query: filter }} />
             <NeedsRight right="manage">
               <Button variant="filled" leftSection={<IconPlus size={15} stroke={1.8} />} onClick={() => change({ new: "topic" })}>
