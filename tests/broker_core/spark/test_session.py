@@ -26,6 +26,14 @@ def test_everything_on_the_side_lies_in_the_folder_of_the_job(tmp_path: Path) ->
     assert f"-Djava.io.tmpdir={temporary}" in chosen["spark.driver.extraJavaOptions"]
 
 
+@pytest.mark.parametrize(("length", "is_own"), [(60, True), (61, False), (64, False), (200, False)])
+def test_sockets_lie_where_spark_takes_their_path(length: int, is_own: bool) -> None:
+    work = Path("/" + "x" * (length - len("//tmp")))
+    chosen = settings(config(Path("/data"), work_dir=work), JAVA_17)["spark.python.unix.domain.socket.dir"]
+    assert (chosen == str(work / "tmp")) == is_own
+    assert len(chosen) <= 60
+
+
 def test_writers_are_never_tried_again_and_never_run_twice_at_once(tmp_path: Path) -> None:
     chosen = settings(config(tmp_path), JAVA_17)
     assert (chosen["spark.task.maxFailures"], chosen["spark.speculation"]) == ("1", "false")
