@@ -177,6 +177,7 @@ class _Run:
             rate=None,
             eta_ms=None,
             exit_code=status,
+            is_whole=state == JobState.SUCCEEDED or (state == JobState.PARTIAL and _is_whole(self._state)),
             result=_short(_read_json(self._folder / "report.json")),
             artefacts=result.get("artefacts", []),
             versions=result.get("versions", {}),
@@ -213,6 +214,12 @@ def _reason(status: int) -> str:
     if status < 0:
         return f"its program was killed by signal {-status}"
     return _REASONS.get(status, f"its program ended with status {status}; the log says why")
+
+
+def _is_whole(progress: dict[str, Any]) -> bool:
+    """Return whether a replay has come to the end of every chunk, whatever failed in them."""
+    finished, total = progress.get("chunks", (0, None))
+    return bool(finished == total)
 
 
 def _short(report: dict[str, Any] | None) -> dict[str, Any] | None:

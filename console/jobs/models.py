@@ -87,12 +87,18 @@ class Job(models.Model):
     parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="children")
     schedule = models.ForeignKey(Schedule, null=True, on_delete=models.SET_NULL, related_name="jobs")
     scheduled_for = models.DateTimeField(null=True)
+    # Where the range of a schedule's run ends: the next one goes on from there. Known when the run starts.
+    covers_until = models.DateTimeField(null=True)
+    # Whether all of the range was seen to, whatever failed of it: what is left out is in the report.
+    is_whole = models.BooleanField(default=False)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
 
     state = models.CharField(max_length=16, choices=JobState.choices, default=JobState.QUEUED)
     state_reason = models.TextField(null=True)
     wanted = models.CharField(max_length=16, null=True)
     attempt = models.PositiveIntegerField(default=0)
+    # How often its program or worker died since somebody last started it.
+    deaths = models.PositiveIntegerField(default=0)
 
     run_id = models.UUIDField(null=True)
     worker = models.CharField(max_length=200, default="")
@@ -106,6 +112,7 @@ class Job(models.Model):
     eta_ms = models.BigIntegerField(null=True)
     result = models.JSONField(null=True)
     artefacts = models.JSONField(default=list)
+    files_removed_at = models.DateTimeField(null=True)
     exit_code = models.IntegerField(null=True)
     spark_app_id = models.CharField(max_length=100, default="")
     versions = models.JSONField(default=dict)

@@ -25,6 +25,7 @@ EMBEDDED_BROKER: Final = "broker-a"
 
 SCHEDULED_AT: Final = "{{ scheduled_at }}"
 LAST_SUCCESS: Final = "{{ last_success }}"
+RANGES: Final = ("source", "left", "right")
 BY: Final = ("key", "unique_id", "body", "source")
 COMPARE: Final = ("body", "none")
 
@@ -138,16 +139,34 @@ def topics_of(request: Mapping[str, Any]) -> list[str]:
     return [request[part]["topic"] for part in ("source", "target", "left", "right") if part in request]
 
 
-def filled(request: Mapping[str, Any], *, scheduled_at: datetime, last_success: datetime) -> dict[str, Any]:
-    """Return the request of a schedule for one of its runs: from the last success on, nothing twice and no hole."""
+def goes_on(request: Mapping[str, Any]) -> bool:
+    """Return whether a schedule's request begins where its last success ended."""
+    return any(request[part].get("from") == LAST_SUCCESS for part in RANGES if part in request)
+
+
+def filled(
+    request: Mapping[str, Any], *, scheduled_at: datetime, last_success: datetime, now: datetime
+) -> tuple[dict[str, Any], datetime]:
+    """Return the request of a schedule for the run that starts now, and the moment at which its range ends.
+
+    From the last success on, nothing twice and no hole: a range that goes on from there and names no end ends now.
+    """
+    # A run beside the times may have gone beyond this one's.
+    scheduled_at = max(scheduled_at, last_success)
     moments = {SCHEDULED_AT: moment(scheduled_at), LAST_SUCCESS: moment(last_success)}
-
-    def fill(part: Any) -> Any:
-        if isinstance(part, dict):
-            return {name: fill(value) for name, value in part.items()}
-        return moments.get(part, part) if isinstance(part, str) else part
-
-    return {name: fill(value) for name, value in request.items()}
+    is_open = False
+    whole = dict(request)
+    for part in RANGES:
+        if part not in request:
+            continue
+        asked = {
+            name: moments.get(value, value) if isinstance(value, str) else value
+            for name, value in request[part].items()
+        }
+        if request[part].get("from") == LAST_SUCCESS and asked.get("to") is None:
+            is_open, asked["to"] = True, moment(now)
+        whole[part] = asked
+    return whole, now if is_open else scheduled_at
 
 
 def name_of(request: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 from console.audit.record import Actor
 from console.jobs import services
 from console.jobs.cron import Cron, find_zone
-from console.jobs.models import ACTIVE_STATES, Job, Overlap, Schedule
+from console.jobs.models import ACTIVE_STATES, Job, JobState, Overlap, Schedule
 
 PREVIEW: Final = 5
 
@@ -36,7 +36,7 @@ def _fire(schedule: Schedule, now: datetime) -> Job | None:
     following = Cron.parse(schedule.cron).next_after(now, find_zone(schedule.zone))
     by = Actor.system("scheduler")
     previous = list(schedule.jobs.filter(state__in=ACTIVE_STATES))
-    skipped = bool(previous) and schedule.overlap == Overlap.SKIP
+    skipped = _is_skipped(schedule, previous)
     changes: dict[str, Any] = {"next_run_at": following}
     try:
         with transaction.atomic():
@@ -53,6 +53,13 @@ def _fire(schedule: Schedule, now: datetime) -> Job | None:
         for each in previous:
             _cancel(by, each)
     return job
+
+
+def _is_skipped(schedule: Schedule, previous: list[Job]) -> bool:
+    if schedule.overlap == Overlap.QUEUE:
+        # One that waits sees to all there is when it starts; a second one would find nothing.
+        return any(job.state == JobState.QUEUED for job in previous)
+    return bool(previous) and schedule.overlap == Overlap.SKIP
 
 
 def _cancel(by: Actor, job: Job) -> None:

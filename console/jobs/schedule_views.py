@@ -12,6 +12,7 @@ from rest_framework.response import Response
 
 from console.accounts.permissions import actor_of, needs, require
 from console.api_view import ApiView
+from console.errors import Conflict
 from console.etags import IF_MATCH, match, tagged
 from console.jobs import services
 from console.jobs.events import document
@@ -95,7 +96,10 @@ class RunNowView(ApiView):
     @extend_schema(operation_id="runScheduleNow", tags=_TAGS, request=None, responses={202: JobSerializer})
     def post(self, request: Request, schedule_id: str) -> Response:
         """Start the schedule's job now, beside its times."""
-        job = services.run_now(actor_of(request), get_object_or_404(Schedule, pk=schedule_id))
+        try:
+            job = services.run_now(actor_of(request), get_object_or_404(Schedule, pk=schedule_id))
+        except services.RunWaits as error:
+            raise Conflict(str(error)) from error
         return Response(document(job), status=202, headers={"Location": f"/api/v1/jobs/{job.id}"})
 
 

@@ -9,15 +9,15 @@ from typing import Any, Final
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 
 from broker_core.errors import GantryError
 from console.audit.record import Actor, record
 from console.jobs import events
 from console.jobs.cron import Cron, find_zone
-from console.jobs.models import Job, JobState, Schedule
-from console.jobs.requests import filled, hash_of, name_of
+from console.jobs.models import ACTIVE_STATES, Job, JobState, Schedule
+from console.jobs.requests import filled, goes_on, hash_of, name_of
 from console.jobs.tasks import hint
 
 LEASE: Final = timedelta(seconds=30)
@@ -41,6 +41,7 @@ _NOT_ENDED: Final[dict[str, Any]] = {
     "finished_at": None,
     "exit_code": None,
     "lease_until": None,
+    "is_whole": False,
 }
 
 
@@ -50,6 +51,20 @@ class JobInOtherState(GantryError):
     def __init__(self, job: Job, wanted: str) -> None:
         super().__init__(f"job {job.id} is {job.state}; it cannot be {wanted}")
         self.job = job
+
+
+class RunWaits(GantryError):
+    """A run of the schedule waits already; when it starts it will see to all there is."""
+
+    def __init__(self, job: Job) -> None:
+        super().__init__(f"job {job.id} of this schedule waits already; it will go on from the last success")
+
+
+class RangeCovered(GantryError):
+    """A later run of the job's schedule has seen to its range."""
+
+    def __init__(self, job: Job) -> None:
+        super().__init__(f"a later run of its schedule has seen to the range of job {job.id}; again it would be twice")
 
 
 @transaction.atomic
@@ -99,8 +114,11 @@ def cancel(by: Actor, job: Job) -> Job:
 def retry(by: Actor, job: Job) -> Job:
     """Queue a job again that did not succeed; raise JobInOtherState for one that did, or that is at work.
 
-    It keeps its row and its folder: a replay goes on where it stopped and sends nothing twice.
+    RangeCovered when a later run of its schedule has copied the range: it would be there twice. The job keeps its row
+    and its folder: a replay goes on where it stopped and sends nothing twice.
     """
+    if _is_covered(job):
+        raise RangeCovered(job)
     with transaction.atomic():
         may_go_on = [state for state, following in TRANSITIONS.items() if JobState.QUEUED in following]
         ended = Job.objects.filter(pk=job.pk, state__in=may_go_on).exclude(state=JobState.RUNNING)
@@ -118,7 +136,7 @@ def claim(job_id: str, *, worker: str, host: str) -> Job | None:
 
     None when it is not queued any more, or has to wait: for a place, or for the run of its schedule before it.
     """
-    if Job.objects.filter(state=JobState.RUNNING).count() >= settings.GANTRY_JOBS_AT_ONCE:
+    if Job.objects.filter(state=JobState.RUNNING).count() >= settings.GANTRY_JOBS_AT_ONCE or _has_to_wait(job_id):
         return None
     now = timezone.now()
     try:
@@ -135,10 +153,20 @@ def claim(job_id: str, *, worker: str, host: str) -> Job | None:
         return None
     if not taken:
         return None
-    job = Job.objects.select_related("created_by").get(pk=job_id)
-    Job.objects.filter(pk=job_id).update(attempt=job.attempt + 1)
+    job = Job.objects.select_related("created_by", "schedule").get(pk=job_id)
     job.attempt += 1
+    if job.covers_until is None and job.schedule is not None:
+        _fill(job, job.schedule, now)
+    job.save(update_fields=["attempt", "request", "request_hash", "covers_until"])
     return job
+
+
+def _fill(job: Job, schedule: Schedule, now: datetime) -> None:
+    """Say which range the run of a schedule is about; tried again later, it is about the same one."""
+    job.request, job.covers_until = filled(
+        job.request, scheduled_at=job.scheduled_for or job.created_at, last_success=last_success(schedule), now=now
+    )
+    job.request_hash = hash_of(job.request)
 
 
 def own(job: Job) -> QuerySet[Job]:
@@ -162,7 +190,8 @@ def finish(job: Job, state: str, reason: str | None, **fields: Any) -> bool:
     """End a run; False when it was not the caller's any more."""
     if state not in TRANSITIONS[JobState.RUNNING]:
         raise ValueError(f"a running job cannot become {state}")
-    done = own(job).update(state=state, state_reason=reason, finished_at=timezone.now(), lease_until=None, **fields)
+    ended = {"state": state, "state_reason": reason, "finished_at": timezone.now(), "lease_until": None}
+    done = own(job).update(**{"is_whole": state == JobState.SUCCEEDED, **ended, **fields})
     job.refresh_from_db()
     events.publish(job)
     # A place is free: whoever waited longest may have it.
@@ -201,21 +230,40 @@ def remove_schedule(by: Actor, schedule: Schedule) -> None:
 
 
 def run_now(by: Actor, schedule: Schedule) -> Job:
-    """Queue a run of the schedule at once, beside its times."""
-    return create_run(by, schedule, None)
+    """Queue a run of the schedule at once, beside its times; raise RunWaits when one waits already."""
+    with transaction.atomic():
+        # One at a time: two who ask at once get one run.
+        Schedule.objects.select_for_update().get(pk=schedule.pk)
+        waiting = schedule.jobs.filter(state=JobState.QUEUED).first()
+        if waiting is not None:
+            raise RunWaits(waiting)
+        return create_run(by, schedule, None)
 
 
 def create_run(by: Actor, schedule: Schedule, scheduled_for: datetime | None) -> Job:
-    """Queue a run of the schedule for one of its times, or for now beside them."""
-    succeeded = schedule.jobs.filter(state=JobState.SUCCEEDED, scheduled_for__isnull=False)
-    # The time a run stood for, not the time it ended: so ranges neither overlap nor leave holes.
-    last_success = succeeded.order_by("-scheduled_for").values_list("scheduled_for", flat=True).first()
-    request = filled(
-        schedule.job,
-        scheduled_at=scheduled_for or timezone.now(),
-        last_success=last_success or schedule.created_at,
-    )
-    return create(by, request, schedule=schedule, scheduled_for=scheduled_for)
+    """Queue a run of the schedule for one of its times, or for now beside them; its range is filled when it starts."""
+    return create(by, schedule.job, schedule=schedule, scheduled_for=scheduled_for)
+
+
+def last_success(schedule: Schedule) -> datetime:
+    """Return until when the runs of a schedule, at its times or beside them, have seen to its range."""
+    found = schedule.jobs.filter(is_whole=True).aggregate(until=Max("covers_until"))["until"]
+    return found or schedule.created_at
+
+
+def _has_to_wait(job_id: str) -> bool:
+    """Return whether an earlier run of the job's schedule has not ended: their ranges follow one another."""
+    schedule = Job.objects.filter(pk=job_id).values_list("schedule_id", flat=True).first()
+    if schedule is None:
+        return False
+    return Job.objects.filter(schedule_id=schedule, state__in=ACTIVE_STATES, pk__lt=job_id).exists()
+
+
+def _is_covered(job: Job) -> bool:
+    """Return whether a later run of its schedule has seen to the range that this one did not."""
+    if job.schedule is None or job.covers_until is None or not goes_on(job.schedule.job):
+        return False
+    return last_success(job.schedule) >= job.covers_until
 
 
 def queued_jobs() -> QuerySet[Job]:

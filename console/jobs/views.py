@@ -106,7 +106,7 @@ class RetryView(ApiView):
         """Queue a job again that did not succeed; a replay goes on where it stopped."""
         try:
             job = services.retry(actor_of(request), _job(job_id))
-        except services.JobInOtherState as error:
+        except (services.JobInOtherState, services.RangeCovered) as error:
             raise Conflict(str(error)) from error
         return Response(document(job), status=202, headers={"Location": f"/api/v1/jobs/{job.id}"})
 

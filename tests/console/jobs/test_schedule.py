@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 
 from console.audit.record import Actor
+from console.fields import moment
 from console.jobs import schedule as clock
 from console.jobs import services
 from console.jobs.models import Job, JobState, Schedule
@@ -37,7 +39,7 @@ def schedule(**changes: Any) -> Schedule:
             **changes,
         },
     )
-    Schedule.objects.filter(pk=made.pk).update(next_run_at=NOON)
+    Schedule.objects.filter(pk=made.pk).update(next_run_at=NOON, created_at=NOON - timedelta(hours=1))
     made.refresh_from_db()
     return made
 
@@ -70,7 +72,7 @@ def test_a_schedule_that_is_off_does_not_fire() -> None:
 
 @pytest.mark.parametrize(
     ("overlap", "jobs", "first"),
-    [("skip", 1, JobState.QUEUED), ("queue", 2, JobState.QUEUED), ("cancel_previous", 2, JobState.CANCELLED)],
+    [("skip", 1, JobState.QUEUED), ("queue", 1, JobState.QUEUED), ("cancel_previous", 2, JobState.CANCELLED)],
 )
 def test_what_happens_while_an_earlier_run_is_at_work(overlap: str, jobs: int, first: str) -> None:
     schedule(overlap=overlap)
@@ -83,9 +85,8 @@ def test_what_happens_while_an_earlier_run_is_at_work(overlap: str, jobs: int, f
 def test_runs_of_one_schedule_do_not_overlap() -> None:
     schedule(overlap="queue")
     (first,) = clock.step(NOON)
+    running = claimed_by_w(first)
     (second,) = clock.step(NOON + timedelta(hours=1))
-    running = services.claim(first.id, worker="w", host="h")
-    assert running is not None
     assert services.claim(second.id, worker="w", host="h") is None
     services.finish(running, JobState.SUCCEEDED, None)
     assert services.claim(second.id, worker="w", host="h") is not None
@@ -98,18 +99,114 @@ def test_two_clocks_make_one_job_of_one_time() -> None:
         services.create_run(BY, made, NOON)
 
 
+def run(job: Job, state: str = JobState.SUCCEEDED) -> tuple[str | None, str | None]:
+    """Let a job run to this end; return its range."""
+    mine = services.claim(job.id, worker="w", host="h")
+    assert mine is not None
+    services.finish(mine, state, None)
+    source = mine.request["source"]
+    return source.get("from"), source.get("to")
+
+
 def test_ranges_of_runs_neither_overlap_nor_leave_holes() -> None:
     # Given a run that succeeded and one that failed
-    made = schedule()
+    schedule()
     ranges = []
     for hour, state in enumerate([JobState.SUCCEEDED, JobState.FAILED, JobState.SUCCEEDED]):
         (job,) = clock.step(NOON + timedelta(hours=hour))
-        ranges.append((job.request["source"]["from"], job.request["source"]["to"]))
-        mine = services.claim(job.id, worker="w", host="h")
-        assert mine is not None
-        services.finish(mine, state, None)
+        ranges.append(run(job, state))
     # Then each begins where the last success ended, and the failed range is covered by the next
     assert ranges[0][1] == "2026-05-01T12:00:00.000Z"
     assert ranges[1] == ("2026-05-01T12:00:00.000Z", "2026-05-01T13:00:00.000Z")
     assert ranges[2] == ("2026-05-01T12:00:00.000Z", "2026-05-01T14:00:00.000Z")
-    assert services.run_now(BY, made).request["source"]["from"] == "2026-05-01T14:00:00.000Z"
+
+
+def test_a_range_is_filled_when_the_run_starts() -> None:
+    # Given a run that was queued while the one before it was at work
+    schedule(overlap="queue")
+    (first,) = clock.step(NOON)
+    mine = services.claim(first.id, worker="w", host="h")
+    assert mine is not None
+    (second,) = clock.step(NOON + timedelta(hours=1))
+    assert second.request["source"] == JOB["source"]
+    # When the first has succeeded
+    services.finish(mine, JobState.SUCCEEDED, None)
+    # Then the second goes on where it ended
+    assert run(second) == ("2026-05-01T12:00:00.000Z", "2026-05-01T13:00:00.000Z")
+
+
+def test_a_run_beside_the_times_counts_as_a_success() -> None:
+    made = schedule()
+    (first,) = clock.step(NOON)
+    assert run(first)[1] == "2026-05-01T12:00:00.000Z"
+    begin, end = run(services.run_now(BY, made))
+    assert begin == "2026-05-01T12:00:00.000Z"
+    # The next time lies before that run: nothing is left for it, and nothing comes twice
+    (third,) = clock.step(NOON + timedelta(hours=1))
+    assert run(third) == (end, end)
+
+
+def test_a_range_that_names_no_end_ends_when_the_run_starts() -> None:
+    made = schedule(job={**JOB, "source": {"topic": "orders", "from": "{{ last_success }}"}})
+    before = timezone.now()
+    (first,) = clock.step(NOON)
+    _, until = run(first)
+    assert until is not None
+    assert moment(before) <= until <= moment(timezone.now())
+    assert run(services.run_now(BY, made))[0] == until
+
+
+def test_a_run_that_is_tried_again_keeps_its_range() -> None:
+    schedule()
+    (job,) = clock.step(NOON)
+    first = run(job, JobState.FAILED)
+    again = services.retry(BY, Job.objects.get(pk=job.pk))
+    assert run(again) == first
+
+
+def test_a_run_whose_range_a_later_one_copied_is_not_tried_again() -> None:
+    schedule()
+    (failed,) = clock.step(NOON)
+    run(failed, JobState.FAILED)
+    (later,) = clock.step(NOON + timedelta(hours=1))
+    run(later)
+    with pytest.raises(services.RangeCovered, match="twice"):
+        services.retry(BY, Job.objects.get(pk=failed.pk))
+
+
+def test_one_run_waits_at_most() -> None:
+    made = schedule(overlap="queue")
+    (first,) = clock.step(NOON)
+    services.claim(first.id, worker="w", host="h")
+    (second,) = clock.step(NOON + timedelta(hours=1))
+    assert clock.step(NOON + timedelta(hours=2)) == []
+    with pytest.raises(services.RunWaits, match=second.id):
+        services.run_now(BY, made)
+    assert Job.objects.filter(state=JobState.QUEUED).count() == 1
+
+
+def test_runs_start_in_the_order_in_which_they_were_made() -> None:
+    # Given a run that waits to be tried again, and a later one
+    made = schedule()
+    (first,) = clock.step(NOON)
+    services.leave(claimed_by_w(first), "its worker was stopped")
+    later = services.create_run(BY, made, None)
+    assert services.claim(later.id, worker="w", host="h") is None
+    run(first)
+    assert run(later)[0] == "2026-05-01T12:00:00.000Z"
+
+
+def test_a_run_that_came_to_the_end_counts_whatever_failed_in_it() -> None:
+    made = schedule()
+    (first,) = clock.step(NOON)
+    services.finish(claimed_by_w(first), JobState.PARTIAL, "one was damaged", is_whole=True)
+    assert services.last_success(made) == NOON
+    (second,) = clock.step(NOON + timedelta(hours=1))
+    services.finish(claimed_by_w(second), JobState.PARTIAL, "the broker went away")
+    assert services.last_success(made) == NOON
+
+
+def claimed_by_w(job: Job) -> Job:
+    mine = services.claim(job.id, worker="w", host="h")
+    assert mine is not None
+    return mine

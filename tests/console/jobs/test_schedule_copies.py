@@ -1,0 +1,105 @@
+"""A schedule whose topic receives all the while: real programs copy each message once."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+from pytest_django import Settings
+
+from broker_core.client.blocking import BlockingSession
+from broker_core.protocol.message import Message
+from console.audit.record import Actor
+from console.jobs import launcher, services
+from console.jobs import schedule as clock
+from console.jobs.models import Job, JobState, Schedule
+from tests.support.cluster import RunningBroker
+from tests.support.replays import make_topic, read_topic
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+BY = Actor.system("test")
+
+
+@pytest.fixture
+def session(shared_broker: RunningBroker, settings: Settings) -> Iterator[BlockingSession]:
+    """A client of a broker that is the embedded one of these jobs."""
+    settings.GANTRY_DATA_DIR = shared_broker.data
+    settings.GANTRY_NAME_SERVERS = [shared_broker.name_server]
+    settings.GANTRY_SPARK_MASTER = "local[2]"
+    kept = Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "gantry" / "spark"
+    kept.mkdir(parents=True, exist_ok=True)
+    (shared_broker.data / "cache").mkdir(exist_ok=True)
+    (shared_broker.data / "cache" / "spark").symlink_to(kept)
+    with BlockingSession(shared_broker.config) as running:
+        yield running
+
+
+@contextmanager
+def receiving(session: BlockingSession, topic: str) -> Iterator[Callable[[], int]]:
+    """Send numbered messages until the block ends; what is yielded tells how many were sent."""
+    producer, sent, ended = session.producer(), count(1), threading.Event()
+    numbers = [0]
+
+    def work() -> None:
+        while not ended.wait(0.005):
+            number = next(sent)
+            session.run(producer.send(Message(topic, b"%d" % number)))
+            numbers[0] = number
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield lambda: numbers[0]
+    finally:
+        ended.set()
+        thread.join()
+
+
+def run(job: Job) -> None:
+    launcher.run(job.id, worker="w")
+    job.refresh_from_db()
+    log = services.folder_of(job) / "log"
+    assert job.state == JobState.SUCCEEDED, f"{job.state_reason}\n{log.read_text()}"
+
+
+def fired(schedule: Schedule) -> Job:
+    """Let the schedule's time come; return its job."""
+    now = timezone.now()
+    Schedule.objects.filter(pk=schedule.pk).update(next_run_at=now)
+    (job,) = clock.step(now)
+    return job
+
+
+def test_two_runs_of_a_schedule_and_one_beside_them_copy_each_message_once(session: BlockingSession) -> None:
+    make_topic(session, "from-shop")
+    make_topic(session, "shop-copy")
+    schedule = services.add_schedule(
+        BY,
+        {
+            "name": "copy", "cron": "0 * * * *", "zone": "UTC", "enabled": True, "overlap": "queue",
+            "job": {
+                "type": "replay", "cluster": "local", "target": {"topic": "shop-copy"},
+                "source": {"topic": "from-shop", "from": "{{ last_success }}"},
+            },
+        },
+    )  # fmt: skip
+    with receiving(session, "from-shop") as sent:
+        # Given a run at its time, and one beside the times, while messages come in
+        run(fired(schedule))
+        run(services.run_now(BY, schedule))
+        between = sent()
+    # When the schedule runs once more
+    last = fired(schedule)
+    run(last)
+    # Then every message is there once
+    copies = Counter(int(each.body) for queue in read_topic(session, "shop-copy").values() for each in queue)
+    assert between > 100
+    assert copies == Counter(range(1, sent() + 1))
+    assert last.counters["written"] < sent()
