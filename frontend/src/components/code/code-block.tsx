@@ -13,14 +13,14 @@ interface CodeBlockProps {
   label?: string
 }
 
-/** Code on sunken ground with a copy button. */
+/** Code on sunken ground with a copy button; a command is always shown whole. */
 export function CodeBlock({ text, language = "plain", copy = text, wrap, plain, label }: CodeBlockProps) {
   const pieces = useMemo(() => {
     if (language === "plain") return [{ text, kind: "plain" as const }]
     return language === "curl" ? curlTokens(text) : jsonTokens(text)
   }, [text, language])
   return (
-    <div className={classes.block} data-wrap={wrap} data-plain={plain}>
+    <div className={classes.block} data-wrap={wrap || language === "curl" || undefined} data-plain={plain}>
       <pre tabIndex={0} aria-label={label}>
         {pieces.map((piece, index) => (
           <span key={index} className={classes[piece.kind]}>

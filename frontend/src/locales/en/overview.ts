@@ -48,11 +48,11 @@ export const overview = {
       disk: "Disk",
       used: "used",
     },
-    worst: "Groups getting worse",
+    worst: "Groups furthest behind",
     all: "All",
     allN: "All {{n}}",
     noWorst: "No group is behind",
-    noWorstNext: "A group appears here when its lag grows or cannot be read.",
+    noWorstNext: "A group appears here when messages wait for it or its lag cannot be read.",
   },
   first: {
     title: "The broker is up and empty",

@@ -36,6 +36,8 @@ export const topics = {
     groups: "Groups",
     maxLag: "Max lag",
     kept: "in the store",
+    holds_one: "{{n}} message",
+    holds_other: "{{n}} messages",
     consume: "consume from it",
     slowest: "of the slowest group",
     noGroup: "no group",

@@ -42,11 +42,11 @@ export const overview = {
       disk: "磁盘",
       used: "已用",
     },
-    worst: "堆积上升的消费组",
+    worst: "堆积最多的消费组",
     all: "全部",
     allN: "全部 {{n}} 个",
     noWorst: "没有落后的消费组",
-    noWorstNext: "堆积上升或无法读取的消费组会显示在这里。",
+    noWorstNext: "有消息等待或堆积无法读取的消费组会显示在这里。",
   },
   first: {
     title: "Broker 已启动，尚无数据",

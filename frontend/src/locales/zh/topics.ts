@@ -34,6 +34,7 @@ export const topics = {
     groups: "消费组",
     maxLag: "最大堆积",
     kept: "存储中",
+    holds_other: "{{n}} 条消息",
     consume: "消费此 Topic",
     slowest: "最慢的消费组",
     noGroup: "没有消费组",

@@ -2,6 +2,7 @@ import { useTranslation } from "react-i18next"
 import { type KeyFigure, TitleBlock } from "@/components/layout/title-block"
 import { Unknown } from "@/components/values/num"
 import { useFormat } from "@/hooks/use-format"
+import { usePhone } from "@/hooks/use-media"
 import type { Overview } from "@/lib/api-types"
 import { count, percentNumber, rate, signed } from "@/lib/format"
 import { lagGrowth, withUnknown } from "@/lib/lag"
@@ -11,7 +12,7 @@ export function OverviewFigures({ overview }: { overview: Overview }) {
   const { t } = useTranslation()
   const lag = useLagFigures(overview)
   const machine = useMachineFigures(overview)
-  const figures: KeyFigure[] = [
+  const rates: KeyFigure[] = [
     {
       label: t("overview.in"),
       value: written(overview.in_rate, rate),
@@ -24,7 +25,8 @@ export function OverviewFigures({ overview }: { overview: Overview }) {
       unit: unitOf(overview.out_rate, "/s"),
       fact: t("overview.allGroups"),
     },
-    ...lag,
+  ]
+  const rest: KeyFigure[] = [
     {
       label: t("overview.deadLetters"),
       value: written(overview.dead_letters, count),
@@ -32,6 +34,8 @@ export function OverviewFigures({ overview }: { overview: Overview }) {
     },
     ...machine,
   ]
+  // On a phone one reads lag; what came in and out is further down.
+  const figures = usePhone() ? [...lag, ...rates, ...rest] : [...rates, ...lag, ...rest]
   return <TitleBlock figures={figures} />
 }
 

@@ -3,9 +3,11 @@ import { useMemo } from "react"
 import { useTranslation } from "react-i18next"
 import { DataTable } from "@/components/data-table/data-table"
 import { useHiddenColumns } from "@/components/data-table/table-tools"
+import { usePhone } from "@/hooks/use-media"
 import type { GroupSummary } from "@/lib/api-types"
 import { useGroupStates } from "../api/get-groups"
 import { groupColumns } from "./group-columns"
+import { GroupRows } from "./group-rows"
 
 interface GroupsTableProps {
   cluster: string
@@ -22,9 +24,11 @@ export function GroupsTable({ cluster, rows, sort, onSort, onEnd, natural = fals
   const navigate = useNavigate()
   const states = useGroupStates(cluster)
   const hidden = useHiddenColumns("groups")
+  const isPhone = usePhone()
   const shown = useMemo(() => rows.map((row) => ({ ...row, ...states.get(row.name) })), [rows, states])
   const scale = Math.max(1, ...shown.map(({ lag }) => lag ?? 0))
   const columns = useMemo(() => groupColumns(t, scale), [t, scale])
+  if (isPhone) return <GroupRows rows={shown} scale={scale} onEnd={onEnd} />
   return (
     <DataTable
       label={t("nav.groups")}

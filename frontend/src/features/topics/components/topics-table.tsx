@@ -8,12 +8,14 @@ import { NeedsRight } from "@/components/forms/lock"
 import { Empty } from "@/components/states/empty"
 import { QueryPanel } from "@/components/states/query-panel"
 import { SkeletonRows } from "@/components/states/skeleton-rows"
+import { usePhone } from "@/hooks/use-media"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { TopicSummary } from "@/lib/api-types"
 import { pinnedTopics } from "@/lib/preferences"
 import { useStore } from "@/lib/store"
 import { type useTopics, useTopicRates } from "../api/get-topics"
 import { topicColumns } from "./topic-columns"
+import { TopicRows } from "./topic-rows"
 
 interface TopicsTableProps {
   cluster: string
@@ -29,6 +31,8 @@ export function TopicsTable({ cluster, query, rows, sort, onSort, onCreate }: To
   const navigate = useNavigate()
   const columns = useMemo(() => topicColumns(t), [t])
   const hidden = useHiddenColumns("topics")
+  const isPhone = usePhone()
+  const onEnd = query.hasNextPage && !query.isFetchingNextPage ? () => void query.fetchNextPage() : undefined
   const { shown, pinnedCount } = useShownRows(cluster, rows)
   return (
     <QueryPanel
@@ -39,20 +43,24 @@ export function TopicsTable({ cluster, query, rows, sort, onSort, onCreate }: To
       isEmpty={(items) => items.length === 0}
       empty={<NoTopics onCreate={onCreate} />}
     >
-      {() => (
-        <DataTable
-          label={t("nav.topics")}
-          columns={columns}
-          rows={shown}
-          rowId={({ name }) => name}
-          sort={sort}
-          onSort={onSort}
-          hidden={hidden}
-          pinnedCount={pinnedCount}
-          onRow={({ name }) => void navigate({ to: "/topics/$topic", params: { topic: name } })}
-          onEnd={query.hasNextPage && !query.isFetchingNextPage ? () => void query.fetchNextPage() : undefined}
-        />
-      )}
+      {() =>
+        isPhone ? (
+          <TopicRows rows={shown} onEnd={onEnd} />
+        ) : (
+          <DataTable
+            label={t("nav.topics")}
+            columns={columns}
+            rows={shown}
+            rowId={({ name }) => name}
+            sort={sort}
+            onSort={onSort}
+            hidden={hidden}
+            pinnedCount={pinnedCount}
+            onRow={({ name }) => void navigate({ to: "/topics/$topic", params: { topic: name } })}
+            onEnd={onEnd}
+          />
+        )
+      }
     </QueryPanel>
   )
 }
