@@ -77,7 +77,9 @@ class RouteTable:
         # One address is under one id only: a slave that became master loses its old one.
         addresses = {id_: at for id_, at in (known.broker_addrs if known else {}).items() if at != broker.address}
         addresses[broker.broker_id] = broker.address
-        self._brokers[broker.broker_name] = BrokerData(broker.broker_name, broker.cluster, addresses)
+        self._brokers[broker.broker_name] = BrokerData(
+            broker.broker_name, broker.cluster, addresses, enable_acting_master=False
+        )
         before = self._live.get(broker.address)
         is_changed = is_first or before is None or before.data_version != broker.data_version
         if broker.broker_id == MASTER_ID and broker.topics is not None and is_changed:

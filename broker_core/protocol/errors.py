@@ -35,11 +35,12 @@ class ProtocolError(GantryError):
 
 
 class FrameError(ProtocolError):
-    """The stream cannot be cut any further; `frames` are those that were whole before the fault."""
+    """The stream cannot be cut any further; `frames` were whole before the fault, and `head` is how it begins."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.frames: list[Frame] = []
+        self.head = b""
 
 
 class FrameTooLarge(FrameError):

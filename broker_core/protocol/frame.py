@@ -106,6 +106,7 @@ class FrameReader:
                 self._look_at_rest(data, end)
             except FrameError as error:
                 error.frames = frames
+                error.head = data[end : end + _PREFIX_SIZE]
                 raise
             kept += data[end:] if end else data
         return frames

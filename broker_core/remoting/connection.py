@@ -32,6 +32,7 @@ from broker_core.remoting.calls import PendingCalls
 from broker_core.remoting.errors import ConnectionClosed, Overloaded, RemotingTimeout
 from broker_core.remoting.limits import Limits
 from broker_core.remoting.memory import SMALL, Memory
+from broker_core.remoting.strangers import Farewell, recognize
 
 Result: TypeAlias = Command | Awaitable[Command | None] | None
 CloseCallback: TypeAlias = Callable[["Connection"], None]
@@ -222,7 +223,7 @@ class Connection(asyncio.Protocol):
             frames, fault = error.frames, error
         self._work_off(frames)
         if fault is not None and self._is_open:
-            self._fail(fault)
+            self._fail_frame(fault)
         elif self._counted or self._frames.buffered > SMALL:
             self._count()
 
@@ -331,6 +332,20 @@ class Connection(asyncio.Protocol):
         response = cast(Serving, self._serving).finish(request, ended, self)
         if response is not None:
             self.answer(request, response)
+
+    def _fail_frame(self, fault: FrameError) -> None:
+        """Close; a peer of another protocol, which nobody has understood so far, is told so in its own."""
+        stranger = recognize(fault.head) if not fault.frames else None
+        if stranger is None or self._transport is None:
+            self._fail(fault)
+            return
+        self._log.warning("peer=%s: %s; closing", self.peer, stranger.what)
+        if not stranger.answer:
+            self.close(stranger.what)
+            return
+        self.close_reason = stranger.what
+        self._is_open = False
+        Farewell(self._transport, self, stranger.answer)
 
     def _fail(self, error: ProtocolError) -> None:
         self._log.warning("peer=%s: %s; closing", self.peer, error)

@@ -5,7 +5,7 @@ RocketMQ keeps an answer that reaches nobody too; here its sender is told, and n
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 
 from broker_core.broker.errors import ReplyLost
 from broker_core.broker.parts import Parts
@@ -15,7 +15,7 @@ from broker_core.protocol import properties as names
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers.send import PushReplyMessageToClientRequest, SendHeader, send_header_kind
-from broker_core.protocol.properties import parse_properties
+from broker_core.protocol.properties import format_properties, parse_properties
 from broker_core.remoting.connection import Connection
 from broker_core.remoting.errors import RemotingError
 
@@ -34,13 +34,14 @@ class ReplyProcessor:
     async def reply(self, request: Command, connection: Connection) -> Command | None:
         """Hand a reply to the client that its property names, then store it like any message; raise ReplyLost."""
         header = request.header(send_header_kind(request.code))
-        client_id = parse_properties(header.properties or "").get(names.REPLY_TO_CLIENT)
+        properties = parse_properties(header.properties or "")
+        client_id = properties.get(names.REPLY_TO_CLIENT)
         if client_id is None:
             raise ReplyLost("reply message properties[REPLY_TO_CLIENT] is null")
         asker = self._parts.clients.find_producer(client_id)
         if asker is None:
             raise ReplyLost(f"push reply message fail, channel of <{client_id}> not found.")
-        push = Command.request(self._push_of(header, connection), request.body)
+        push = Command.request(self._push_of(header, properties, connection), request.body)
         try:
             told = await asker.channel.invoke(push, self._parts.config.periods.relay_timeout)
         except RemotingError as error:
@@ -50,7 +51,10 @@ class ReplyProcessor:
         stored = self._sender.send(request, connection)
         return await stored if isinstance(stored, Awaitable) else stored
 
-    def _push_of(self, header: SendHeader, connection: Connection) -> PushReplyMessageToClientRequest:
+    def _push_of(
+        self, header: SendHeader, properties: Mapping[str, str], connection: Connection
+    ) -> PushReplyMessageToClientRequest:
+        now = self._parts.clock()
         return PushReplyMessageToClientRequest(
             topic=header.topic,
             queue_id=header.queue_id,
@@ -59,11 +63,11 @@ class ReplyProcessor:
             flag=header.flag,
             born_host=connection.peer,
             store_host=self._parts.address,
-            store_timestamp=self._parts.clock(),
+            store_timestamp=now,
             producer_group=header.producer_group,
             default_topic=header.default_topic,
             default_topic_queue_nums=header.default_topic_queue_nums,
-            properties=header.properties,
+            properties=format_properties({**properties, names.PUSH_REPLY_TIME: str(now)}),
             reconsume_times=header.reconsume_times,
             unit_mode=header.unit_mode,
         )

@@ -25,6 +25,7 @@ class BrokerData:
     broker_name: str
     cluster: str = ""
     broker_addrs: dict[int, str] = field(default_factory=dict)
+    enable_acting_master: bool | None = None  # 5.x; some of its clients read no route without it
 
 
 @dataclass(frozen=True, slots=True)

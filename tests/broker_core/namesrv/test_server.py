@@ -72,7 +72,7 @@ async def test_a_registered_topic_is_found(peer: Peer) -> None:
     answer = await peer.ask(headers.GetRouteInfoRequest("orders"))
     route = bodies.decode(bodies.TopicRouteData, answer.body)
     assert route.queue_datas == [bodies.QueueData("broker-a", 4, 4, 6)]
-    assert route.broker_datas == [bodies.BrokerData("broker-a", "east", {0: BROKER})]
+    assert route.broker_datas == [bodies.BrokerData("broker-a", "east", {0: BROKER}, enable_acting_master=False)]
 
 
 async def test_old_clients_get_bare_numbers_as_keys_and_new_ones_strict_json(peer: Peer) -> None:

@@ -109,7 +109,6 @@ async def test_the_answer_has_the_header_form_of_the_request() -> None:
         b"\x00\x00\x00\x0a\x00\x00\x00\x63",
         b"\x00\x00\x00\x0a\x05\x00\x00\x02{}",
         b"\x00\x00\x00\x06\x00\x00\x00\x02[]",
-        b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
     ],
 )
 async def test_malformed_input_closes_the_connection_without_a_word(data: bytes) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.headers.send import PushReplyMessageToClientRequest, SendMessageResponse
+from broker_core.protocol.properties import parse_properties
 from tests.support.broker import Wire, another_client
 
 REPLIES = "local_REPLY_TOPIC"
@@ -32,7 +33,8 @@ async def test_a_reply_goes_to_the_producer_that_asked_and_is_kept(wire: Wire, a
     header = pushed.header(PushReplyMessageToClientRequest)
     assert (pushed.code, pushed.body) == (RequestCode.PUSH_REPLY_MESSAGE_TO_CLIENT, b"pong")
     assert (header.topic, header.store_host) == (REPLIES, wire.address)
-    assert "CORRELATION_ID\x01c1" in (header.properties or "")
+    told = parse_properties(header.properties or "")
+    assert told == properties | {"PUSH_REPLY_TIME": str(header.store_timestamp)}
     assert [stored.body for stored in await wire.pull(REPLIES, 0)] == [b"pong"]
     assert answer.header(SendMessageResponse).queue_offset == 0
 

@@ -1,0 +1,100 @@
+"""Other protocols on a remoting port: each is named in the log, and answered so that its client can say what is wrong.
+
+The first four bytes tell them apart: read as the length of a frame, each would announce more than any frame has.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Final
+
+_PORT: Final = "This port speaks RocketMQ's remoting protocol"
+_ANSWER_SECONDS: Final = 1.0
+"""So long a stranger may take to read its answer and go; what it still sends is thrown away."""
+
+_HTTP_METHODS: Final = frozenset((b"GET ", b"HEAD", b"POST", b"PUT ", b"PATC", b"DELE", b"OPTI", b"CONN", b"TRAC"))
+_HTTP_ANSWER: Final = b"HTTP"
+_HTTP2_PREFACE: Final = b"PRI "
+_HANDSHAKE: Final = b"\x16\x03"
+_TLS_ALERT: Final = b"\x15\x03"
+
+_HANDSHAKE_FAILURE: Final = bytes((0x15, 3, 1, 0, 2, 2, 40))
+"""A TLS record of version 1.0, as every client reads it: an alert, fatal, handshake_failure."""
+
+_GOAWAY: Final = 7
+_SETTINGS: Final = 4
+_PROTOCOL_ERROR: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Stranger:
+    """What a peer speaks, for the log, and what to answer before the connection is closed; maybe nothing."""
+
+    what: str
+    answer: bytes
+
+
+def recognize(head: bytes) -> Stranger | None:
+    """Return whose protocol the first bytes of a stream belong to, or None."""
+    first = head[:4]
+    if first.startswith(_HANDSHAKE):
+        return Stranger("TLS on a plain port", _HANDSHAKE_FAILURE)
+    if first == _HTTP2_PREFACE:
+        return Stranger("HTTP/2 on a remoting port, perhaps a gRPC client of RocketMQ 5", _http2_answer())
+    if first in _HTTP_METHODS:
+        return Stranger("HTTP on a remoting port", _http1_answer())
+    if first == _HTTP_ANSWER:
+        return Stranger("the peer is an HTTP server and no name server or broker", b"")
+    if first.startswith(_TLS_ALERT):
+        return Stranger("the peer speaks TLS, and this side does not", b"")
+    return None
+
+
+def _http1_answer() -> bytes:
+    where = "The HTTP API and the console are at the gateway's port: GANTRY_HTTP_PORT, 8000 by default."
+    text = f"{_PORT}, not HTTP. {where}\n".encode()
+    head = (
+        "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\n"
+        f"Content-Length: {len(text)}\r\nConnection: close\r\n\r\n"
+    )
+    return head.encode() + text
+
+
+def _http2_answer() -> bytes:
+    advice = "use a remoting client of RocketMQ 4.9 or 5, or the HTTP API at the gateway's port."
+    goaway = (0).to_bytes(4, "big") + _PROTOCOL_ERROR.to_bytes(4, "big") + f"{_PORT}, not gRPC: {advice}".encode()
+    return _http2_frame(_SETTINGS, b"") + _http2_frame(_GOAWAY, goaway)
+
+
+def _http2_frame(kind: int, payload: bytes) -> bytes:
+    """Return a frame of the connection itself: stream 0, no flags."""
+    return len(payload).to_bytes(3, "big") + bytes((kind, 0)) + (0).to_bytes(4, "big") + payload
+
+
+class Farewell(asyncio.Protocol):
+    """Takes a stranger's connection over: it may read its answer, and nothing more is read from it.
+
+    To close at once, with something unread, would have the system throw the answer away.
+    """
+
+    def __init__(self, transport: asyncio.Transport, owner: asyncio.Protocol, answer: bytes) -> None:
+        """`owner` had the connection, and is told when it is over."""
+        self._transport = transport
+        self._owner = owner
+        self._timer = asyncio.get_running_loop().call_later(_ANSWER_SECONDS, transport.abort)
+        transport.set_protocol(self)
+        transport.write(answer)
+        if transport.can_write_eof():
+            transport.write_eof()
+
+    def data_received(self, data: bytes) -> None:
+        """Throw away what it still says."""
+
+    def eof_received(self) -> None:
+        """The stranger has read its answer; returning None has the transport close."""
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Tell the owner."""
+        self._timer.cancel()
+        self._owner.connection_lost(exc)
