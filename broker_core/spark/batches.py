@@ -6,7 +6,7 @@ if one of them is wanted.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -33,7 +33,7 @@ from broker_core.spark.text import (
 )
 from broker_core.store.columns import Bytes, Ints, Records, Span
 
-_COMPRESSED: Final = 0x1
+COMPRESSED: Final = 0x1
 _TIME: Final = pa.timestamp("us", tz="UTC")
 _HEX: Final = np.array([f"{byte:02X}".encode() for byte in range(256)], "S2").view(np.uint16)
 
@@ -48,12 +48,33 @@ class Origin:
     decompress: bool = True
 
 
+Packed = tuple[bytes, int]
+"""A compressed body and the sys flag that names its compressor."""
+Bodies = dict[int, bytes | ProtocolError]
+"""By position of its record a body that was unpacked, or why it cannot be."""
+
+
+def packed_bodies(records: Records) -> Iterator[Packed]:
+    """Yield the bodies as stored, one at a time."""
+    body, flags = records.body, records.column("sys_flag").tolist()
+    for start, length, flag in zip(body.start.tolist(), body.length.tolist(), flags, strict=True):
+        yield records.data[start : start + length].tobytes(), flag
+
+
+def unpack(packed: Packed) -> bytes | ProtocolError:
+    """Return a body unpacked, or why it cannot be."""
+    try:
+        return decompress(*packed)
+    except ProtocolError as error:
+        return error
+
+
 class Batch:
     """Sound records on their way to columns; `errors` names the rows that turned out to be damaged inside."""
 
-    def __init__(self, records: Records, origin: Origin) -> None:
-        """Take records whose `find_damage` found nothing."""
-        self.records, self.origin = records, origin
+    def __init__(self, records: Records, origin: Origin, bodies: Bodies | None = None) -> None:
+        """Take records whose `find_damage` found nothing, and those bodies that are unpacked already."""
+        self.records, self.origin, self.bodies = records, origin, bodies or {}
         self.errors: dict[int, str] = {}
 
     def __len__(self) -> int:
@@ -139,19 +160,21 @@ def _first_key(batch: Batch) -> Any:
 def _body(batch: Batch) -> Any:
     records = batch.records
     stored = gather(records.data, records.body, pa.binary())
-    packed = (records.column("sys_flag") & _COMPRESSED) != 0
+    packed = (records.column("sys_flag") & COMPRESSED) != 0
     if not batch.origin.decompress or not packed.any():
         return stored
-    unpacked = [_unpack(batch, row, stored[row].as_py()) for row in np.flatnonzero(packed).tolist()]
+    rows = np.flatnonzero(packed).tolist()
+    unpacked = [_unpacked(batch, *each) for each in zip(rows, packed_bodies(records.take(packed)), strict=True)]
     return pc.replace_with_mask(stored, pa.array(packed), pa.array(unpacked, pa.binary()))
 
 
-def _unpack(batch: Batch, row: int, body: bytes) -> bytes | None:
-    try:
-        return decompress(body, int(batch.records.column("sys_flag")[row]))
-    except ProtocolError as error:
-        batch.errors.setdefault(row, str(error))
-        return None
+def _unpacked(batch: Batch, row: int, packed: Packed) -> bytes | None:
+    body = batch.bodies.get(int(batch.records.positions[row]))
+    body = unpack(packed) if body is None else body
+    if isinstance(body, bytes):
+        return body
+    batch.errors.setdefault(row, str(body))
+    return None
 
 
 def _crc_ok(batch: Batch) -> Any:

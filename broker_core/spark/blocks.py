@@ -42,6 +42,12 @@ class Block:
     log_offsets: Ints
     """-1 where nobody knows."""
 
+    def part(self, begin: int, end: int) -> Block:
+        """Return the rows from `begin` to `end`."""
+        rows = slice(begin, end)
+        records = Records(self.records.data, self.records.positions[rows])
+        return Block(records, self.damage[rows], self.queue_offsets[rows], self.log_offsets[rows])
+
 
 def lost_block(queue_offsets: Ints, damage: NDArray[np.int8], log_offsets: Ints | None = None) -> Block:
     """Return a block of messages of which nothing is there but their places."""
@@ -49,6 +55,20 @@ def lost_block(queue_offsets: Ints, damage: NDArray[np.int8], log_offsets: Ints 
     unknown = np.full(count, -1, np.int64)
     nothing = Records(np.zeros(0, np.uint8), np.zeros(count, np.int64))
     return Block(nothing, damage, queue_offsets, unknown if log_offsets is None else log_offsets)
+
+
+def cut_block(block: Block) -> Iterator[Block]:
+    """Yield a block in parts of at most 8192 rows and 8 MiB."""
+    sizes = np.zeros(len(block.queue_offsets), np.int64)
+    told = (block.damage == Damage.NONE) | (block.damage == Damage.BODY)
+    sizes[told] = block.records.take(told).column("total_size")
+    sums = np.cumsum(sizes)
+    at = 0
+    while at < len(sizes):
+        read = int(sums[at - 1]) if at else 0
+        stop = max(at + 1, min(at + _MOST_ROWS, int(np.searchsorted(sums, read + _MOST_BYTES, side="right"))))
+        yield block.part(at, stop)
+        at = stop
 
 
 def read_blocks(partition: FilePartition, options: SourceOptions) -> Iterator[Block]:

@@ -35,10 +35,10 @@ def read_rows(partition: Partition, options: SourceOptions, columns: Sequence[st
     maker = RowMaker(columns, options, origin, partition.topic, partition.queue_id)
     with _teller(partition, options) as tell:
         for block in read_any_blocks(partition, options):
-            batch = maker.make(block)
+            for batch in maker.make(block):
+                if batch.num_rows:
+                    yield batch
             tell(len(block.queue_offsets))
-            if batch.num_rows:
-                yield batch
 
 
 def count_wanted(partition: Partition, options: SourceOptions) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -10,13 +10,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from broker_core.spark.batches import Batch, Origin
+from broker_core.spark.batches import COMPRESSED, Batch, Bodies, Origin, Packed, packed_bodies, unpack
 from broker_core.spark.blocks import Block
 from broker_core.spark.errors import DamagedRecord
 from broker_core.spark.options import Mode, SourceOptions
 from broker_core.spark.schema import arrow_schema
 from broker_core.store.columns import DAMAGE_TEXT, Damage, Ints, Mask, Records
 
+MOST_BATCH_BYTES: Final = 32 << 20
+"""So large a batch of rows may be."""
+_MOST_UNPACKED: Final = 16 << 20
 _ERROR: Final = "_error"
 
 
@@ -39,30 +42,63 @@ class RowMaker:
         self._chosen_tags = pa.array(sorted(self.options.tags or ()), pa.string())
         self._chosen_keys = pa.array(sorted(self.options.keys or ()), pa.string())
 
-    def make(self, block: Block) -> Any:
-        """Return the wanted rows of a block in queue order; raises DamagedRecord in mode ``failFast``."""
+    def make(self, block: Block) -> Iterator[Any]:
+        """Yield the wanted rows of a block in queue order, in batches of at most 32 MiB if a row is no larger.
+
+        Raises DamagedRecord in mode ``failFast``.
+        """
+        for part, bodies in self._portions(block):
+            yield from _cut(self._make(part, bodies))
+
+    def _portions(self, block: Block) -> Iterator[tuple[Block, Bodies]]:
+        """Yield a block in parts whose unpacked bodies are not too large together, with these bodies."""
+        at, size = 0, 0
+        bodies: Bodies = {}
+        for row, packed in self._packed(block):
+            body = unpack(packed)
+            more = len(body) if isinstance(body, bytes) else 0
+            if bodies and size + more > _MOST_UNPACKED:
+                yield block.part(at, row), bodies
+                at, size, bodies = row, 0, {}
+            bodies[int(block.records.positions[row])] = body
+            size += more
+        yield (block.part(at, len(block.queue_offsets)) if at else block), bodies
+
+    def _packed(self, block: Block) -> Iterator[tuple[int, Packed]]:
+        """Yield the rows whose bodies are wanted and compressed."""
+        if not self.origin.decompress or "body" not in self.columns:
+            return
+        rows = np.flatnonzero(block.damage == Damage.NONE)
+        records = block.records.take(block.damage == Damage.NONE)
+        if not (flags := records.column("sys_flag") & COMPRESSED).any():
+            return
+        wanted = self._wanted(Batch(records, self.origin)) & (flags != 0)
+        records = records.take(wanted)
+        yield from zip(rows[wanted].tolist(), packed_bodies(records), strict=True)
+
+    def _make(self, block: Block, bodies: Bodies) -> Any:
         sound = block.damage == Damage.NONE
         if sound.all():
-            return self._sound_rows(block.records)[0]
+            return self._sound_rows(block.records, bodies)[0]
         if self.options.mode is Mode.FAIL_FAST:
             row = int(np.flatnonzero(~sound)[0])
             raise self._damaged(int(block.queue_offsets[row]), DAMAGE_TEXT[Damage(block.damage[row])])
         if not sound.any():
             return self._damaged_rows(block, ~sound).slice(0, 0 if self.options.mode is Mode.DROP_MALFORMED else None)
-        rows, places = self._sound_rows(block.records.take(sound))
+        rows, places = self._sound_rows(block.records.take(sound), bodies)
         if self.options.mode is Mode.DROP_MALFORMED:
             return rows
         order = np.argsort(np.concatenate((np.flatnonzero(sound)[places], np.flatnonzero(~sound))), kind="stable")
         both = pa.Table.from_batches([rows, self._damaged_rows(block, ~sound)]).take(pa.array(order))
         return both.combine_chunks().to_batches()[0]
 
-    def _sound_rows(self, records: Records) -> tuple[Any, Ints]:
+    def _sound_rows(self, records: Records, bodies: Bodies) -> tuple[Any, Ints]:
         """Return the wanted rows, and which of the records they are."""
-        batch = Batch(records, self.origin)
+        batch = Batch(records, self.origin, bodies)
         wanted = self._wanted(batch)
         places = np.flatnonzero(wanted)
         if len(places) < len(batch):
-            batch = Batch(records.take(wanted), self.origin)
+            batch = Batch(records.take(wanted), self.origin, bodies)
         arrays = {name: batch.column(name) for name in self.columns if name != _ERROR}
         if batch.errors and self.options.mode is not Mode.PERMISSIVE:
             return self._without_errors(batch, arrays, places)
@@ -127,6 +163,16 @@ class RowMaker:
     def _assemble(self, arrays: dict[str, Any]) -> Any:
         ordered = [arrays[name] for name in self.columns]
         return pa.RecordBatch.from_arrays(ordered, schema=self.arrow_schema)
+
+
+def _cut(rows: Any) -> Iterator[Any]:
+    """Yield a batch in parts of at most `MOST_BATCH_BYTES`: one text may be in several columns."""
+    if rows.nbytes <= MOST_BATCH_BYTES or rows.num_rows <= 1:
+        yield rows
+        return
+    middle = rows.num_rows // 2
+    yield from _cut(rows.slice(0, middle))
+    yield from _cut(rows.slice(middle))
 
 
 def _error_texts(batch: Batch) -> Any:

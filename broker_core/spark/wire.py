@@ -7,9 +7,9 @@ session per cluster, on a loop in a thread of its own, since workers are used fo
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -26,14 +26,17 @@ from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers.pull import PullMessageResponse
-from broker_core.spark.blocks import Block
+from broker_core.spark.blocks import Block, cut_block
 from broker_core.spark.errors import DataLoss, UnknownOption, Unreachable
 from broker_core.spark.options import SourceOptions
-from broker_core.spark.partitions import CLOCK_SKEW_MS, WirePartition, check_queues_exist, choose_range, is_chosen
-from broker_core.store.columns import Records, walk
+from broker_core.spark.partitions import CLOCK_SKEW_MS, WirePartition, check_names, choose_range, is_chosen
+from broker_core.store.columns import Damage, Ints, Records, walk
 
 _SUB_RANGE: Final = 1024
 """Messages per sub-range: with four of them a batch is large enough for decoding in columns."""
+MOST_BYTES: Final = 16 << 20
+"""So much of answers a read holds at a time."""
+_LIGHT: Final = "%LMQ%"
 _TRIES: Final = 10
 _FIRST_PAUSE_S: Final = 0.1
 _LONGEST_PAUSE_S: Final = 5.0
@@ -66,8 +69,13 @@ def plan_wire(options: SourceOptions) -> list[WirePartition]:
 
 async def _plan(admin: Admin, options: SourceOptions) -> list[WirePartition]:
     queues = [queue for topic in options.topics for queue in (await _route(admin, topic))]
+    brokers = {queue.broker_name for queue in queues}
+    for broker in options.brokers:
+        if broker not in brokers:
+            raise UnknownOption(broker, brokers, what="broker")
+    queues = [queue for queue in queues if not options.brokers or queue.broker_name in options.brokers]
+    check_names(options, {(queue.topic, queue.broker_name, queue.queue_id) for queue in queues})
     chosen = [queue for queue in queues if is_chosen(options, queue.broker_name, queue.queue_id)]
-    check_queues_exist(options, ((queue.broker_name, queue.queue_id) for queue in chosen))
     wanted = await asyncio.gather(*(_wanted(admin, queue, options) for queue in chosen))
     return [partition for partition in wanted if partition.begin < partition.end]
 
@@ -94,44 +102,67 @@ async def _offset_at(admin: Admin, queue: MessageQueue, timestamp: int, low: int
     """Return the first offset stored at `timestamp` or later; brokers themselves answer with the nearest only."""
     while low < high:
         middle = (low + high) // 2
-        found = await admin.messages.at(queue, middle)
-        if found is not None and found.message.store_timestamp >= timestamp:
-            high = middle
+        # A message that the broker leaves out, since it is damaged, has the time of the next one it sends.
+        page = await admin.messages.page(queue, middle, 1)
+        if page.messages and page.messages[0].message.store_timestamp < timestamp:
+            low = int(page.messages[0].message.queue_offset) + 1
         else:
-            low = middle + 1
+            high = middle
     return low
 
 
 def read_wire_blocks(partition: WirePartition, options: SourceOptions) -> Iterator[Block]:
-    """Yield the blocks of a range in queue order; raises DataLoss and Unreachable."""
+    """Yield the blocks of a range in queue order, each message sound or with its damage; raises DataLoss, Unreachable.
+
+    At most `MOST_BYTES` of answers are held at a time, and one answer beyond.
+    """
     session = session_of(options.name_servers)
-    window = _SUB_RANGE * options.pull_parallelism
-    for begin in range(partition.begin, partition.end, window):
+    puller = _Puller(session.session, MessageQueue(partition.topic, partition.broker, partition.queue_id), options)
+    at = partition.begin
+    while at < partition.end:
         with _translated():
-            pieces = session.run(
-                _window(session.session, partition, options, begin, min(begin + window, partition.end))
-            )
-        data = b"".join(pieces)
-        if data:
-            yield _block(data, begin, min(begin + window, partition.end))
+            piece = session.run(puller.window(at, partition.end))
+        yield from _blocks(piece, partition)
+        at = piece.end
 
 
-def _block(data: bytes, begin: int, end: int) -> Block:
-    records = Records(np.frombuffer(data, np.uint8), walk(data))
+def _blocks(piece: _Piece, partition: WirePartition) -> Iterator[Block]:
+    data = b"".join(piece.bodies)
+    records = Records(np.frombuffer(data, np.uint8), _positions(piece.bodies))
+    damage = records.find_damage(of_queue=_known_as(partition))
+    # What is damaged in another way does not even tell its offset.
+    told = (damage == Damage.NONE) | (damage == Damage.BODY)
+    records, damage = records.take(told), damage[told]
     offsets = records.column("queue_offset")
-    # An answer may reach into the next sub-range, which pulls the same messages again.
-    first = np.concatenate(([True], offsets[1:] > np.maximum.accumulate(offsets)[:-1]))
-    records = records.take(first & (offsets >= begin) & (offsets < end))
-    return Block(records, records.find_damage(), records.column("queue_offset"), records.column("log_offset"))
+    offsets, rows = np.unique(offsets, return_index=True)
+    inside = (offsets >= piece.begin) & (offsets < piece.end)
+    offsets, rows = offsets[inside], rows[inside]
+    count = piece.end - piece.begin
+    positions, log_offsets = np.zeros(count, np.int64), np.full(count, -1, np.int64)
+    found = np.full(count, Damage.NOT_SENT, np.int8)
+    positions[offsets - piece.begin] = records.positions[rows]
+    log_offsets[offsets - piece.begin] = records.column("log_offset")[rows]
+    found[offsets - piece.begin] = damage[rows]
+    queue_offsets = np.arange(piece.begin, piece.end)
+    kept = np.ones(count, bool)
+    for begin, end in piece.gone:
+        kept[begin - piece.begin : end - piece.begin] = False
+    yield from cut_block(
+        Block(Records(records.data, positions[kept]), found[kept], queue_offsets[kept], log_offsets[kept])
+    )
 
 
-async def _window(
-    session: Session, partition: WirePartition, options: SourceOptions, begin: int, end: int
-) -> list[bytes]:
-    puller = _Puller(session, MessageQueue(partition.topic, partition.broker, partition.queue_id), options)
-    starts = range(begin, end, _SUB_RANGE)
-    found = await asyncio.gather(*(puller.read(start, min(start + _SUB_RANGE, end)) for start in starts))
-    return [body for bodies in found for body in bodies]
+def _known_as(partition: WirePartition) -> tuple[bytes, int] | None:
+    """Return what records of a queue carry; those of a light queue carry the topic they were sent to."""
+    if partition.topic.startswith(_LIGHT):
+        return None
+    return partition.topic.encode(), partition.queue_id
+
+
+def _positions(bodies: Sequence[bytes]) -> Ints:
+    """Return where the records begin in the joined bodies; one that cannot be walked to its end spoils no other."""
+    begins = np.cumsum([0, *map(len, bodies)])
+    return np.concatenate([np.zeros(0, np.int64), *(walk(body) + at for body, at in zip(bodies, begins, strict=False))])
 
 
 @contextmanager
@@ -143,31 +174,77 @@ def _translated() -> Iterator[None]:
         raise Unreachable(str(error)) from error
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
+class _Piece:
+    """What was pulled of a range: the answers for the offsets from `begin` to `end`."""
+
+    begin: int
+    end: int
+    bodies: list[bytes] = field(default_factory=list)
+    gone: list[tuple[int, int]] = field(default_factory=list)
+    """Ranges that the queue no longer has."""
+
+
+@dataclass(slots=True)
 class _Puller:
-    """Pulls ranges of one queue."""
+    """Pulls ranges of one queue, some side by side: fewer and shorter ones where messages are large."""
 
     session: Session
     queue: MessageQueue
     options: SourceOptions
+    _largest: int | None = None
+    """Bytes of the largest answer so far."""
+    _average: int | None = None
+    """Bytes of a message in the window before."""
 
-    async def read(self, begin: int, end: int) -> list[bytes]:
-        """Return the bodies of the answers that cover a range."""
-        bodies, stalled = [], 0
-        while begin < end and stalled < _TRIES:
-            answer = await self._pull(begin, end - begin)
-            header = answer.header(PullMessageResponse)
-            if answer.code == ResponseCode.SUCCESS:
-                bodies.append(answer.body)
-            elif answer.code == ResponseCode.PULL_OFFSET_MOVED:
-                self._check_loss(begin, end, header.next_begin_offset)
-            elif answer.code == ResponseCode.PULL_NOT_FOUND:
+    async def window(self, begin: int, end: int) -> _Piece:
+        """Return what follows `begin`: the ranges read side by side, as far as there is no hole between them."""
+        side_by_side, length = 1, self.options.pull_batch_size
+        if self._largest is not None and self._average is not None:
+            side_by_side = max(1, min(self.options.pull_parallelism, MOST_BYTES // self._largest))
+            length = max(1, min(_SUB_RANGE, MOST_BYTES // side_by_side // (2 * self._average)))
+        share = MOST_BYTES // side_by_side
+        starts = range(begin, end, length)[:side_by_side]
+        read = await asyncio.gather(*(self._read(start, min(start + length, end), share) for start in starts))
+        self._learn(read)
+        joined = read[0]
+        for piece in read[1:]:
+            # What lies behind a piece that was too large for its share is pulled again when its turn comes.
+            if piece.begin != joined.end:
                 break
-            stalled = stalled + 1 if header.next_begin_offset <= begin else 0
-            begin = max(begin, header.next_begin_offset)
-        if stalled:
-            self._check_loss(begin, end, begin)
-        return bodies
+            joined.end = piece.end
+            joined.bodies += piece.bodies
+            joined.gone += piece.gone
+        return joined
+
+    def _learn(self, pieces: Sequence[_Piece]) -> None:
+        sizes = [len(body) for piece in pieces for body in piece.bodies]
+        if sizes:
+            self._largest = max(1, self._largest or 0, *sizes)
+            self._average = max(1, sum(sizes) // max(1, sum(piece.end - piece.begin for piece in pieces)))
+
+    async def _read(self, begin: int, end: int, share: int) -> _Piece:
+        """Return the answers that cover a range, or the beginning of it that fills the share."""
+        piece, at, stalled, size = _Piece(begin, end), begin, 0, 0
+        while at < end and size < share:
+            answer = await self._pull(at, end - at)
+            next_offset = answer.header(PullMessageResponse).next_begin_offset
+            if answer.code == ResponseCode.SUCCESS:
+                piece.bodies.append(answer.body)
+                size += len(answer.body)
+            elif answer.code == ResponseCode.PULL_OFFSET_MOVED and next_offset > at:
+                self._check_loss(at, end, next_offset)
+                piece.gone.append((at, min(next_offset, end)))
+            stalled = stalled + 1 if next_offset <= at else 0
+            at = min(max(at, next_offset), end)
+            if stalled == _TRIES:
+                self._check_loss(at, end, at)
+                piece.gone.append((at, end))
+                at = end
+            elif stalled:
+                await asyncio.sleep(_FIRST_PAUSE_S)
+        piece.end = at
+        return piece
 
     async def _pull(self, offset: int, count: int) -> Command:
         """Ask once, and again while the broker is busy or away."""

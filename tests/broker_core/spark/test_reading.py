@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from broker_core.protocol import sys_flag as flags
+from broker_core.protocol.compression import compress
 from broker_core.protocol.message import Message
 from broker_core.spark.counting import RowCounter
 from broker_core.spark.errors import DamagedRecord, DataLoss
 from broker_core.spark.options import Mode, SourceOptions
 from broker_core.spark.partitions import FilePartition, plan_files
 from broker_core.spark.reading import plan, read_rows
-from tests.support.stores import NOW, overwrite, queue_file, segment
+from broker_core.spark.rows import MOST_BATCH_BYTES
+from tests.support.stores import NOW, opened, overwrite, put, queue_file, segment
 from tests.support.topics import order, orders, write_topic
 from tests.support.wait import wait_until
 
@@ -196,6 +200,27 @@ def test_a_store_that_grew_is_opened_anew(tmp_path: Path) -> None:
     assert len(rows(tmp_path)) == 15
 
 
+def test_a_store_that_was_replaced_under_its_name_is_opened_anew(tmp_path: Path) -> None:
+    # Given a store that was read, and another one with as many messages
+    here, other = tmp_path / "here", tmp_path / "other"
+    write_topic(here, orders(10), queues=1)
+    write_topic(other, [order(number) for number in range(100, 110)], queues=1)
+    assert numbers(here) == list(range(10))
+    # When it takes the place of the first
+    here.rename(tmp_path / "away")
+    other.rename(here)
+    # Then it is what is read
+    assert numbers(here) == list(range(100, 110))
+
+
+def test_a_store_that_was_removed_and_written_again_is_opened_anew(tmp_path: Path) -> None:
+    write_topic(tmp_path / "store", orders(10), queues=1)
+    assert numbers(tmp_path / "store") == list(range(10))
+    shutil.rmtree(tmp_path / "store")
+    write_topic(tmp_path / "store", [order(number) for number in range(100, 110)], queues=1)
+    assert numbers(tmp_path / "store") == list(range(100, 110))
+
+
 def test_rows_are_counted_for_the_driver_while_they_are_read(tmp_path: Path) -> None:
     write_topic(tmp_path, orders(300), queues=2)
     counter = RowCounter()
@@ -204,6 +229,24 @@ def test_rows_are_counted_for_the_driver_while_they_are_read(tmp_path: Path) -> 
         wait_until(lambda: counter.rows() == 300)
     finally:
         counter.close()
+
+
+def test_bodies_that_unpack_to_much_come_in_batches_that_are_not_large(tmp_path: Path) -> None:
+    # Given 100 MiB of text in 100 KiB of records
+    bodies = [bytes([number]) * (4 << 20) for number in range(25)]
+    flag = flags.COMPRESSED | flags.COMPRESSOR_ZLIB
+    with opened(tmp_path, commit_log_file_size=1 << 20, index_slots=100, index_entries=400) as store:
+        for number, body in enumerate(bodies):
+            put(store, compress(body, flag), topic="orders", sys_flag=flag, now=NOW + number)
+            store.dispatch()
+    # When they are read
+    options = options_of(tmp_path)
+    (part,) = plan(options)
+    batches = list(read_rows(part, options, ("queue_offset", "body")))
+    # Then all are there, in batches that are not large
+    assert [body for batch in batches for body in batch.column(1).to_pylist()] == bodies
+    assert [offset for batch in batches for offset in batch.column(0).to_pylist()] == list(range(25))
+    assert max(batch.nbytes for batch in batches) <= MOST_BATCH_BYTES
 
 
 def test_no_partition_reads_beyond_its_range(tmp_path: Path) -> None:

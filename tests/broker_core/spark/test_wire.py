@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
@@ -12,9 +13,14 @@ from broker_core.spark.errors import UnknownOption, Unreachable
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.partitions import WirePartition
 from broker_core.spark.reading import plan, read_rows
+from broker_core.spark.rows import MOST_BATCH_BYTES
+from broker_core.spark.wire import MOST_BYTES, read_wire_blocks
+from broker_core.store.reader import StoreReader
 from tests.support.cluster import RunningBroker
 from tests.support.replays import fill_topic, make_topic
-from tests.support.topics import orders
+from tests.support.stores import overwrite, segment
+from tests.support.topics import order, orders
+from tests.support.wait import wait_until
 
 COLUMNS = ("broker", "queue_id", "queue_offset", "log_offset", "message_id", "keys", "tag", "body", "properties")
 _names = count(1)
@@ -29,9 +35,9 @@ def topic(session: BlockingSession) -> str:
     return name
 
 
-def read(options: SourceOptions) -> list[dict[str, Any]]:
-    found = [row for part in plan(options) for batch in read_rows(part, options, COLUMNS) for row in batch.to_pylist()]
-    return sorted(found, key=lambda row: (row["queue_id"], row["queue_offset"]))
+def read(options: SourceOptions, columns: Sequence[str] = COLUMNS) -> list[dict[str, Any]]:
+    found = [row for part in plan(options) for batch in read_rows(part, options, columns) for row in batch.to_pylist()]
+    return sorted(found, key=lambda row: (row.get("queue_id", 0), row["queue_offset"]))
 
 
 def from_wire(running: RunningBroker, topic: str, **changes: Any) -> SourceOptions:
@@ -86,6 +92,56 @@ def test_an_unknown_topic_names_the_nearest_one(shared_broker: RunningBroker, to
         plan(from_wire(shared_broker, topic.replace("ord", "or")))
 
 
+def test_a_broker_that_is_not_there_is_an_error_and_not_everything(shared_broker: RunningBroker, topic: str) -> None:
+    with pytest.raises(UnknownOption, match=r"unknown broker 'broker-z'.*known: broker-a"):
+        plan(from_wire(shared_broker, topic, brokers=("broker-z",)))
+    assert len(read(from_wire(shared_broker, topic, brokers=("broker-a",)))) == 3000
+    with pytest.raises(UnknownOption, match=r"unknown queue in option queues '9'.*known: broker-a:0, broker-a:1"):
+        plan(from_wire(shared_broker, topic, queues=frozenset({(None, 9)})))
+
+
 def test_a_name_server_that_is_away_is_said_so(shared_broker: RunningBroker) -> None:
     with pytest.raises(Unreachable):
         plan(SourceOptions(topics=("orders",), name_servers=("127.0.0.1:1",)))
+
+
+def test_large_messages_are_never_held_in_large_numbers(shared_broker: RunningBroker, session: BlockingSession) -> None:
+    # Given 60 MiB in messages of 2 MiB, behind some small ones
+    name = f"large-{next(_names)}"
+    make_topic(session, name, queues=1)
+    bodies = [b"s", b"m" * 1000, *(bytes([number]) * (2 << 20) for number in range(30))]
+    fill_topic(session, name, [order(number, body=body) for number, body in enumerate(bodies)], per_batch=1)
+    # When they are read
+    options = from_wire(shared_broker, name)
+    (part,) = plan(options)
+    assert isinstance(part, WirePartition)
+    held = [len(block.records.data) for block in read_wire_blocks(part, options)]
+    sizes, found = [], []
+    for batch in read_rows(part, options, ("body",)):
+        sizes.append(batch.nbytes)
+        found += batch.column(0).to_pylist()
+    # Then all are there, in few bytes at a time
+    assert found == bodies
+    assert max(held) <= MOST_BYTES + (3 << 20)
+    assert max(sizes) <= MOST_BATCH_BYTES
+
+
+def test_a_message_that_the_broker_leaves_out_is_told_of(
+    shared_broker: RunningBroker, session: BlockingSession
+) -> None:
+    # Given a topic in which one body has a flipped bit, which the broker sees and leaves out
+    name = f"broken-{next(_names)}"
+    make_topic(session, name, queues=1)
+    marks = [b"%s:%d" % (name.encode(), number) for number in range(5)]
+    fill_topic(session, name, [order(number, body=mark) for number, mark in enumerate(marks)])
+    files = from_files(shared_broker, name)
+    wait_until(lambda: len(read(files)) == 5)
+    with StoreReader.open(shared_broker.data / "broker") as store:
+        begin, size = read(files)[2]["log_offset"], store.segment_size
+    log = segment(shared_broker.data / "broker", begin - begin % size)
+    overwrite(log, log.read_bytes().index(marks[2], begin % size), b"#")
+    # When it is read over the wire
+    found = read(from_wire(shared_broker, name), ("queue_offset", "body", "_error"))
+    # Then its place is there, with what is wrong
+    assert [row["body"] for row in found] == [*marks[:2], None, *marks[3:]]
+    assert [row["_error"] for row in found if row["_error"]] == ["the broker sends no message for this offset"]
