@@ -20,6 +20,8 @@ from collections.abc import Iterable
 
 from broker_core.errors import GantryError
 
+_MOST_NAMES = 20
+
 
 class SparkError(GantryError):
     """The root of what this package raises."""
@@ -44,7 +46,9 @@ class UnknownOption(BadOption):
         names = list(known)
         near = difflib.get_close_matches(name.lower(), [each.lower() for each in names], n=1, cutoff=0.5)
         spelled = next((each for each in names if near and each.lower() == near[0]), None)
-        hint = f"did you mean {spelled!r}?" if spelled else f"known: {', '.join(sorted(names))}"
+        shown = ", ".join(sorted(names)[:_MOST_NAMES]) + (", …" if len(names) > _MOST_NAMES else "")
+        known_names = f"known: {shown}" if names else "there is none"
+        hint = f"did you mean {spelled!r}? {known_names}" if spelled else known_names
         SparkError.__init__(self, f"unknown {what} {name!r}; {hint}")
         self.name, self.nearest = name, spelled
 

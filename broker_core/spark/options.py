@@ -22,6 +22,11 @@ from broker_core.spark.errors import BadOption, UnknownOption
 EARLIEST: Final = -2
 LATEST: Final = -1
 
+# 1973 and 5138 in ms: what lies outside was counted in another unit.
+_LEAST_MS: Final = 100_000_000_000
+_MOST_MS: Final = 100_000_000_000_000
+_EXAMPLE_MS: Final = 1_767_225_600_000
+
 QueueOffsets = Mapping[str, Mapping[int, int]]
 """Broker name → queue id → queue offset, `EARLIEST` or `LATEST`."""
 
@@ -41,7 +46,7 @@ class SourceOptions:
     topics: tuple[str, ...]
     stores: tuple[Path, ...] = ()
     brokers: tuple[str, ...] = ()
-    """Names of the brokers that own the stores, one each."""
+    """Names of the brokers that own the stores, one each; over the wire those to read, all if none is named."""
     name_servers: tuple[str, ...] = ()
     queues: frozenset[tuple[str | None, int]] | None = None
     """Broker name (None: any) and queue id."""
@@ -98,7 +103,7 @@ def _checked(fields: dict[str, Any]) -> SourceOptions:
 def parse_time(name: str, text: str) -> int:
     """Return a time in ms, from epoch ms or from ISO 8601 with a zone."""
     if re.fullmatch(r"-?\d+", text.strip()):
-        return int(text)
+        return _epoch_ms(name, int(text))
     try:
         moment = datetime.fromisoformat(text.strip())
     except ValueError:
@@ -106,6 +111,13 @@ def parse_time(name: str, text: str) -> int:
     if moment.tzinfo is None:
         raise BadOption(name, text, "has no zone; append Z for UTC")
     return round(moment.timestamp() * 1000)
+
+
+def _epoch_ms(name: str, number: int) -> int:
+    if number == 0 or _LEAST_MS <= abs(number) < _MOST_MS:
+        return number
+    unit = "seconds" if abs(number) < _LEAST_MS else "micro- or nanoseconds"
+    raise BadOption(name, number, f"looks like {unit}; wants milliseconds since 1970, as {_EXAMPLE_MS}")
 
 
 def _words(_name: str, text: str) -> tuple[str, ...]:
@@ -150,16 +162,23 @@ def _queues(name: str, text: str) -> frozenset[tuple[str | None, int]]:
         if not number.isdecimal():
             raise BadOption(name, text, "wants queue ids as in 0,1 or broker-a:0,broker-b:1")
         found.add((broker or None, int(number)))
-    return frozenset(found)
+    return _not_empty(name, text, frozenset(found))
 
 
-def _tags(_name: str, text: str) -> frozenset[str] | None:
-    tags = frozenset(word.strip() for word in text.split("||") if word.strip())
-    return None if not tags or "*" in tags else tags
+def _not_empty(name: str, text: str, words: frozenset[Any]) -> frozenset[Any]:
+    if not words:
+        raise BadOption(name, text, "is empty; leave the option out to read everything")
+    return words
+
+
+def _tags(name: str, text: str) -> frozenset[str] | None:
+    tags = _not_empty(name, text, frozenset(word.strip() for word in text.split("||") if word.strip()))
+    return None if "*" in tags else tags
 
 
 def _keys(name: str, text: str) -> frozenset[str]:
-    return frozenset(_json_words(name, text) if text.lstrip().startswith("[") else _words(name, text))
+    words = _json_words(name, text) if text.lstrip().startswith("[") else _words(name, text)
+    return _not_empty(name, text, frozenset(words))
 
 
 def _json_words(name: str, text: str) -> Sequence[str]:
@@ -174,7 +193,7 @@ def _keys_file(name: str, text: str) -> frozenset[str]:
         lines = Path(text).read_text().splitlines()
     except OSError as error:
         raise BadOption(name, text, f"cannot be read: {error.strerror}") from None
-    return frozenset(line.strip() for line in lines if line.strip())
+    return _not_empty(name, text, frozenset(line.strip() for line in lines if line.strip()))
 
 
 def _offsets(name: str, text: str) -> Mapping[str, QueueOffsets] | int:

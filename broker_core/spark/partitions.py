@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -13,7 +13,7 @@ from pyspark.sql.datasource import InputPartition
 
 from broker_core.spark.errors import DataLoss, UnknownOption
 from broker_core.spark.options import EARLIEST, LATEST, QueueOffsets, SourceOptions
-from broker_core.spark.stores import open_store, topics_of
+from broker_core.spark.stores import open_store, queues_of, topics_of
 from broker_core.store.columns import UNIT, Ints
 from broker_core.store.reader import StoreReader
 
@@ -64,12 +64,20 @@ def plan_files(options: SourceOptions) -> list[FilePartition]:
     """
     stores = [open_store(root) for root in options.stores]
     _check_topics_exist(options, stores)
+    check_names(
+        options,
+        {
+            (topic, broker, queue_id)
+            for store, broker in zip(stores, options.brokers, strict=True)
+            for topic in options.topics
+            for queue_id in queues_of(store, topic)
+        },
+    )
     found: list[tuple[WantedRange, StoreReader]] = []
     for store, broker in zip(stores, options.brokers, strict=True):
         queues = (queue for topic in options.topics for queue in store.queues(topic))
         wanted_of = (_wanted(store, broker, *queue, options) for queue in queues)
         found += [(wanted, store) for wanted in wanted_of if wanted]
-    check_queues_exist(options, ((wanted.broker, wanted.queue_id) for wanted, _ in found))
     sums = [_sums(store, wanted) for wanted, store in found]
     target = partition_bytes(options, sum(int(each[-1]) for each in sums if len(each)))
     return [
@@ -103,13 +111,37 @@ def is_chosen(options: SourceOptions, broker: str, queue_id: int) -> bool:
     return options.queues is None or bool({(None, queue_id), (broker, queue_id)} & options.queues)
 
 
-def check_queues_exist(options: SourceOptions, found: Iterable[tuple[str, int]]) -> None:
-    """Raise UnknownOption for a queue that was named and is not there."""
-    have = {(broker, queue_id) for broker, queue_id in found}
-    known = {f"{broker}:{queue_id}" for broker, queue_id in have}
+def check_names(options: SourceOptions, known: Collection[tuple[str, str, int]]) -> None:
+    """Raise UnknownOption for a broker, queue or topic that an option names and that `known` has not.
+
+    `known` are topic, broker and queue id of all queues of the wanted topics.
+    """
     for broker, queue_id in options.queues or ():
-        if not any(queue_id == other and broker in (None, name) for name, other in have):
-            raise UnknownOption(f"{broker or ''}:{queue_id}".lstrip(":"), known, what="queue")
+        if not any(queue_id == other and broker in (None, name) for _, name, other in known):
+            places = {f"{name}:{other}" for _, name, other in known}
+            raise UnknownOption(f"{broker or ''}:{queue_id}".lstrip(":"), places, what="queue in option queues")
+    for option, given in (("startingOffsets", options.starting_offsets), ("endingOffsets", options.ending_offsets)):
+        if not isinstance(given, int):
+            _check_offsets(option, given, options.topics, known)
+
+
+def _check_offsets(
+    option: str,
+    given: Mapping[str, QueueOffsets],
+    topics: Collection[str],
+    known: Collection[tuple[str, str, int]],
+) -> None:
+    for topic, brokers in given.items():
+        if topic not in topics:
+            raise UnknownOption(topic, topics, what=f"topic in option {option}")
+        for broker, queues in brokers.items():
+            names = {name for of_topic, name, _ in known if of_topic == topic}
+            if broker not in names:
+                raise UnknownOption(broker, names, what=f"broker in option {option}")
+            for queue_id in queues:
+                if (topic, broker, queue_id) not in known:
+                    ids = {str(other) for of_topic, name, other in known if (of_topic, name) == (topic, broker)}
+                    raise UnknownOption(str(queue_id), ids, what=f"queue in option {option}")
 
 
 def choose_range(

@@ -4,25 +4,60 @@ from __future__ import annotations
 
 import json
 import mmap
+import time
 from collections import OrderedDict
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from broker_core.spark.errors import StoreUnreadable
 from broker_core.store.errors import StoreError
+from broker_core.store.layout import COMMIT_LOG, queue_folder
 from broker_core.store.reader import StoreReader
 
 _MOST_OPEN: Final = 4
 _POPULATE_READ: Final = 22
 
-_open: OrderedDict[Path, StoreReader] = OrderedDict()
+# The kernel's clock for files goes in steps of some ms.
+_CLOCK_STEP_NS: Final = 20_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """A store that is open, and which folder it was."""
+
+    store: StoreReader
+    folder: tuple[int, int]
+    """Device and inode of the folder of its log."""
+    at_ns: int
+
+    def is_still(self, root: Path, topic: str, queue_id: int) -> bool:
+        """Say whether the files there now are those that were opened: a folder may be replaced under its name."""
+        log, queue = root / COMMIT_LOG, queue_folder(root, topic, queue_id)
+        try:
+            stats = [folder.stat() for folder in (log, queue)]
+        except OSError:
+            return False
+        # A folder's own times change with the names in it, and not when its files are written.
+        newest = max(stat.st_ctime_ns for stat in stats)
+        return (stats[0].st_dev, stats[0].st_ino) == self.folder and newest < self.at_ns - _CLOCK_STEP_NS
+
+
+_open: OrderedDict[Path, _Opened] = OrderedDict()
 
 
 def open_store(root: Path) -> StoreReader:
     """Return the store as it is now; raise StoreUnreadable if the folder holds none that can be read."""
+    return _open_now(root).store
+
+
+def _open_now(root: Path) -> _Opened:
     try:
-        return StoreReader.open(root)
+        at_ns, stat = time.time_ns(), (root / COMMIT_LOG).stat()
+        return _Opened(StoreReader.open(root), (stat.st_dev, stat.st_ino), at_ns)
+    except FileNotFoundError as error:
+        raise StoreUnreadable(f"store {root}: it holds no store: there is no folder {COMMIT_LOG}") from error
     except (StoreError, OSError) as error:
         raise StoreUnreadable(f"store {root}: {error}") from error
 
@@ -30,23 +65,32 @@ def open_store(root: Path) -> StoreReader:
 def open_store_with(root: Path, topic: str, queue_id: int, end: int) -> StoreReader:
     """Return the store, opened at a time when the queue reached `end`; the kept one if it is new enough."""
     kept = _open.get(root)
-    if kept is None or kept.range(topic, queue_id)[1] < end:
+    if kept is None or not kept.is_still(root, topic, queue_id) or kept.store.range(topic, queue_id)[1] < end:
         # The one before is not closed: batches that still lie in its mappings may be on their way.
-        kept = _open[root] = open_store(root)
+        kept = _open[root] = _open_now(root)
     _open.move_to_end(root)
     while len(_open) > _MOST_OPEN:
         _open.popitem(last=False)
-    return kept
+    return kept.store
 
 
 def topics_of(store: StoreReader) -> set[str]:
     """Return the topics that have messages or that the broker's configuration names."""
-    with_messages = {topic for topic, _ in store.queues()}
+    return {topic for topic, _ in store.queues()} | set(_configured(store))
+
+
+def queues_of(store: StoreReader, topic: str) -> set[int]:
+    """Return the queues of a topic that have messages or that the broker's configuration names."""
+    configured = _configured(store).get(topic, {}).get("readQueueNums", 0)
+    return {queue_id for _, queue_id in store.queues(topic)} | set(range(configured))
+
+
+def _configured(store: StoreReader) -> dict[str, Any]:
     try:
-        configured = json.loads((store.config.folder / "config" / "topics.json").read_bytes())["topicConfigTable"]
+        content = json.loads((store.config.folder / "config" / "topics.json").read_bytes())
+        return dict(content["topicConfigTable"])
     except (OSError, ValueError, KeyError):
-        return with_messages
-    return with_messages | set(configured)
+        return {}
 
 
 def populate(view: memoryview, begin: int, end: int) -> None:

@@ -44,8 +44,27 @@ def test_queues_can_be_chosen_by_number_and_by_broker(store: Path) -> None:
 
 @pytest.mark.parametrize("queue", [(None, 2), ("broker-b", 0)])
 def test_a_queue_that_is_not_there_is_an_error(store: Path, queue: tuple[str | None, int]) -> None:
-    with pytest.raises(UnknownOption, match="unknown queue"):
+    with pytest.raises(UnknownOption, match=r"unknown queue .*known: broker-a:0, broker-a:1"):
         ranges(store, queues=frozenset({queue}))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"oders": {"broker-a": {0: 1}}}, "unknown topic in option endingOffsets 'oders'.*known: orders"),
+        ({"orders": {"broker-b": {0: 1}}}, "unknown broker in option endingOffsets 'broker-b'.*known: broker-a"),
+        ({"orders": {"broker-a": {7: 1}}}, "unknown queue in option endingOffsets '7'.*known: 0, 1"),
+    ],
+)
+def test_offsets_of_what_is_not_there_are_an_error(store: Path, given: Any, said: str) -> None:
+    with pytest.raises(UnknownOption, match=said):
+        ranges(store, ending_offsets=given)
+
+
+def test_a_queue_without_messages_may_be_named(store: Path) -> None:
+    (store / "config").mkdir(exist_ok=True)
+    (store / "config" / "topics.json").write_text('{"topicConfigTable":{"orders":{"readQueueNums":4}}}')
+    assert ranges(store, queues=frozenset({(None, 3)})) == {}
 
 
 def test_a_topic_that_is_not_there_names_the_nearest_one(store: Path) -> None:
