@@ -47,7 +47,7 @@ def send_back(stored: StoredMessage, group: str, *, delay_level: int, max_times:
 
     A delay level of 0 means three more than the tries so far. `stored` carries its body as it lies in the log.
     """
-    pairs = dict(stored.properties)
+    pairs = {name: value for name, value in stored.properties.items() if name not in names.OF_DELIVERIES}
     pairs.setdefault(names.RETRY_TOPIC, stored.topic)
     pairs.setdefault(names.ORIGIN_MESSAGE_ID, stored.offset_id)
     if stored.reconsume_times >= max_times or delay_level < 0:

@@ -1,21 +1,26 @@
 """The properties of a send as text: what a broker takes out and puts in, without taking the text apart.
 
 Nearly every send comes with a few pairs that are stored as they are. Only those that ask for something else - a delay,
-a transaction - are worth a dictionary (`is_plain`).
+a transaction, a timer - or that speak of a delivery that is over are worth a dictionary (`is_plain`, `settled_pairs`).
 """
 
 from __future__ import annotations
 
 from typing import Final
 
+from broker_core.broker.errors import MessageIllegal, TransactionsRefused
 from broker_core.native import native
 from broker_core.protocol import properties as names
-from broker_core.protocol.properties import PAIR_END, mark_of
+from broker_core.protocol.properties import PAIR_END, mark_of, parse_properties
 
 _WAIT: Final = mark_of(names.WAIT)
 _DELAY: Final = mark_of(names.DELAY)
 _TRAN_MSG: Final = mark_of(names.TRAN_MSG)
 _CLUSTER: Final = mark_of(names.CLUSTER)
+# Beginnings of names; the rare other names that begin so pass through a dictionary for nothing.
+_POP_CK: Final = PAIR_END + names.POP_CK
+_FIRST_POP_TIME: Final = PAIR_END + names.FIRST_POP_TIME
+_TIMER: Final = f"{PAIR_END}TIMER_DEL"
 
 
 def _settle(text: str, pair: str) -> tuple[str, bool] | None:
@@ -33,7 +38,29 @@ settle: Final = native.settle_text if native else _settle
 def is_plain(text: str) -> bool:
     """Say whether a send with the property string `text` asks for nothing but to be stored."""
     marked = PAIR_END + text
-    return _DELAY not in marked and _TRAN_MSG not in marked and _CLUSTER not in marked
+    return (
+        _DELAY not in marked
+        and _TRAN_MSG not in marked
+        and _CLUSTER not in marked
+        and _POP_CK not in marked
+        and _FIRST_POP_TIME not in marked
+        and _TIMER not in marked
+    )
+
+
+def settled_pairs(text: str) -> dict[str, str]:
+    """Return the pairs that may be stored; raise MessageIllegal or TransactionsRefused for what is not served."""
+    pairs = parse_properties(text)
+    if pairs.get(names.TRAN_MSG, "").lower() == "true":
+        raise TransactionsRefused("this broker takes no transactional messages")
+    for name in names.TIMERS:
+        if name in pairs:
+            raise MessageIllegal(
+                f"the property {name} asks for a time of its own; served are delay levels ({names.DELAY})"
+            )
+    for name in names.OF_DELIVERIES:
+        pairs.pop(name, None)
+    return pairs
 
 
 def take_wait(text: str) -> tuple[str, bool]:

@@ -49,6 +49,16 @@ SHARDING_KEY: Final = "__SHARDINGKEY"
 TRANSACTION_ID: Final = "__transactionId__"
 FIRST_POP_TIME: Final = "1ST_POP_TIME"
 POP_CK: Final = "POP_CK"
+POP_CK_OFFSET: Final = "POP_CK_OFFSET"
+TIMER_DELAY_MS: Final = "TIMER_DELAY_MS"
+TIMER_DELAY_SEC: Final = "TIMER_DELAY_SEC"
+TIMER_DELIVER_MS: Final = "TIMER_DELIVER_MS"
+
+OF_DELIVERIES: Final = (POP_CK, POP_CK_OFFSET, FIRST_POP_TIME)
+"""What belongs to one delivery by lease: in a message that is sent it would speak of another one."""
+
+TIMERS: Final = (TIMER_DELAY_MS, TIMER_DELAY_SEC, TIMER_DELIVER_MS)
+"""What asks for delivery at a time of the message's own (5.x)."""
 
 # Names a client must leave to the system; brokers do not enforce it (remoting-protocol.md 4.8).
 RESERVED: Final = frozenset(

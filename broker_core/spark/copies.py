@@ -23,10 +23,10 @@ _NOT_COPIED: Final = frozenset(
     {
         "CLUSTER", "WAIT", "TRAN_MSG", "PGROUP", "DELAY", "REAL_TOPIC", "REAL_QID", "RETRY_TOPIC", "ORIGIN_MESSAGE_ID",
         "RECONSUME_TIME", "TRAN_PREPARED_QUEUE_OFFSET", "CHECK_IMMUNITY_TIME_IN_SECONDS", "MAX_OFFSET", "MIN_OFFSET",
-        "TRACE_ON", "__CRC32#", "UNIQ_KEY", "1ST_POP_TIME", "POP_CK",
+        "TRACE_ON", "__CRC32#", "UNIQ_KEY", "1ST_POP_TIME", "POP_CK", "POP_CK_OFFSET",
     }
 )  # fmt: skip
-_NOT_COPIED_PREFIX: Final = "TRANSACTION_"
+_NOT_COPIED_PREFIX: Final = ("TRANSACTION_", "TIMER_")
 
 
 @dataclass(frozen=True, slots=True)

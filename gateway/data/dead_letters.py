@@ -16,7 +16,7 @@ from gateway.problems import RECEIPT_EXPIRED, ProblemError
 REASON: Final = "DEAD_LETTER_REASON"
 _PREFIX: Final = "%DLQ%"
 # What belongs to one delivery, and not to the message.
-_LEFT_OUT: Final = (names.POP_CK, names.FIRST_POP_TIME, names.MIN_OFFSET, names.MAX_OFFSET, names.DELAY)
+_LEFT_OUT: Final = (*names.OF_DELIVERIES, *names.TIMERS, names.MIN_OFFSET, names.MAX_OFFSET, names.DELAY)
 
 
 async def bury(parts: Parts, holder: Holder, handle: LeaseReceipt, *, reason: str | None) -> None:

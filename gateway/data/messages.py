@@ -20,7 +20,7 @@ DELAY_LEVELS: Final = {seconds * 1000: level for level, seconds in enumerate(_LE
 """Delay in ms → RocketMQ's delay level, by its default list (remoting-protocol.md 4.9)."""
 
 _SYSTEM: Final = names.RESERVED | {
-    names.SHARDING_KEY, names.TRANSACTION_ID, names.POP_CK, names.FIRST_POP_TIME, "__STARTDELIVERTIME", CONTENT_TYPE,
+    names.SHARDING_KEY, names.TRANSACTION_ID, *names.OF_DELIVERIES, *names.TIMERS, "__STARTDELIVERTIME", CONTENT_TYPE,
 }  # fmt: skip
 _PROPERTY_HEADER: Final = b"mq-property-"
 

@@ -26,7 +26,8 @@ from broker_core.broker.intake import Host
 from broker_core.broker.parts import Parts
 from broker_core.broker.processors.handlers import Handlers
 from broker_core.broker.retries import exhausted_retry, send_back
-from broker_core.broker.sent_text import settle, take_wait
+from broker_core.broker.sent_batch import settled_batch
+from broker_core.broker.sent_text import settle, settled_pairs, take_wait
 from broker_core.broker.topics import NOT_FOR_CLIENTS, RETRY_PREFIX, check_name
 from broker_core.protocol import fields
 from broker_core.protocol import properties as names
@@ -48,7 +49,7 @@ from broker_core.protocol.headers.send import (
 )
 from broker_core.protocol.host import parse_host
 from broker_core.protocol.message import Message
-from broker_core.protocol.properties import format_properties, parse_properties
+from broker_core.protocol.properties import format_properties
 from broker_core.protocol.record import decode_one
 from broker_core.remoting.connection import Connection, Result
 from broker_core.store import PutResult, PutSeries
@@ -233,10 +234,7 @@ class SendProcessor:
         return dead
 
     def _pairs(self, text: str) -> dict[str, str]:
-        pairs = parse_properties(text)
-        if pairs.get(names.TRAN_MSG, "").lower() == "true":
-            raise TransactionsRefused("this broker takes no transactional messages")
-        return pairs | {names.CLUSTER: self._cluster}
+        return settled_pairs(text) | {names.CLUSTER: self._cluster}
 
     # -- a batch
 
@@ -249,7 +247,7 @@ class SendProcessor:
         return self._intake.put_batch(
             header.topic,
             queue_id,
-            body,
+            settled_batch(body),
             common=format_properties(pairs),
             sys_flag=_sys_flag(header, topic),
             born_timestamp=header.born_timestamp,

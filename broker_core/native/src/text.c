@@ -140,6 +140,12 @@ static PyObject *joined(Span text, Span gone, Span pair)
     return text_of;
 }
 
+static int begins_with(Span pair, const char *name)
+{
+    Py_ssize_t size = (Py_ssize_t)strlen(name);
+    return pair.size >= size && memcmp(pair.bytes, name, (size_t)size) == 0;
+}
+
 /* settle_text(text, pair) -> (text to store, whether the sender waits) or None if the text is not plain */
 PyObject *native_settle_text(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
@@ -163,7 +169,10 @@ PyObject *native_settle_text(PyObject *module, PyObject *const *args, Py_ssize_t
             waits = value.size == 0 || says_true(value);
         } else if ((first == 'D' && is_called(each, "DELAY", &value)) ||
                    (first == 'T' && is_called(each, "TRAN_MSG", &value)) ||
-                   (first == 'C' && is_called(each, "CLUSTER", &value))) {
+                   (first == 'C' && is_called(each, "CLUSTER", &value)) ||
+                   (first == 'P' && begins_with(each, "POP_CK")) ||
+                   (first == '1' && begins_with(each, "1ST_POP_TIME")) ||
+                   (first == 'T' && begins_with(each, "TIMER_DEL"))) {
             Py_RETURN_NONE;
         }
     }

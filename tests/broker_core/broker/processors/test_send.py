@@ -260,7 +260,78 @@ async def test_a_batch_takes_neither_delay_nor_transaction(
     assert answer.code == ResponseCode.MESSAGE_ILLEGAL
 
 
-@pytest.mark.parametrize("body", [b"", b"\x00\x00\x00\x05xyz"])
+DELIVERY = {"POP_CK": "1 2 3 0 0 broker-b 4 5", "POP_CK_OFFSET": "9", "1ST_POP_TIME": "7"}
+
+
+@pytest.mark.parametrize("more", [{}, {"DELAY": "0"}, {"CLUSTER": "other"}])
+async def test_what_belongs_to_another_delivery_is_not_stored(wire: Wire, more: dict[str, str]) -> None:
+    await wire.send("orders", b"x", properties={"KEYS": "A17", **DELIVERY, **more})
+
+    (message,) = await wire.pull("orders", 0)
+    assert message.properties == {"KEYS": "A17", "CLUSTER": "local", **more, "CLUSTER": "local"}
+
+
+async def test_what_belongs_to_another_delivery_is_not_stored_of_a_batch(wire: Wire) -> None:
+    messages = [
+        Message("orders", b"POP_CK", {"KEYS": "k0"}, flag=5),
+        Message("orders", b"1", {"KEYS": "k1", **DELIVERY}, flag=6),
+    ]
+    await wire.send("orders", encode_batch(messages), batch=True, properties=DELIVERY)
+
+    stored = await wire.pull("orders", 0)
+    assert [(each.body, each.flag, each.properties) for each in stored] == [
+        (b"POP_CK", 5, {"KEYS": "k0", "CLUSTER": "local"}),
+        (b"1", 6, {"KEYS": "k1", "CLUSTER": "local"}),
+    ]
+
+
+async def test_what_belongs_to_another_delivery_is_not_stored_of_a_message_sent_back(wire: Wire) -> None:
+    await wire.send("orders", b"x")
+    (leased,) = await wire.pop("orders")
+    await wire.change(leased, 0)
+    (again,) = await wire.pop("orders", wait_ms=10_000)
+    assert names.FIRST_POP_TIME in again.message.properties
+
+    await wire.ask(ConsumerSendMessageBackRequest(again.message.log_offset, "lessees", -1))
+
+    (dead,) = await wire.pull("%DLQ%lessees", 0)
+    assert not {*DELIVERY} & {*dead.properties}
+
+
+TIMERS = [{"TIMER_DELAY_MS": "7000"}, {"TIMER_DELAY_SEC": "7"}, {"TIMER_DELIVER_MS": "1700000000000"}]
+
+
+@pytest.mark.parametrize("timer", TIMERS)
+async def test_a_timer_is_refused_by_name_and_nothing_is_stored(wire: Wire, timer: dict[str, str]) -> None:
+    alone = await wire.try_send("orders", b"x", properties={"KEYS": "A17", **timer})
+    batch = await wire.try_send(
+        "orders",
+        encode_batch([Message("orders", b"a"), Message("orders", b"b", timer)]),
+        batch=True,
+        code=RequestCode.SEND_BATCH_MESSAGE,
+    )
+    around = await wire.try_send("orders", encode_batch([Message("orders", b"a")]), batch=True, properties=timer)
+
+    for answer in (alone, batch, around):
+        assert answer.code == ResponseCode.MESSAGE_ILLEGAL
+        assert next(iter(timer)) in str(answer.remark)
+    assert await wire.pull("orders", 0) == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "code"),
+    [({"DELAY": "3"}, ResponseCode.MESSAGE_ILLEGAL), ({"TRAN_MSG": "true"}, ResponseCode.NO_PERMISSION)],
+)
+async def test_a_message_of_a_batch_may_ask_for_as_little_as_the_batch(
+    wire: Wire, asked: dict[str, str], code: ResponseCode
+) -> None:
+    answer = await wire.try_send("orders", encode_batch([Message("orders", b"b", asked)]), batch=True)
+
+    assert answer.code == code
+    assert await wire.pull("orders", 0) == []
+
+
+@pytest.mark.parametrize("body", [b"", b"\x00\x00\x00\x05xyz", b"\x00\x00\x00\x05POP_CK"])
 async def test_a_batch_that_cannot_be_read_stores_nothing(wire: Wire, body: bytes) -> None:
     answer = await wire.try_send("orders", body, batch=True)
 
