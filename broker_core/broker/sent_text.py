@@ -55,9 +55,7 @@ def settled_pairs(text: str) -> dict[str, str]:
         raise TransactionsRefused("this broker takes no transactional messages")
     for name in names.TIMERS:
         if name in pairs:
-            raise MessageIllegal(
-                f"the property {name} asks for a time of its own; served are delay levels ({names.DELAY})"
-            )
+            raise MessageIllegal(f"{name} asks for a time of its own; served are delay levels ({names.DELAY})")
     for name in names.OF_DELIVERIES:
         pairs.pop(name, None)
     return pairs

@@ -70,7 +70,6 @@ def lease_out(
     stored, properties = leased.message, leased.message.properties
     receipt = _count_out(parts, holder, leased)
     content_type = properties.get(CONTENT_TYPE)
-    first = properties.get(names.FIRST_POP_TIME, "")
     return Leased(
         message_id=receipt.message_id,
         topic=holder.topic,
@@ -85,7 +84,7 @@ def lease_out(
         born_at=rfc3339(stored.born_timestamp),
         stored_at=rfc3339(stored.store_timestamp),
         delivery_count=leased.delivery_count,
-        first_delivered_at=rfc3339(int(first)) if first.isdecimal() else None,
+        first_delivered_at=None if leased.first_delivered_at is None else rfc3339(leased.first_delivered_at),
         nack_reason=reason,
         receipt=parts.receipts.seal(receipt),
         lease_expires_at=rfc3339(receipt.expires_at),

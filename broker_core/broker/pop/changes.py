@@ -48,6 +48,8 @@ class Held:
     pop_time: int
     visible_at: int
     deliveries: int
+    first_pop_time: int = 0
+    """When the message first went out; 0 in journals of before that was written."""
 
 
 @dataclass(frozen=True, slots=True)

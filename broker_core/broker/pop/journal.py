@@ -12,6 +12,7 @@
       3 acknowledged queue u32, offset i64
       4 held         queue u32, offset i64, pop time i64, visible at i64, deliveries u32
       5 closed       queue u32
+      6 held         as 4, then first pop time i64
 
 Each change is handed to the operating system before its request is answered, so a killed process forgets none. A host
 that loses power may lose the tail: those messages are delivered again. A tail that is torn (short, or its checksum is
@@ -46,6 +47,7 @@ _LEASED: Final = Struct(">BIqqq")
 _ACKNOWLEDGED: Final = Struct(">BIq")
 _HELD: Final = Struct(">BIqqqI")
 _CLOSED: Final = Struct(">BI")
+_HELD_SINCE: Final = Struct(">BIqqqIq")
 
 
 def encode(change: Change) -> bytes:
@@ -159,7 +161,15 @@ def _encode_payload(change: Change) -> bytes:
         head = _LEASED.pack(2, change.queue, change.next_offset, change.pop_time, change.visible_at)
         return head + b"".join(offset.to_bytes(8, "big") for offset in change.offsets)
     if isinstance(change, Held):
-        return _HELD.pack(4, change.queue, change.offset, change.pop_time, change.visible_at, change.deliveries)
+        return _HELD_SINCE.pack(
+            6,
+            change.queue,
+            change.offset,
+            change.pop_time,
+            change.visible_at,
+            change.deliveries,
+            change.first_pop_time,
+        )
     if isinstance(change, Opened):
         group = change.group.encode()
         head = _OPENED.pack(1, change.queue, change.queue_id, change.start, len(group))
@@ -191,4 +201,5 @@ _DECODERS: Final[dict[int, Callable[[bytes], Change]]] = {
     3: lambda payload: Acknowledged(*_ACKNOWLEDGED.unpack(payload)[1:]),
     4: lambda payload: Held(*_HELD.unpack(payload)[1:]),
     5: lambda payload: Closed(*_CLOSED.unpack(payload)[1:]),
+    6: lambda payload: Held(*_HELD_SINCE.unpack(payload)[1:]),
 }

@@ -68,7 +68,7 @@ class Leases:
         for queue in self._numbers.values():
             yield Opened(queue.number, queue.group, queue.topic, queue.queue_id, queue.committed)
             for offset, lease in queue.leases():
-                yield Held(queue.number, offset, lease.pop_time, lease.visible_at, lease.deliveries)
+                yield _held_as(queue, offset, lease)
             yield Leased(queue.number, queue.next_offset, 0, 0, ())
 
     # -- changes
@@ -114,8 +114,8 @@ class Leases:
             return state, None
         renewed = max(now, lease.pop_time + 1)
         deliveries = lease.deliveries if was_delivered else max(lease.deliveries - 1, 0)
-        change = Held(queue.number, offset, renewed, renewed + max(invisible_ms, 1), deliveries)
-        self._held(queue, self._told(change))
+        again = Lease(renewed, renewed + max(invisible_ms, 1), deliveries, lease.first_pop_time)
+        self._held(queue, self._told(_held_as(queue, offset, again)))
         return state, queue.find(offset)
 
     def finish(self, queue: QueueLeases, offset: int) -> None:
@@ -147,8 +147,7 @@ class Leases:
             kept = [(offset, lease) for offset, lease in queue.leases() if offset < end]
             again = self.open(queue.group, queue.topic, queue.queue_id, min(queue.committed, end))
             for offset, lease in kept:
-                change = Held(again.number, offset, lease.pop_time, lease.visible_at, lease.deliveries)
-                self._held(again, self._told(change))
+                self._held(again, self._told(_held_as(again, offset, lease)))
             self.lease(again, (), next_offset=end, now=0, invisible_ms=0)
 
     # -- making changes, for the first time or again
@@ -187,12 +186,16 @@ class Leases:
     def _leased(self, queue: QueueLeases, change: Leased) -> None:
         for offset in change.offsets:
             before = queue.find(offset)
-            deliveries = before.deliveries + 1 if before is not None else 1
-            self._hold(queue, offset, Lease(change.pop_time, change.visible_at, deliveries))
+            if before is None or not before.deliveries:  # never, or only to somebody who had left
+                lease = Lease(change.pop_time, change.visible_at, 1, change.pop_time)
+            else:
+                lease = Lease(change.pop_time, change.visible_at, before.deliveries + 1, before.first_pop_time)
+            self._hold(queue, offset, lease)
         queue.next_offset = max(queue.next_offset, change.next_offset)
 
     def _held(self, queue: QueueLeases, change: Held) -> None:
-        self._hold(queue, change.offset, Lease(change.pop_time, change.visible_at, change.deliveries))
+        lease = Lease(change.pop_time, change.visible_at, change.deliveries, change.first_pop_time)
+        self._hold(queue, change.offset, lease)
 
     def _hold(self, queue: QueueLeases, offset: int, lease: Lease) -> None:
         before = queue.find(offset)
@@ -232,6 +235,12 @@ class Leases:
             self._per_group[group] = count
         else:
             self._per_group.pop(group, None)
+
+
+def _held_as(queue: QueueLeases, offset: int, lease: Lease) -> Held:
+    return Held(
+        queue.number, offset, lease.pop_time, lease.visible_at, lease.deliveries, first_pop_time=lease.first_pop_time
+    )
 
 
 def _state(queue: QueueLeases, offset: int, pop_time: int, now: int) -> Settled:

@@ -29,6 +29,8 @@ class Lease:
     pop_time: int
     visible_at: int
     deliveries: int
+    first_pop_time: int
+    """When the message first went out, 0 if that is not known."""
 
 
 class QueueLeases:

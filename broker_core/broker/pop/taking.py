@@ -8,18 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from struct import Struct
 from typing import Final, NamedTuple
 
 from broker_core.broker.limits import Limits
 from broker_core.broker.offsets import ConsumerOffsets
 from broker_core.broker.pop.attempts import Attempt, Attempts
 from broker_core.broker.pop.leases import Leases
-from broker_core.broker.pop.queue_leases import QueueLeases
+from broker_core.broker.pop.queue_leases import Lease, QueueLeases
+from broker_core.broker.pop.records import as_delivered, offset_of
 from broker_core.errors import GantryError
-from broker_core.protocol import sys_flag as flags
 from broker_core.protocol.headers.pop import INIT_MODE_MIN
-from broker_core.protocol.record import BORN_HOST_AT, QUEUE_OFFSET_AT, SYS_FLAG_AT
 from broker_core.store import GetStatus, MessageStore
 from broker_core.store.fetch import AcceptTag
 
@@ -37,11 +35,6 @@ MAX_TURNS: Final = 100_000
 
 MAX_ATTEMPTS: Final = 10_000
 """So many pops with an attempt id can be asked for again."""
-
-_INT: Final = Struct(">i")
-_LONG: Final = Struct(">q")
-_STORE_HOST_AT: Final = BORN_HOST_AT + 8 + 8  # with an IPv4 born host; an IPv6 one takes 12 bytes more
-_IPV6_MORE: Final = 12
 
 DeadLetter = Callable[[str, bytes], None]
 """Stores a record in the dead letters of a group."""
@@ -148,7 +141,7 @@ class Taker:
                 continue
             answer = self._store.get(queue.topic, queue.queue_id, offset, max_messages=1, max_bytes=1)
             if answer.records and offset_of(answer.records[0]) == offset:
-                yield offset, with_count(answer.records[0], lease.deliveries - 1)
+                yield offset, _of_lease(answer.records[0], lease, lease.deliveries - 1)
 
     def _order(self, wish: Wish, queues: int) -> list[int]:
         """Return the queues to look at; each pop begins with another one, so none is starved."""
@@ -225,7 +218,7 @@ class Taker:
                     self._dead_letter(queue.group, bytes(answer.records[0]))
                     self._leases.finish(queue, offset)
                     continue
-                found[offset] = with_count(answer.records[0], lease.deliveries)
+                found[offset] = _of_lease(answer.records[0], lease, lease.deliveries)
                 size += len(answer.records[0])
             elif offset < answer.min_offset or any(damaged.queue_offset == offset for damaged in answer.damaged):
                 self._leases.finish(queue, offset)  # it has left the log, or is not what it was
@@ -253,19 +246,6 @@ class Taker:
         return position, 0
 
 
-def offset_of(record: bytes | memoryview) -> int:
-    """Return the queue offset that a record states."""
-    (offset,) = _LONG.unpack_from(record, QUEUE_OFFSET_AT)
-    return int(offset)
-
-
-def with_count(record: bytes | memoryview, deliveries: int) -> bytes:
-    """Return a copy of a record that says how often its message was tried before; no checksum covers that field."""
-    (sys_flag,) = _INT.unpack_from(record, SYS_FLAG_AT)
-    position = _STORE_HOST_AT + 8
-    position += _IPV6_MORE if sys_flag & flags.BORN_HOST_IPV6 else 0
-    position += _IPV6_MORE if sys_flag & flags.STORE_HOST_IPV6 else 0
-    (stored,) = _INT.unpack_from(record, position)
-    copy = bytearray(record)
-    _INT.pack_into(copy, position, stored + deliveries)
-    return bytes(copy)
+def _of_lease(record: memoryview, lease: Lease, before: int) -> bytes | memoryview:
+    """Return what goes out of a message that was delivered `before` times; at the first time, the record as it is."""
+    return as_delivered(record, before, lease.first_pop_time) if before > 0 else record

@@ -5,8 +5,9 @@ A receipt's text, eight words joined by spaces::
     start offset | pop time | invisible time | revive queue | retry flag | broker name | queue id | queue offset
 
 The answer's header says the same for all messages at once. `startOffsetInfo` is ``flag queue start;…`` and
-`msgOffsetInfo` is ``flag queue offset,offset;…``, where the flag is 0 for the topic itself and 1 for its retry topic.
-A broker may also put the receipt into each message, as property POP_CK.
+`msgOffsetInfo` is ``flag queue offset,offset;…``, where the flag is 0 for the topic itself, 1 and 2 for its retry topic
+under its older and its newer name. A broker may also put the receipt into each message, as property POP_CK; but a
+sender may have put one there too, so it counts only where the header leaves a choice.
 """
 
 from __future__ import annotations
@@ -20,6 +21,11 @@ from broker_core.protocol.message import StoredMessage
 
 _RETRY_PREFIX: Final = "%RETRY%"
 _WORDS: Final = 8
+_NORMAL: Final = "0"
+_RETRY: Final = "1"
+_BETWEEN_NAMES: Final = {_RETRY: "_", "2": "+"}
+"""By retry flag: what stands between group and topic in the name of the retry topic."""
+_TIME_DIGITS: Final = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +77,8 @@ class LeasedMessage:
     receipt: LeaseReceipt
     delivery_count: int
     """1 for the first delivery."""
+    first_delivered_at: int | None
+    """When it was lent for the first time, ms of the broker's clock; None if the broker does not know."""
 
 
 class Receipts:
@@ -82,29 +90,57 @@ class Receipts:
         self._broker_name = broker_name
         self._header = header
         self._starts = _starts(header.start_offset_info)
+        self._flags = _flags(header.msg_offset_info)
 
     def leased(self, message: StoredMessage) -> LeasedMessage:
         """Return `message` with its receipt."""
-        text = message.properties.get(names.POP_CK) or self._text(message)
+        flag = self._flag(message)
         receipt = LeaseReceipt(
             group=self._group,
             broker_name=self._broker_name,
-            topic=message.topic,
+            topic=self._place(message.topic, flag),
             queue_id=message.queue_id,
             queue_offset=message.queue_offset,
-            extra_info=text,
+            extra_info=self._text(message, flag),
             pop_time=self._header.pop_time,
             invisible_ms=self._header.invisible_time,
         )
         shown = message if message.topic == self._topic else replace(message, topic=self._topic)
-        return LeasedMessage(shown, receipt, message.reconsume_times + 1)
+        return LeasedMessage(shown, receipt, message.reconsume_times + 1, self._first_delivered_at(message))
 
-    def _text(self, message: StoredMessage) -> str:
+    def _flag(self, message: StoredMessage) -> str:
+        """Return whether the message lies in the topic itself or in a retry topic, as the header says."""
+        told = self._flags.get((message.queue_id, int(message.queue_offset)), ())
+        if len(told) == 1:
+            return told[0]
+        if message.topic.startswith(_RETRY_PREFIX):
+            return next((flag for flag in told if flag != _NORMAL), _RETRY)
+        if not told:
+            return _NORMAL
+        # The same place in both; the message was put together anew, and only its own receipt tells which it is.
+        words = message.properties.get(names.POP_CK, "").split(" ")
+        is_of_this = len(words) >= _WORDS and words[1] == str(self._header.pop_time)
+        return words[4] if is_of_this and words[4] in told else _NORMAL
+
+    def _place(self, topic: str, flag: str) -> str:
+        """Return the topic where the lease is, also for a message of a retry topic that is shown under its own."""
+        between = _BETWEEN_NAMES.get(flag)
+        if between is None or topic.startswith(_RETRY_PREFIX):
+            return topic
+        return f"{_RETRY_PREFIX}{self._group}{between}{topic}"
+
+    def _text(self, message: StoredMessage, flag: str) -> str:
         header = self._header
-        flag = "1" if message.topic.startswith(_RETRY_PREFIX) else "0"
         start = self._starts.get((flag, message.queue_id), int(message.queue_offset))
         words = (start, header.pop_time, header.invisible_time, header.revive_qid, flag)
         return " ".join(map(str, (*words, self._broker_name, message.queue_id, message.queue_offset)))
+
+    def _first_delivered_at(self, message: StoredMessage) -> int | None:
+        """Return the time of the first pop: this one, or what the broker says of one before."""
+        if not message.reconsume_times:
+            return self._header.pop_time
+        told = message.properties.get(names.FIRST_POP_TIME, "")
+        return int(told) if told.isdecimal() and 0 < len(told) <= _TIME_DIGITS else None
 
 
 def _starts(info: str | None) -> dict[tuple[str, int], int]:
@@ -114,3 +150,13 @@ def _starts(info: str | None) -> dict[tuple[str, int], int]:
         flag, queue_id, start = part.split(" ")
         starts[flag, int(queue_id)] = int(start)
     return starts
+
+
+def _flags(info: str | None) -> dict[tuple[int, int], list[str]]:
+    """Return (queue id, queue offset) → retry flags of a pop answer's `msgOffsetInfo`."""
+    flags: dict[tuple[int, int], list[str]] = {}
+    for part in filter(None, (info or "").split(";")):
+        flag, queue_id, offsets = part.split(" ")
+        for offset in offsets.split(","):
+            flags.setdefault((int(queue_id), int(offset)), []).append(flag)
+    return flags

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from broker_core.broker.sent_text import is_plain, take_wait, with_pair
 from broker_core.protocol.properties import mark_of, parse_properties, value_after
 
-NAMES = st.sampled_from(
-    ["WAIT", "DELAY", "KEYS", "AWAIT", "WAITS", "CLUSTER", "TRAN_MSG", "POP_CK", "TIMER_DELAY_MS", ""]
-)
+SPECIAL = ("DELAY", "TRAN_MSG", "CLUSTER", "POP_CK", "1ST_POP_TIME", "TIMER_DELAY_MS")
+NAMES = st.sampled_from(["WAIT", "KEYS", "AWAIT", "WAITS", *SPECIAL, ""])
 VALUES = st.sampled_from(["true", "TRUE", "false", "", "3", "WAIT", "é"])
 TEXTS = st.builds(
     lambda pairs, end: "\x02".join(f"{name}\x01{value}" for name, value in pairs) + end,
@@ -31,7 +30,7 @@ def test_waiting_is_taken_out(text: str) -> None:
 
 @given(TEXTS)
 def test_a_text_without_a_special_pair_is_plain(text: str) -> None:
-    special = {"DELAY", "TRAN_MSG", "CLUSTER", "POP_CK", "TIMER_DELAY_MS"} & set(parse_properties(text))
+    special = set(SPECIAL) & set(parse_properties(text))
     assert not (special and is_plain(text))
 
 

@@ -25,18 +25,8 @@ TOPIC: Final = b"\x05topic"
 TEXT: Final = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 I32: Final = st.integers(-(1 << 31), (1 << 31) - 1)
 I64: Final = st.integers(-(1 << 63), (1 << 63) - 1)
-NAMES: Final = (
-    "WAIT",
-    "TAGS",
-    "KEYS",
-    "UNIQ_KEY",
-    "DELAY",
-    "TRAN_MSG",
-    "CLUSTER",
-    "POP_CK",
-    "1ST_POP_TIME",
-    "TIMER_DELAY_MS",
-)
+SPECIAL: Final = ("DELAY", "TRAN_MSG", "CLUSTER", "POP_CK", "1ST_POP_TIME", "TIMER_DELAY_MS")
+NAMES: Final = ("WAIT", "TAGS", "KEYS", "UNIQ_KEY", *SPECIAL)
 OTHERS: Final = ("true", "TRUE", "false", " ", "a", "b c", "é", "蛇", "🐍", "\0", "\xff")
 SEPARATORS: Final = ("\x01", "\x02") * 4
 PIECES: Final = st.sampled_from((*NAMES, *OTHERS, *SEPARATORS))

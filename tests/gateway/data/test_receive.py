@@ -118,6 +118,22 @@ async def test_a_leased_message_comes_to_nobody_else_until_its_lease_is_over(api
     assert (again["body"]["data"], again["delivery_count"]) == ("a", 2)
 
 
+async def test_the_first_delivery_is_told_whatever_ended_its_lease(api: Api) -> None:
+    topic, group = await api.topic(), api.group()
+    await api.produce(topic, "a")
+    before = datetime.now(UTC)
+    (message,) = await api.receive(group, topic)
+    first = message["first_delivered_at"]
+    assert -2 < (datetime.fromisoformat(first) - before).total_seconds() < 20
+
+    await api.settle("nack", group, topic, message["receipt"], delay_ms=0)
+    (message,) = await api.receive(group, topic, wait_ms=10_000, lease_ms=1_000)
+    assert message["first_delivered_at"] == first
+
+    (message,) = await api.receive(group, topic, wait_ms=10_000)
+    assert (message["delivery_count"], message["first_delivered_at"]) == (3, first)
+
+
 async def test_each_group_gets_every_message(api: Api) -> None:
     topic = await api.topic()
     await api.produce(topic, "a")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from hypothesis import given
@@ -16,7 +18,7 @@ EXAMPLES: list[Change] = [
     Leased(1, 20, 1_700_000_000_000, 1_700_000_030_000, (17, 19)),
     Leased(1, 25, 0, 0, ()),
     Acknowledged(1, 17),
-    Held(1, 19, 1_700_000_000_001, 1_700_000_060_000, 4),
+    Held(1, 19, 1_700_000_000_001, 1_700_000_060_000, 4, 1_699_999_999_000),
     Closed(1),
 ]
 
@@ -26,7 +28,7 @@ changes: st.SearchStrategy[Change] = st.one_of(
     st.builds(Opened, numbers, st.text(max_size=80), st.text(max_size=80), st.integers(-1, 2**31 - 1), offsets),
     st.builds(Leased, numbers, offsets, offsets, offsets, st.lists(st.integers(0, 2**63 - 1)).map(tuple)),
     st.builds(Acknowledged, numbers, offsets),
-    st.builds(Held, numbers, offsets, offsets, offsets, numbers),
+    st.builds(Held, numbers, offsets, offsets, offsets, numbers, offsets),
     st.builds(Closed, numbers),
 )
 
@@ -51,6 +53,12 @@ def test_changes_come_back_as_they_were(written: list[Change]) -> None:
     data = b"".join(map(encode, written))
 
     assert decode_all(data) == (written, len(data))
+
+
+def test_a_held_message_of_an_earlier_version_has_no_known_first_delivery() -> None:
+    payload = struct.pack(">BIqqqI", 4, 1, 19, 1_000, 2_000, 4)
+
+    assert decode_all(struct.pack(">II", crc32(payload), len(payload)) + payload)[0] == [Held(1, 19, 1_000, 2_000, 4)]
 
 
 @given(st.lists(changes, min_size=1), st.data())

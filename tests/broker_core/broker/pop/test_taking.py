@@ -6,14 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from broker_core.broker.json_file import JsonFile
 from broker_core.broker.limits import Limits
 from broker_core.broker.offsets import ConsumerOffsets
 from broker_core.broker.pop.leases import Leases
-from broker_core.broker.pop.taking import Taken, Taker, Wish, offset_of, with_count
+from broker_core.broker.pop.taking import Taken, Taker, Wish
 from broker_core.protocol.message import Message
 from broker_core.protocol.record import decode_one
 from broker_core.store import MessageStore
@@ -139,31 +137,3 @@ def test_an_answer_has_a_limited_size_and_at_least_one_message(scene: Scene) -> 
     scene.put(*(b"%d" % number for number in range(8)), size=60_000)
 
     assert scene.take() == [b"0", b"1", b"2", b"3"]
-
-
-@given(
-    deliveries=st.integers(0, 1_000),
-    born=st.sampled_from(["10.0.0.9", "2001:db8::9"]),
-    stored=st.sampled_from(["10.0.0.5", "2001:db8::5"]),
-)
-def test_a_copy_tells_its_count_whatever_its_hosts_are(
-    tmp_path_factory: pytest.TempPathFactory, deliveries: int, born: str, stored: str
-) -> None:
-    with MessageStore.open(small_store(tmp_path_factory.mktemp("store"), commit_log_file_size=8192), now=0) as store:
-        put = store.put(
-            Message("orders", b"body", {"KEYS": "A17"}),
-            queue_id=3,
-            born_timestamp=5,
-            born_host=(born, 1),
-            store_host=(stored, 2),
-            reconsume_times=2,
-            now=7,
-        )
-        record = store.find_raw(put.log_offset)
-    assert record is not None
-
-    before, after = decode_one(record), decode_one(with_count(record, deliveries))
-
-    assert after.reconsume_times == 2 + deliveries
-    assert (after.body, after.properties, after.born_host) == (before.body, before.properties, before.born_host)
-    assert offset_of(record) == before.queue_offset

@@ -355,6 +355,36 @@ async def test_a_wait_is_ended_by_its_name_on_its_own_connection(wire: Wire) -> 
     await other.client.close()
 
 
+async def test_a_message_with_a_receipt_of_another_delivery_can_be_acknowledged(wire: Wire) -> None:
+    await wire.create_topic("orders")
+    await wire.send("orders", b"forwarded", properties={"POP_CK": "1 2 3 0 0 broker-b 4 5", "1ST_POP_TIME": "7"})
+
+    (leased,) = await wire.pop("orders")
+
+    assert not {"POP_CK", "1ST_POP_TIME"} & {*leased.message.properties}
+    assert (await wire.ack(leased)).code == ResponseCode.SUCCESS
+    assert await wire.lag_of("lessees", "orders") == (1, 1)
+
+
+async def test_the_first_delivery_is_told_of_a_message_that_comes_again_also_after_a_restart(tmp_path: Path) -> None:
+    async with started(tmp_path) as wire:
+        await wire.fill("orders", b"nacked", b"extended", b"expired")
+        first = await wire.pop("orders", lease_ms=400)
+        assert not any("1ST_POP_TIME" in leased.message.properties for leased in first)
+        await wire.change(first[0], 0)
+        await wire.change(first[1], 300)
+        again: list[str] = []
+        while len(again) < 3:
+            for leased in await wire.pop("orders", wait_ms=10_000):
+                again.append(leased.message.properties["1ST_POP_TIME"])
+                await wire.change(leased, 0)
+        assert again == [str(first[0].pop_time)] * 3
+
+    async with started(tmp_path) as wire:
+        (last, *_) = await wire.pop("orders", wait_ms=10_000)
+        assert last.message.properties["1ST_POP_TIME"] == again[0]
+
+
 async def test_what_nobody_received_counts_as_no_delivery_also_after_a_restart(tmp_path: Path) -> None:
     async with started(tmp_path) as wire:
         await wire.fill("orders", b"a")

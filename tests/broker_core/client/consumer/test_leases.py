@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,10 +41,47 @@ def test_a_retried_message_is_shown_under_its_topic_and_settled_in_the_retry_top
     assert leased.delivery_count == 3
 
 
-def test_a_receipt_in_the_message_counts_more() -> None:
-    message = stored(properties={"POP_CK": "1 2 3 4 0 b 5 6"})
+def test_a_receipt_that_a_sender_put_into_the_message_counts_for_nothing() -> None:
+    message = stored(queue_id=2, queue_offset=42, properties={"POP_CK": "1 2 3 4 0 b 5 6", "1ST_POP_TIME": "5"})
 
-    assert Receipts("g", "orders", "broker-a", ANSWER).leased(message).receipt.extra_info == "1 2 3 4 0 b 5 6"
+    leased = Receipts("g", "orders", "broker-a", ANSWER).leased(message)
+
+    assert leased.receipt.extra_info == "40 1000 30000 3 0 broker-a 2 42"
+    assert leased.first_delivered_at == 1_000
+
+
+@pytest.mark.parametrize(("flag", "place"), [("1", "%RETRY%billing_orders"), ("2", "%RETRY%billing+orders")])
+def test_a_retried_message_under_its_own_topic_is_settled_where_the_header_says(flag: str, place: str) -> None:
+    answer = replace(ANSWER, start_offset_info=f"{flag} 0 7", msg_offset_info=f"{flag} 0 7")
+
+    receipt = Receipts("billing", "orders", "broker-a", answer).leased(stored(queue_id=0, queue_offset=7)).receipt
+
+    assert receipt.topic == place
+    assert receipt.extra_info == f"7 1000 30000 3 {flag} broker-a 0 7"
+
+
+@pytest.mark.parametrize(
+    ("own", "flag"),
+    [("7 1000 30000 3 1 broker-a 0 7", "1"), ("7 999 30000 3 1 broker-a 0 7", "0"), ("7 1000", "0"), ("", "0")],
+)
+def test_its_own_receipt_tells_which_of_two_equal_places_it_is_of(own: str, flag: str) -> None:
+    answer = replace(ANSWER, start_offset_info="0 0 7;1 0 7", msg_offset_info="0 0 7;1 0 7")
+    message = stored(queue_id=0, queue_offset=7, properties={"POP_CK": own} if own else {})
+
+    receipt = Receipts("billing", "orders", "broker-a", answer).leased(message).receipt
+
+    assert receipt.extra_info.split(" ")[4] == flag
+
+
+@pytest.mark.parametrize(
+    ("told", "first"), [({"1ST_POP_TIME": "900"}, 900), ({}, None), ({"1ST_POP_TIME": "soon"}, None)]
+)
+def test_the_first_delivery_of_a_message_that_comes_again_is_as_the_broker_says(
+    told: dict[str, str], first: int | None
+) -> None:
+    message = stored(queue_id=2, queue_offset=42, reconsume_times=1, properties=told)
+
+    assert Receipts("billing", "orders", "broker-a", ANSWER).leased(message).first_delivered_at == first
 
 
 def test_a_renewed_receipt_has_the_new_times() -> None:
