@@ -79,9 +79,14 @@ def channel_group(subject: str) -> str:
     return "live." + hashlib.sha256(subject.encode()).hexdigest()[:40]
 
 
+_FIRST_SECOND: Final = -62_135_596_800
+_LAST_SECOND: Final = 253_402_300_799
+
+
 def rfc3339(moment_ms: int) -> str:
     """Return the moment (ms since the epoch) as RFC 3339 in UTC with milliseconds."""
-    moment = datetime.fromtimestamp(moment_ms // 1000, UTC)
+    # A client may call any number a time; what the calendar does not hold is its first or last second.
+    moment = datetime.fromtimestamp(min(max(moment_ms // 1000, _FIRST_SECOND), _LAST_SECOND), UTC)
     return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment_ms % 1000:03d}Z"
 
 

@@ -73,7 +73,7 @@ def _make_page(item: type[serializers.BaseSerializer[Any]]) -> type[serializers.
 def limit_of(request: Request) -> int:
     """Return the page size that is asked for; raise ValidationError outside 1 to 500."""
     text = request.query_params.get("limit", str(DEFAULT_LIMIT))
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) <= MAX_LIMIT:
+    if not text.isascii() or not text.isdigit() or len(text) > 9 or not 1 <= int(text) <= MAX_LIMIT:
         raise ValidationError({"limit": f"must be a number from 1 to {MAX_LIMIT}"})
     return int(text)
 

@@ -93,6 +93,7 @@ class ProblemError(Exception):
 # --- 400 to 415: the request cannot be read, or not by this caller ---
 
 MALFORMED: Final = Kind(400, "MALFORMED", "The request cannot be read")
+HOST_NOT_SERVED: Final = Kind(400, "HOST_NOT_SERVED", "Nothing is served under this host name")
 NOT_AUTHENTICATED: Final = Kind(401, "NOT_AUTHENTICATED", "Sign in, or send a token")
 FORBIDDEN: Final = Kind(403, "FORBIDDEN", "Not allowed")
 CSRF_FAILED: Final = Kind(403, "CSRF_FAILED", "The CSRF token is missing or wrong")

@@ -130,7 +130,7 @@ REST_FRAMEWORK: dict[str, Any] = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["console.accounts.permissions.SignedIn"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["console.json_body.JsonParser"],
     "DEFAULT_SCHEMA_CLASS": "gateway.control.schema.GantrySchema",
     "EXCEPTION_HANDLER": "gateway.problem_views.exception_handler",
     "NUM_PROXIES": 1 if _HTTPS else 0,

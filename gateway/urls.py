@@ -6,6 +6,12 @@ from django.urls import include, path, re_path
 
 from gateway.control import pages
 
+# What Django refuses before a view is asked, or fails at, is a problem too.
+handler400 = "gateway.control.pages.bad_request"
+handler403 = "gateway.control.pages.forbidden"
+handler404 = "gateway.control.pages.not_found"
+handler500 = "gateway.control.pages.failed"
+
 urlpatterns = [
     path("api/v1/", include("gateway.control.urls")),
     path("api/v1/", include("console.urls")),

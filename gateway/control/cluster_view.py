@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
-from datetime import UTC
-from typing import Any, TypeVar
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, TypeVar
 
 from django.utils.dateparse import parse_datetime
 from drf_spectacular.utils import OpenApiParameter
@@ -19,6 +19,9 @@ from console.clusters.connections import ask
 from console.lag.history import RANGES
 
 T = TypeVar("T")
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_LAST: Final = datetime.max.replace(tzinfo=UTC) - _EPOCH
 
 RANGE = OpenApiParameter("range", str, enum=list(RANGES), default="1h", description="How far back.")
 
@@ -84,7 +87,10 @@ def moment_of(request: Request, name: str, default: int) -> int:
         moment = None
     if moment is None:
         raise serializers.ValidationError({name: f"{text[:40]!r} is no moment such as 2026-05-01T08:00:00Z"})
-    return max(0, int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000))
+    since_1970 = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH
+    if since_1970 > _LAST:
+        raise serializers.ValidationError({name: "lies behind the end of the year 9999, in UTC"})
+    return max(0, since_1970 // timedelta(milliseconds=1))
 
 
 def number_of(request: Request, name: str, default: int | None, *, low: int = 0, high: int = 2**62) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
 from typing import Any, Final
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -13,7 +14,9 @@ from rest_framework.response import Response
 from broker_core.client.admin import Admin
 from broker_core.client.admin.messages import SearchFigures
 from broker_core.client.admin.placed import BrowsePage, PlacedMessage
+from broker_core.client.admin.topics import Topic
 from broker_core.protocol.bodies import MessageQueue
+from console.clusters.memory import remembered
 from console.live import rfc3339
 from console.paging import PAGE_PARAMETERS, cursor_of, limit_of, make_cursor
 from gateway.control.cluster_view import ClusterScopedView, TopicInQueryView, moment_of, number_of
@@ -117,6 +120,8 @@ class TopicMessagesView(ClusterScopedView):
         positions = None if after is None else {MessageQueue(topic, name, queue): at for name, queue, at in after}
 
         async def question(admin: Admin) -> BrowsePage:
+            if queue_id is not None:
+                _check_queue(await admin.topics.get(topic), queue_id)
             return await admin.messages.browse(
                 topic, begin=begin, end=end, limit=limit, queue_id=queue_id, positions=positions
             )
@@ -157,9 +162,13 @@ class QueueMessagesView(ClusterScopedView):
         if offset is None:
             raise serializers.ValidationError({"offset": "is needed"})
         limit = limit_of(request)
+        known = remembered(cluster).brokers
 
         async def question(admin: Admin) -> BrowsePage:
-            broker = request.query_params.get("broker") or (await admin.topics.get(topic)).brokers[0]
+            found = await admin.topics.get(topic)
+            _check_queue(found, queue_id)
+            broker = request.query_params.get("broker") or found.brokers[0]
+            _check_broker(found, broker, known)
             return await admin.messages.page(MessageQueue(topic, broker, queue_id), offset, limit)
 
         page = self.ask(question)
@@ -184,6 +193,20 @@ class OffsetGone(exceptions.APIException):
 
     def __init__(self, min_offset: int, max_offset: int) -> None:
         super().__init__(f"The queue holds offsets from {min_offset} to {max_offset}.")
+
+
+def _check_queue(topic: Topic, queue_id: int) -> None:
+    """Raise ValidationError for the number of a queue that the topic has on no broker."""
+    if queue_id >= topic.read_queues:
+        last = topic.read_queues - 1
+        raise serializers.ValidationError({"queue": f"topic {topic.name!r} has the queues 0 to {last}"})
+
+
+def _check_broker(topic: Topic, broker: str, known: Collection[str]) -> None:
+    """Raise ValidationError for the name of a broker that neither has the topic nor was ever seen."""
+    if broker not in topic.configs and broker not in known:
+        has = ", ".join(topic.brokers)
+        raise serializers.ValidationError({"broker": f"topic {topic.name!r} is on {has}, not on {broker[:100]!r}"})
 
 
 def _found(view: ClusterScopedView, topic: str, message_id: str) -> PlacedMessage:

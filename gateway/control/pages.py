@@ -5,15 +5,27 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.core.exceptions import DisallowedHost
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views import View
+from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.generators import SchemaGenerator
 from whitenoise.middleware import WhiteNoiseMiddleware
 from whitenoise.responders import StaticFile
 
 from gateway.control.api_docs import describe
-from gateway.problems import CSRF_FAILED, NOT_FOUND, ProblemError, respond
+from gateway.problems import (
+    CSRF_FAILED,
+    FORBIDDEN,
+    HOST_NOT_SERVED,
+    MALFORMED,
+    METHOD_NOT_ALLOWED,
+    NOT_FOUND,
+    ProblemError,
+    internal,
+    respond,
+)
 
 _NOT_BUILT = "The console is not built yet: run `make frontend`. The API is at /api/v1, its description at /docs/api.\n"
 
@@ -36,10 +48,14 @@ class ConsoleFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]
         return response
 
 
+# Nothing is changed here; without a CSRF token an unknown path is unknown all the same.
+@csrf_exempt
 def console(request: HttpRequest) -> HttpResponse:
     """Return the console's one page, whatever address inside the console was asked for."""
     if request.method not in ("GET", "HEAD"):
-        return HttpResponseNotAllowed(["GET", "HEAD"])
+        if request.path != "/":
+            return not_found(request)
+        return _problem(request, ProblemError(METHOD_NOT_ALLOWED, "Read it.", headers=[(b"allow", b"GET, HEAD")]))
     page = settings.CONSOLE_FILES / "index.html"
     if not page.is_file():
         return HttpResponse(_NOT_BUILT, status=503, content_type="text/plain; charset=utf-8")
@@ -48,9 +64,26 @@ def console(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def not_found(request: HttpRequest) -> HttpResponse:
+@csrf_exempt
+def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Return the problem that the API has no such path."""
-    return _problem(request, ProblemError(NOT_FOUND, f"Nothing is at {request.path!r}."))
+    return _problem(request, ProblemError(NOT_FOUND, f"Nothing is at {request.path[:200]!r}."))
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Return the problem of a request that Django itself refuses."""
+    kind = HOST_NOT_SERVED if isinstance(exception, DisallowedHost) else MALFORMED
+    return _problem(request, ProblemError(kind, str(exception) or "The request cannot be read."))
+
+
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Return the problem of what is not allowed."""
+    return _problem(request, ProblemError(FORBIDDEN, str(exception) or "This is not allowed."))
+
+
+def failed(request: HttpRequest) -> HttpResponse:
+    """Return the problem of an error nobody foresaw; Django has logged it."""
+    return _problem(request, internal(getattr(request, "request_id", "")))
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:

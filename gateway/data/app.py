@@ -16,7 +16,7 @@ from gateway.auth import Principal
 from gateway.data import produce, receive, settle
 from gateway.data.parts import Answer, ClientGone, Parts, Request
 from gateway.data.routing import Action, Route, check_group, check_topic
-from gateway.limits import check_body_size
+from gateway.limits import MIB, check_body_size
 from gateway.problems import METHOD_NOT_ALLOWED, ProblemError, find_problem, internal, respond
 
 Scope = MutableMapping[str, Any]
@@ -34,7 +34,7 @@ _ENDPOINTS: Final[dict[Action, Callable[[Parts, Request], Awaitable[Answer]]]] =
     "extend": settle.extend,
 }
 _MAX_REQUEST_ID: Final = 128
-_DISCARDED_BODIES: Final = 4
+_DISCARDED_BYTES: Final = 32 * MIB
 
 
 class RequestIds:
@@ -113,7 +113,7 @@ async def read_body(receive: Receive, headers: dict[bytes, bytes], limit: int) -
     chunks, size = [body], len(body)
     while more:
         if max(size, length) > limit:
-            await _discard(receive, limit)
+            await _discard(receive)
             check_body_size(max(size, length), limit)
         body, more = await _chunk(receive)
         chunks.append(body)
@@ -122,10 +122,10 @@ async def read_body(receive: Receive, headers: dict[bytes, bytes], limit: int) -
     return b"".join(chunks)
 
 
-async def _discard(receive: Receive, limit: int) -> None:
+async def _discard(receive: Receive) -> None:
     """Let some more of a body pass by: a client that is still sending would not see an answer before it is through."""
     size, more = 0, True
-    while more and size < _DISCARDED_BODIES * limit:
+    while more and size < _DISCARDED_BYTES:
         body, more = await _chunk(receive)
         size += len(body)
 

@@ -52,7 +52,7 @@ def draft_of_entry(entry: Entry, topic: str, *, entry_id: str, at: str, sizes: S
     if entry.body is UNSET:
         raise invalid(f"{at}/body", "A message needs a body.")
     body, content_type = body_bytes(entry.body, f"{at}/body")
-    properties = _checked_properties(entry.properties, f"{at}/properties", sizes)
+    properties = _checked_properties(entry.properties, f"{at}/properties")
     delay_ms = _checked_delay(entry.delay_ms, entry.deliver_at, at)
     _add_keys(properties, entry.keys, f"{at}/keys", sizes)
     if entry.tag is not None:
@@ -77,7 +77,7 @@ def draft_of_raw(headers: Iterable[tuple[bytes, bytes]], body: bytes, topic: str
             properties[name[len(_PROPERTY_HEADER) :].decode("latin-1")] = _header_text(name, value)
         elif name.startswith(b"mq-"):
             given[name.decode("latin-1")] = _header_text(name, value)
-    properties = _checked_properties(properties, "MQ-Property-", sizes)
+    properties = _checked_properties(properties, "MQ-Property-")
     _add_keys(properties, keys, "MQ-Key", sizes)
     tag, ordering_key = given.pop("mq-tag", None), given.pop("mq-ordering-key", None)
     if tag is not None:
@@ -112,14 +112,14 @@ def _draft(
         properties[names.SHARDING_KEY] = _checked_text(ordering_key, f"{at}/ordering_key")
     if delay_ms:
         properties[names.DELAY] = str(DELAY_LEVELS[delay_ms])
+    _check_room(properties, f"{at}/properties", sizes)
     return Draft(entry_id, Message(topic, body, properties), ordering_key, delay_ms)
 
 
-def _checked_properties(given: dict[str, str], at: str, sizes: Sizes) -> dict[str, str]:
+def _checked_properties(given: dict[str, str], at: str) -> dict[str, str]:
     """Return a copy of the properties; raise INVALID for a name that is the system's, or a pair the wire would lose."""
     if not given:
         return {}
-    size = 0
     for name, value in given.items():
         where = f"{at}/{name}" if at.startswith("#") else at + name
         if name in _SYSTEM:
@@ -128,10 +128,18 @@ def _checked_properties(given: dict[str, str], at: str, sizes: Sizes) -> dict[st
             raise invalid(where, "A property needs a name and a value.")
         _checked_text(name, where)
         _checked_text(value, where)
-        size += len(name.encode()) + len(value.encode()) + 2
-    if size > sizes.properties_bytes:
-        raise invalid(at, f"The properties have {size:,} bytes; the limit is {sizes.properties_bytes:,}.")
     return dict(given)
+
+
+def _check_room(properties: dict[str, str], at: str, sizes: Sizes) -> None:
+    """Raise INVALID when keys, tag and properties are more, all together, than a record has room for."""
+    characters = sum(map(len, properties)) + sum(map(len, properties.values()))
+    if 4 * characters <= sizes.properties_bytes:  # whatever the letters
+        return
+    size = sum(len(name.encode()) + len(value.encode()) + 2 for name, value in properties.items())
+    if size > sizes.properties_bytes:
+        detail = f"Keys, tag and properties have {size:,} bytes together; the limit is {sizes.properties_bytes:,}."
+        raise invalid(at, detail)
 
 
 def _add_keys(properties: dict[str, str], keys: list[str], at: str, sizes: Sizes) -> None:

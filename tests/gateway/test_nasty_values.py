@@ -1,0 +1,249 @@
+"""Requirement of the whole API: whatever stands in a request, the answer is a problem that says so, and never a 500.
+
+Walks the OpenAPI document: each parameter and each field of a body in turn holds each of the values that once broke
+something like it, all else being as it should.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+from urllib.parse import quote
+
+import httpx
+import pytest
+
+from tests.gateway.installation import Installation
+
+TEXTS: Final = [
+    "0" * 5000 + "9",
+    "9" * 30,
+    "9" * 400,
+    "000000001" + "9" * 5000,
+    "99",
+    "-1",
+    "1e999",
+    "9999-12-31T23:59:59-14:00",
+    "0001-01-01T00:00:00+14:00",
+    "9999-12-31T23:59:59.999999Z",
+    "2026-13-45T99:99:99Z",
+    "nul\0here",
+    "\u0661\u0662",  # digits that are not ASCII
+    "x" * 3000,
+]
+DEEP: Final = "[" * 10_000 + "]" * 10_000
+# As they stand in a body: JSON has more than Python's json writes.
+VALUES: Final = [
+    "1e999", "9" * 30, "-" + "9" * 400, "1." + "1" * 400, DEEP, '"\\ud800"', '"\\u0000"', "null", "{}", "[null]", '""',
+    *(json.dumps(text) for text in TEXTS if len(text) != 5001),
+]  # fmt: skip
+WHOLE_BODIES: Final = [
+    DEEP.encode(), b"9" * 400, b"1e999", b"NaN", b'{"a": NaN}', b"\xff\xfe{}", b"", b"{", b'"x"', b"null", b"[]",
+    b'{"a":' * 10_000, b'{"\\ud800": 1}',
+]  # fmt: skip
+HEADERS: Final = [
+    {"Content-Type": "application/json; charset=base64"},
+    {"Content-Type": "application/json; charset=nonsense"},
+    {"Content-Type": "text/\xff"},
+    {"Accept": "nonsense"},
+    {"Accept-Language": "\xff"},
+    {"Idempotency-Key": "\xff" * 300},
+    {"Idempotency-Key": "k"},
+    {"If-Match": "\xff"},
+    {"Cookie": "gantry_session=\xff; csrftoken=\xff"},
+    {"X-Request-Id": "\xff" * 100},
+    {"X-Forwarded-For": "nonsense, ,"},
+    {"X-CSRFToken": "\xff"},
+]
+# One of each plane and kind.
+WITH_HEADERS: Final = {
+    "login",
+    "getMe",
+    "createTopic",
+    "updateTopic",
+    "listJobs",
+    "startJob",
+    "produceMessages",
+    "ackMessages",
+}
+# What ends the caller's own token or waits for messages.
+LEFT_OUT: Final = {"logout", "deleteToken", "deleteUser", "updateUser"}
+
+# A body that is as it should be, but for the value that is tried.
+BASES: Final[dict[str, dict[str, Any]]] = {
+    "createToken": {"name": "nasty", "scopes": ["read"]},
+    "startJob": {"type": "replay", "source": {"topic": "nothing"}, "target": {"topic": "nothing-else"}},
+    "createSchedule": {
+        "name": "nasty", "cron": "0 0 1 1 *",
+        "job": {"type": "replay", "source": {"topic": "nothing"}, "target": {"topic": "nothing-else"}},
+    },
+    "createCluster": {"name": "nasty", "name_servers": ["127.0.0.1:1"]},
+    "createTopic": {"name": "nasty"},
+    "createGroup": {"name": "nasty"},
+    "produceMessages": {"body": {"encoding": "text", "data": "x"}},
+}  # fmt: skip
+
+Operation = tuple[str, str, dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def admin(installation: Installation) -> Iterator[httpx.Client]:
+    """A client that may do everything; its usual topic and group are there."""
+    with installation.client() as client:
+        for kind in ("topics", "groups"):
+            made = client.post(f"/api/v1/clusters/local/{kind}", json={"name": "nothing"})
+            assert made.status_code == 201, made.text
+        yield client
+
+
+@pytest.fixture(scope="module")
+def document(admin: httpx.Client) -> dict[str, Any]:
+    """The OpenAPI document."""
+    found: dict[str, Any] = admin.get("/api/v1/openapi.json").json()
+    return found
+
+
+def operations(document: dict[str, Any]) -> Iterator[Operation]:
+    """Return method, path and description of every operation that may be tried."""
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            if operation["operationId"] not in LEFT_OUT:
+                yield method.upper(), path, operation
+
+
+def fitting(path: str) -> str:
+    """Return a path with a name in each place."""
+    usual = {"cluster": "local", "queue_id": "0", "user_id": "999999", "token_id": "999999"}
+    return re.sub(r"{(\w+)}", lambda found: usual.get(found[1], "nothing"), path)
+
+
+def parameters(operation: dict[str, Any], place: str) -> list[str]:
+    """Return the names of an operation's parameters in ``path``, ``query`` or ``header``."""
+    return [each["name"] for each in operation.get("parameters", ()) if each["in"] == place]
+
+
+def fields(document: dict[str, Any], operation: dict[str, Any]) -> Iterator[list[str]]:
+    """Return where the fields of an operation's body are, as deep as its shape goes."""
+    content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
+    yield from _fields(document, content.get("schema", {}), [])
+
+
+def _fields(document: dict[str, Any], schema: dict[str, Any], place: list[str]) -> Iterator[list[str]]:
+    if "$ref" in schema:
+        schema = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    for branch in (*schema.get("allOf", ()), *schema.get("oneOf", ()), *schema.get("anyOf", ())):
+        yield from _fields(document, branch, place)
+    if len(place) < 3:
+        for name, inner in schema.get("properties", {}).items():
+            yield [*place, name]
+            yield from _fields(document, inner, [*place, name])
+
+
+def body_with(operation: dict[str, Any], place: list[str], value: str) -> bytes:
+    """Return the body of an operation, with `value`, JSON already, in one place."""
+    body = inner = copy.deepcopy(BASES.get(operation["operationId"], {}))
+    for name in place[:-1]:
+        inner = inner.setdefault(name, {}) if isinstance(inner.get(name, {}), dict) else {}
+    inner[place[-1]] = "@value@"
+    return json.dumps(body).replace('"@value@"', value).encode()
+
+
+def assert_told(answer: httpx.Response, what: str) -> None:
+    """Check that a refusal is one of ours."""
+    asked = f"{answer.request.method} {what}: {answer.status_code} {answer.text[:300]}"
+    assert answer.status_code < 500, asked
+    if answer.status_code >= 400:
+        assert answer.headers["content-type"] == "application/problem+json", asked
+        assert answer.json()["request_id"] == answer.headers["x-request-id"], asked
+
+
+def test_values_in_paths_and_queries(admin: httpx.Client, document: dict[str, Any]) -> None:
+    for method, path, operation in operations(document):
+        body = None if method in ("GET", "DELETE") else b"{}"
+        headers = {"Content-Type": "application/json"}
+        for name in parameters(operation, "path"):
+            for text in TEXTS:
+                changed = fitting(path.replace("{" + name + "}", quote(text, safe="")))
+                assert_told(
+                    admin.request(method, changed, content=body, headers=headers), f"{path} {name} {text[:40]!r}"
+                )
+        for name in parameters(operation, "query"):
+            for text in TEXTS:
+                query = {"topic": "nothing", "key": "k", "offset": "0", name: text}
+                known = {each: query[each] for each in query if each in parameters(operation, "query")}
+                answer = admin.request(method, fitting(path), params=known, content=body, headers=headers)
+                assert_told(answer, f"{path}?{name}={text[:40]!r}")
+
+
+def test_values_in_bodies(admin: httpx.Client, document: dict[str, Any]) -> None:
+    headers = {"Content-Type": "application/json", "If-Match": "*"}
+    for method, path, operation in operations(document):
+        if "requestBody" not in operation:
+            continue
+        for whole in WHOLE_BODIES:
+            answer = admin.request(method, fitting(path), content=whole, headers=headers)
+            assert_told(answer, f"{path} {whole[:40]!r}")
+        for place in fields(document, operation):
+            for value in VALUES:
+                answer = admin.request(
+                    method, fitting(path), content=body_with(operation, place, value), headers=headers
+                )
+                assert_told(answer, f"{path} {'.'.join(place)}={value[:40]}")
+
+
+def test_headers(admin: httpx.Client, document: dict[str, Any]) -> None:
+    for method, path, operation in operations(document):
+        if operation["operationId"] not in WITH_HEADERS:
+            continue
+        for headers in HEADERS:
+            encoded = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
+            body = None if method in ("GET", "DELETE") else b"{}"
+            answer = admin.request(method, fitting(path), headers=encoded, content=body)
+            assert_told(answer, f"{path} {headers}")
+
+
+@pytest.mark.parametrize("size", [1, 9])
+def test_a_body_over_the_limit(admin: httpx.Client, document: dict[str, Any], size: int) -> None:
+    content = b'{"x":"' + b"x" * (size * 1024 * 1024) + b'"}'
+    for method, path, operation in operations(document):
+        is_data = operation["tags"] == ["data plane"]
+        if "requestBody" not in operation or (is_data and size < 8):
+            continue
+        answer = admin.request(method, fitting(path), content=content, headers={"Content-Type": "application/json"})
+        assert (answer.status_code, answer.json()["code"]) == (413, "BODY_TOO_LARGE"), path
+        assert_told(answer, path)
+
+
+@pytest.mark.parametrize("role", ["admin", None])
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "FLY"])
+def test_an_unknown_path_is_not_found_whatever_the_method(
+    installation: Installation, method: str, role: str | None
+) -> None:
+    unknown = [
+        "/api", "/api/v1", "/api/v1/", "/api/v1/nothing", "/api/v1/topics", "/api/v2/topics", "/ws/v1/nothing",
+        "/static/x", "/assets/x.js", "/api/v1/clusters/local/nothing", "/api/v1/clusters/local/topics/t/nothing",
+        "/api/v1/clusters/local/groups/g/topics/t:fly", "/api/v1/clusters/local/groups/g/topics/t",
+        "/api/v1/users/x", "/api/v1/users/-1", "/api/v1/clusters/local/topics/t/queues/x/messages",
+    ]  # fmt: skip
+    with installation.client(role) as client:
+        for path in unknown if method in ("GET", "HEAD") else [*unknown, "/nonsense", "/topics/orders"]:
+            answer = client.request(method, path, content=b"{}" if method == "POST" else None)
+            assert answer.status_code == 404, f"{method} {path}: {answer.status_code} {answer.text[:200]}"
+            assert answer.headers["content-type"] == "application/problem+json", path
+
+
+def test_what_no_broker_would_take_is_refused_before_it_is_asked(admin: httpx.Client) -> None:
+    topic = "/api/v1/clusters/local/topics/nothing"
+    body = {"encoding": "text", "data": "x"}
+    for entry in ({"keys": ["\u4e2d" * 255] * 64}, {"properties": {"a": "x" * 31_000}}):
+        answer = admin.post(f"{topic}/messages", json={"body": body, **entry})
+        assert (answer.status_code, answer.json()["code"]) == (422, "INVALID"), entry
+        assert answer.json()["errors"][0]["pointer"] == "#/properties"
+    raw = [(b"Content-Type", b"text/plain"), *((b"MQ-Key", b"x" * 2000) for _ in range(20))]
+    assert admin.post(f"{topic}/messages", content=b"x", headers=raw).status_code == 422
+    for path in ("/messages?queue=99", "/queues/99/messages?offset=0", "/queues/0/messages?offset=0&broker=mars"):
+        answer = admin.get(topic + path)
+        assert (answer.status_code, answer.json()["code"]) == (422, "INVALID"), path
