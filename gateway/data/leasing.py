@@ -115,8 +115,11 @@ def renew(parts: Parts, holder: Holder, old: Receipt, handle: LeaseReceipt) -> R
 
 
 def forget(parts: Parts, holder: Holder, receipt: Receipt) -> None:
-    """Stop counting a lease that is settled."""
+    """Stop counting a lease that is settled, and tell who watches it."""
     parts.leases.settle(receipt.lease, group=holder.group_key, caller=holder.caller)
+    settled = parts.watched.pop(receipt.lease, None)
+    if settled is not None:
+        settled()
 
 
 async def give_back(parts: Parts, holder: Holder, consumer: LeaseConsumer, messages: Iterable[LeasedMessage]) -> None:

@@ -67,6 +67,8 @@ class Parts:
     limits: Limits = field(default_factory=Limits)
     metrics: Metrics = field(default_factory=Metrics)
     draining: asyncio.Event = field(default_factory=asyncio.Event)
+    watched: dict[str, Callable[[], None]] = field(default_factory=dict)
+    """By lease: what is called once when the lease is settled, wherever its receipt comes in."""
     clock: Callable[[], float] = time.monotonic
     produce_rate: RateLimiter = field(init=False)
     consume_rate: RateLimiter = field(init=False)

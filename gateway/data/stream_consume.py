@@ -13,8 +13,9 @@ A socket has one subscription. Receipts are those of HTTP: what is received here
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from heapq import heappop, heappush
 from typing import Annotated, Final, Literal
 
@@ -92,7 +93,7 @@ class Consuming:
         self._subscribed: SubscribeFrame | None = None
         self._credit = 0
         self._has_credit = asyncio.Event()
-        self._leases = _Leases()
+        self._leases = _Leases(self._parts.watched)
         self._tasks: list[asyncio.Task[None]] = []
         self.handlers: Mapping[str, Handler] = {
             "subscribe": (decoder(SubscribeFrame), self._subscribe),
@@ -107,6 +108,7 @@ class Consuming:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._leases.clear()
 
     async def _subscribe(self, frame: SubscribeFrame) -> None:
         if self._subscribed is not None:
@@ -140,7 +142,7 @@ class Consuming:
         outcomes = await settling.extend(self._parts, holder, frame.receipts, frame)
         for outcome in outcomes:
             if isinstance(outcome.result.new_receipt, str):
-                self._leases.add(outcome.result.new_receipt, self._parts.clock() + frame.lease_ms / 1000)
+                self._watch_lease(holder, outcome.result.new_receipt, frame.lease_ms)
         await self._tell(outcomes, frame.context)
 
     def _admit(self, receipts: Sequence[str]) -> Holder:
@@ -156,7 +158,7 @@ class Consuming:
 
     async def _tell(self, outcomes: Sequence[Outcome], context: str | None) -> None:
         for outcome in outcomes:
-            if outcome.problem is None or outcome.problem.kind is RECEIPT_EXPIRED:
+            if outcome.problem is not None and outcome.problem.kind is RECEIPT_EXPIRED:  # the answer tells
                 self._leases.remove(outcome.result.receipt)
         settled = [outcome.result.receipt for outcome in outcomes if outcome.problem is None]
         results = [outcome.result for outcome in outcomes]
@@ -201,7 +203,7 @@ class Consuming:
             for message in leased:
                 reason = reasons.get(message.message.message_id)
                 out = lease_out(self._parts, holder, message, frame.body_encoding, reason)
-                self._leases.add(out.receipt, self._parts.clock() + frame.lease_ms / 1000)
+                self._watch_lease(holder, out.receipt, frame.lease_ms)
                 await self._socket.send_text(b'{"type":"message",' + encode(out)[1:])
                 del unsent[0]
                 self._credit -= 1
@@ -212,8 +214,12 @@ class Consuming:
         if self._credit <= 0:
             self._has_credit.clear()
 
+    def _watch_lease(self, holder: Holder, text: str, lease_ms: int) -> None:
+        receipt = self._parts.receipts.open(text, cluster=holder.cluster, group=holder.group, topic=holder.topic)
+        self._leases.add(text, receipt.lease, self._parts.clock() + lease_ms / 1000)
+
     async def _watch(self) -> None:
-        """Tell the client of leases that ended without being settled."""
+        """Tell the client of leases that ended without being settled, here or over HTTP."""
         with suppress(SocketClosed):
             while True:
                 await asyncio.sleep(_WATCH_SECONDS)
@@ -223,25 +229,36 @@ class Consuming:
 
 
 class _Leases:
-    """What this socket sent and has not seen settled, by receipt, with the moment at which each lease ends (s)."""
+    """What this socket sent and nobody settled, by receipt; each entry leaves `watched` with its lease."""
 
-    def __init__(self) -> None:
-        self._ends: dict[str, float] = {}
+    def __init__(self, watched: dict[str, Callable[[], None]]) -> None:
+        self._watched = watched
+        self._ends: dict[str, tuple[float, str]] = {}
         self._order: list[tuple[float, str]] = []
 
-    def add(self, receipt: str, ends_at: float) -> None:
-        self._ends[receipt] = ends_at
+    def add(self, receipt: str, lease: str, ends_at: float) -> None:
+        """Watch a lease until `ends_at` (s)."""
+        self._ends[receipt] = ends_at, lease
         heappush(self._order, (ends_at, receipt))
+        self._watched[lease] = partial(self.remove, receipt)
 
     def remove(self, receipt: str) -> None:
-        self._ends.pop(receipt, None)
+        """Watch a lease no longer."""
+        _, lease = self._ends.pop(receipt, (0.0, ""))
+        self._watched.pop(lease, None)
 
     def take_ended(self, now: float) -> list[str]:
         """Return the receipts whose lease is over, and forget them."""
         ended = []
         while self._order and self._order[0][0] <= now:
             ends_at, receipt = heappop(self._order)
-            if self._ends.get(receipt) == ends_at:
-                del self._ends[receipt]
+            known = self._ends.get(receipt)
+            if known is not None and known[0] == ends_at:
+                self.remove(receipt)
                 ended.append(receipt)
         return ended
+
+    def clear(self) -> None:
+        """Watch nothing any more."""
+        for receipt in list(self._ends):
+            self.remove(receipt)

@@ -243,6 +243,33 @@ async def test_a_lease_that_ends_unsettled_is_told_and_the_message_comes_again(a
         assert again["delivery_count"] == 2
 
 
+async def test_leases_that_were_settled_over_http_are_not_told_as_expired(api: Api, address: str) -> None:
+    topic, group = await api.topic(), api.group()
+    await api.produce(topic, "acked", "nacked", "extended", "kept")
+    async with open_talk(address, "consume") as socket:
+        await socket.say(type="subscribe", group=group, topic=topic, credit=4, lease_ms=2_000)
+        messages = {message["body"]["data"]: message["receipt"] for message in await socket.hear_of("message", 4)}
+        await api.settle("ack", group, topic, messages["acked"])
+        await api.settle("nack", group, topic, messages["nacked"], delay_ms=60_000)
+        await api.settle("extend", group, topic, messages["extended"], lease_ms=60_000)
+
+        (expired,) = await socket.hear_of("lease_expired")
+
+        assert expired["receipts"] == [messages["kept"]]
+        assert not api.parts.watched
+
+
+async def test_a_socket_that_left_watches_nothing(api: Api, address: str) -> None:
+    topic, group = await api.topic(), api.group()
+    await api.produce(topic, "a")
+    async with open_talk(address, "consume") as socket:
+        await socket.say(type="subscribe", group=group, topic=topic, credit=1)
+        await socket.hear_of("message")
+        assert len(api.parts.watched) == 1
+
+    await eventually(lambda: not api.parts.watched)
+
+
 async def test_a_socket_that_closes_takes_no_message_that_it_was_not_sent(api: Api, address: str) -> None:
     topic, group = await api.topic(), api.group()
     async with open_talk(address, "consume") as socket:
