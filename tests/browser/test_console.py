@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.accessible import broken_rules
 from tests.browser.data import Data, flowing
 from tests.browser.pages import Console, number_in, wait_for_number
 from tests.browser.shots import PHONE, shoot
@@ -229,6 +230,53 @@ def test_every_page_of_the_side_bar_opens_without_an_error(console: Console, ord
         assert bool(CHINESE.search(words)) == (language == "zh"), words
         if language == "zh" and link.get_attribute("href") == "/":
             shoot(console.page, "overview-zh")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/topics",
+        "/topics/orders?tab=queues",
+        "/topics/orders?tab=produce",
+        "/groups/billing",
+        "/messages",
+        "/messages?topic=orders&key=orders-7",
+        "/jobs",
+        "/jobs/new/replay?topic=orders&target=orders&step=start",
+        "/schedules?new=replay",
+        "/broker",
+        "/access?new=token",
+        "/access?tab=users",
+        "/audit",
+        "/settings",
+        "/no-such-page",
+    ],
+)
+def test_a_page_can_be_used_without_seeing_it(console: Console, orders: str, path: str) -> None:
+    console.open(path)
+    expect(console.main.locator("[aria-busy=true]")).to_have_count(0)
+    assert broken_rules(console.page) == []
+
+
+# A phone
+
+
+@pytest.mark.parametrize("path", ["/", "/groups", "/groups/billing", "/topics", "/topics/orders?tab=produce"])
+def test_a_phone_shows_lag_first_and_nothing_is_cut(console: Console, orders: str, path: str) -> None:
+    console.page.set_viewport_size(PHONE)
+    console.open(path)
+    expect(console.main.locator("[aria-busy=true]")).to_have_count(0)
+    cut = console.page.evaluate(
+        """() => [...document.querySelectorAll("#content h1, #content dt, #content label, #content pre, #content li a")]
+            .filter((element) => element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 0)
+            .map((element) => element.outerHTML.slice(0, 120))"""
+    )
+    assert cut == []
+    assert console.page.evaluate("document.scrollingElement.scrollWidth - document.scrollingElement.clientWidth") == 0
+    if path == "/":
+        labels = console.main.get_by_text(re.compile("^(Total lag|Messages in)$"))
+        expect(labels.first).to_have_text("Total lag")
 
 
 # When the gateway dies

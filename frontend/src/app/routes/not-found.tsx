@@ -1,17 +1,19 @@
 import { Button } from "@mantine/core"
 import { Link } from "@tanstack/react-router"
 import { useTranslation } from "react-i18next"
+import { Page } from "@/components/layout/page"
 import { Empty } from "@/components/states/empty"
 
 export function NotFound() {
   const { t } = useTranslation()
   return (
-    <Empty
-      title={t("notFound.title")}
-      next={t("notFound.next")}
-      actions={
-        <Button renderRoot={(props: object) => <Link to="/" {...props} />}>{t("notFound.home")}</Button>
-      }
-    />
+    <main>
+      <Page title={t("notFound.title")}>
+        <Empty
+          title={t("notFound.next")}
+          actions={<Button renderRoot={(props: object) => <Link to="/" {...props} />}>{t("notFound.home")}</Button>}
+        />
+      </Page>
+    </main>
   )
 }

@@ -9,12 +9,13 @@ import classes from "./shell.module.css"
 export function LanguageMenu() {
   const { t } = useTranslation()
   const language = useLanguage()
+  const short = language === "zh" ? "中" : "EN"
   return (
     <Menu>
       <Menu.Target>
-        <button type="button" className={`${classes.tool} ${classes.onlyWide}`} aria-label={t("language.label")} title={t("language.label")}>
+        <button type="button" className={`${classes.tool} ${classes.onlyWide}`} aria-label={`${t("language.label")} ${short}`} title={t("language.label")}>
           <IconLanguage size={16} stroke={1.6} aria-hidden />
-          {language === "zh" ? "中" : "EN"}
+          {short}
         </button>
       </Menu.Target>
       <Menu.Dropdown>

@@ -1,5 +1,5 @@
 import { ActionIcon, Tooltip } from "@mantine/core"
-import { IconKeyboard } from "@tabler/icons-react"
+import { IconKeyboard, IconQuestionMark } from "@tabler/icons-react"
 import { Link } from "@tanstack/react-router"
 import { useTranslation } from "react-i18next"
 import { Logo } from "@/components/brand/logo"
@@ -49,7 +49,7 @@ export function Sidebar({ onKeys }: SidebarProps) {
         </Tooltip>
         <Tooltip label={t("nav.apiDocs")}>
           <a className={classes.help} href={paths.apiDocs} target="_blank" rel="noreferrer" aria-label={t("nav.apiDocs")}>
-            ?
+            <IconQuestionMark size={13} stroke={1.8} aria-hidden />
           </a>
         </Tooltip>
       </footer>

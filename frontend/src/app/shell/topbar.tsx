@@ -12,7 +12,7 @@ import { ThemeButton } from "./theme-button"
 import { UserMenu } from "./user-menu"
 import { ZoneMenu } from "./zone-menu"
 
-const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent)
+const KEYS = /Mac|iPhone|iPad/.test(navigator.userAgent) ? "⌘ K" : "Ctrl K"
 
 export function Topbar({ onMenu }: { onMenu: () => void }) {
   const { t } = useTranslation()
@@ -25,10 +25,10 @@ export function Topbar({ onMenu }: { onMenu: () => void }) {
         <Logo size={20} />
       </span>
       <Breadcrumbs />
-      <button type="button" className={classes.search} onClick={palette.open} aria-label={t("palette.open")}>
+      <button type="button" className={classes.search} onClick={palette.open} aria-label={`${t("palette.open")} ${KEYS}`}>
         <IconSearch size={15} stroke={1.6} aria-hidden />
         <span>{t("palette.open")}</span>
-        <kbd>{isMac ? "⌘ K" : "Ctrl K"}</kbd>
+        <kbd>{KEYS}</kbd>
       </button>
       <JobsTray />
       <span className={`${classes.rule} ${classes.onlyWide}`} />

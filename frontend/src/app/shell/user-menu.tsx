@@ -15,9 +15,7 @@ export function UserMenu() {
   return (
     <Menu width={190}>
       <Menu.Target>
-        <button type="button" className={classes.avatar} aria-label={t("user.menu", { name: me.username })}>
-          {me.username.slice(0, 2).toUpperCase()}
-        </button>
+        <button type="button" className={classes.avatar} aria-label={t("user.menu", { name: me.username })} data-initials={me.username.slice(0, 2).toUpperCase()} />
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>

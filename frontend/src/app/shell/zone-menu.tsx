@@ -22,7 +22,7 @@ export function ZoneMenu() {
   return (
     <Menu width={250}>
       <Menu.Target>
-        <button type="button" className={`${classes.tool} ${classes.onlyWide}`} aria-label={t("zone.label")} title={t("zone.label")}>
+        <button type="button" className={`${classes.tool} ${classes.onlyWide}`} aria-label={`${t("zone.label")} ${zoneLabel(zone)}`} title={t("zone.label")}>
           <IconWorld size={16} stroke={1.6} aria-hidden />
           {zoneLabel(zone)}
         </button>

@@ -58,7 +58,7 @@ export function DataTable<T extends RowData>(props: DataTableProps<T>) {
 
   return (
     <div className={classes.frame} style={{ "--row": `${rowHeight}px` } as CSSProperties}>
-      <div ref={useMergedRef(scroller, sizeRef)} className={classes.scroll} tabIndex={0} aria-label={label}>
+      <div ref={useMergedRef(scroller, sizeRef)} className={classes.scroll} tabIndex={0} role="group" aria-label={label}>
         <table className={classes.table} data-last-open={natural || undefined}>
           <thead>
             <tr>

@@ -1,6 +1,7 @@
 import { IconArrowDown, IconArrowUp } from "@tabler/icons-react"
 import type { Header, RowData } from "@tanstack/react-table"
 import type { ReactNode } from "react"
+import { useTranslation } from "react-i18next"
 import type { ColumnLook, Features } from "./columns"
 import classes from "./data-table.module.css"
 
@@ -15,6 +16,7 @@ type Direction = "ascending" | "descending" | undefined
 
 /** The head of a column: a word, a word that sorts, or the two ends of a rail. */
 export function HeaderCell<T extends RowData>({ header, sort, onSort, children }: HeaderCellProps<T>) {
+  const { t } = useTranslation()
   const look = header.column.columnDef.meta ?? {}
   const direction = directionOf(look.sort, sort)
   return (
@@ -24,7 +26,7 @@ export function HeaderCell<T extends RowData>({ header, sort, onSort, children }
           {children}
         </SortButton>
       ) : (
-        <Words look={look}>{children}</Words>
+        <Words look={look}>{look.label || look.ends ? children : <span className="sr-only">{t("table.unnamed")}</span>}</Words>
       )}
     </th>
   )

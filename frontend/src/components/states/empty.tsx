@@ -15,7 +15,7 @@ export function Empty({ title, next, actions, small }: EmptyProps) {
   return (
     <div className={classes.empty} data-small={small || undefined}>
       <EmptyRail />
-      <h3>{title}</h3>
+      <p className={classes.what}>{title}</p>
       {next !== undefined && <p>{next}</p>}
       {actions !== undefined && <div className={classes.buttons}>{actions}</div>}
     </div>

@@ -24,7 +24,7 @@ export function Failed({ what, error, retry }: FailedProps) {
     <div className={classes.failed} role="alert">
       <IconCircleX size={18} stroke={1.6} aria-hidden />
       <div>
-        <h3>{what}</h3>
+        <p className={classes.what}>{what}</p>
         <p>
           {problem.message} {problem.status === 0 || problem.status >= 500 ? t("states.dataIsSafe") : ""}
         </p>
@@ -39,19 +39,21 @@ function Report({ problem }: { problem: Problem }) {
   const { t } = useTranslation()
   const status = `${problem.status === 0 ? "" : `${problem.status} `}${problem.code}`
   return (
-    <dl className={classes.report}>
-      <dt>{t("states.status")}</dt>
-      <dd>{status}</dd>
-      {problem.requestId && (
-        <>
-          <dt>{t("states.request")}</dt>
-          <dd>{problem.requestId}</dd>
-        </>
-      )}
+    <div className={classes.report}>
+      <dl>
+        <dt>{t("states.status")}</dt>
+        <dd>{status}</dd>
+        {problem.requestId && (
+          <>
+            <dt>{t("states.request")}</dt>
+            <dd>{problem.requestId}</dd>
+          </>
+        )}
+      </dl>
       <div className={classes.copy}>
         <CopyButton text={`${status}\n${problem.message}\n${problem.requestId ?? ""}`} size={22} />
       </div>
-    </dl>
+    </div>
   )
 }
 

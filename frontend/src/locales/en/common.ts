@@ -27,7 +27,7 @@ export const common = {
     loadingMore: "Reading more…",
   },
   density: { comfortable: "Comfortable", standard: "Standard", compact: "Compact" },
-  table: { columns: "Columns {{n}}", more: "Show more" },
+  table: { columns: "Columns {{n}}", more: "Show more", unnamed: "Actions" },
   drawer: { previous: "Previous row", next: "Next row", position: "{{n}} of {{total}}" },
   danger: { typeName: "Type {{name}} to go on", nameMissing: "The name is not typed yet" },
   rights: {

@@ -27,7 +27,7 @@ export const common = {
     loadingMore: "继续读取…",
   },
   density: { comfortable: "宽松", standard: "标准", compact: "紧凑" },
-  table: { columns: "列 {{n}}", more: "显示更多" },
+  table: { columns: "列 {{n}}", more: "显示更多", unnamed: "操作" },
   drawer: { previous: "上一行", next: "下一行", position: "第 {{n}} / {{total}} 条" },
   danger: { typeName: "输入 {{name}} 以继续", nameMissing: "尚未输入名称" },
   rights: {

@@ -8,6 +8,7 @@ import { DensityButton, FilterDivider, FilterRight, FilterRow } from "@/componen
 import { NeedsRight } from "@/components/forms/lock"
 import { Page } from "@/components/layout/page"
 import { paths } from "@/config/paths"
+import { useMay } from "@/hooks/use-rights"
 import { useUrlState } from "@/hooks/use-url-state"
 import { useJobs } from "../api/get-jobs"
 import { JobsTable } from "./jobs-table"
@@ -60,17 +61,15 @@ export function JobsPage() {
 export function NewJob() {
   const { t } = useTranslation()
   const navigate = useNavigate()
+  const button = (
+    <Button variant="filled" rightSection={<IconChevronDown size={15} stroke={1.8} />}>
+      {t("jobs.new")}
+    </Button>
+  )
+  if (!useMay("jobs")) return <NeedsRight right="jobs">{button}</NeedsRight>
   return (
     <Menu>
-      <Menu.Target>
-        <div>
-          <NeedsRight right="jobs">
-            <Button variant="filled" rightSection={<IconChevronDown size={15} stroke={1.8} />}>
-              {t("jobs.new")}
-            </Button>
-          </NeedsRight>
-        </div>
-      </Menu.Target>
+      <Menu.Target>{button}</Menu.Target>
       <Menu.Dropdown>
         <Menu.Item leftSection={<IconPlayerTrackNext size={15} stroke={1.6} />} onClick={() => void navigate({ to: "/jobs/new/replay" })}>
           {t("jobs.newReplay")}

@@ -47,7 +47,7 @@ export function StartDecision({ request, hero, heroWords, facts, seenBy = [], ac
       <Definitions items={facts} />
       {request.type === "replay" && (
         <div className={classes.seen}>
-          <h4>{t("jobs.seenBy")}</h4>
+          <h2>{t("jobs.seenBy")}</h2>
           <ul>
             {seenBy.map(({ name, state }) => (
               <li key={name}>

@@ -81,7 +81,7 @@ function MessageHead({ message }: { message: Message }) {
 export function SectionHead({ name, fact, children }: { name: string; fact?: string; children?: ReactNode }) {
   return (
     <div className={classes.sectionHead}>
-      <h3>{name}</h3>
+      <h2>{name}</h2>
       <span className="micro">{fact}</span>
       {children && <div>{children}</div>}
     </div>
