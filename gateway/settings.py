@@ -212,7 +212,7 @@ CELERY_BEAT_MAX_LOOP_INTERVAL = 5
 # Each entry expires before its next one: a worker that comes back late finds one hint, not a heap.
 CELERY_BEAT_SCHEDULE = {
     "tick": {"task": "console.jobs.tasks.tick", "schedule": 15.0, "options": {"expires": 14}},
-    "reap": {"task": "console.jobs.tasks.reap", "schedule": 30.0, "options": {"expires": 29}},
+    "reap": {"task": "console.jobs.tasks.reap", "schedule": 10.0, "options": {"expires": 9}},
 }
 
 LOGGING: dict[str, Any] = {

@@ -10,6 +10,7 @@ import redis
 from console import live
 from console.fields import moment
 from console.jobs.models import Job
+from console.jobs.progress import counters_of
 
 _log = logging.getLogger(__name__)
 
@@ -25,7 +26,7 @@ def document(job: Job) -> dict[str, Any]:
         "wanted": job.wanted,
         "state_reason": job.state_reason,
         "request": job.request,
-        "counters": job.counters,
+        "counters": counters_of({"counters": job.counters}),
         "rate": job.rate,
         "eta_ms": job.eta_ms,
         "created_at": moment(job.created_at),

@@ -7,37 +7,37 @@ replay that is started again goes on from there.
 from __future__ import annotations
 
 import logging
-import os
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
 from typing import Any, Final
 
 import orjson
-from django.conf import settings
 from django.db import DatabaseError, close_old_connections
 
-from console.jobs import events, services
+from console.jobs import events, program, services
 from console.jobs.models import Job, JobState
 from console.jobs.progress import ProgressTail, counters_of
 from console.jobs.requests import program_request
 
-_LOOK_SECONDS: Final = 0.5
+_LOOK_SECONDS: Final = 0.25
 _WRITE_SECONDS: Final = 2.0
 _RENEW_SECONDS: Final = 5.0
-# A program stops its sends and writes its state within seconds; Spark's own end takes one more.
-GRACE_SECONDS: Final = 20.0
-# A worker that is told to end has less: whoever told it will not wait long.
+# Whoever cancels waits for it. What is not written down by then is found at the end of the target queues when the job
+# goes on, as after a kill.
+CANCEL_GRACE_SECONDS: Final = 1.0
+# A worker that is told to end leaves its program time to stop its sends; whoever told it will not wait long.
 STOP_GRACE_SECONDS: Final = 6.0
-_CANCELLED: Final = 130
+# Any other status is a death: the program was killed, stopped by a stranger, or failed in a way nobody foresaw.
 _ENDS: Final = {
     0: JobState.SUCCEEDED,
+    2: JobState.FAILED,
     3: JobState.PARTIAL,
-    _CANCELLED: JobState.CANCELLED,
+    4: JobState.FAILED,
+    5: JobState.FAILED,
 }
 _REASONS: Final = {
     2: "the request cannot be served; the log says why",
@@ -83,9 +83,9 @@ class _Run:
 
     def to_its_end(self) -> None:
         """Start the program and watch it until it has ended; whatever happens here, it does not outlive this."""
-        child = self._start()
+        child = program.start(self._job.type, self._folder, program_request(self._job))
         try:
-            services.own(self._job).update(pid=child.pid, pid_started=started_at(child.pid))
+            services.own(self._job).update(pid=child.pid, pid_started=program.started_at(child.pid))
             tail = ProgressTail(self._folder / "progress.jsonl", skip_old=True)
             while child.poll() is None:
                 self._look(tail)
@@ -93,25 +93,9 @@ class _Run:
                 time.sleep(_LOOK_SECONDS)
             self._take(tail)
         finally:
-            _end_session(child.pid)
+            program.end_session(child.pid)
             child.wait()
         self._finish(child.returncode)
-
-    def _start(self) -> subprocess.Popen[bytes]:
-        self._folder.mkdir(parents=True, exist_ok=True)
-        # What an earlier run said at its end is not what this one will.
-        (self._folder / "result.json").unlink(missing_ok=True)
-        descriptor = os.open(self._folder / "request.json", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(orjson.dumps(program_request(self._job), option=orjson.OPT_INDENT_2))
-        command = [sys.executable, "-m", f"broker_core.spark.programs.{self._job.type}", str(self._folder)]
-        environment = {**os.environ, "PYTHONPATH": str(settings.BASE_DIR), "PYTHONUNBUFFERED": "1"}
-        # A file and no pipe: a pipe whose reader died would block or kill the program.
-        with (self._folder / "log").open("ab") as log:
-            return subprocess.Popen(  # noqa: S603 - our own program
-                command, cwd=self._folder, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                start_new_session=True,
-            )  # fmt: skip
 
     def _look(self, tail: ProgressTail) -> None:
         """Write down how far the program is and see what is wanted; a database that is away may come back in time."""
@@ -139,13 +123,12 @@ class _Run:
 
     def _hold_on(self) -> None:
         """Look at what is wanted and renew the lease; a run that is no longer ours stops its program."""
-        row = services.own(self._job).values_list("wanted", flat=True)
-        found = list(row)
+        found = services.own(self._job).values_list("wanted", "state_reason").first()
         now = time.monotonic()
-        if not found:
+        if found is None:
             self._lost = True
             return
-        self._job.wanted = found[0]
+        self._job.wanted, self._job.state_reason = found
         if now - self._renewed_at >= _RENEW_SECONDS:
             self._lost = not services.renew(self._job)
             self._renewed_at = now
@@ -158,61 +141,51 @@ class _Run:
             self._asked_at = time.monotonic()
             # The program alone: it tells its tasks, which confirm what they sent.
             child.terminate()
-        elif time.monotonic() - self._asked_at > (STOP_GRACE_SECONDS if is_stopping else GRACE_SECONDS):
-            _end_session(child.pid)
+        elif time.monotonic() - self._asked_at > (STOP_GRACE_SECONDS if is_stopping else CANCEL_GRACE_SECONDS):
+            program.end_session(child.pid)
 
     def _finish(self, status: int) -> None:
-        if stopping.is_set() and self._job.wanted != "cancelled" and status != 0:
+        self._hold_on()
+        is_cancelled = self._job.wanted == "cancelled"
+        if stopping.is_set() and not is_cancelled and status != 0:
             services.leave(self._job, "its worker was stopped; the next one goes on")
             return
         result = _read_json(self._folder / "result.json") or {}
-        state = _ENDS.get(status, JobState.FAILED)
-        if self._job.wanted == "cancelled" and status != 0:
-            state = JobState.CANCELLED
-        services.finish(
-            self._job,
-            state,
-            result.get("reason") or (None if state == JobState.SUCCEEDED else _reason(status)),
-            counters=counters_of(self._state or result),
-            rate=None,
-            eta_ms=None,
-            exit_code=status,
-            is_whole=state == JobState.SUCCEEDED or (state == JobState.PARTIAL and _is_whole(self._state)),
-            result=_short(_read_json(self._folder / "report.json")),
-            artefacts=result.get("artefacts", []),
-            versions=result.get("versions", {}),
-            spark_app_id=result.get("spark_app_id", ""),
-        )
-        _log.info("job=%s: %s (status %d)", self._job.id, state, status)
-
-
-def started_at(pid: int) -> int | None:
-    """Return when a process started, in clock ticks since boot; with the pid it names a process for good."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return None
-    return int(fields[19])
+        reason = result.get("error") or result.get("reason") or _reason(status)
+        state = _ENDS.get(status)
+        end = {
+            "counters": counters_of(self._state or result),
+            "rate": None,
+            "eta_ms": None,
+            "exit_code": status,
+            "is_whole": state == JobState.SUCCEEDED or (state == JobState.PARTIAL and _is_whole(self._state)),
+            "result": _short(_read_json(self._folder / "report.json")),
+            "artefacts": result.get("artefacts", []),
+            "versions": result.get("versions", {}),
+            "spark_app_id": result.get("spark_app_id", ""),
+        }
+        if is_cancelled and status != 0:
+            services.finish_cancelled(self._job, **end)
+        elif state is None:
+            services.finish_dead(self._job, reason, **end)
+        else:
+            services.finish(self._job, state, reason, **end)
+        _log.info("job=%s: %s (status %d)", self._job.id, self._job.state, status)
 
 
 def end_orphan(job: Job) -> bool:
     """End the program of a job whose launcher died, if it still runs on this host; return whether it did."""
-    if job.pid is None or job.host != socket.gethostname() or started_at(job.pid) != job.pid_started:
+    if job.pid is None or job.host != socket.gethostname() or program.started_at(job.pid) != job.pid_started:
         return False
-    _end_session(job.pid)
+    program.end_session(job.pid)
     return True
 
 
-def _end_session(pid: int) -> None:
-    try:
-        os.killpg(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return
-
-
 def _reason(status: int) -> str:
+    if status == -signal.SIGKILL:
+        return "its program was killed; perhaps the machine ran out of memory"
     if status < 0:
-        return f"its program was killed by signal {-status}"
+        return f"its program was ended by {signal.Signals(-status).name}"
     return _REASONS.get(status, f"its program ended with status {status}; the log says why")
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import orjson
 
-COUNTERS: Final = ("planned", "read", "matched", "written", "skipped", "failed", "bytes")
+COUNTERS: Final = ("read", "filtered", "damaged", "matched", "written", "failed", "bytes")
 
 
 class ProgressTail:
@@ -33,7 +33,7 @@ class ProgressTail:
         return state
 
 
-def counters_of(state: dict[str, Any]) -> dict[str, int]:
-    """Return the counters of a line."""
+def counters_of(state: dict[str, Any]) -> dict[str, int | None]:
+    """Return the counters of a line; what is planned is not known before the program has said it."""
     counters = state.get("counters", {})
-    return {name: int(counters.get(name) or 0) for name in COUNTERS}
+    return {"planned": counters.get("planned"), **{name: int(counters.get(name) or 0) for name in COUNTERS}}

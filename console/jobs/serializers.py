@@ -20,12 +20,13 @@ from console.jobs.requests import JobRequestSerializer, plain
 class CountersSerializer(serializers.Serializer[Any]):
     """How far a job is."""
 
-    planned = serializers.IntegerField()
-    read = serializers.IntegerField()
+    planned = serializers.IntegerField(allow_null=True, help_text="What the filter lets through; null until counted.")
+    read = serializers.IntegerField(help_text="filtered + damaged + matched")
+    filtered = serializers.IntegerField(help_text="Left out by the filter.")
+    damaged = serializers.IntegerField(help_text="Could not be read; the report names them.")
     matched = serializers.IntegerField()
     written = serializers.IntegerField()
-    skipped = serializers.IntegerField()
-    failed = serializers.IntegerField()
+    failed = serializers.IntegerField(help_text="Refused by the broker; the report names them.")
     bytes = serializers.IntegerField()
 
 

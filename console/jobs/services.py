@@ -17,11 +17,13 @@ from console.audit.record import Actor, record
 from console.jobs import events
 from console.jobs.cron import Cron, find_zone
 from console.jobs.models import ACTIVE_STATES, Job, JobState, Schedule
+from console.jobs.progress import counters_of
 from console.jobs.requests import filled, goes_on, hash_of, name_of
 from console.jobs.tasks import hint
 
 LEASE: Final = timedelta(seconds=30)
-NO_COUNTERS: Final = dict.fromkeys(("planned", "read", "matched", "written", "skipped", "failed", "bytes"), 0)
+# How often a job is started again by itself whose program or worker died.
+TRIES_AGAIN: Final = 2
 
 TRANSITIONS: Final[dict[str, frozenset[str]]] = {
     JobState.QUEUED: frozenset({JobState.RUNNING, JobState.CANCELLED}),
@@ -83,7 +85,7 @@ def create(
         cluster=request["cluster"],
         request=dict(request),
         request_hash=hash_of(request),
-        counters=dict(NO_COUNTERS),
+        counters=counters_of({}),
         schedule=schedule,
         scheduled_for=scheduled_for,
         parent=parent,
@@ -100,9 +102,9 @@ def cancel(by: Actor, job: Job) -> Job:
     with transaction.atomic():
         queued = Job.objects.filter(pk=job.pk, state=JobState.QUEUED)
         running = Job.objects.filter(pk=job.pk, state=JobState.RUNNING)
-        if queued.update(state=JobState.CANCELLED, state_reason=f"by {by.name}", finished_at=timezone.now()):
+        if queued.update(state=JobState.CANCELLED, state_reason=f"cancelled by {by.name}", finished_at=timezone.now()):
             pass
-        elif not running.update(wanted="cancelled"):
+        elif not running.update(wanted="cancelled", state_reason=f"cancelled by {by.name}"):
             job.refresh_from_db()
             raise JobInOtherState(job, "cancelled")
         record(by, f"{job.type}.cancel", f"jobs/{job.id}")
@@ -122,7 +124,7 @@ def retry(by: Actor, job: Job) -> Job:
     with transaction.atomic():
         may_go_on = [state for state, following in TRANSITIONS.items() if JobState.QUEUED in following]
         ended = Job.objects.filter(pk=job.pk, state__in=may_go_on).exclude(state=JobState.RUNNING)
-        if not ended.update(state=JobState.QUEUED, queued_at=timezone.now(), **_NOT_ENDED):
+        if not ended.update(state=JobState.QUEUED, queued_at=timezone.now(), deaths=0, **_NOT_ENDED):
             job.refresh_from_db()
             raise JobInOtherState(job, "tried again")
         record(by, f"{job.type}.retry", f"jobs/{job.id}")
@@ -198,6 +200,34 @@ def finish(job: Job, state: str, reason: str | None, **fields: Any) -> bool:
     for waiting in queued_jobs().values_list("pk", flat=True)[:1]:
         hint(waiting)
     return bool(done)
+
+
+def finish_cancelled(job: Job, **fields: Any) -> bool:
+    """End a run that somebody cancelled; the row says who."""
+    return finish(job, JobState.CANCELLED, f"{job.state_reason}; what was written stays", **fields)
+
+
+def finish_dead(job: Job, reason: str, **fields: Any) -> None:
+    """Queue a run again whose program or worker died; after two more tries it has failed.
+
+    A replay goes on where its last checkpoint says and sends nothing twice.
+    """
+    if job.wanted == "cancelled":
+        finish_cancelled(job, **fields)
+        return
+    if job.deaths >= TRIES_AGAIN:
+        finish(job, JobState.FAILED, f"{reason}; so it went {job.deaths + 1} times", **fields)
+        return
+    told = f"{reason}; it is tried again by itself ({job.deaths + 1} of {TRIES_AGAIN})"
+    again = {**_NOT_ENDED, "state_reason": told, "rate": None, "eta_ms": None, "deaths": job.deaths + 1}
+    is_mine = own(job).exclude(wanted="cancelled").update(state=JobState.QUEUED, queued_at=timezone.now(), **again)
+    if not is_mine and own(job).exists():
+        # Somebody cancelled it this very moment.
+        job.refresh_from_db(fields=["wanted", "state_reason"])
+        finish_cancelled(job, **fields)
+        return
+    job.refresh_from_db()
+    _announce(job, with_hint=job.state == JobState.QUEUED)
 
 
 @transaction.atomic

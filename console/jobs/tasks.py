@@ -59,10 +59,9 @@ def tick() -> None:
 
 @shared_task(name="console.jobs.tasks.reap")
 def reap() -> None:
-    """End the runs whose launcher has been silent for a whole lease."""
+    """Take up the runs whose launcher has been silent for a whole lease."""
     from console.jobs import launcher, services
-    from console.jobs.models import JobState
 
     for job in services.silent_jobs(timezone.now()):
         launcher.end_orphan(job)
-        services.finish(job, JobState.FAILED, "its worker was lost; what was written before stays")
+        services.finish_dead(job, "its worker was lost")

@@ -1059,11 +1059,17 @@ export interface components {
         CompareEnum: "body" | "none";
         /** @description How far a job is. */
         Counters: {
-            planned: number;
+            /** @description What the filter lets through; null until counted. */
+            planned: number | null;
+            /** @description filtered + damaged + matched */
             read: number;
+            /** @description Left out by the filter. */
+            filtered: number;
+            /** @description Could not be read; the report names them. */
+            damaged: number;
             matched: number;
             written: number;
-            skipped: number;
+            /** @description Refused by the broker; the report names them. */
             failed: number;
             bytes: number;
         };

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,12 +10,14 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
+from broker_core.client.blocking import BlockingSession
 from console.audit.record import Actor
 from console.clusters.services import ensure_embedded
 from console.jobs import services
 from console.jobs.models import Job
 from gateway.celery import app
 from gateway.env import celery_url
+from tests.support.cluster import RunningBroker
 
 BY = Actor.system("test")
 REPLAY: dict[str, Any] = {
@@ -50,3 +53,19 @@ def claimed() -> Callable[[Job], Job]:
         return mine
 
     return claim
+
+
+@pytest.fixture
+def embedded(shared_broker: RunningBroker, settings: Settings) -> Iterator[BlockingSession]:
+    """A client of a broker that is the embedded one of these jobs."""
+    settings.GANTRY_DATA_DIR = shared_broker.data
+    settings.GANTRY_NAME_SERVERS = [shared_broker.name_server]
+    settings.GANTRY_SPARK_MASTER = "local[2]"
+    kept = Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "gantry" / "spark"
+    kept.mkdir(parents=True, exist_ok=True)
+    cache = shared_broker.data / "cache" / "spark"
+    cache.parent.mkdir(exist_ok=True)
+    if not cache.is_symlink():
+        cache.symlink_to(kept)
+    with BlockingSession(shared_broker.config) as running:
+        yield running

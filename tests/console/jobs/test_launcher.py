@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -10,9 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from console.jobs import launcher, services, tasks
-from console.jobs.launcher import started_at
+from console.audit.record import Actor
+from console.jobs import launcher, program, services, tasks
 from console.jobs.models import Job, JobState
+from tests.support.wait import wait_until
+
+ANN = Actor("ann")
 
 
 def test_a_program_that_finds_no_store_fails_the_job_and_says_so(job: Job, place: Path) -> None:
@@ -51,18 +55,140 @@ def _claim_then_stop(job_id: str, *, worker: str, host: str) -> Job | None:
     return job
 
 
-def test_the_program_of_a_lost_worker_is_ended_and_its_job_failed(job: Job) -> None:
+def test_the_program_of_a_lost_worker_is_ended_and_its_job_tried_again(job: Job) -> None:
     # Given a run whose launcher is gone while its program goes on
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
     mine = services.claim(job.id, worker="w", host=socket.gethostname())
     assert mine is not None
-    Job.objects.filter(pk=job.pk).update(pid=child.pid, pid_started=started_at(child.pid), lease_until=None)
+    Job.objects.filter(pk=job.pk).update(pid=child.pid, pid_started=program.started_at(child.pid), lease_until=None)
     # When the reaper comes by
     tasks.reap()
     # Then the program is gone
     assert child.wait(10) == -9
     job.refresh_from_db()
-    assert (job.state, job.state_reason) == (JobState.FAILED, "its worker was lost; what was written before stays")
+    assert (job.state, job.state_reason) == (
+        JobState.QUEUED, "its worker was lost; it is tried again by itself (1 of 2)"
+    )  # fmt: skip
+
+
+def test_a_lost_worker_takes_no_job_along_that_was_cancelled(job: Job) -> None:
+    services.claim(job.id, worker="w", host="h")
+    services.cancel(ANN, job)
+    Job.objects.filter(pk=job.pk).update(lease_until=None)
+    tasks.reap()
+    job.refresh_from_db()
+    assert (job.state, job.state_reason) == (JobState.CANCELLED, "cancelled by ann; what was written stays")
+
+
+def playing(monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    """Let every job's program be this piece of Python."""
+    monkeypatch.setattr(program, "command", lambda kind, folder: [sys.executable, "-c", script])
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("import os; os.kill(os.getpid(), 9)", "its program was killed; perhaps the machine ran out of memory"),
+        ("import os; os.kill(os.getpid(), 15)", "its program was ended by SIGTERM"),
+        (
+            "open('result.json', 'w').write('{\"error\": \"a worker of Spark died\"}'); raise SystemExit(1)",
+            "a worker of Spark died",
+        ),
+    ],
+)
+def test_a_program_that_dies_is_started_three_times_and_no_more(
+    job: Job, monkeypatch: pytest.MonkeyPatch, script: str, reason: str
+) -> None:
+    playing(monkeypatch, script)
+    told = []
+    for _ in range(3):
+        launcher.run(job.id, worker="w")
+        job.refresh_from_db()
+        told.append((job.state, job.state_reason))
+    assert told == [
+        (JobState.QUEUED, f"{reason}; it is tried again by itself (1 of 2)"),
+        (JobState.QUEUED, f"{reason}; it is tried again by itself (2 of 2)"),
+        (JobState.FAILED, f"{reason}; so it went 3 times"),
+    ]
+    # Whoever starts it again gives it as many tries
+    services.retry(ANN, job)
+    launcher.run(job.id, worker="w")
+    job.refresh_from_db()
+    assert (job.state, job.attempt) == (JobState.QUEUED, 4)
+
+
+@pytest.mark.parametrize("status", [2, 4, 5])
+def test_what_will_not_change_is_not_tried_again(job: Job, monkeypatch: pytest.MonkeyPatch, status: int) -> None:
+    playing(monkeypatch, f"raise SystemExit({status})")
+    launcher.run(job.id, worker="w")
+    job.refresh_from_db()
+    assert (job.state, job.exit_code) == (JobState.FAILED, status)
+
+
+# A program that does not hear, and a worker of its that has a process group of its own, as Spark's have.
+_DEAF = """
+import os, signal, subprocess, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+worker = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], process_group=0)
+open("worker.pid", "w").write(str(worker.pid))
+time.sleep(600)
+"""
+
+
+def test_a_program_that_does_not_hear_is_killed_with_all_its_workers(
+    job: Job, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    playing(monkeypatch, _DEAF)
+    monkeypatch.setattr(launcher, "CANCEL_GRACE_SECONDS", 0.1)
+    pid = place / "jobs" / job.id / "worker.pid"
+    looking = launcher._Run._hold_on
+
+    def hold_on(run: launcher._Run) -> None:
+        if pid.is_file() and pid.read_text():
+            Job.objects.filter(pk=job.pk, state=JobState.RUNNING).update(
+                wanted="cancelled", state_reason="cancelled by ann"
+            )
+        looking(run)
+
+    monkeypatch.setattr(launcher._Run, "_hold_on", hold_on)
+    launcher.run(job.id, worker="w")
+    job.refresh_from_db()
+    assert (job.state, job.state_reason) == (JobState.CANCELLED, "cancelled by ann; what was written stays")
+    worker = int(pid.read_text())
+    wait_until(lambda: has_ended(worker))
+
+
+def has_ended(pid: int) -> bool:
+    """Return whether a process has gone, or waits to be counted by its parent only."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+def test_a_program_does_not_inherit_secrets_and_its_files_are_its_users_alone(
+    job: Job, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GANTRY_ADMIN_PASSWORD", "hunter2")
+    monkeypatch.setenv("GANTRY_REDIS_URL", "redis://:hunter2@redis/0")
+    monkeypatch.setenv("ANYTHING_ELSE", "hunter2")
+    monkeypatch.setenv("JAVA_HOME", "/opt/java")
+    playing(
+        monkeypatch,
+        "import json, os; open('report.json', 'w').write(json.dumps(dict(os.environ))); os.makedirs('a/b')",
+    )
+    was = os.umask(0)
+    try:
+        launcher.run(job.id, worker="w")
+    finally:
+        os.umask(was)
+    folder = place / "jobs" / job.id
+    seen = json.loads((folder / "report.json").read_text())
+    assert "hunter2" not in str(seen)
+    assert seen["JAVA_HOME"] == "/opt/java"
+    assert seen["PATH"] == os.environ["PATH"]
+    for path in (folder.parent, folder, *folder.rglob("*")):
+        assert path.stat().st_mode & 0o077 == 0, path
 
 
 def test_a_process_that_only_has_the_same_number_is_not_ended(job: Job) -> None:

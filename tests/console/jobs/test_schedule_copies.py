@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
-from pathlib import Path
 
 import pytest
 from django.utils import timezone
-from pytest_django import Settings
 
 from broker_core.client.blocking import BlockingSession
 from broker_core.protocol.message import Message
@@ -20,37 +17,22 @@ from console.audit.record import Actor
 from console.jobs import launcher, services
 from console.jobs import schedule as clock
 from console.jobs.models import Job, JobState, Schedule
-from tests.support.cluster import RunningBroker
 from tests.support.replays import make_topic, read_topic
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 BY = Actor.system("test")
 
 
-@pytest.fixture
-def session(shared_broker: RunningBroker, settings: Settings) -> Iterator[BlockingSession]:
-    """A client of a broker that is the embedded one of these jobs."""
-    settings.GANTRY_DATA_DIR = shared_broker.data
-    settings.GANTRY_NAME_SERVERS = [shared_broker.name_server]
-    settings.GANTRY_SPARK_MASTER = "local[2]"
-    kept = Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "gantry" / "spark"
-    kept.mkdir(parents=True, exist_ok=True)
-    (shared_broker.data / "cache").mkdir(exist_ok=True)
-    (shared_broker.data / "cache" / "spark").symlink_to(kept)
-    with BlockingSession(shared_broker.config) as running:
-        yield running
-
-
 @contextmanager
-def receiving(session: BlockingSession, topic: str) -> Iterator[Callable[[], int]]:
+def receiving(embedded: BlockingSession, topic: str) -> Iterator[Callable[[], int]]:
     """Send numbered messages until the block ends; what is yielded tells how many were sent."""
-    producer, sent, ended = session.producer(), count(1), threading.Event()
+    producer, sent, ended = embedded.producer(), count(1), threading.Event()
     numbers = [0]
 
     def work() -> None:
         while not ended.wait(0.005):
             number = next(sent)
-            session.run(producer.send(Message(topic, b"%d" % number)))
+            embedded.run(producer.send(Message(topic, b"%d" % number)))
             numbers[0] = number
 
     thread = threading.Thread(target=work)
@@ -77,9 +59,9 @@ def fired(schedule: Schedule) -> Job:
     return job
 
 
-def test_two_runs_of_a_schedule_and_one_beside_them_copy_each_message_once(session: BlockingSession) -> None:
-    make_topic(session, "from-shop")
-    make_topic(session, "shop-copy")
+def test_two_runs_of_a_schedule_and_one_beside_them_copy_each_message_once(embedded: BlockingSession) -> None:
+    make_topic(embedded, "from-shop")
+    make_topic(embedded, "shop-copy")
     schedule = services.add_schedule(
         BY,
         {
@@ -90,7 +72,7 @@ def test_two_runs_of_a_schedule_and_one_beside_them_copy_each_message_once(sessi
             },
         },
     )  # fmt: skip
-    with receiving(session, "from-shop") as sent:
+    with receiving(embedded, "from-shop") as sent:
         # Given a run at its time, and one beside the times, while messages come in
         run(fired(schedule))
         run(services.run_now(BY, schedule))
@@ -99,7 +81,7 @@ def test_two_runs_of_a_schedule_and_one_beside_them_copy_each_message_once(sessi
     last = fired(schedule)
     run(last)
     # Then every message is there once
-    copies = Counter(int(each.body) for queue in read_topic(session, "shop-copy").values() for each in queue)
+    copies = Counter(int(each.body) for queue in read_topic(embedded, "shop-copy").values() for each in queue)
     assert between > 100
     assert copies == Counter(range(1, sent() + 1))
     assert last.counters["written"] < sent()

@@ -69,13 +69,14 @@ function useCounters(job: Job): KeyFigure[] {
     tone: counters.failed ? "warn" : undefined,
   }
   return [
-    { label: t("jobs.counters.planned"), value: counters.planned === 0 && isActive(job) ? "—" : count(counters.planned) },
+    { label: t("jobs.counters.planned"), value: counters.planned === null ? "—" : count(counters.planned) },
     { label: t("jobs.counters.read"), value: count(counters.read), fact: job.type === "reconcile" ? speed : "" },
     { label: t("jobs.counters.matched"), value: count(counters.matched) },
     ...(job.type === "replay"
       ? [
           { label: t("jobs.counters.written"), value: count(counters.written), fact: speed },
-          { label: t("jobs.counters.skipped"), value: count(counters.skipped) },
+          { label: t("jobs.counters.filtered"), value: count(counters.filtered) },
+          { label: t("jobs.counters.damaged"), value: count(counters.damaged), tone: counters.damaged ? ("warn" as const) : undefined },
         ]
       : []),
     failed,

@@ -1,0 +1,87 @@
+"""A job's program as a process of the system: how it is started, named and ended (spark.md 5.3)."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+from django.conf import settings
+
+# What a program needs of the launcher's environment. Passwords of admins, database and Redis stand in others.
+ENVIRONMENT: Final = (
+    "PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "XDG_CACHE_HOME",
+    "LD_LIBRARY_PATH", "CC", "GANTRY_NATIVE",
+    "JAVA_HOME", "JAVA_TOOL_OPTIONS", "SPARK_CONF_DIR", "SPARK_LOCAL_IP", "SPARK_LOCAL_DIRS", "SPARK_PUBLIC_DNS",
+    "HADOOP_CONF_DIR", "YARN_CONF_DIR",
+)  # fmt: skip
+_ONLY_OURS: Final = 0o077
+
+
+def environment(ours: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of a program, out of the launcher's own."""
+    kept = {name: ours[name] for name in ENVIRONMENT if name in ours}
+    return {**kept, "PYTHONPATH": str(settings.BASE_DIR), "PYTHONUNBUFFERED": "1"}
+
+
+def command(kind: str, folder: Path) -> list[str]:
+    """Return the command line of the program for a type of job."""
+    return [sys.executable, "-m", f"broker_core.spark.programs.{kind}", str(folder)]
+
+
+def start(kind: str, folder: Path, request: Mapping[str, Any]) -> subprocess.Popen[bytes]:
+    """Start the program of a type of job in its folder and in a session of its own; only its user may read its files.
+
+    The folder is made, what an earlier run said at its end is removed: it is not what this one will.
+    """
+    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    (folder / "result.json").unlink(missing_ok=True)
+    with _private(folder / "request.json", os.O_TRUNC) as file:
+        file.write(orjson.dumps(request, option=orjson.OPT_INDENT_2))
+    # A file and no pipe: a pipe whose reader died would block or kill the program.
+    with _private(folder / "log", os.O_APPEND) as log:
+        return subprocess.Popen(  # noqa: S603 - our own program
+            command(kind, folder), cwd=folder, env=environment(os.environ), stdin=subprocess.DEVNULL, stdout=log,
+            stderr=log, start_new_session=True, umask=_ONLY_OURS,
+        )  # fmt: skip
+
+
+def started_at(pid: int) -> int | None:
+    """Return when a process started, in clock ticks since boot; with the pid it names a process for good."""
+    fields = _stat(pid)
+    return int(fields[19]) if fields else None
+
+
+def end_session(leader: int) -> None:
+    """Kill a program and whatever it started, also what went into a process group of its own as Spark's workers do."""
+    for pid in (leader, *_session(leader)):
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+
+
+def _session(leader: int) -> Iterator[int]:
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            fields = _stat(int(entry.name))
+            if fields and int(fields[3]) == leader:
+                yield int(entry.name)
+
+
+def _stat(pid: int) -> list[str]:
+    """Return what the kernel tells of a process from its state on; nothing for one that is gone."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
+def _private(file: Path, how: int) -> Any:
+    return os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | how, 0o600), "wb")

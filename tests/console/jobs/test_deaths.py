@@ -1,0 +1,85 @@
+"""A replay whose driver, and then whose JVM, is killed: it goes on by itself and copies each message once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from broker_core.client.blocking import BlockingSession
+from console.audit.record import Actor
+from console.jobs import launcher, program, services
+from console.jobs.models import JobState
+from tests.support.replays import fill_topic, make_topic, read_topic
+from tests.support.topics import orders
+from tests.support.wait import wait_until
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+PATIENCE = 240.0
+
+
+def written(folder: Path) -> int:
+    try:
+        lines = (folder / "progress.jsonl").read_bytes().splitlines()
+    except FileNotFoundError:
+        return 0
+    return int(orjson.loads(lines[-1])["counters"]["written"]) if lines else 0
+
+
+def java_of(leader: int) -> int:
+    """Return the JVM that a program started."""
+    children = (path.parent for path in Path("/proc").glob("[0-9]*/stat"))
+    for each in children:
+        fields = (each / "stat").read_text().rpartition(")")[2].split()
+        if int(fields[3]) == leader and b"java" in (each / "cmdline").read_bytes().partition(b"\0")[0]:
+            return int(each.name)
+    raise AssertionError("no JVM")
+
+
+def test_a_replay_whose_driver_and_jvm_are_killed_copies_each_message_once(
+    embedded: BlockingSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_topic(embedded, "killed")
+    make_topic(embedded, "killed-copy")
+    fill_topic(embedded, "killed", orders(3000))
+    request: dict[str, Any] = {
+        "type": "replay", "cluster": "local", "source": {"topic": "killed"}, "target": {"topic": "killed-copy"},
+        "limits": {"messages_per_second": 400},
+    }  # fmt: skip
+    job = services.create(Actor("ann"), request)
+    folder = services.folder_of(job)
+    starting = program.start
+
+    def start(*args: Any) -> subprocess.Popen[bytes]:
+        child, wanted = starting(*args), [500, 1500]
+        if job.deaths < 2:
+            threading.Thread(target=kill, args=(child.pid, wanted[job.deaths])).start()
+        return child
+
+    def kill(pid: int, at: int) -> None:
+        wait_until(lambda: written(folder) >= at, within=PATIENCE)
+        os.kill(java_of(pid) if at == 1500 else pid, signal.SIGKILL)
+
+    monkeypatch.setattr(program, "start", start)
+    told = []
+    for _ in range(3):
+        launcher.run(job.id, worker="w")
+        job.refresh_from_db()
+        told.append((job.state, job.state_reason))
+    # Then both deaths were told in words, and the third run came to the end
+    assert [state for state, _ in told] == [JobState.QUEUED, JobState.QUEUED, JobState.SUCCEEDED], told
+    assert told[0][1] == (
+        "its program was killed; perhaps the machine ran out of memory; it is tried again by itself (1 of 2)"
+    )
+    assert "(2 of 2)" in str(told[1][1])
+    copies = Counter(each.body for queue in read_topic(embedded, "killed-copy").values() for each in queue)
+    assert len(copies) == 3000
+    assert set(copies.values()) == {1}
+    assert job.counters["written"] == 3000
