@@ -75,14 +75,18 @@ class Asking:
             raise NoRoute("", f"no master of broker {broker_name!r} is known")
         return addr
 
-    async def ask(self, addr: str, header: object, body: bytes = b"", *, topic: str | None = None) -> Command:
+    async def ask(
+        self, addr: str, header: object, body: bytes = b"", *, topic: str | None = None, timeout_ms: int | None = None
+    ) -> Command:
         """Return one successful answer; raise what a refusal stands for."""
-        timeout_ms = self.session.config.admin_timeout_ms
+        timeout_ms = self.session.config.admin_timeout_ms if timeout_ms is None else timeout_ms
         return await self.session.call(addr, header, body, timeout_ms=timeout_ms, topic=topic)
 
-    async def ask_for(self, kind: type[T], addr: str, header: object, *, topic: str | None = None) -> T:
+    async def ask_for(
+        self, kind: type[T], addr: str, header: object, *, topic: str | None = None, timeout_ms: int | None = None
+    ) -> T:
         """Return the body of one successful answer."""
-        return self.decode(kind, await self.ask(addr, header, topic=topic), addr)
+        return self.decode(kind, await self.ask(addr, header, topic=topic, timeout_ms=timeout_ms), addr)
 
     async def ask_each(self, addresses: Iterable[str], ask: Callable[[str], Awaitable[T]]) -> Answers[T]:
         """Ask several brokers at once."""

@@ -107,9 +107,10 @@ class Clusters:
         addresses = [broker.addr for broker in await self._asking.brokers()]
         return await self._asking.ask_each(addresses, self.runtime_of)
 
-    async def runtime_of(self, addr: str) -> BrokerRuntime:
+    async def runtime_of(self, addr: str, *, timeout_ms: int | None = None) -> BrokerRuntime:
         """Return the figures of one broker; raise BrokerRefused or Unreachable."""
-        return BrokerRuntime((await self._asking.ask_for(KVTable, addr, GetBrokerRuntimeInfoRequest())).table)
+        header = GetBrokerRuntimeInfoRequest()
+        return BrokerRuntime((await self._asking.ask_for(KVTable, addr, header, timeout_ms=timeout_ms)).table)
 
     async def stats_of(self, addr: str, name: str, key: str) -> BrokerStatsData | None:
         """Return one statistic of one broker, e.g. ``TOPIC_PUT_NUMS`` of a topic; None when it counts none such."""

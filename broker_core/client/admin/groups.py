@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
@@ -105,6 +105,8 @@ class GroupConnections:
 
 
 TimeSpans: TypeAlias = list[QueueTimeSpan]
+ByName: TypeAlias = dict[str, Group]
+StatsByName: TypeAlias = dict[str, GroupStats]
 
 
 class Groups:
@@ -116,26 +118,33 @@ class Groups:
     async def list(self) -> Answers[Group]:
         """Return all groups by name: those with settings and those with offsets; `failed` has brokers by address."""
         masters = await self._asking.masters()
+        answers = await self._asking.ask_each(masters, lambda addr: self.on(addr, masters[addr]))
+        configs: dict[str, dict[str, SubscriptionGroupConfig]] = {}
+        topics: dict[str, set[str]] = {}
+        for groups in answers.found.values():
+            for name, group in groups.items():
+                configs.setdefault(name, {}).update(group.configs)
+                topics.setdefault(name, set()).update(group.topics)
+        found = {name: Group(name, configs[name], tuple(sorted(topics[name]))) for name in sorted(configs)}
+        return Answers(found, answers.failed)
+
+    async def on(self, addr: str, broker_name: str, *, timeout_ms: int | None = None) -> ByName:
+        """Return the groups of one broker by name: those with settings and those with offsets."""
         settings, offsets = await asyncio.gather(
-            self._asking.ask_each(
-                masters,
-                lambda addr: self._asking.ask_for(
-                    SubscriptionGroupWrapper, addr, GetAllSubscriptionGroupConfigRequest()
-                ),
+            self._asking.ask_for(
+                SubscriptionGroupWrapper, addr, GetAllSubscriptionGroupConfigRequest(), timeout_ms=timeout_ms
             ),
-            self._asking.ask_each(
-                masters,
-                lambda addr: self._asking.ask_for(ConsumerOffsetSerializeWrapper, addr, GetAllConsumerOffsetRequest()),
+            self._asking.ask_for(
+                ConsumerOffsetSerializeWrapper, addr, GetAllConsumerOffsetRequest(), timeout_ms=timeout_ms
             ),
         )
-        configs: dict[str, dict[str, SubscriptionGroupConfig]] = {}
-        for addr, wrapper in settings.found.items():
-            for name, config in wrapper.subscription_group_table.items():
-                configs.setdefault(name, {})[masters[addr]] = config
-        topics = _topics_by_group(offsets.found.values())
-        names = sorted(configs.keys() | topics.keys())
-        found = {name: Group(name, configs.get(name, {}), tuple(sorted(topics.get(name, ())))) for name in names}
-        return Answers(found, {**settings.failed, **offsets.failed})
+        configs, topics = settings.subscription_group_table, _topics_by_group(offsets)
+        return {
+            name: Group(
+                name, {broker_name: configs[name]} if name in configs else {}, tuple(sorted(topics.get(name, ())))
+            )
+            for name in sorted(configs.keys() | topics.keys())
+        }
 
     async def find(self, name: str) -> Group | None:
         """Return one group, None when no broker that answered knows it; raise when no broker answered."""
@@ -188,62 +197,70 @@ class Groups:
         Groups that the bulk answer leaves out, and all groups of brokers that do not know it, are asked for one by one.
         """
         masters = await self._asking.masters()
-        bulk, groups = await asyncio.gather(
-            self._asking.ask_each(
-                masters, lambda addr: self._asking.ask_for(ConsumeStatsList, addr, GetBrokerConsumeStatsRequest())
-            ),
-            self.list(),
-        )
-        by_group: dict[str, list[ConsumeStats]] = {}
-        for answer in bulk.found.values():
-            for entry in answer.consume_stats_list:
-                for name, stats in entry.items():
-                    by_group.setdefault(name, []).extend(stats)
-        failed = {**groups.failed, **bulk.failed}
-        if any(isinstance(error, NotSupported) for error in bulk.failed.values()):
-            failed = {addr: error for addr, error in failed.items() if not isinstance(error, NotSupported)}
-            by_group = {}
-        found = {name: _merged(stats, failed) for name, stats in by_group.items()}
-        left_out = await self.consume_stats_of(name for name in groups.found if name not in found)
-        return Answers({**found, **left_out.found}, {**failed, **left_out.failed})
 
-    async def consume_stats_of(self, names: Iterable[str]) -> Answers[GroupStats]:
-        """Return how far several groups are, by name."""
+        async def ask(addr: str) -> StatsByName:
+            return await self.all_consume_stats_on(addr, await self.on(addr, masters[addr]))
+
+        answers = await self._asking.ask_each(masters, ask)
+        parts: dict[str, list[GroupStats]] = {}
+        for found in answers.found.values():
+            for name, stats in found.items():
+                parts.setdefault(name, []).append(stats)
+        return Answers({name: _joined(each, answers.failed) for name, each in parts.items()}, answers.failed)
+
+    async def all_consume_stats_on(
+        self, addr: str, names: Iterable[str], *, timeout_ms: int | None = None
+    ) -> StatsByName:
+        """Return how far every group is on one broker, by name; those of `names` that its bulk answer leaves out (all,
+        where it knows no such question) are asked for one by one."""
+        header = GetBrokerConsumeStatsRequest()
+        try:
+            bulk = await self._asking.ask_for(ConsumeStatsList, addr, header, timeout_ms=timeout_ms)
+        except NotSupported:
+            bulk = ConsumeStatsList()
+        by_name: dict[str, list[ConsumeStats]] = {}
+        for entry in bulk.consume_stats_list:
+            for name, stats in entry.items():
+                by_name.setdefault(name, []).extend(stats)
         places = asyncio.Semaphore(_AT_ONCE)
 
         async def ask(name: str) -> GroupStats:
             async with places:
-                return await self.consume_stats(name)
+                return _merged([await self._asking.ask_for(ConsumeStats, addr, GetConsumeStatsRequest(name))], {})
 
-        return await ask_all(names, ask)
+        left_out = [name for name in names if name not in by_name]
+        singles = dict(zip(left_out, await asyncio.gather(*map(ask, left_out)), strict=True))
+        return {name: _merged(stats, {}) for name, stats in by_name.items()} | singles
 
     async def time_spans(self, name: str, topic: str) -> Answers[TimeSpans]:
         """Return how late the group is in time in each queue of a topic, by broker address; raise TopicNotFound."""
+        masters = await self._asking.known_masters_of(topic)
+        return await self._asking.ask_each(masters, lambda addr: self.time_spans_on(addr, name, topic))
+
+    async def time_spans_on(self, addr: str, name: str, topic: str) -> TimeSpans:
+        """Return the same of one broker; raise TopicNotFound when it has none of the topic."""
         header = QueryConsumeTimeSpanRequest(topic, name)
-
-        async def ask(addr: str) -> TimeSpans:
-            return (
-                await self._asking.ask_for(QueryConsumeTimeSpanBody, addr, header, topic=topic)
-            ).consume_time_span_set
-
-        return await self._asking.ask_each(await self._asking.known_masters_of(topic), ask)
+        return (await self._asking.ask_for(QueryConsumeTimeSpanBody, addr, header, topic=topic)).consume_time_span_set
 
     async def connections(self, name: str) -> GroupConnections:
         """Return the members of the group and what they want."""
         brokers = [broker.addr for broker in await self._asking.brokers()]
-        header = GetConsumerConnectionListRequest(name)
-        answers = await self._asking.ask_each(
-            brokers, lambda addr: self._asking.ask_for(ConsumerConnection, addr, header)
-        )
-        found = list(answers.found.values())
-        first = found[0] if found else ConsumerConnection()
+        answers = await self._asking.ask_each(brokers, lambda addr: self.connections_on(addr, name))
+        found = [answer for answer in answers.found.values() if answer.members]
+        return joined_connections(found, answers.failed)
+
+    async def connections_on(self, addr: str, name: str) -> GroupConnections:
+        """Return the same as one broker sees it; nobody online there is an answer."""
+        try:
+            answer = await self._asking.ask_for(ConsumerConnection, addr, GetConsumerConnectionListRequest(name))
+        except GroupOffline:
+            return GroupConnections()
         return GroupConnections(
-            members={member.client_id: member for answer in found for member in answer.connection_set},
-            subscriptions={topic: data for answer in found for topic, data in answer.subscription_table.items()},
-            consume_type=first.consume_type,
-            message_model=first.message_model,
-            consume_from_where=first.consume_from_where,
-            failed={addr: error for addr, error in answers.failed.items() if not isinstance(error, GroupOffline)},
+            members={member.client_id: member for member in answer.connection_set},
+            subscriptions=dict(answer.subscription_table),
+            consume_type=answer.consume_type,
+            message_model=answer.message_model,
+            consume_from_where=answer.consume_from_where,
         )
 
     async def running_info(self, name: str, client_id: str) -> ConsumerRunningInfo:
@@ -264,14 +281,35 @@ class Groups:
         return {queue: client_id for client_id, info in answers.found.items() for queue in info.mq_table}
 
 
-def _topics_by_group(answers: Iterable[ConsumerOffsetSerializeWrapper]) -> dict[str, set[str]]:
+def joined_connections(answers: Sequence[GroupConnections], failed: dict[str, GantryError]) -> GroupConnections:
+    """Return the members that several brokers see as one answer."""
+    first = next((answer for answer in answers if answer.members), GroupConnections())
+    return GroupConnections(
+        members={client_id: member for answer in answers for client_id, member in answer.members.items()},
+        subscriptions={topic: data for answer in answers for topic, data in answer.subscriptions.items()},
+        consume_type=first.consume_type,
+        message_model=first.message_model,
+        consume_from_where=first.consume_from_where,
+        failed=failed,
+    )
+
+
+def _topics_by_group(answer: ConsumerOffsetSerializeWrapper) -> dict[str, set[str]]:
     topics: dict[str, set[str]] = {}
-    for answer in answers:
-        for key in answer.offset_table:
-            topic, _, group = key.partition("@")
-            if group:
-                topics.setdefault(group, set()).add(topic)
+    for key in answer.offset_table:
+        topic, _, group = key.partition("@")
+        if group:
+            topics.setdefault(group, set()).add(topic)
     return topics
+
+
+def _joined(parts: Iterable[GroupStats], failed: dict[str, GantryError]) -> GroupStats:
+    queues: dict[MessageQueue, OffsetWrapper] = {}
+    tps = 0.0
+    for part in parts:
+        queues.update(part.queues)
+        tps += part.consume_tps
+    return GroupStats(dict(sorted(queues.items())), tps, failed)
 
 
 def _merged(answers: Iterable[ConsumeStats], failed: dict[str, GantryError]) -> GroupStats:

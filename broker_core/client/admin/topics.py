@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, TypeAlias
 
-from broker_core.client.admin.asking import Asking
+from broker_core.client.admin.asking import Asking, BrokerAddress
 from broker_core.client.answers import Answers, ask_all
 from broker_core.client.errors import NameIllegal as NameIllegal
 from broker_core.client.errors import TopicNotFound
@@ -124,6 +124,8 @@ class TopicProducer:
 
 
 Names: TypeAlias = list[str]
+Configs: TypeAlias = dict[str, TopicConfig]
+Ends: TypeAlias = dict[MessageQueue, TopicOffset]
 Producers: TypeAlias = list[TopicProducer]
 
 
@@ -141,16 +143,20 @@ class Topics:
     async def list(self) -> Answers[Topic]:
         """Return all topics by name; `failed` has the brokers that did not answer, by address."""
         masters = await self._asking.masters()
-        answers = await self._asking.ask_each(
-            masters, lambda addr: self._asking.ask_for(TopicConfigSerializeWrapper, addr, GetAllTopicConfigRequest())
-        )
+        answers = await self._asking.ask_each(masters, self.on)
         configs: dict[str, dict[str, TopicConfig]] = {}
-        for addr, wrapper in answers.found.items():
-            for name, config in wrapper.topic_config_table.items():
+        for addr, table in answers.found.items():
+            for name, config in table.items():
                 configs.setdefault(name, {})[masters[addr]] = config
-        own = await self._own_names()
+        own = own_names(await self._asking.brokers())
         found = {name: Topic(name, kind_of(name, own), by_broker) for name, by_broker in sorted(configs.items())}
         return Answers(found, answers.failed)
+
+    async def on(self, addr: str, *, timeout_ms: int | None = None) -> Configs:
+        """Return the settings of every topic that one broker has, by name."""
+        header = GetAllTopicConfigRequest()
+        wrapper = await self._asking.ask_for(TopicConfigSerializeWrapper, addr, header, timeout_ms=timeout_ms)
+        return dict(wrapper.topic_config_table)
 
     async def get(self, name: str) -> Topic:
         """Return one topic as name servers know it; raise TopicNotFound or Unreachable."""
@@ -166,7 +172,7 @@ class Topics:
             )
             for queue in route.data.queue_datas
         }
-        return Topic(name, kind_of(name, await self._own_names()), configs)
+        return Topic(name, kind_of(name, own_names(await self._asking.brokers())), configs)
 
     async def route(self, name: str) -> Route:
         """Return where the topic is; raise TopicNotFound or Unreachable."""
@@ -236,15 +242,17 @@ class Topics:
     async def stats(self, name: str) -> TopicStats:
         """Return what each queue holds; raise TopicNotFound when no broker has the topic."""
         masters = await self._asking.known_masters_of(name)
-        header = GetTopicStatsInfoRequest(name)
-        answers = await self._asking.ask_each(
-            masters, lambda addr: self._asking.ask_for(TopicStatsTable, addr, header, topic=name)
-        )
-        queues = {queue: offset for table in answers.found.values() for queue, offset in table.offset_table.items()}
+        answers = await self._asking.ask_each(masters, lambda addr: self.stats_on(addr, name))
+        queues = {queue: offset for table in answers.found.values() for queue, offset in table.items()}
         if not answers.found and any(isinstance(error, TopicNotFound) for error in answers.failed.values()):
             self._asking.session.routes.forget(name)
             raise TopicNotFound(name)
         return TopicStats(dict(sorted(queues.items())), answers.failed)
+
+    async def stats_on(self, addr: str, name: str) -> Ends:
+        """Return what each queue of the topic on one broker holds; raise TopicNotFound when it has none."""
+        header = GetTopicStatsInfoRequest(name)
+        return dict((await self._asking.ask_for(TopicStatsTable, addr, header, topic=name)).offset_table)
 
     async def stats_of(self, names: Iterable[str]) -> Answers[TopicStats]:
         """Return the stats of many topics by name; `failed` is by name too."""
@@ -285,20 +293,21 @@ class Topics:
 
         return await self._asking.ask_each(addresses, tell)
 
-    async def _own_names(self) -> frozenset[str]:
-        """Return the topics that brokers make for themselves: by cluster, by broker name, and for replies."""
-        brokers = await self._asking.brokers()
-        clusters = {broker.cluster for broker in brokers}
-        return frozenset(clusters | {broker.name for broker in brokers} | {f"{name}_REPLY_TOPIC" for name in clusters})
+
+def own_names(brokers: Iterable[BrokerAddress]) -> frozenset[str]:
+    """Return the topics that brokers make for themselves: by cluster, by broker name, and for replies."""
+    listed = list(brokers)
+    clusters = {broker.cluster for broker in listed}
+    return frozenset(clusters | {broker.name for broker in listed} | {f"{name}_REPLY_TOPIC" for name in clusters})
 
 
-def kind_of(name: str, own_names: frozenset[str] = frozenset()) -> TopicKind:
-    """Return whose topic it is; `own_names` are those named after clusters and brokers."""
+def kind_of(name: str, own: frozenset[str] = frozenset()) -> TopicKind:
+    """Return whose topic it is; `own` are those named after clusters and brokers."""
     if name.startswith("%RETRY%"):
         return TopicKind.RETRY
     if name.startswith("%DLQ%"):
         return TopicKind.DEAD_LETTER
-    if name in _SYSTEM or name in own_names or name.startswith("rmq_sys_"):
+    if name in _SYSTEM or name in own or name.startswith("rmq_sys_"):
         return TopicKind.SYSTEM
     return TopicKind.NORMAL
 
