@@ -10,6 +10,7 @@ Knows no Django: the look-up of a cluster is handed in (`look_up_by`).
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import threading
 import time
@@ -24,6 +25,8 @@ from broker_core.client.consumer.pop import LeaseConsumer
 from broker_core.client.producer import Producer
 from broker_core.client.session import Session
 from broker_core.errors import GantryError
+
+_log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -83,6 +86,7 @@ class Connections:
         self._find_cluster = find_cluster
         self._open: dict[str, _Open] = {}
         self._locks: dict[str, asyncio.Lock] = {}
+        self._following: asyncio.Task[None] | None = None
 
     async def session(self, cluster: str) -> Session:
         """Return the started session; raise ClusterNotFound."""
@@ -112,8 +116,20 @@ class Connections:
             del found.lease_consumers[next(iter(found.lease_consumers))]
         return consumer
 
+    async def leave(self, cluster: str) -> None:
+        """Close what is open to the cluster; the next use opens it again."""
+        async with self._lock(cluster):
+            found = self._open.pop(cluster, None)
+            if found is not None:
+                await _close(found)
+        self._locks.pop(cluster, None)
+
     async def close(self) -> None:
         """Close everything that is open."""
+        if self._following is not None:
+            self._following.cancel()
+            await asyncio.gather(self._following, return_exceptions=True)
+            self._following = None
         while self._open:
             _, found = self._open.popitem()
             await _close(found)
@@ -143,7 +159,21 @@ class Connections:
         session = Session(ClientConfig(name_servers=address.name_servers))
         await session.start()
         opened = self._open[cluster] = _Open(address, now, session)
+        if self._following is None:
+            self._following = asyncio.create_task(self._follow_addresses(), name="addresses of clusters")
         return opened
+
+    async def _follow_addresses(self) -> None:
+        """Look up each open cluster now and then, used or not: one that was deleted or moved is left."""
+        while True:
+            await asyncio.sleep(LOOK_UP_SECONDS)
+            for cluster in list(self._open):
+                try:
+                    await self._opened(cluster)
+                except ClusterNotFound:
+                    _log.info("cluster=%s: left, since the console knows it no more", cluster)
+                except Exception as error:  # noqa: BLE001 - the top of a task; the look-up is somebody else's
+                    _log.warning("cluster=%s: not looked up (%s)", cluster, error)
 
     def _lock(self, cluster: str) -> asyncio.Lock:
         return self._locks.setdefault(cluster, asyncio.Lock())
