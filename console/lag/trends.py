@@ -1,43 +1,73 @@
 """Where the lag of a group is going.
 
-A consumer that commits every few seconds makes its lag a saw: only the low points tell.
+A consumer that commits every few seconds makes its lag a saw, and a batch that is sent at once makes it jump: only the
+low points over minutes tell whether it falls behind.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from typing import Final
 
-# Clients commit every five seconds: half of it holds two teeth of the saw.
-SPAN_MS: Final = 20_000
-# A slope over less than this is noise.
-_SHORTEST_MS: Final = 5_000
+SPAN_MS: Final = 300_000
+# Over less than this nothing is told.
+SHORTEST_MS: Final = 60_000
+# A rise by no more than this is noise; of a large lag, no more than this share of it.
+FLOOR: Final = 20
+_SHARE: Final = 0.001
+# One low point for each step, as long as clients take between two commits.
+_STEP_MS: Final = 5_000
+
+_Low = tuple[int, int]
 
 
 class Trend:
-    """The lag of one group over the last seconds."""
+    """The lag of one group over the last five minutes."""
 
     def __init__(self) -> None:
-        self._seen: deque[tuple[int, int]] = deque()
+        self._lows: deque[_Low] = deque()
+        self._step = -1
 
     def see(self, at: int, lag: int) -> None:
         """Take in the lag at `at` (ms)."""
-        self._seen.append((at, lag))
-        while self._seen[0][0] < at - SPAN_MS:
-            self._seen.popleft()
+        step = at // _STEP_MS
+        if step != self._step:
+            self._step = step
+            self._lows.append((at, lag))
+        elif lag < self._lows[-1][1]:
+            self._lows[-1] = (at, lag)
+        while self._lows[0][0] < at - SPAN_MS:
+            self._lows.popleft()
 
     @property
     def is_growing(self) -> bool:
-        """Whether the lowest lag of the later half of the span is above the lowest of the earlier half."""
-        middle = self._seen[-1][0] - SPAN_MS // 2 if self._seen else 0
-        earlier = [lag for at, lag in self._seen if at < middle]
-        later = [lag for at, lag in self._seen if at >= middle]
-        return bool(earlier) and min(later) > min(earlier)
+        """Whether the lag rises: its low points lie above the earlier ones, and go on doing so."""
+        halves = self._halves()
+        if halves is None:
+            return False
+        earlier, later = halves
+        low = _lowest(earlier)[1]
+        third, fourth = later[: len(later) // 2], later[len(later) // 2 :]
+        return _lowest(later)[1] - low > max(FLOOR, low * _SHARE) and _lowest(fourth)[1] > _lowest(third)[1]
 
     @property
     def per_second(self) -> float | None:
-        """The change of the lag, messages a second, over the span; None until enough of it was seen."""
-        if not self._seen or self._seen[-1][0] - self._seen[0][0] < _SHORTEST_MS:
+        """The change of the lag, messages a second, from low point to low point; None until a minute of it was seen."""
+        halves = self._halves()
+        if halves is None:
             return None
-        (began, before), (ended, after) = self._seen[0], self._seen[-1]
+        (began, before), (ended, after) = _lowest(halves[0]), _lowest(halves[1])
         return (after - before) * 1000 / (ended - began)
+
+    def _halves(self) -> tuple[list[_Low], list[_Low]] | None:
+        """Return the low points of the earlier and of the later half of what was seen."""
+        if not self._lows or self._lows[-1][0] - self._lows[0][0] < SHORTEST_MS:
+            return None
+        middle = (self._lows[0][0] + self._lows[-1][0]) // 2
+        lows = list(self._lows)
+        return [low for low in lows if low[0] < middle], [low for low in lows if low[0] >= middle]
+
+
+def _lowest(lows: Sequence[_Low]) -> _Low:
+    return min(lows, key=lambda low: low[1])

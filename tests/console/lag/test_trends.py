@@ -1,10 +1,10 @@
-"""Requirements of `console.lag.trends`."""
+"""Requirements of `console.lag.trends`: growing is what minutes show, and more than noise."""
 
 from __future__ import annotations
 
 import pytest
 
-from console.lag.trends import Trend
+from console.lag.trends import FLOOR, SPAN_MS, Trend
 
 
 def trend_of(*lags: int) -> Trend:
@@ -16,28 +16,48 @@ def trend_of(*lags: int) -> Trend:
 
 
 def test_a_lag_that_rises_grows_and_one_that_falls_does_not() -> None:
-    assert trend_of(*range(0, 300, 10)).is_growing
-    assert not trend_of(*range(300, 0, -10)).is_growing
-    assert not trend_of(*[50] * 30).is_growing
+    assert trend_of(*range(0, 3000, 10)).is_growing
+    assert not trend_of(*range(3000, 0, -10)).is_growing
+    assert not trend_of(*[50] * 300).is_growing
 
 
 def test_the_teeth_of_a_consumer_that_commits_now_and_then_are_no_growth() -> None:
-    teeth = [100 * (second % 5) for second in range(60)]
-    for seen in range(1, 60):
+    teeth = [100 * (second % 5) for second in range(400)]
+    for seen in range(1, 400, 7):
         assert not trend_of(*teeth[:seen]).is_growing
-    rising = [100 * (second % 5) + 20 * second for second in range(60)]
+    rising = [100 * (second % 5) + 2 * second for second in range(400)]
     assert trend_of(*rising).is_growing
 
 
-def test_a_burst_that_was_consumed_is_over() -> None:
-    assert not trend_of(*[0] * 10, 500, 400, 300, 200, 100, *[0] * 20).is_growing
+def test_a_handful_of_messages_is_no_growth() -> None:
+    assert not trend_of(*[0] * 20, *[6] * 100).is_growing
+    assert not trend_of(*(second // 20 for second in range(300))).is_growing
+    assert trend_of(*(second // 2 for second in range(300))).is_growing
+    assert FLOOR >= 10
+
+
+def test_of_a_large_lag_a_small_share_is_no_growth() -> None:
+    assert not trend_of(*(1_000_000 + second for second in range(300))).is_growing
+    assert trend_of(*(1_000_000 + 50 * second for second in range(300))).is_growing
+
+
+def test_a_burst_that_was_consumed_or_is_being_consumed_is_no_growth() -> None:
+    assert not trend_of(*[0] * 100, 500, 400, 300, 200, 100, *[0] * 150).is_growing
+    for seconds in range(1, 300, 10):
+        draining = [50_000 - 50 * second for second in range(seconds)]
+        assert not trend_of(*[0] * 100, *draining).is_growing
+
+
+def test_it_is_judged_over_five_minutes() -> None:
+    assert SPAN_MS == 300_000
+    assert not trend_of(*range(0, 3000, 10), *[3000] * 300).is_growing
 
 
 def test_little_tells_nothing() -> None:
-    for trend in (Trend(), trend_of(5), trend_of(0, 10, 20)):
+    for trend in (Trend(), trend_of(5), trend_of(*range(0, 590, 10))):
         assert (trend.is_growing, trend.per_second) == (False, None)
 
 
-@pytest.mark.parametrize(("lags", "slope"), [(range(0, 300, 10), 10), (range(300, 0, -10), -10), ([7] * 30, 0)])
+@pytest.mark.parametrize(("lags", "slope"), [(range(0, 3000, 10), 10), (range(3000, 0, -10), -10), ([7] * 300, 0)])
 def test_the_slope_is_the_change_a_second(lags: range | list[int], slope: float) -> None:
     assert trend_of(*lags).per_second == slope
