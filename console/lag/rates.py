@@ -1,4 +1,4 @@
-"""Rates from totals: how much a counter grew over the last seconds."""
+"""Rates from totals: how much a counter grew over the last half minute."""
 
 from __future__ import annotations
 
@@ -8,25 +8,34 @@ from typing import Final, Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
 
-# Long enough that a consumer's batches do not make the figure jump, short enough that a person sees cause and effect.
-WINDOW_MS: Final = 5_000
+# Consumers commit every five seconds: over less, a rate swings between nothing and twice the truth.
+WINDOW_MS: Final = 30_000
 # A total that was not read for so long tells nothing about now.
-STALE_MS: Final = 30_000
+STALE_MS: Final = 60_000
+# Points this far apart are enough; the newest one is always kept.
+_STEP_MS: Final = 5_000
 
 
 class Rates(Generic[K]):
     """Totals by key, each seen at its own points in time; the rate of a key is its growth over the window."""
 
-    def __init__(self, window_ms: int = WINDOW_MS) -> None:
+    def __init__(self, window_ms: int = WINDOW_MS, *, shortest_ms: int = 0, stale_ms: int = STALE_MS) -> None:
+        """Tell no rate over less than `shortest_ms`, and none of a total that is older than `stale_ms`."""
         self._window_ms = window_ms
+        self._shortest_ms = shortest_ms
+        self._stale_ms = stale_ms
         self._seen: dict[K, deque[tuple[int, float]]] = {}
         self._now = 0
 
     def see(self, at: int, totals: Mapping[K, float]) -> None:
         """Take in the totals that were read at `at` (ms); the others are as they were."""
-        self._now = at
+        self._now = max(self._now, at)
         for key, total in totals.items():
             seen = self._seen.setdefault(key, deque())
+            if seen and total < seen[-1][1]:
+                seen.clear()  # a broker that restarted, an offset that was reset: the counting begins anew
+            if len(seen) >= 2 and seen[-1][0] - seen[-2][0] < _STEP_MS:
+                seen.pop()
             seen.append((at, total))
             # The oldest point kept is the last one that is not younger than the window.
             while len(seen) > 2 and seen[1][0] <= at - self._window_ms:
@@ -38,17 +47,14 @@ class Rates(Generic[K]):
             self._seen = {key: seen for key, seen in self._seen.items() if key in keys}
 
     def find(self, *keys: K) -> float | None:
-        """Return the growth of `keys` together, a second; None when one of them was not seen twice, or not lately.
-
-        A total that fell (a broker that restarted, an offset that was reset) counts as no growth.
-        """
+        """Return the growth of `keys` together, a second; None when one of them was not seen twice, or not lately."""
         rates = [self._rate(key) for key in keys]
         known = [rate for rate in rates if rate is not None]
         return sum(known) if known and len(known) == len(rates) else None
 
     def _rate(self, key: K) -> float | None:
         seen = self._seen.get(key)
-        if seen is None or len(seen) < 2 or seen[-1][0] < self._now - STALE_MS:
+        if seen is None or len(seen) < 2 or seen[-1][0] < self._now - self._stale_ms:
             return None
         (began, before), (ended, after) = seen[0], seen[-1]
-        return max(0.0, after - before) * 1000 / (ended - began) if ended > began else None
+        return (after - before) * 1000 / (ended - began) if ended - began >= max(1, self._shortest_ms) else None
