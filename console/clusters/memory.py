@@ -110,6 +110,21 @@ async def aremember(cluster: str, sightings: Iterable[Sighting], at: datetime) -
     await _apart(remember, cluster, list(sightings), at)
 
 
+class SavedMemory:
+    """The memory of one cluster in the database, for who follows it."""
+
+    def __init__(self, cluster: str) -> None:
+        self._cluster = cluster
+
+    async def recall(self) -> Remembered:
+        """Return what is remembered."""
+        return await aremembered(self._cluster)
+
+    async def keep(self, sightings: Iterable[Sighting], at: datetime) -> None:
+        """Write down what was seen at `at`."""
+        await aremember(self._cluster, sightings, at)
+
+
 async def _apart(work: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
     """Do `work` in a thread of its own, which keeps no connection to the database that the other side has closed."""
 

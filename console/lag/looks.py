@@ -1,0 +1,54 @@
+"""What somebody looks at now: it is measured before everything else."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from typing import Final
+
+import redis
+import redis.asyncio
+
+from console import live
+from console.lag.watching import Looked
+
+KEEP_MS: Final = 60_000
+# A page shows some dozens; whoever asks for thousands looks at none of them.
+MAX_NAMES: Final = 500
+_KEY: Final = "gantry:looked:"
+
+
+def look(store: redis.Redis, cluster: str, *, topics: Iterable[str] = (), groups: Iterable[str] = ()) -> None:
+    """Note that a page shows these topics and groups now."""
+    names = [f"topic:{name}" for name in topics] + [f"group:{name}" for name in groups]
+    now = time.time_ns() // 1_000_000
+    if names:
+        pipe = store.pipeline(transaction=False)
+        pipe.zadd(_KEY + cluster, dict.fromkeys(names[:MAX_NAMES], now))
+        pipe.pexpire(_KEY + cluster, KEEP_MS)
+        pipe.execute()
+
+
+class Looks:
+    """Gathers what is looked at in a cluster: by pages that were asked for, and by sockets."""
+
+    def __init__(self, cluster: str, store: redis.asyncio.Redis) -> None:
+        self._cluster = cluster
+        self._store = store
+        self.watched: set[str] = set()
+        """The live subjects that somebody watches."""
+
+    async def now(self, now: int) -> Looked:
+        """Return the topics and groups that are looked at, at `now` (ms)."""
+        key = _KEY + self._cluster
+        pipe = self._store.pipeline(transaction=False)
+        pipe.zremrangebyscore(key, "-inf", now - KEEP_MS)
+        pipe.zrevrange(key, 0, MAX_NAMES - 1)
+        _, told = await pipe.execute()
+        names = [name.decode().partition(":") for name in told]
+        prefix = live.group(self._cluster, "")
+        groups = {subject.removeprefix(prefix) for subject in self.watched if subject.startswith(prefix)}
+        return Looked(
+            topics=frozenset(name for kind, _, name in names if kind == "topic"),
+            groups=frozenset(groups | {name for kind, _, name in names if kind == "group"}),
+        )

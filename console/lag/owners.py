@@ -1,0 +1,76 @@
+"""Which member of a group reads which queue, as far as the members say so themselves.
+
+Each member answers with all it is doing, and one that hangs answers nothing: so they are asked apart from the sampling
+of the brokers, which never waits for them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import Final
+
+from broker_core.client.admin import Admin
+from broker_core.client.admin.groups import GroupConnections
+from broker_core.errors import GantryError
+from broker_core.protocol.bodies import MessageQueue
+from console.lag.turns import Turns
+
+_EVERY_MS: Final = 10_000
+_MEMBER_SECONDS: Final = 2.0
+_GROUPS_A_ROUND: Final = 50
+_AT_ONCE: Final = 16
+
+
+class OwnersWatch:
+    """Asks the members of a cluster's groups, one round at a time."""
+
+    def __init__(self, admin: Admin) -> None:
+        self.owners: dict[str, dict[MessageQueue, str]] = {}
+        """Group → queue → client id of who reads it."""
+        self._admin = admin
+        self._turns: Turns[str] = Turns()
+        self._asked_at: dict[str, int] = {}
+        self._round: asyncio.Task[None] | None = None
+
+    def ask(self, now: int, groups: dict[str, GroupConnections], first: Iterable[str]) -> None:
+        """Begin a round at `now` (ms) for groups whose turn it is, unless one is under way."""
+        with_members = {name: members for name, members in groups.items() if members.members}
+        for gone in self.owners.keys() - with_members.keys():
+            del self.owners[gone]
+        if self._round is not None and not self._round.done():
+            return
+        self._asked_at = {name: at for name, at in self._asked_at.items() if name in with_members}
+        due = {name: each for name, each in with_members.items() if now - self._asked_at.get(name, 0) >= _EVERY_MS}
+        names = self._turns.pick(due, _GROUPS_A_ROUND, now, first=frozenset(first))
+        self._asked_at.update(dict.fromkeys(names, now))
+        if names:
+            self._round = asyncio.create_task(self._ask_all({name: due[name] for name in names}), name="owners")
+
+    async def close(self) -> None:
+        """End the round that is under way."""
+        if self._round is not None:
+            self._round.cancel()
+            await asyncio.gather(self._round, return_exceptions=True)
+
+    async def _ask_all(self, groups: dict[str, GroupConnections]) -> None:
+        places = asyncio.Semaphore(_AT_ONCE)
+
+        async def one(group: str, client_id: str) -> dict[MessageQueue, str]:
+            async with places:
+                return await self._queues_of(group, client_id)
+
+        async def all_of(group: str, members: GroupConnections) -> None:
+            told = await asyncio.gather(*(one(group, client_id) for client_id in members.members))
+            self.owners[group] = {queue: client_id for queues in told for queue, client_id in queues.items()}
+
+        await asyncio.gather(*(all_of(group, members) for group, members in groups.items()))
+
+    async def _queues_of(self, group: str, client_id: str) -> dict[MessageQueue, str]:
+        """Return the queues of one member, none of one that does not say: it may hang, or have gone."""
+        try:
+            async with asyncio.timeout(_MEMBER_SECONDS):
+                info = await self._admin.groups.running_info(group, client_id)
+        except (GantryError, TimeoutError):
+            return {}
+        return dict.fromkeys(info.mq_table, client_id)

@@ -1,0 +1,300 @@
+"""Watches one broker: what it said last, when that was, and why it says nothing.
+
+Each broker is asked by itself, and no question is asked again before the one under way has ended: a slow broker holds
+no other back, and is not asked more often for being slow. The lag of every group comes with each round. What costs one
+question per topic or group is asked in portions, those first that move or are looked at.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Coroutine, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from broker_core.client.admin import Admin
+from broker_core.client.admin.clusters import BrokerAddress, BrokerRuntime
+from broker_core.client.admin.groups import Group, GroupConnections, GroupStats
+from broker_core.client.errors import TopicNotFound, Unreachable
+from broker_core.errors import GantryError
+from broker_core.protocol.bodies import MessageQueue, TopicConfig, TopicOffset
+from console.lag.turns import Turns
+
+# A broker that does not tell its own figures for so long is not there.
+_PULSE_MS: Final = 4_000
+# The lag of thousands of groups is a large answer.
+_FIGURES_MS: Final = 15_000
+# Lists of names change rarely and cost most of all: they are read this often, or take this share of the time at most.
+_LISTS_EVERY_MS: Final = 5_000
+_LISTS_SHARE: Final = 10
+_MOVING_MS: Final = 60_000
+_AT_ONCE: Final = 64
+_DEAD_LETTERS: Final = "%DLQ%"
+# Before this moment no message was stored: Apache RocketMQ takes -1 for the store time of what it cannot find.
+_FIRST_MOMENT_MS: Final = 24 * 3600 * 1000
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Portions:
+    """How many questions of a kind a broker is asked in one round."""
+
+    topics: int = 200
+    delays: int = 50
+    members: int = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """The topics and groups that somebody looks at now."""
+
+    topics: frozenset[str] = frozenset()
+    groups: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Delay:
+    """When the oldest message that a group had not consumed in a queue was stored, as read at `at` (ms)."""
+
+    offset: int
+    """The group's offset then: while it stays there, the message is the same."""
+    stored_at: int | None
+    """None: the broker cannot say, e.g. because the group has committed nothing in this queue."""
+    at: int
+
+    def age(self, now: int, offset: int) -> int | None:
+        """Return the age (ms) of the oldest message that is not consumed: now, or as of `at` if the group went on."""
+        if self.stored_at is None:
+            return None
+        return (max(now, self.at) if offset == self.offset else self.at) - self.stored_at
+
+
+@dataclass(slots=True)
+class BrokerFacts:
+    """What one broker said last."""
+
+    at: int = 0
+    """When the lag of its groups was asked for (ms); 0: never yet."""
+    runtime: BrokerRuntime | None = None
+    topics: dict[str, TopicConfig] = field(default_factory=dict)
+    groups: dict[str, Group] = field(default_factory=dict)
+    stats: dict[str, GroupStats] = field(default_factory=dict)
+    ends: dict[str, dict[MessageQueue, TopicOffset]] = field(default_factory=dict)
+    ends_at: dict[str, int] = field(default_factory=dict)
+    members: dict[str, GroupConnections] = field(default_factory=dict)
+    delays: dict[tuple[str, MessageQueue], Delay] = field(default_factory=dict)
+
+
+class BrokerWatch:
+    """Asks one broker, round after round; a slave for its own figures only."""
+
+    def __init__(self, admin: Admin, broker: BrokerAddress, portions: Portions) -> None:
+        self.broker = broker
+        self.facts = BrokerFacts()
+        self.lists_version = 0
+        """Grows with each list of topics and groups that differs from the one before."""
+        self.silent_since: int | None = None
+        self._admin = admin
+        self._portions = portions
+        self._looked = Looked()
+        self._failures: dict[str, GantryError | None] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._lists_due = 0
+        self._topic_turns: Turns[str] = Turns()
+        self._member_turns: Turns[str] = Turns()
+        self._delay_turns: Turns[tuple[str, str]] = Turns()
+        self._written: dict[tuple[str, str], int] = {}
+        self._moved_at: dict[str, int] = {}
+
+    @property
+    def failure(self) -> GantryError | None:
+        """Why the broker's own figures or those of all its groups were not told last, None when they were."""
+        return self._failures.get("pulse") or self._failures.get("figures")
+
+    @property
+    def answers(self) -> bool:
+        """Whether it answered all that was asked last."""
+        is_read = self.facts.runtime is not None and (bool(self.facts.at) or not self.broker.is_master)
+        return is_read and self.failure is None
+
+    def ask(self, now: int, looked: Looked) -> list[asyncio.Task[None]]:
+        """Begin a round at `now` (ms), but for the questions that are still under way; return all of them."""
+        self._looked = looked
+        self._begin("pulse", self._read_pulse)
+        if self.broker.is_master:
+            self._begin("figures", lambda: self._read_figures(now))
+            self._begin("details", lambda: self._read_details(now))
+        return list(self._tasks.values())
+
+    def note(self, now: int) -> None:
+        """Keep since when it has not answered."""
+        if self.answers:
+            self.silent_since = None
+        elif self.silent_since is None:
+            self.silent_since = now
+
+    def end(self) -> None:
+        """Give up the questions that are under way."""
+        for task in self._tasks.values():
+            task.cancel()
+
+    async def close(self) -> None:
+        """Do so, and wait until they are over."""
+        self.end()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+
+    def _begin(self, kind: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        task = self._tasks.get(kind)
+        if task is None or task.done():
+            self._tasks[kind] = asyncio.create_task(self._guarded(kind, work()), name=f"{kind} {self.broker.addr}")
+
+    async def _guarded(self, kind: str, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except GantryError as error:
+            if self._failures.get(kind) is None:
+                _log.warning("broker=%s address=%s: %s not read: %s", self.broker.name, self.broker.addr, kind, error)
+            self._failures[kind] = error
+        else:
+            self._failures[kind] = None
+
+    # What comes with each round
+
+    async def _read_pulse(self) -> None:
+        self.facts.runtime = await self._admin.clusters.runtime_of(self.broker.addr, timeout_ms=_PULSE_MS)
+
+    async def _read_figures(self, now: int) -> None:
+        if now >= self._lists_due or self.failure is not None:
+            await self._read_lists(now)
+        facts, addr = self.facts, self.broker.addr
+        facts.stats = await self._admin.groups.all_consume_stats_on(addr, facts.groups, timeout_ms=_FIGURES_MS)
+        facts.at = now
+        if not facts.stats.keys() <= facts.groups.keys():
+            self._lists_due = 0
+        written: dict[str, dict[MessageQueue, int]] = {}
+        for stats in facts.stats.values():
+            for queue, offset in stats.queues.items():
+                written.setdefault(queue.topic, {})[queue] = offset.broker_offset
+        for topic, ends in written.items():
+            self._note_written(("groups", topic), sum(ends.values()), now)
+
+    async def _read_lists(self, now: int) -> None:
+        begun = time.monotonic()
+        addr = self.broker.addr
+        topics, groups = await asyncio.gather(
+            self._admin.topics.on(addr, timeout_ms=_FIGURES_MS),
+            self._admin.groups.on(addr, self.broker.name, timeout_ms=_FIGURES_MS),
+        )
+        took_ms = int((time.monotonic() - begun) * 1000)
+        self._lists_due = now + max(_LISTS_EVERY_MS, _LISTS_SHARE * took_ms)
+        facts = self.facts
+        if (topics, groups) != (facts.topics, facts.groups) or not self.lists_version:
+            self.lists_version += 1
+        facts.topics, facts.groups = topics, groups
+        for gone in facts.ends.keys() - topics.keys():
+            self._forget_topic(gone)
+        for left in facts.members.keys() - groups.keys():
+            del facts.members[left]
+
+    # What comes in portions
+
+    async def _read_details(self, now: int) -> None:
+        await asyncio.wait([self._tasks["figures"]])
+        if self.facts.at:
+            await asyncio.gather(self._read_ends(now), self._read_delays(now), self._read_members(now))
+
+    async def _read_ends(self, now: int) -> None:
+        moving = {topic for topic, at in self._moved_at.items() if now - at < _MOVING_MS}
+        # The number of all dead letters is unknown until the last of their topics was read.
+        dead = {
+            topic for topic in self.facts.topics if topic.startswith(_DEAD_LETTERS) and topic not in self.facts.ends
+        }
+        first = moving | dead | self._looked.topics
+        topics = self._topic_turns.pick(self.facts.topics.keys(), self._portions.topics, now, first=first)
+        await _each(topics, lambda topic: self._read_ends_of(topic, now))
+
+    async def _read_ends_of(self, topic: str, now: int) -> None:
+        try:
+            ends = await self._admin.topics.stats_on(self.broker.addr, topic)
+        except TopicNotFound:  # deleted since the list was read
+            self._forget_topic(topic)
+            return
+        self.facts.ends[topic], self.facts.ends_at[topic] = ends, now
+        self._note_written(("topic", topic), sum(end.max_offset for end in ends.values()), now)
+
+    async def _read_members(self, now: int) -> None:
+        visible = [name for name, group in self.facts.groups.items() if not group.is_built_in]
+        names = self._member_turns.pick(visible, self._portions.members, now, first=self._looked.groups)
+        await _each(names, self._read_members_of)
+
+    async def _read_members_of(self, group: str) -> None:
+        self.facts.members[group] = await self._admin.groups.connections_on(self.broker.addr, group)
+
+    async def _read_delays(self, now: int) -> None:
+        facts = self.facts
+        waiting: set[tuple[str, str]] = set()
+        kept: dict[tuple[str, MessageQueue], Delay] = {}
+        for group, stats in facts.stats.items():
+            for queue, offset in stats.queues.items():
+                if offset.broker_offset <= offset.consumer_offset:
+                    continue
+                delay = facts.delays.get((group, queue))
+                if delay is not None:
+                    kept[group, queue] = delay
+                if delay is None or delay.offset != offset.consumer_offset:
+                    waiting.add((group, queue.topic))
+        facts.delays = kept
+        first = {pair for pair in waiting if pair[0] in self._looked.groups}
+        pairs = self._delay_turns.pick(waiting, self._portions.delays, now, first=first)
+        await _each(pairs, self._read_delays_of)
+
+    async def _read_delays_of(self, pair: tuple[str, str]) -> None:
+        group, topic = pair
+        try:
+            spans = await self._admin.groups.time_spans_on(self.broker.addr, group, topic)
+        except TopicNotFound:  # deleted since its lag was read
+            return
+        now = time.time_ns() // 1_000_000
+        stats = self.facts.stats.get(group) or GroupStats()
+        for span in spans:
+            offset = stats.queues.get(span.message_queue)
+            # Nothing to tell: the message came in this very moment, or is gone already. It is asked for again.
+            if offset is not None and span.delay_time > 0:
+                stored_at = now - span.delay_time
+                told = stored_at if stored_at > _FIRST_MOMENT_MS else None
+                self.facts.delays[group, span.message_queue] = Delay(offset.consumer_offset, told, now)
+
+    def _note_written(self, told: tuple[str, str], written: int, now: int) -> None:
+        """Note how many messages a topic has seen, as told by its groups' lag or by itself: the two count apart."""
+        if self._written.get(told, written) != written:
+            self._moved_at[told[1]] = now
+        self._written[told] = written
+
+    def _forget_topic(self, topic: str) -> None:
+        self.facts.ends.pop(topic, None)
+        self.facts.ends_at.pop(topic, None)
+        self._written.pop(("groups", topic), None)
+        self._written.pop(("topic", topic), None)
+        self._moved_at.pop(topic, None)
+
+
+async def _each(names: Iterable[Any], ask: Callable[[Any], Coroutine[Any, Any, None]]) -> None:
+    """Ask for each, some at once; raise the first failure at the end. One who is refused keeps no other back."""
+    places = asyncio.Semaphore(_AT_ONCE)
+    failures: list[GantryError] = []
+
+    async def one(name: Any) -> None:
+        async with places:
+            if any(isinstance(failure, Unreachable) for failure in failures):
+                return
+            try:
+                await ask(name)
+            except GantryError as error:
+                failures.append(error)
+
+    await asyncio.gather(*(one(name) for name in names))
+    if failures:
+        raise failures[0]
