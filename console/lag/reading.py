@@ -1,142 +1,357 @@
-"""What the sampler asks a cluster each second, and in which portions.
+"""What is known of a cluster now: what each of its brokers said last, and which known broker says nothing.
 
-The lag of every group and the figures of every broker come each second. What costs one question per topic or group is
-asked in portions of fixed size, round and round, so that a cluster of thousands costs no more a second than one of ten.
+A broker is asked where a name server lists it, and where it was seen last when none does: a name server that is away or
+fresh takes no broker with it. A known broker that does not answer is missing, with the reason; what it held is known
+from memory, and its figures are unknown.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+import logging
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from datetime import UTC, datetime
+from typing import Final, Protocol
+
+from django.db import DatabaseError
 
 from broker_core.client.admin import Admin
 from broker_core.client.admin.clusters import BrokerAddress, BrokerRuntime
-from broker_core.client.admin.groups import Group, GroupConnections, GroupStats
-from broker_core.client.admin.topics import Topic, TopicStats
-from broker_core.client.answers import Answers
+from broker_core.client.admin.groups import Group, GroupConnections, joined_connections
+from broker_core.client.admin.topics import Topic, kind_of, own_names
+from broker_core.client.routes import MASTER_ID
 from broker_core.errors import GantryError
-from broker_core.protocol.bodies import MessageQueue
+from broker_core.protocol.bodies import MessageQueue, SubscriptionGroupConfig, TopicConfig
+from console.clusters.memory import QueueCounts, Remembered, RememberedBroker, Sighting
+from console.clusters.reasons import reason_of
+from console.lag.owners import OwnersWatch
+from console.lag.watching import BrokerFacts, BrokerWatch, Looked, Portions
 
-TOPICS_A_STEP: Final = 200
-GROUPS_A_STEP: Final = 50
-# Lists of names change rarely and cost most of all.
-LISTS_EVERY_MS: Final = 5_000
-# Asking members who reads what makes each of them answer with all it is doing.
-OWNERS_EVERY_MS: Final = 10_000
+# How long a step waits for answers; what comes later counts for the next step.
+PATIENCE_SECONDS: Final = 0.7
+_RECALL_EVERY_MS: Final = 5_000
+_WRITE_DOWN_EVERY_MS: Final = 60_000
+NOBODY: Final = Looked()
+
+_log = logging.getLogger(__name__)
+
+
+class Memory(Protocol):
+    """What was once seen in the cluster, kept beyond this process."""
+
+    async def recall(self) -> Remembered:
+        """Return it."""
+
+    async def keep(self, sightings: Iterable[Sighting], at: datetime) -> None:
+        """Write down what was seen at `at`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A known broker that does not answer, and what it holds as far as it is remembered."""
+
+    broker: str
+    address: str
+    reason: str
+    since: int | None
+    topics: Mapping[str, QueueCounts] = field(default_factory=dict)
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def holds_topic(self, topic: str) -> bool:
+        """Return whether the topic may have queues there: also when nobody ever heard what is there."""
+        return not self.topics or topic in self.topics
+
+    def holds_group(self, group: str, topics: Iterable[str]) -> bool:
+        """Return whether the group may have something to read there."""
+        return not self.topics or group in self.groups or any(topic in self.topics for topic in topics)
 
 
 @dataclass(slots=True)
 class Reading:
-    """What is known of a cluster at `at` (ms); parts that were not asked for this time are those of an earlier one."""
+    """What is known of a cluster at `at` (ms)."""
 
     at: int = 0
     brokers: list[BrokerAddress] = field(default_factory=list)
-    runtimes: Answers[BrokerRuntime] = field(default_factory=Answers)
+    """All that are known, listed now or remembered."""
+    runtimes: dict[str, BrokerRuntime] = field(default_factory=dict)
+    """Of those that answer, by address."""
+    reasons: dict[str, str] = field(default_factory=dict)
+    """Why the others do not, by address."""
+    facts: dict[str, BrokerFacts] = field(default_factory=dict)
+    """What the masters that answer said, by broker name."""
+    missing: list[Missing] = field(default_factory=list)
     topics: dict[str, Topic] = field(default_factory=dict)
-    topic_stats: dict[str, TopicStats] = field(default_factory=dict)
-    fresh_topics: list[str] = field(default_factory=list)
-    """Topics whose figures were asked for this time."""
     groups: dict[str, Group] = field(default_factory=dict)
-    group_stats: Answers[GroupStats] = field(default_factory=Answers)
-    members: dict[str, GroupConnections] = field(default_factory=dict)
     owners: dict[str, dict[MessageQueue, str]] = field(default_factory=dict)
-    delays: dict[str, dict[MessageQueue, int]] = field(default_factory=dict)
-    """Group → queue → age (ms) of the oldest message it has not consumed, for groups that lag."""
-    silent_because: str | None = None
-    """Why nothing of the cluster could be asked; None when at least a name server answered."""
+    name_server_reason: str | None = None
+    """Why no name server answers; None when one did."""
+
+    @property
+    def nothing_known(self) -> str | None:
+        """Why there is not one broker to tell of; None when there is."""
+        if self.brokers:
+            return None
+        return self.name_server_reason or "the name server lists no broker"
+
+    def members(self, group: str) -> GroupConnections | None:
+        """Return who is connected to the group, as its brokers say; None when one of them was not asked yet."""
+        told = [facts.members.get(group) for facts in self.facts.values() if group in facts.groups]
+        found = [each for each in told if each is not None]
+        return joined_connections(found, {}) if found and len(found) == len(told) else None
 
 
 class Reader:
-    """Asks one cluster, step by step; keeps what changes rarely."""
+    """Follows one cluster, step by step."""
 
-    def __init__(self, admin: Admin) -> None:
+    def __init__(
+        self,
+        admin: Admin,
+        memory: Memory,
+        *,
+        portions: Portions | None = None,
+        patience: float = PATIENCE_SECONDS,
+    ) -> None:
         self._admin = admin
-        self._known = Reading()
-        self._lists_at = 0
-        self._owners_at: dict[str, int] = {}
-        self._topic_turn = 0
-        self._group_turn = 0
+        self._memory = memory
+        self._portions = portions or Portions()
+        self._patience = patience
+        self._known: dict[str, RememberedBroker] = {}
+        self._recalled_at: int | None = None
+        self._listed: list[BrokerAddress] | None = None
+        self._name_server_failure: GantryError | None = None
+        self._asking_route: asyncio.Task[None] | None = None
+        self._keeping: asyncio.Task[None] | None = None
+        self._written_down: dict[str, tuple[int, int]] = {}
+        self._watches: dict[BrokerAddress, BrokerWatch] = {}
+        self._owners = OwnersWatch(admin)
+        self._names: tuple[object, dict[str, Topic], dict[str, Group]] = (None, {}, {})
 
-    async def step(self, now: int) -> Reading:
+    async def step(self, now: int, looked: Looked = NOBODY) -> Reading:
         """Return the reading at `now` (ms). Never raises for a cluster that does not answer: the reading says so."""
-        known = self._known
-        known.at = now
+        is_first = self._recalled_at is None
+        await self._recall(now)
+        route = self._ask_route()
+        if is_first:
+            await asyncio.wait([route], timeout=self._patience)
+        self._follow_brokers()
+        asked = [task for watch in self._watches.values() for task in watch.ask(now, looked)]
+        await asyncio.wait([route, *asked], timeout=self._patience)
+        for watch in self._watches.values():
+            watch.note(now)
+        reading = self._compose(now)
+        self._write_down(now, reading)
+        members = {name: each for name in reading.groups if (each := reading.members(name)) is not None}
+        self._owners.ask(now, members, looked.groups)
+        return reading
+
+    async def close(self) -> None:
+        """End every question that is under way."""
+        tasks = [task for task in (self._asking_route, self._keeping) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(self._owners.close(), *(watch.close() for watch in self._watches.values()))
+
+    # Which brokers there are
+
+    async def _recall(self, now: int) -> None:
+        """Read the memory now and then: an operator may have forgotten a broker."""
+        if self._recalled_at is not None and now - self._recalled_at < _RECALL_EVERY_MS:
+            return
         try:
-            known.brokers = await self._admin.clusters.brokers()
-            if now - self._lists_at >= LISTS_EVERY_MS:
-                await self._read_lists(now)
-            known.silent_because = None
+            remembered = await self._memory.recall()
+        except DatabaseError as error:
+            _log.warning("memory of brokers not read: %s", error)
+        else:
+            listed = {broker.name for broker in self._listed or ()}
+            kept = {name: known for name, known in self._known.items() if name in listed}
+            self._known = {**kept, **remembered.brokers}
+        self._recalled_at = now
+
+    def _ask_route(self) -> asyncio.Task[None]:
+        if self._asking_route is None or self._asking_route.done():
+            self._asking_route = asyncio.create_task(self._read_route(), name="brokers of the cluster")
+        return self._asking_route
+
+    async def _read_route(self) -> None:
+        try:
+            self._listed = await self._admin.clusters.brokers()
+            self._name_server_failure = None
         except GantryError as error:
-            known.silent_because = str(error)
-            return known
-        known.runtimes, known.group_stats = await asyncio.gather(
-            self._admin.clusters.runtime(), self._admin.groups.all_consume_stats()
+            self._name_server_failure = error
+
+    def _follow_brokers(self) -> None:
+        """Watch who is listed, and who is remembered where it was seen last unless another broker is there now."""
+        wanted = self._all_brokers()
+        for gone in self._watches.keys() - wanted:
+            self._watches.pop(gone).end()
+        for broker in wanted - self._watches.keys():
+            self._watches[broker] = BrokerWatch(self._admin, broker, self._portions)
+
+    def _all_brokers(self) -> set[BrokerAddress]:
+        listed = self._listed or []
+        named = {(broker.name, broker.broker_id) for broker in listed}
+        taken = {broker.addr for broker in listed}
+        cluster = next((broker.cluster for broker in listed), "")
+        return set(listed) | {
+            BrokerAddress(cluster, known.name, number, address)
+            for known in self._known.values()
+            for number, address in known.addresses.items()
+            if number == MASTER_ID and (known.name, number) not in named and address not in taken
+        }
+
+    # What they said
+
+    def _compose(self, now: int) -> Reading:
+        listed = {broker.name for broker in self._listed or ()}
+        reading = Reading(
+            at=now,
+            brokers=sorted(self._watches, key=lambda broker: (broker.name, broker.broker_id)),
+            owners=self._owners.owners,
+            name_server_reason=None if self._name_server_failure is None else reason_of(self._name_server_failure),
         )
-        await asyncio.gather(self._read_topics(), self._read_members(now), self._read_delays())
-        return known
-
-    async def _read_lists(self, now: int) -> None:
-        topics, groups = await asyncio.gather(self._admin.topics.list(), self._admin.groups.list())
-        known = self._known
-        # A broker that does not answer takes no topic and no group away.
-        known.topics = topics.found if topics.complete else {**known.topics, **topics.found}
-        known.groups = groups.found if groups.complete else {**known.groups, **groups.found}
-        for gone in known.topic_stats.keys() - known.topics.keys():
-            del known.topic_stats[gone]
-        for gone in known.members.keys() - known.groups.keys():
-            known.members.pop(gone)
-            known.owners.pop(gone, None)
-        self._lists_at = now
-
-    async def _read_topics(self) -> None:
-        names, self._topic_turn = _portion(self._known.topics, TOPICS_A_STEP, self._topic_turn)
-        found = (await self._admin.topics.stats_of(names)).found
-        self._known.topic_stats.update(found)
-        self._known.fresh_topics = list(found)  # and those alone: a rate needs to know when its total was read
-
-    async def _read_members(self, now: int) -> None:
-        visible = [name for name, group in self._known.groups.items() if not group.is_built_in]
-        names, self._group_turn = _portion(visible, GROUPS_A_STEP, self._group_turn)
-        await asyncio.gather(*(self._read_members_of(name, now) for name in names))
-
-    async def _read_members_of(self, name: str, now: int) -> None:
-        members = self._known.members[name] = await self._admin.groups.connections(name)
-        if not members.members:
-            self._known.owners.pop(name, None)
-        elif now - self._owners_at.get(name, 0) >= OWNERS_EVERY_MS:
-            self._owners_at[name] = now
-            self._known.owners[name] = await self._admin.groups.owners(name)
-
-    async def _read_delays(self) -> None:
-        behind = [name for name, stats in self._known.group_stats.found.items() if stats.lag > 0][:GROUPS_A_STEP]
-        self._known.delays = {
-            name: delays
-            for name, delays in zip(behind, await asyncio.gather(*map(self._delays_of, behind)), strict=True)
-            if delays
-        }
-
-    async def _delays_of(self, group: str) -> dict[MessageQueue, int]:
-        stats = self._known.group_stats.found[group]
-        topics = {
-            queue.topic for queue, offset in stats.queues.items() if offset.broker_offset > offset.consumer_offset
-        }
-        delays: dict[MessageQueue, int] = {}
-        for topic in topics:
-            try:
-                answers = await self._admin.groups.time_spans(group, topic)
-            except GantryError:  # a topic that was deleted meanwhile has no delay to show
+        names = {broker.addr: broker.name for broker in self._watches}
+        answering: dict[str, BrokerWatch] = {}
+        for broker, watch in self._watches.items():
+            reason = _reason(watch, names, is_listed=broker.name in listed)
+            if reason is not None:
+                reading.reasons[broker.addr] = reason
                 continue
-            for spans in answers.found.values():
-                delays.update({span.message_queue: span.delay_time for span in spans})
-        return delays
+            assert watch.facts.runtime is not None
+            reading.runtimes[broker.addr] = watch.facts.runtime
+            if broker.is_master:
+                answering[broker.name] = watch
+                reading.facts[broker.name] = watch.facts
+        reading.missing = self._missing(answering, reading.reasons)
+        reading.topics, reading.groups = self._names_of(answering, reading)
+        return reading
+
+    def _missing(self, answering: Mapping[str, BrokerWatch], reasons: Mapping[str, str]) -> list[Missing]:
+        masters = {broker.name: watch for broker, watch in self._watches.items() if broker.is_master}
+        names = self._known.keys() | {broker.name for broker in self._watches}
+        return [
+            _missing(name, masters.get(name), self._known.get(name), reasons)
+            for name in sorted(names - answering.keys())
+        ]
+
+    def _names_of(
+        self, answering: Mapping[str, BrokerWatch], reading: Reading
+    ) -> tuple[dict[str, Topic], dict[str, Group]]:
+        """Return all topics and groups; made anew only when a list or who answers has changed."""
+        version = (
+            tuple((name, id(watch), watch.lists_version) for name, watch in sorted(answering.items())),
+            tuple((each.broker, len(each.topics), len(each.groups)) for each in reading.missing),
+        )
+        if self._names[0] != version:
+            self._names = (version, _topics(reading), _groups(reading))
+        return self._names[1], self._names[2]
+
+    # What is to be remembered
+
+    def _write_down(self, now: int, reading: Reading) -> None:
+        if self._keeping is not None and not self._keeping.done():
+            return
+        at = datetime.fromtimestamp(now / 1000, UTC)
+        listed = sorted({broker.name for broker in self._listed or ()})
+        sightings = [each for name in listed if (each := self._sighting(name, now, reading)) is not None]
+        for seen in sightings:
+            self._known[seen.name] = _seen(self._known.get(seen.name), seen, at)
+        if sightings:
+            self._keeping = asyncio.create_task(self._keep(sightings, at), name="memory of brokers")
+
+    def _sighting(self, name: str, now: int, reading: Reading) -> Sighting | None:
+        """Return what there is to write down of a listed broker; None while nothing of it is news."""
+        watch = next((w for b, w in self._watches.items() if b.name == name and b.is_master), None)
+        answers = watch is not None and name in reading.facts
+        version = watch.lists_version if watch is not None and answers else 0
+        before, written_at = self._written_down.get(name, (-1, 0))
+        if (version == before or not answers) and name in self._known and now - written_at < _WRITE_DOWN_EVERY_MS:
+            return None
+        self._written_down[name] = (version if answers else before, now)
+        addresses = {broker.broker_id: broker.addr for broker in self._listed or () if broker.name == name}
+        if watch is None or not answers:
+            return Sighting(name, addresses)
+        facts = watch.facts
+        return Sighting(
+            name,
+            addresses,
+            {topic: _counts(config) for topic, config in facts.topics.items()},
+            {group: each.topics for group, each in facts.groups.items() if not each.is_built_in},
+        )
+
+    async def _keep(self, sightings: list[Sighting], at: datetime) -> None:
+        try:
+            await self._memory.keep(sightings, at)
+        except DatabaseError as error:
+            _log.warning("memory of brokers not written: %s", error)
+            for seen in sightings:
+                self._written_down.pop(seen.name, None)
 
 
-def _portion(names: Iterable[str], size: int, turn: int) -> tuple[list[str], int]:
-    """Return the next `size` names, and the turn of the portion after."""
-    every = list(names)
-    if len(every) <= size:
-        return every, 0
-    begin = turn % len(every)
-    return (every + every)[begin : begin + size], (begin + size) % len(every)
+def _reason(watch: BrokerWatch, names: Mapping[str, str], *, is_listed: bool) -> str | None:
+    """Return why the broker does not answer, None when it does."""
+    broker = watch.broker
+    if watch.failure is not None:
+        return reason_of(watch.failure, names)
+    if not watch.answers:
+        return f"{broker.name} at {broker.addr} has not answered yet"
+    # Every broker has a topic of its own name: at the address of one that nobody lists, another may have moved in.
+    if not is_listed and broker.name not in watch.facts.topics:
+        return f"no name server lists {broker.name}, and another broker answers at {broker.addr}"
+    return None
+
+
+def _missing(
+    name: str, watch: BrokerWatch | None, known: RememberedBroker | None, reasons: Mapping[str, str]
+) -> Missing:
+    since = None if known is None else int(known.last_seen_at.timestamp() * 1000)
+    topics = {} if known is None else known.topics
+    groups = {} if known is None else known.groups
+    if watch is None:
+        address = "" if known is None else known.address
+        return Missing(name, address, f"no name server lists a master of {name}", since, topics, groups)
+    if watch.facts.at and watch.silent_since is not None:
+        since = watch.silent_since
+    return Missing(name, watch.broker.addr, reasons[watch.broker.addr], since, topics, groups)
+
+
+def _topics(reading: Reading) -> dict[str, Topic]:
+    configs: dict[str, dict[str, TopicConfig]] = {}
+    for name, facts in reading.facts.items():
+        for topic, config in facts.topics.items():
+            configs.setdefault(topic, {})[name] = config
+    for each in reading.missing:
+        for topic, counts in each.topics.items():
+            configs.setdefault(topic, {})[each.broker] = TopicConfig(topic, counts.read, counts.write, counts.perm)
+    own = own_names(reading.brokers) | {each.broker for each in reading.missing}
+    return {topic: Topic(topic, kind_of(topic, own), by_broker) for topic, by_broker in sorted(configs.items())}
+
+
+def _groups(reading: Reading) -> dict[str, Group]:
+    configs: dict[str, dict[str, SubscriptionGroupConfig]] = {}
+    topics: dict[str, set[str]] = {}
+    for facts in reading.facts.values():
+        for name, group in facts.groups.items():
+            configs.setdefault(name, {}).update(group.configs)
+            topics.setdefault(name, set()).update(group.topics)
+    for each in reading.missing:
+        for name, read in each.groups.items():
+            configs.setdefault(name, {})
+            topics.setdefault(name, set()).update(read)
+    return {name: Group(name, configs[name], tuple(sorted(topics[name]))) for name in sorted(configs)}
+
+
+def _counts(config: TopicConfig) -> QueueCounts:
+    return QueueCounts(config.read_queue_nums, config.write_queue_nums, config.perm)
+
+
+def _seen(known: RememberedBroker | None, seen: Sighting, at: datetime) -> RememberedBroker:
+    return RememberedBroker(
+        name=seen.name,
+        addresses=seen.addresses,
+        first_seen_at=at if known is None else known.first_seen_at,
+        last_seen_at=at,
+        topics=seen.topics if seen.topics is not None else {} if known is None else known.topics,
+        groups=seen.groups if seen.groups is not None else {} if known is None else known.groups,
+    )

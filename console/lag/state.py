@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from broker_core.client.admin.groups import Group, GroupStats
-from broker_core.client.admin.topics import TopicKind
-from broker_core.protocol.bodies import MessageModel, MessageQueue, SubscriptionGroupConfig
+from broker_core.client.admin.clusters import BrokerAddress
+from broker_core.client.admin.topics import Topic, TopicKind
+from console.lag.group_state import GroupStates, missing_of, summary
 from console.lag.rates import Rates
 from console.lag.reading import Reading
-from console.lag.trends import Trend
 from console.live import rfc3339
 
 WORST_GROUPS: Final = 5
-_RETRY_PREFIX: Final = "%RETRY%"
+OVERVIEW_FIGURES: Final = (
+    "total_lag", "oldest_unconsumed_ms", "dead_letters", "topics", "groups", "in_rate", "out_rate", "disk_used_ratio",
+)  # fmt: skip
+TOPIC_FIGURES: Final = ("messages", "in_rate", "last_stored_at", "max_lag")
 _DISK_SPAN_MS: Final = 24 * 3600 * 1000
-_DISK_SHORTEST_MS: Final = 10 * 60 * 1000
+# From less than an hour nobody can tell when a disk will be full.
+_DISK_SHORTEST_MS: Final = 3600 * 1000
 _DISK_STEP_MS: Final = 60 * 1000
+# A quiet topic of many is read once in minutes; its rate is as old as its figures, which say so.
+_TOPIC_STALE_MS: Final = 15 * 60 * 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,150 +37,153 @@ class ClusterState:
 
 
 class StateBuilder:
-    """Makes states out of the readings of one cluster; remembers only what rates and trends need."""
+    """Makes states of the readings of one cluster; remembers only what rates, trends and last known figures need."""
 
     def __init__(self) -> None:
-        self._stored: Rates[MessageQueue] = Rates()
-        self._consumed: Rates[tuple[str, MessageQueue]] = Rates()
-        self._topic_written: Rates[str] = Rates()
+        self._groups = GroupStates()
+        self._topic_written: Rates[tuple[str, str]] = Rates(stale_ms=_TOPIC_STALE_MS)
+        self._topic_seen: dict[tuple[str, str], int] = {}
         self._broker_in: Rates[str] = Rates()
         self._broker_out: Rates[str] = Rates()
-        self._trends: dict[str, Trend] = {}
         self._disk: deque[tuple[int, float]] = deque()
+        self._last_overview: dict[str, Any] | None = None
+        self._last_topics: dict[str, dict[str, Any]] = {}
+
+    def begin_with(self, last: Mapping[str, Any]) -> None:
+        """Take over what `last_known` returned before this process began."""
+        self._last_overview = self._last_overview or last["overview"]
+        self._last_topics = {**last["topics"], **self._last_topics}
+        self._groups.begin_with(last["groups"])
+
+    def last_known(self) -> dict[str, Any]:
+        """Return all figures that were last known, made of JSON's types."""
+        return {
+            "overview": self._last_overview,
+            "topics": self._last_topics,
+            "groups": self._groups.last_known(),
+        }
 
     def step(self, reading: Reading) -> ClusterState:
         """Return the state that `reading` shows."""
+        self._groups.see(reading)
         self._see(reading)
-        groups = {name: self._group(reading, group) for name, group in reading.groups.items() if not group.is_built_in}
+        visible = (group for group in reading.groups.values() if not group.is_built_in)
+        groups = {group.name: self._groups.of(reading, group) for group in visible}
         lags = _lags_by_topic(groups.values())
-        topics = {name: self._topic(reading, name, lags.get(name, [])) for name in reading.topics}
-        return ClusterState(self._overview(reading, groups), groups, topics)
+        topics = {name: self._topic(reading, topic, lags.get(name, [])) for name, topic in reading.topics.items()}
+        return ClusterState(self._overview(reading, groups, topics), groups, topics)
 
     def _see(self, reading: Reading) -> None:
-        if reading.silent_because is not None:
-            return
-        at, group_stats = reading.at, reading.group_stats.found
-        stored = {q: o.broker_offset for s in group_stats.values() for q, o in s.queues.items()}
-        consumed = {(g, q): o.consumer_offset for g, s in group_stats.items() for q, o in s.queues.items()}
-        self._stored.see(at, stored)
-        self._stored.keep(stored)
-        self._consumed.see(at, consumed)
-        self._consumed.keep(consumed)
-        # A total that lacks a broker would look like a fall, and a jump when the broker is back.
-        whole = {name: stats for name in reading.fresh_topics if not (stats := reading.topic_stats[name]).failed}
-        self._topic_written.see(at, {name: stats.written for name, stats in whole.items()})
-        self._topic_written.keep(reading.topics)
-        runtimes = reading.runtimes.found.items()
-        self._broker_in.see(at, {a: r.stored_total for a, r in runtimes if r.stored_total is not None})
-        self._broker_out.see(at, {a: r.handed_out_total for a, r in runtimes if r.handed_out_total is not None})
-        for gone in self._trends.keys() - reading.groups.keys():
-            del self._trends[gone]
-
-    # One group
-
-    def _group(self, reading: Reading, group: Group) -> dict[str, Any]:
-        stats = None if reading.silent_because else reading.group_stats.found.get(group.name)
-        reason = _why_unknown(reading, stats)
-        delays = reading.delays.get(group.name, {})
-        owners = reading.owners.get(group.name, {})
-        queues = [
-            _queue(queue, offset.broker_offset, offset.consumer_offset, delays.get(queue), owners.get(queue))
-            for queue, offset in (stats.queues if stats else {}).items()
-        ]
-        lag = stats.lag if stats is not None and reason is None else None
-        in_rate = self._stored.find(*(stats.queues if stats else ()))
-        out_rate = self._consumed.find(*((group.name, queue) for queue in (stats.queues if stats else ())))
-        members = reading.members.get(group.name)
-        trend = self._trend_of(group.name, reading.at, lag)
-        return {
-            "name": group.name,
-            "at": rfc3339(reading.at),
-            "state": _state(lag, trend, is_active=bool(out_rate or (members and members.members))),
-            "mode": _mode(members.message_model if members else None),
-            "clients": None if members is None or members.failed else len(members.members),
-            "topics": sorted({name for name in _topics_of(queues, group) if not name.startswith(_RETRY_PREFIX)}),
-            "lag": lag,
-            "time_lag_ms": _oldest(queues) if lag else (0 if lag == 0 else None),
-            "in_rate": in_rate,
-            "out_rate": out_rate,
-            "lag_per_second": None if trend is None else trend.per_second,
-            "drain_eta_ms": _drain_eta(lag, in_rate, out_rate),
-            "leases": _leases(stats),
-            "unknown_reason": reason,
-            "queues": queues,
-            "config": None if group.config is None else config_of(group.config),
-        }
-
-    def _trend_of(self, name: str, at: int, lag: int | None) -> Trend | None:
-        if lag is None:
-            return None
-        trend = self._trends.setdefault(name, Trend())
-        trend.see(at, lag)
-        return trend
+        for broker, facts in reading.facts.items():
+            for topic, at in facts.ends_at.items():
+                if self._topic_seen.get((broker, topic)) != at:
+                    self._topic_seen[broker, topic] = at
+                    written = sum(end.max_offset for end in facts.ends[topic].values())
+                    self._topic_written.see(at, {(broker, topic): written})
+        for broker, topic in [key for key in self._topic_seen if key[1] not in reading.topics]:
+            del self._topic_seen[broker, topic]
+            self._last_topics.pop(topic, None)
+        self._topic_written.keep(self._topic_seen)
+        runtimes = reading.runtimes.items()
+        self._broker_in.see(reading.at, {a: r.stored_total for a, r in runtimes if r.stored_total is not None})
+        self._broker_out.see(reading.at, {a: r.handed_out_total for a, r in runtimes if r.handed_out_total is not None})
 
     # One topic
 
-    def _topic(self, reading: Reading, name: str, lags: list[int | None]) -> dict[str, Any]:
-        stats = None if reading.silent_because else reading.topic_stats.get(name)
+    def _topic(self, reading: Reading, topic: Topic, lags: list[int | None]) -> dict[str, Any]:
+        name = topic.name
+        missing = [each for each in reading.missing if each.holds_topic(name)]
+        facts = [facts for broker in topic.configs if (facts := reading.facts.get(broker)) is not None]
+        is_known = not missing and bool(facts) and all(name in each.ends for each in facts)
+        ends = [end for each in facts for end in each.ends.get(name, {}).values()] if is_known else []
+        stored_at = max((end.last_update_timestamp for end in ends), default=0)
         known = [lag for lag in lags if lag is not None]
-        at = stats.last_stored_at if stats else None
-        return {
+        shown: dict[str, Any] = {
             "name": name,
-            "messages": stats.messages if stats and not stats.failed else None,
-            "in_rate": self._topic_written.find(name),
-            "last_stored_at": rfc3339(at) if at else None,
+            "measured_at": rfc3339(min(each.ends_at[name] for each in facts)) if is_known else None,
+            "messages": sum(end.max_offset - end.min_offset for end in ends) if is_known else None,
+            "in_rate": self._topic_written.find(*((b, name) for b in topic.configs)) if is_known else None,
+            "last_stored_at": rfc3339(stored_at) if stored_at else None,
             "groups": len(lags),
-            "max_lag": max(known, default=0) if len(known) == len(lags) else None,
+            "max_lag": max(known, default=0) if len(known) == len(lags) and not missing and facts else None,
+            "missing": missing_of(missing),
+            "last_known": None,
         }
+        if is_known:
+            self._last_topics[name] = {"at": shown["measured_at"], **{each: shown[each] for each in TOPIC_FIGURES}}
+        else:
+            shown["last_known"] = self._last_topics.get(name)
+        return shown
 
     # The cluster
 
-    def _overview(self, reading: Reading, groups: dict[str, dict[str, Any]]) -> dict[str, Any]:
-        brokers = [self._broker(reading, broker.addr, broker.name, broker.broker_id) for broker in reading.brokers]
-        answering = [broker for broker in brokers if broker["reachable"]]
+    def _overview(
+        self, reading: Reading, groups: dict[str, dict[str, Any]], topics: dict[str, dict[str, Any]]
+    ) -> dict[str, Any]:
+        brokers = [self._broker(reading, broker) for broker in reading.brokers]
+        rows = {broker["name"] for broker in brokers}
+        brokers += [
+            _unlisted(each.broker, each.address, each.reason) for each in reading.missing if each.broker not in rows
+        ]
+        is_whole = not reading.missing and bool(reading.facts)
         known = [group for group in groups.values() if group["lag"] is not None]
-        oldest = max((g for g in known if g["time_lag_ms"]), key=lambda g: g["time_lag_ms"], default=None)
-        dead = _dead_letters(reading)
-        ratios = [broker["disk_used_ratio"] for broker in answering if broker["disk_used_ratio"] is not None]
-        ratio = max(ratios, default=None)
-        visible = [topic for topic in reading.topics.values() if topic.kind is TopicKind.NORMAL]
-        is_silent = reading.silent_because is not None
-        return {
+        behind = [group for group in known if group["lag"]]
+        untimed = self._groups.untimed
+        oldest = max((g for g in behind if g["time_lag_ms"]), key=lambda group: group["time_lag_ms"], default=None)
+        is_all_known = is_whole and len(known) == len(groups)
+        oldest_ms = (oldest["time_lag_ms"] if oldest else None) if behind else 0
+        dead = _dead_letters(reading, topics) if is_whole else None
+        ratios = [broker["disk_used_ratio"] for broker in brokers if broker["disk_used_ratio"] is not None]
+        ratio = max(ratios, default=None) if is_whole else None
+        visible = sum(topic.kind is TopicKind.NORMAL for topic in reading.topics.values())
+        are_names_known = bool(reading.brokers) and all(each.topics for each in reading.missing)
+        shown = {
             "at": rfc3339(reading.at),
-            "in_rate": _sum(broker["in_rate"] for broker in answering),
-            "out_rate": _sum(broker["out_rate"] for broker in answering),
-            "total_lag": None if is_silent or (groups and not known) else sum(group["lag"] for group in known),
+            "in_rate": _sum(broker["in_rate"] for broker in brokers) if is_whole else None,
+            "out_rate": _sum(broker["out_rate"] for broker in brokers) if is_whole else None,
+            "total_lag": sum(group["lag"] for group in known) if is_all_known else None,
             "lag_unknown_groups": len(groups) - len(known),
-            "oldest_unconsumed_ms": oldest["time_lag_ms"] if oldest else _nothing_waits(known),
-            "oldest_group": oldest["name"] if oldest else None,
+            "oldest_unconsumed_ms": oldest_ms if is_all_known and not untimed else None,
+            "oldest_group": oldest["name"] if oldest and is_all_known and not untimed else None,
+            "groups_behind": len(behind) if is_all_known else None,
+            "groups_timed": len(behind) - len(untimed) if is_all_known else None,
             "dead_letters": None if dead is None else sum(dead),
             "dead_letter_groups": None if dead is None else sum(1 for count in dead if count),
             "disk_used_ratio": ratio,
             "disk_days_to_full": self._days_to_full(reading.at, ratio),
-            "uptime_ms": min((b["uptime_ms"] for b in answering if b["uptime_ms"] is not None), default=None),
+            "uptime_ms": min((b["uptime_ms"] for b in brokers if b["uptime_ms"] is not None), default=None),
             "brokers": brokers,
-            "brokers_answering": len(answering),
-            "topics": None if is_silent else len(visible),
-            "groups": None if is_silent else len(groups),
+            "brokers_answering": sum(broker["reachable"] for broker in brokers),
+            "topics": visible if are_names_known else None,
+            "groups": len(groups) if are_names_known else None,
             "worst_groups": [summary(group) for group in _worst(groups.values())],
+            "missing": missing_of(reading.missing),
+            "unknown_reason": _why_unknown(reading),
+            "name_server_reason": reading.name_server_reason,
+            "last_known": None,
         }
+        if is_all_known:
+            self._last_overview = {"at": shown["at"], **{name: shown[name] for name in OVERVIEW_FIGURES}}
+        else:
+            shown["last_known"] = self._last_overview
+        return shown
 
-    def _broker(self, reading: Reading, address: str, name: str, broker_id: int) -> dict[str, Any]:
-        runtime = None if reading.silent_because else reading.runtimes.found.get(address)
-        failure = reading.silent_because or str(reading.runtimes.failed.get(address, "not asked yet"))
-        booted_at = runtime.booted_at if runtime else None
+    def _broker(self, reading: Reading, broker: BrokerAddress) -> dict[str, Any]:
+        runtime = reading.runtimes.get(broker.addr)
+        if runtime is None:
+            return _unlisted(broker.name, broker.addr, reading.reasons[broker.addr], broker.broker_id)
         return {
-            "name": name,
-            "address": address,
-            "broker_id": broker_id,
-            "version": runtime.version if runtime else None,
-            "reachable": runtime is not None,
-            "reason": None if runtime else failure,
-            "in_rate": self._broker_in.find(address) if runtime else None,
-            "out_rate": self._broker_out.find(address) if runtime else None,
-            "uptime_ms": max(0, reading.at - booted_at) if booted_at else None,
-            "disk_used_ratio": runtime.disk_used_ratio if runtime else None,
-            "commit_log_bytes": runtime.commit_log_bytes if runtime else None,
+            "name": broker.name,
+            "address": broker.addr,
+            "broker_id": broker.broker_id,
+            "version": runtime.version,
+            "reachable": True,
+            "reason": None,
+            "in_rate": self._broker_in.find(broker.addr),
+            "out_rate": self._broker_out.find(broker.addr),
+            "uptime_ms": max(0, reading.at - runtime.booted_at) if runtime.booted_at else None,
+            "disk_used_ratio": runtime.disk_used_ratio,
+            "commit_log_bytes": runtime.commit_log_bytes,
         }
 
     def _days_to_full(self, at: int, ratio: float | None) -> float | None:
@@ -192,96 +200,29 @@ class StateBuilder:
         return (1 - ratio) / (ratio - before) * (at - began) / _DISK_SPAN_MS
 
 
-def summary(group: dict[str, Any]) -> dict[str, Any]:
-    """Return the one-line form of a group's state."""
-    return {key: value for key, value in group.items() if key not in ("queues", "config", "at")}
-
-
-def config_of(config: SubscriptionGroupConfig) -> dict[str, Any]:
-    """Return the settings of a group as people see them."""
+def _unlisted(name: str, address: str, reason: str, broker_id: int = 0) -> dict[str, Any]:
+    unknown = ("version", "in_rate", "out_rate", "uptime_ms", "disk_used_ratio", "commit_log_bytes")
     return {
-        "consume_enabled": config.consume_enable,
-        "consume_broadcast_enabled": config.consume_broadcast_enable,
-        "retry_queue_nums": config.retry_queue_nums,
-        "retry_max_times": config.retry_max_times,
+        "name": name,
+        "address": address,
+        "broker_id": broker_id,
+        "reachable": False,
+        "reason": reason,
+        **dict.fromkeys(unknown),
     }
 
 
-def _queue(
-    queue: MessageQueue, broker_offset: int, group_offset: int, delay: int | None, client: str | None
-) -> dict[str, Any]:
-    lag = max(0, broker_offset - group_offset)
-    return {
-        "topic": queue.topic,
-        "broker": queue.broker_name,
-        "queue_id": queue.queue_id,
-        "client": client,
-        "broker_offset": broker_offset,
-        "group_offset": group_offset,
-        "lag": lag,
-        "time_lag_ms": delay if lag else 0,
-        "unknown_reason": None,
-    }
+def _why_unknown(reading: Reading) -> str | None:
+    if reading.missing:
+        return reading.missing[0].reason
+    return reading.nothing_known
 
 
-def _why_unknown(reading: Reading, stats: GroupStats | None) -> str | None:
-    if reading.silent_because is not None:
-        return reading.silent_because
-    if stats is None:
-        failed = next(iter(reading.group_stats.failed.values()), None)
-        return str(failed) if failed else "not asked yet"
-    return str(next(iter(stats.failed.values()))) if stats.failed else None
-
-
-def _oldest(queues: list[dict[str, Any]]) -> int | None:
-    ages = [queue["time_lag_ms"] for queue in queues if queue["lag"]]
-    known = [age for age in ages if age is not None]
-    return max(known) if known and len(known) == len(ages) else None
-
-
-def _mode(model: MessageModel | None) -> str | None:
-    return None if model is None else {"CLUSTERING": "clustering", "BROADCASTING": "broadcast"}.get(model.value)
-
-
-def _drain_eta(lag: int | None, in_rate: float | None, out_rate: float | None) -> int | None:
-    if lag == 0:
-        return 0
-    if lag is None or in_rate is None or out_rate is None or out_rate <= in_rate:
-        return None
-    return int(lag / (out_rate - in_rate) * 1000)
-
-
-def _state(lag: int | None, trend: Trend | None, *, is_active: bool) -> str:
-    if lag is None or trend is None:
-        return "unknown"
-    if lag > 0 and trend.is_growing:
-        return "growing"
-    return "active" if is_active else "idle"
-
-
-def _leases(stats: GroupStats | None) -> int | None:
-    """Return how many messages are handed out and not settled, where all queues tell how far they were handed out."""
-    queues = list(stats.queues.values()) if stats else []
-    if not queues or any(queue.pull_offset is None for queue in queues):
-        return None
-    return sum(max(0, (queue.pull_offset or 0) - queue.consumer_offset) for queue in queues)
-
-
-def _nothing_waits(known: list[dict[str, Any]]) -> int | None:
-    return 0 if known and all(group["lag"] == 0 for group in known) else None
-
-
-def _dead_letters(reading: Reading) -> list[int] | None:
+def _dead_letters(reading: Reading, topics: Mapping[str, dict[str, Any]]) -> list[int] | None:
     """Return how many messages each dead letter topic holds; None when one of them was not counted."""
     names = [name for name, topic in reading.topics.items() if topic.kind is TopicKind.DEAD_LETTER]
-    counted = [stats for name in names if (stats := reading.topic_stats.get(name)) is not None and not stats.failed]
-    if reading.silent_because is not None or len(counted) < len(names):
-        return None
-    return [stats.messages for stats in counted]
-
-
-def _topics_of(queues: list[dict[str, Any]], group: Group) -> set[str]:
-    return {queue["topic"] for queue in queues} | set(group.topics)
+    counted = [count for name in names if (count := topics[name]["messages"]) is not None]
+    return counted if len(counted) == len(names) else None
 
 
 def _lags_by_topic(groups: Iterable[dict[str, Any]]) -> dict[str, list[int | None]]:

@@ -1,49 +1,71 @@
-"""Requirements of `console.lag.state`: what people see of a reading. Unknown is None, never zero."""
+"""Requirements of `console.lag.state` and `group_state`: what people see of a reading. Unknown is None, never zero."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
+
+import pytest
 
 from broker_core.client.admin.clusters import BrokerAddress, BrokerRuntime
 from broker_core.client.admin.groups import Group, GroupConnections, GroupStats
-from broker_core.client.admin.topics import Topic, TopicKind, TopicStats
-from broker_core.client.answers import Answers
-from broker_core.client.errors import Unreachable
+from broker_core.client.admin.topics import Topic, TopicKind
 from broker_core.protocol.bodies import MessageModel, MessageQueue, OffsetWrapper, TopicConfig, TopicOffset
 from broker_core.protocol.bodies.groups import Connection
-from console.lag.reading import Reading
-from console.lag.state import ClusterState, StateBuilder, summary
+from console.clusters.memory import QueueCounts
+from console.lag.group_state import summary
+from console.lag.reading import Missing, Reading
+from console.lag.state import OVERVIEW_FIGURES, ClusterState, StateBuilder
+from console.lag.watching import BrokerFacts, Delay
 
-SILENT = Unreachable("10.0.0.2:10911", "no connection")
 AT = 1_800_000_000_000
+A, B = BrokerAddress("c", "broker-a", 0, "10.0.0.1:10911"), BrokerAddress("c", "broker-b", 0, "10.0.0.2:10911")
+SILENT = Missing(
+    "broker-b", B.addr, "broker-b at 10.0.0.2:10911 refused the connection", AT, {"orders": QueueCounts(2, 2, 6)}
+)
 
 
 def queue(number: int = 0, topic: str = "orders", broker: str = "broker-a") -> MessageQueue:
     return MessageQueue(topic, broker, number)
 
 
-def reading(at: int = AT, *, groups: dict[str, GroupStats] | None = None, **parts: Any) -> Reading:
-    """Return a reading of a cluster with one broker that answers, and some groups."""
+def facts(at: int = AT, groups: dict[str, GroupStats] | None = None, **parts: Any) -> BrokerFacts:
+    """Return what a broker said: the lag of some groups."""
     stats = groups or {}
-    defaults: dict[str, Any] = {
-        "brokers": [BrokerAddress("c", "broker-a", 0, "10.0.0.1:10911")],
-        "runtimes": Answers({"10.0.0.1:10911": runtime()}),
-        "groups": {name: Group(name) for name in stats},
-        "group_stats": Answers(stats),
+    return BrokerFacts(**{"at": at, "stats": stats, "groups": {name: Group(name) for name in stats}, **parts})
+
+
+def reading(
+    at: int = AT, *, groups: dict[str, GroupStats] | None = None, table: dict[str, str] | None = None, **parts: Any
+) -> Reading:
+    """Return a reading of a cluster with one broker that answers, and some groups."""
+    names_of_reading = ("missing", "topics", "owners", "brokers")
+    of_reading: dict[str, Any] = {name: parts.pop(name) for name in names_of_reading if name in parts}
+    said = parts.pop("facts", None) or {"broker-a": facts(at, groups, **parts)}
+    names = {name for each in said.values() for name in each.stats}
+    whole: dict[str, Any] = {
+        "at": at,
+        "brokers": [A],
+        "runtimes": {A.addr: BrokerRuntime({"commitLogDiskRatio": "0.5", **(table or {})})},
+        "reasons": {B.addr: SILENT.reason},
+        "facts": said,
+        "groups": {name: Group(name) for name in names},
+        **of_reading,
     }
-    return Reading(at=at, **{**defaults, **parts})
+    return Reading(**whole)
 
 
-def runtime(**table: str) -> BrokerRuntime:
-    return BrokerRuntime({"brokerVersionDesc": "V5", "commitLogDiskRatio": "0.5", **table})
+def behind(stored: int, consumed: int) -> GroupStats:
+    return GroupStats({queue(): OffsetWrapper(stored, consumed)})
 
 
-def behind(stored: int, consumed: int, **options: Any) -> GroupStats:
-    return GroupStats({queue(): OffsetWrapper(stored, consumed)}, **options)
+def topic(name: str, kind: TopicKind = TopicKind.NORMAL, brokers: Iterable[str] = ("broker-a",)) -> Topic:
+    return Topic(name, kind, {broker: TopicConfig(name) for broker in brokers})
 
 
-def topic(name: str, kind: TopicKind = TopicKind.NORMAL) -> Topic:
-    return Topic(name, kind, {"broker-a": TopicConfig(name)})
+def ends(name: str, end: int) -> dict[str, Any]:
+    """Return the parts of a broker's facts that tell of one topic."""
+    return {"ends": {name: {queue(0, name): TopicOffset(0, end, AT)}}, "ends_at": {name: AT}}
 
 
 def state(*readings: Reading) -> ClusterState:
@@ -53,79 +75,172 @@ def state(*readings: Reading) -> ClusterState:
     return last
 
 
+def watched(lags: Iterable[tuple[int, int]], **parts: Any) -> dict[str, Any]:
+    """Return the group of readings, one a second, that saw so much stored and consumed."""
+    seen = [reading(AT + s * 1_000, groups={"g": behind(*pair)}, **parts) for s, pair in enumerate(lags)]
+    return state(*seen).groups["g"]
+
+
 def test_lag_is_what_is_stored_and_not_consumed() -> None:
     group = state(reading(groups={"billing": behind(10, 4)})).groups["billing"]
-    assert (group["lag"], group["queues"][0]["lag"], group["unknown_reason"]) == (6, 6, None)
+    assert (group["lag"], group["queues"][0]["lag"], group["unknown_reason"], group["missing"]) == (6, 6, None, [])
 
 
 def test_a_group_ahead_of_its_broker_has_no_lag() -> None:
     assert state(reading(groups={"billing": behind(4, 10)})).groups["billing"]["lag"] == 0
 
 
-def test_the_lag_is_unknown_when_one_broker_was_silent() -> None:
-    stats = behind(10, 4, failed={"10.0.0.2:10911": SILENT})
-    group = state(reading(groups={"billing": stats})).groups["billing"]
-    assert (group["lag"], group["state"], group["time_lag_ms"], group["drain_eta_ms"]) == (None, "unknown", None, None)
-    assert "10.0.0.2:10911" in group["unknown_reason"]
-
-
-def test_a_silent_cluster_has_no_figures_at_all() -> None:
-    # Given a cluster that answered once
-    known = {"billing": behind(10, 4)}
-    first = reading(groups=known, topics={"orders": topic("orders")})
-    second = reading(AT + 1_000, groups=known, topics={"orders": topic("orders")}, silent_because="no name server")
-    # When it answers no more
-    shown = state(first, second)
-    # Then nothing of before is told as of now
-    unknown = {name for name, value in shown.overview.items() if value is None}
-    assert unknown >= {
-        "in_rate", "out_rate", "total_lag", "oldest_unconsumed_ms", "dead_letters", "disk_used_ratio", "uptime_ms",
-        "topics", "groups",
+def test_what_lies_on_a_silent_broker_is_unknown_and_named() -> None:
+    # Given two brokers that answered
+    other = GroupStats({queue(0, broker="broker-b"): OffsetWrapper(30, 0)})
+    both = {"broker-a": facts(groups={"g": behind(10, 4)}), "broker-b": facts(groups={"g": other})}
+    topics = {"orders": topic("orders", brokers=("broker-a", "broker-b"))}
+    whole = reading(facts=both, brokers=[A, B], topics=topics)
+    whole.runtimes[B.addr] = BrokerRuntime({})
+    # When one of them answers no more
+    part = reading(AT + 1_000, groups={"g": behind(10, 4)}, missing=[SILENT], brokers=[A, B], topics=topics)
+    shown = state(whole, part)
+    # Then the group is not half of itself, but unknown, with what was known last
+    group = shown.groups["g"]
+    assert (group["lag"], group["state"], group["time_lag_ms"], group["clients"]) == (None, "unknown", None, None)
+    assert (group["unknown_reason"], group["measured_at"]) == (SILENT.reason, None)
+    assert [each["broker"] for each in group["missing"]] == ["broker-b"]
+    assert (group["last_known"]["lag"], group["last_known"]["at"]) == (36, "2027-01-15T08:00:00.000Z")
+    rows = [(row["broker"], row["queue_id"], row["lag"], row["unknown_reason"]) for row in group["queues"]]
+    assert rows == [
+        ("broker-a", 0, 6, None),
+        ("broker-b", 0, None, SILENT.reason),
+        ("broker-b", 1, None, SILENT.reason),
+    ]
+    # And so are topic and overview
+    assert (shown.topics["orders"]["max_lag"], shown.topics["orders"]["messages"]) == (None, None)
+    assert [each["broker"] for each in shown.topics["orders"]["missing"]] == ["broker-b"]
+    overview = shown.overview
+    assert {name for name in OVERVIEW_FIGURES if overview[name] is None} >= {
+        "total_lag", "oldest_unconsumed_ms", "dead_letters", "in_rate", "out_rate", "disk_used_ratio",
     }  # fmt: skip
-    assert (shown.overview["brokers_answering"], shown.overview["lag_unknown_groups"]) == (0, 1)
-    assert shown.overview["brokers"][0]["reason"] == "no name server"
-    assert shown.groups["billing"]["unknown_reason"] == "no name server"
-    assert shown.topics["orders"]["messages"] is None
+    assert (overview["last_known"]["total_lag"], overview["brokers_answering"], len(overview["brokers"])) == (36, 1, 2)
+    assert (overview["topics"], overview["groups"]) == (1, 1), "the names are remembered"
+    assert overview["missing"] == [{"broker": "broker-b", "reason": SILENT.reason, "since": "2027-01-15T08:00:00.000Z"}]
+
+
+def test_a_silent_broker_takes_nothing_from_what_it_does_not_hold() -> None:
+    other = {"g": GroupStats({queue(0, "payments"): OffsetWrapper(9, 2)})}
+    shown = state(
+        reading(groups=other, missing=[SILENT], topics={"payments": topic("payments")}, **ends("payments", 9))
+    )
+    assert (shown.groups["g"]["lag"], shown.topics["payments"]["messages"]) == (7, 9)
+    assert shown.overview["total_lag"] is None
+
+
+def test_of_a_broker_that_never_said_what_it_holds_everything_is_unknown() -> None:
+    never = Missing("broker-b", B.addr, "not yet", None)
+    shown = state(reading(groups={"g": behind(9, 2)}, missing=[never]))
+    assert (shown.groups["g"]["lag"], shown.overview["groups"]) == (None, None)
+
+
+def test_without_a_broker_nothing_is_known() -> None:
+    empty = Reading(at=AT)
+    assert {name for name in OVERVIEW_FIGURES if state(empty).overview[name] is not None} == set()
+    assert state(empty).overview["unknown_reason"] == "the name server lists no broker"
+    away = Reading(at=AT, name_server_reason="name server a:1 refused the connection")
+    assert state(away).overview["unknown_reason"] == "name server a:1 refused the connection"
+
+
+def test_what_was_last_known_outlives_the_process() -> None:
+    before = StateBuilder()
+    before.step(reading(groups={"g": behind(10, 4)}, topics={"orders": topic("orders")}, **ends("orders", 10)))
+    after = StateBuilder()
+    after.begin_with(before.last_known())
+    shown = after.step(
+        reading(AT + 9_000, groups={"g": behind(0, 0)}, missing=[SILENT], topics={"orders": topic("orders")})
+    )
+    assert (shown.groups["g"]["last_known"]["lag"], shown.overview["last_known"]["total_lag"]) == (6, 6)
+    assert shown.topics["orders"]["last_known"]["messages"] == 10
 
 
 def test_an_empty_cluster_has_zero_lag() -> None:
     overview = state(reading()).overview
     assert (overview["total_lag"], overview["groups"], overview["dead_letters"]) == (0, 0, 0)
+    assert overview["oldest_unconsumed_ms"] == 0
 
 
-def test_rates_and_the_time_to_drain_come_from_two_readings() -> None:
-    group = state(
-        reading(groups={"billing": behind(100, 0)}), reading(AT + 1_000, groups={"billing": behind(110, 30)})
-    ).groups["billing"]
-    assert (group["in_rate"], group["out_rate"], group["lag"], group["drain_eta_ms"]) == (10, 30, 80, 4_000)
+def test_rates_are_averages_of_half_a_minute() -> None:
+    # Given a consumer that takes ten a second and commits every five seconds
+    group = watched([(100 + 10 * s, 50 * (s // 5)) for s in range(60)])
+    assert (group["in_rate"], group["out_rate"]) == (10, pytest.approx(10, rel=0.2))
+    for seconds in range(31, 60):
+        out_rate = watched([(100 + 10 * s, 50 * (s // 5)) for s in range(seconds)])["out_rate"]
+        assert out_rate == pytest.approx(10, rel=0.2)
+    assert watched([(100, 0), (110, 30)])["out_rate"] is None, "a second tells nothing of commits"
 
 
-def test_a_group_that_loses_ground_never_drains() -> None:
-    readings = [reading(AT + s * 1_000, groups={"billing": behind(100 * s, 10 * s)}) for s in range(1, 25)]
-    group = state(*readings).groups["billing"]
-    assert (group["state"], group["drain_eta_ms"], group["lag_per_second"]) == ("growing", None, 90)
+def test_the_time_to_drain_follows_from_both_rates() -> None:
+    group = watched([(1_000, 10 * s) for s in range(36)])
+    assert (group["lag"], group["drain_eta_ms"]) == (650, 65_000)
+    assert watched([(10 * s, 0) for s in range(36)])["drain_eta_ms"] is None
+    assert watched([(5, 5)])["drain_eta_ms"] == 0
 
 
-def test_a_group_is_active_with_clients_or_progress_and_idle_without() -> None:
-    members = {
-        "billing": GroupConnections({"c1": Connection("c1", "127.0.0.1:1")}, message_model=MessageModel.CLUSTERING)
-    }
-    stats = {"billing": behind(10, 10)}
-    active = state(reading(groups=stats, members=members)).groups["billing"]
-    assert (active["state"], active["clients"], active["mode"]) == ("active", 1, "clustering")
-    idle = state(reading(groups=stats, members={"billing": GroupConnections()})).groups["billing"]
-    assert (idle["state"], idle["clients"], idle["mode"]) == ("idle", 0, None)
-    moving = state(reading(groups=stats), reading(AT + 1_000, groups={"billing": behind(20, 20)})).groups["billing"]
-    assert (moving["state"], moving["clients"]) == ("active", None)
+@pytest.mark.parametrize(
+    ("word", "lags"),
+    [
+        ("caught_up", [(5, 5)]),
+        ("stalled", [(50, 5)] * 40),
+        ("stalled", [(50, 5)]),
+        ("consuming", [(1_000, 10 * s) for s in range(40)]),
+        ("consuming", [(100 + 10 * s, 10 * s) for s in range(90)]),
+        ("growing", [(100 * s, 10 * s) for s in range(90)]),
+        ("consuming", [(6 + s, s) for s in range(20)]),
+    ],
+)
+def test_one_word_tells_how_a_group_is(word: str, lags: list[tuple[int, int]]) -> None:
+    members = {"g": GroupConnections({"c1": Connection("c1", "127.0.0.1:1")})} if word == "consuming" else {}
+    assert watched(lags, members=members)["state"] == word
+
+
+def test_a_group_that_read_nothing_yet_is_idle() -> None:
+    group = state(reading(groups={"g": GroupStats()})).groups["g"]
+    assert (group["state"], group["lag"], group["time_lag_ms"]) == ("idle", 0, 0)
+
+
+def test_members_and_mode_are_told_when_all_brokers_told_them() -> None:
+    online = GroupConnections({"c1": Connection("c1", "127.0.0.1:1")}, message_model=MessageModel.CLUSTERING)
+    stats = {"g": behind(10, 10)}
+    shown = state(reading(groups=stats, members={"g": online})).groups["g"]
+    assert (shown["clients"], shown["mode"]) == (1, "clustering")
+    nobody = state(reading(groups=stats, members={"g": GroupConnections()})).groups["g"]
+    assert (nobody["clients"], nobody["mode"]) == (0, None)
+    assert state(reading(groups=stats)).groups["g"]["clients"] is None, "not asked yet"
 
 
 def test_the_time_lag_is_that_of_the_oldest_message_if_all_are_known() -> None:
     stats = GroupStats({queue(0): OffsetWrapper(5, 0), queue(1): OffsetWrapper(5, 0), queue(2): OffsetWrapper(5, 5)})
-    both = state(reading(groups={"g": stats}, delays={"g": {queue(0): 100, queue(1): 900}})).groups["g"]
-    assert (both["time_lag_ms"], [q["time_lag_ms"] for q in both["queues"]]) == (900, [100, 900, 0])
-    one = state(reading(groups={"g": stats}, delays={"g": {queue(0): 100}}))
+    first, second = Delay(0, AT - 100, AT), Delay(0, AT - 900, AT)
+    both = state(reading(groups={"g": stats}, delays={("g", queue(0)): first, ("g", queue(1)): second}))
+    assert (both.groups["g"]["time_lag_ms"], both.overview["oldest_unconsumed_ms"]) == (900, 900)
+    assert [each["time_lag_ms"] for each in both.groups["g"]["queues"]] == [100, 900, 0]
+    one = state(reading(groups={"g": stats}, delays={("g", queue(0)): first}))
     assert one.groups["g"]["time_lag_ms"] is None
-    assert one.overview["oldest_unconsumed_ms"] is None, "somebody waits, and nobody knows for how long"
+    overview = one.overview
+    assert overview["oldest_unconsumed_ms"] is None, "somebody waits, and nobody knows for how long"
+    assert (overview["groups_behind"], overview["groups_timed"]) == (1, 0)
+
+
+def test_a_queue_without_a_committed_offset_is_late_by_nothing_that_is_known() -> None:
+    stats = GroupStats({queue(0): OffsetWrapper(5, 0), queue(1): OffsetWrapper(5, 2)})
+    delays = {("g", queue(0)): Delay(0, None, AT), ("g", queue(1)): Delay(2, AT - 700, AT)}
+    shown = state(reading(groups={"g": stats}, delays=delays))
+    assert [each["time_lag_ms"] for each in shown.groups["g"]["queues"]] == [None, 700]
+    assert (shown.groups["g"]["time_lag_ms"], shown.overview["oldest_unconsumed_ms"]) == (700, 700)
+
+
+def test_a_delay_grows_while_the_group_stands_and_is_as_old_as_it_is_when_it_went_on() -> None:
+    stands = {("g", queue()): Delay(4, AT - 1_000, AT)}
+    later = reading(AT + 5_000, groups={"g": behind(10, 4)}, delays=stands)
+    assert state(later).groups["g"]["time_lag_ms"] == 6_000
+    went_on = state(reading(AT + 5_000, groups={"g": behind(10, 6)}, delays=stands)).groups["g"]
+    assert (went_on["time_lag_ms"], went_on["measured_at"]) == (1_000, "2027-01-15T08:00:00.000Z")
 
 
 def test_leases_are_told_where_brokers_tell_them() -> None:
@@ -134,19 +249,12 @@ def test_leases_are_told_where_brokers_tell_them() -> None:
     assert state(reading(groups={"g": behind(10, 4)})).groups["g"]["leases"] is None
 
 
-def test_a_topic_shows_the_worst_lag_of_its_groups() -> None:
+def test_the_groups_of_a_topic_give_it_its_largest_lag() -> None:
+    topics = {"orders": topic("orders")}
     groups = {"a": behind(10, 4), "b": behind(10, 1)}
-    figures = TopicStats({queue(): TopicOffset(2, 10, AT)})
-    shown = state(reading(groups=groups, topics={"orders": topic("orders")}, topic_stats={"orders": figures}))
-    assert shown.topics["orders"] | {"last_stored_at": ""} == {
-        "name": "orders", "messages": 8, "in_rate": None, "last_stored_at": "", "groups": 2, "max_lag": 9,
-    }  # fmt: skip
-
-
-def test_the_worst_lag_is_unknown_when_one_group_is() -> None:
-    groups = {"a": behind(10, 4), "b": behind(10, 1, failed={"x": SILENT})}
-    shown = state(reading(groups=groups, topics={"orders": topic("orders")}))
-    assert (shown.topics["orders"]["groups"], shown.topics["orders"]["max_lag"]) == (2, None)
+    shown = state(reading(groups=groups, topics=topics, **ends("orders", 10))).topics["orders"]
+    assert (shown["groups"], shown["max_lag"], shown["messages"]) == (2, 9, 10)
+    assert shown["measured_at"] == "2027-01-15T08:00:00.000Z"
 
 
 def test_retry_topics_count_for_the_lag_and_are_not_named() -> None:
@@ -157,26 +265,35 @@ def test_retry_topics_count_for_the_lag_and_are_not_named() -> None:
 
 def test_dead_letters_are_counted_or_unknown() -> None:
     dead = {name: topic(name, TopicKind.DEAD_LETTER) for name in ("%DLQ%a", "%DLQ%b")}
-    counts = {"%DLQ%a": TopicStats({queue(0, "%DLQ%a"): TopicOffset(0, 7, AT)}), "%DLQ%b": TopicStats()}
-    counted = state(reading(topics=dead, topic_stats=counts)).overview
+    seven = {"%DLQ%a": {queue(0, "%DLQ%a"): TopicOffset(0, 7, AT)}}
+    at = {"%DLQ%a": AT, "%DLQ%b": AT}
+    counted = state(reading(topics=dead, ends={**seven, "%DLQ%b": {}}, ends_at=at)).overview
     assert (counted["dead_letters"], counted["dead_letter_groups"]) == (7, 1)
-    not_yet = state(reading(topics=dead, topic_stats={"%DLQ%a": counts["%DLQ%a"]})).overview
+    not_yet = state(reading(topics=dead, ends=seven, ends_at={"%DLQ%a": AT})).overview
     assert (not_yet["dead_letters"], not_yet["dead_letter_groups"]) == (None, None)
 
 
 def test_the_worst_groups_come_first_the_unknown_before_all() -> None:
     groups = {name: behind(lag, 0) for name, lag in zip("abcdefg", (3, 1, 4, 0, 5, 9, 2), strict=True)}
-    groups["x"] = behind(1, 0, failed={"b": SILENT})
-    worst = state(reading(groups=groups)).overview["worst_groups"]
+    shown = reading(groups=groups)
+    shown.groups["x"] = Group("x")
+    worst = state(shown).overview["worst_groups"]
     assert [group["name"] for group in worst] == ["x", "f", "e", "c", "a"]
     assert set(worst[0]) == set(summary(state(reading(groups=groups)).groups["a"]))
 
 
+def test_a_broker_that_restarted_has_no_rate_until_it_counted_anew() -> None:
+    def at(second: int, total: int) -> Reading:
+        return reading(AT + second * 1_000, table={"msgPutTotalTodayNow": str(total)})
+
+    assert state(at(0, 100), at(10, 200)).overview["in_rate"] == 10
+    assert state(at(0, 100), at(10, 200), at(11, 3)).overview["in_rate"] is None
+    assert state(at(0, 100), at(10, 200), at(11, 3), at(21, 53)).overview["in_rate"] == 5
+
+
 def test_the_days_to_a_full_disk_follow_the_last_hours() -> None:
     def at(minute: int, ratio: float) -> Reading:
-        return reading(
-            AT + minute * 60_000, runtimes=Answers({"10.0.0.1:10911": runtime(commitLogDiskRatio=str(ratio))})
-        )
+        return reading(AT + minute * 60_000, table={"commitLogDiskRatio": str(ratio)})
 
     # Half of the disk fills by a hundredth an hour
     filling = state(*(at(minute, 0.5 + minute / 60 / 100) for minute in range(121)))
@@ -184,4 +301,5 @@ def test_the_days_to_a_full_disk_follow_the_last_hours() -> None:
     assert days is not None
     assert abs(days - 48 / 24) < 0.05
     assert state(*(at(minute, 0.5) for minute in range(121))).overview["disk_days_to_full"] is None
-    assert state(at(0, 0.5), at(1, 0.6)).overview["disk_days_to_full"] is None, "a minute is no trend"
+    less_than_an_hour = [at(minute, 0.5 + minute / 100) for minute in range(59)]
+    assert state(*less_than_an_hour).overview["disk_days_to_full"] is None
