@@ -119,10 +119,10 @@ class Publisher:
         self._store = store
         self._last: dict[str, Event] = {}
 
-    async def publish(self, states: Mapping[str, Any]) -> None:
-        """Publish in two round trips to Redis, and one more for each subject that somebody watches."""
+    async def publish(self, states: Mapping[str, Any]) -> set[str]:
+        """Publish in two round trips to Redis, and one more for each subject that somebody watches; return those."""
         if not states:
-            return
+            return set()
         events = await _number(states, self._store)
         watched = await _keep(events, self._store)
         layer = get_channel_layer()
@@ -131,6 +131,7 @@ class Publisher:
             if event["subject"] in watched:
                 await layer.group_send(channel_group(event["subject"]), dict(self._shortened(event)))
         self._last = {event["subject"]: event for event in events if event["subject"].startswith(_LISTS)}
+        return watched
 
     def _shortened(self, event: Event) -> Event:
         """Return the event as a delta, where the one just before it was published here too."""

@@ -1,9 +1,11 @@
-"""The state of a cluster now: as the sampler published it last, or asked afresh where it has not yet spoken."""
+"""The state of a cluster now: as the sampler published it last, with its age; or asked where it has not yet spoken."""
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 from functools import cache
 from typing import Any, Final
 
@@ -15,13 +17,21 @@ from broker_core.client.errors import GroupNotFound
 from broker_core.protocol.codes import ResponseCode
 from console import live
 from console.clusters import connections
+from console.clusters.memory import Remembered, Sighting, aremembered
 from console.errors import RedisUnreachable
-from console.lag import history
+from console.lag import history, looks
+from console.lag.flights import Flights
+from console.lag.group_state import summary
 from console.lag.reading import Reader
-from console.lag.state import WORST_GROUPS, ClusterState, StateBuilder, summary
+from console.lag.state import WORST_GROUPS, ClusterState, StateBuilder
 
-# The sampler speaks once a second; when it has been silent for longer, it is better to ask.
-_FRESH_MS: Final = 5_000
+# Older than this it says nothing any more about whether a cluster can be reached.
+_FRESH_MS: Final = 15_000
+# One question to a whole cluster waits longer for its brokers than a step of the sampler, which comes again.
+_PATIENCE_SECONDS: Final = 3.0
+
+_log = logging.getLogger(__name__)
+_flights: Flights[ClusterState] = Flights()
 
 
 def store() -> redis.Redis:
@@ -36,7 +46,8 @@ def _store_at(url: str) -> redis.Redis:
 
 def overview(cluster: str) -> dict[str, Any]:
     """Return the key figures; raise ClusterNotFound."""
-    return find_overview(cluster) or _asked(cluster).overview
+    sampled: dict[str, Any] | None = _sampled(live.overview(cluster))
+    return sampled or _asked(cluster).overview
 
 
 def groups(cluster: str) -> list[dict[str, Any]]:
@@ -50,7 +61,8 @@ def group(cluster: str, name: str) -> dict[str, Any]:
     sampled: dict[str, Any] | None = _sampled(live.group(cluster, name))
     if sampled:
         return sampled
-    asked = _asked(cluster).groups.get(name)
+    # A question that was under way already may be older than the group.
+    asked = _asked(cluster).groups.get(name) or _asked(cluster).groups.get(name)
     if asked is None:
         raise GroupNotFound(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, f"no consumer group is named {name!r}", cluster)
     return asked
@@ -62,10 +74,18 @@ def topics(cluster: str) -> dict[str, dict[str, Any]]:
     return {topic["name"]: topic for topic in sampled["items"]} if sampled else _asked(cluster).topics
 
 
+def look(cluster: str, *, topics: Iterable[str] = (), groups: Iterable[str] = ()) -> None:
+    """Let the sampler measure first what a page shows now."""
+    try:
+        looks.look(store(), cluster, topics=topics, groups=groups)
+    except redis.RedisError as error:
+        _log.warning("redis: not noted what is looked at (%s)", error)
+
+
 def find_overview(cluster: str) -> dict[str, Any] | None:
-    """Return the key figures as sampled last, None when there are none; asks no broker."""
+    """Return the key figures as sampled in the last seconds, None when there are none; asks no broker."""
     sampled: dict[str, Any] | None = _sampled(live.overview(cluster))
-    return sampled
+    return None if sampled is None or sampled["at"] < live.rfc3339(_now_ms() - _FRESH_MS) else sampled
 
 
 def overview_history(cluster: str, wanted: str) -> dict[str, Any]:
@@ -101,20 +121,39 @@ def _span(range_: history.Range, end: int) -> dict[str, Any]:
 
 
 def _sampled(subject: str) -> Any:
+    """Return the last state of a minute, which says how old it is; asking the brokers again would not be quicker."""
     try:
         event = live.last_state_sync(subject, store=store())
     except redis.RedisError:  # without it there are no samples, but the brokers can still be asked
         return None
-    if event is None or event["at"] < live.rfc3339(_now_ms() - _FRESH_MS):
-        return None
-    return event["data"]
+    return None if event is None else event["data"]
 
 
 def _asked(cluster: str) -> ClusterState:
-    async def question(admin: Admin) -> ClusterState:
-        return StateBuilder().step(await Reader(admin).step(_now_ms()))
+    """Ask the brokers, once for all who want to know at the same time."""
 
-    return connections.ask(cluster, question)
+    async def question(admin: Admin) -> ClusterState:
+        reader = Reader(admin, _Recalled(cluster), patience=_PATIENCE_SECONDS)
+        try:
+            return StateBuilder().step(await reader.step(_now_ms()))
+        finally:
+            await reader.close()
+
+    return _flights.join(cluster, lambda: connections.ask(cluster, question))
+
+
+class _Recalled:
+    """The memory of a cluster for who looks only once: the sampler is who writes it down."""
+
+    def __init__(self, cluster: str) -> None:
+        self._cluster = cluster
+
+    async def recall(self) -> Remembered:
+        """Return what is remembered."""
+        return await aremembered(self._cluster)
+
+    async def keep(self, sightings: Iterable[Sighting], at: datetime) -> None:
+        """Leave it to the sampler."""
 
 
 def _now_ms() -> int:

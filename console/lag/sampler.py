@@ -9,16 +9,20 @@ import time
 from contextlib import suppress
 from typing import Any, Final
 
+import orjson
 import redis.asyncio
 from django.conf import settings
 
 from console import live
 from console.clusters.connections import Connections
+from console.clusters.memory import SavedMemory
 from console.clusters.models import Cluster
 from console.clusters.services import find_address
 from console.lag import history
-from console.lag.reading import Reader
-from console.lag.state import ClusterState, StateBuilder, summary
+from console.lag.group_state import summary
+from console.lag.looks import Looks
+from console.lag.reading import Memory, Reader
+from console.lag.state import ClusterState, StateBuilder
 
 BEAT_KEY: Final = "gantry:sampler:beat"
 LEADER_KEY: Final = "gantry:sampler:leader"
@@ -29,6 +33,9 @@ _LEADER_TTL_MS: Final = 10_000
 _CLUSTERS_EVERY_SECONDS: Final = 5.0
 # A cluster that answers nothing must not hold its own step up for ever.
 _STEP_TIMEOUT_SECONDS: Final = 10.0
+_LAST_KNOWN_KEY: Final = "gantry:last-known:"
+_LAST_KNOWN_EVERY_MS: Final = 10_000
+_LAST_KNOWN_SECONDS: Final = 7 * 24 * 3600
 
 _log = logging.getLogger(__name__)
 
@@ -40,24 +47,50 @@ def _now_ms() -> int:
 class ClusterSampler:
     """One cluster: its reader, its memory, its history."""
 
-    def __init__(self, name: str, connections: Connections, store: redis.asyncio.Redis) -> None:
+    def __init__(
+        self, name: str, connections: Connections, store: redis.asyncio.Redis, memory: Memory | None = None
+    ) -> None:
         self._name = name
         self._connections = connections
         self._store = store
         self._publisher = live.Publisher(store)
+        self._memory = memory or SavedMemory(name)
         self._reader: Reader | None = None
         self._session: object = None
         self._builder = StateBuilder()
         self._keeper = history.Keeper()
+        self._looks = Looks(name, store)
+        self._last_known_at: int | None = None
 
     async def step(self, now: int) -> None:
         """Take one sample at `now` (ms), keep and publish it."""
         session = await self._connections.session(self._name)
         if self._reader is None or session is not self._session:
-            self._reader, self._session = Reader(await self._connections.admin(self._name)), session
-        state = self._builder.step(await self._reader.step(now))
+            await self.close()
+            self._reader, self._session = Reader(await self._connections.admin(self._name), self._memory), session
+        await self._keep_last_known(now)
+        state = self._builder.step(await self._reader.step(now, await self._looks.now(now)))
         await self._keeper.keep(self._store, now, self._points(state))
-        await self._publisher.publish(self._events(state))
+        self._looks.watched = await self._publisher.publish(self._events(state))
+
+    async def close(self) -> None:
+        """End the questions that are under way."""
+        if self._reader is not None:
+            await self._reader.close()
+            self._reader = None
+
+    async def _keep_last_known(self, now: int) -> None:
+        """Read once, and write now and then, the figures that outlive this process."""
+        key = _LAST_KNOWN_KEY + self._name
+        if self._last_known_at is None:
+            kept = await self._store.get(key)
+            if kept is not None:
+                self._builder.begin_with(orjson.loads(kept))
+        elif now - self._last_known_at < _LAST_KNOWN_EVERY_MS:
+            return
+        else:
+            await self._store.set(key, orjson.dumps(self._builder.last_known()), ex=_LAST_KNOWN_SECONDS)
+        self._last_known_at = now
 
     def _points(self, state: ClusterState) -> dict[str, list[float | None]]:
         points: dict[str, list[float | None]] = {
@@ -142,14 +175,18 @@ class Sampler:
         sampler = ClusterSampler(name, self._connections, self._store)
         clock = asyncio.get_running_loop().time
         failed_before = False
-        while True:
-            started = clock()
-            try:
-                async with asyncio.timeout(_STEP_TIMEOUT_SECONDS):
-                    await sampler.step(_now_ms())
-                failed_before = False
-            except Exception as error:  # noqa: BLE001 - the top of a task
-                if not failed_before:
-                    _log.exception("cluster=%s: no sample (%s)", name, error)
-                failed_before = True
-            await asyncio.sleep(max(0.05, STEP_SECONDS - (clock() - started)))
+        try:
+            while True:
+                started = clock()
+                try:
+                    async with asyncio.timeout(_STEP_TIMEOUT_SECONDS):
+                        await sampler.step(_now_ms())
+                    failed_before = False
+                except Exception as error:  # noqa: BLE001 - the top of a task
+                    if not failed_before:
+                        _log.exception("cluster=%s: no sample (%s)", name, error)
+                    failed_before = True
+                await asyncio.sleep(max(0.05, STEP_SECONDS - (clock() - started)))
+        finally:
+            await sampler.close()
+            await self._connections.leave(name)
