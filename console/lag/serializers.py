@@ -8,9 +8,51 @@ from rest_framework import serializers
 
 from console.fields import MomentField
 
-GROUP_STATES: Final = ["active", "idle", "growing", "unknown"]
+GROUP_STATES: Final = ["unknown", "idle", "caught_up", "consuming", "growing", "stalled"]
 GROUP_MODES: Final = ["clustering", "broadcast"]
 RANGES: Final = ["15m", "1h", "6h", "24h", "7d"]
+
+
+class MissingBrokerSerializer(serializers.Serializer[Any]):
+    """A known broker whose answer lacks."""
+
+    broker = serializers.CharField()
+    reason = serializers.CharField()
+    since = MomentField(allow_null=True)
+
+
+class GroupLastKnownSerializer(serializers.Serializer[Any]):
+    """The figures of a group as they were measured last, while they are unknown."""
+
+    at = MomentField()
+    lag = serializers.IntegerField(allow_null=True)
+    time_lag_ms = serializers.IntegerField(allow_null=True)
+    in_rate = serializers.FloatField(allow_null=True)
+    out_rate = serializers.FloatField(allow_null=True)
+
+
+class TopicLastKnownSerializer(serializers.Serializer[Any]):
+    """The figures of a topic as they were measured last, while they are unknown."""
+
+    at = MomentField()
+    messages = serializers.IntegerField(allow_null=True)
+    in_rate = serializers.FloatField(allow_null=True)
+    last_stored_at = MomentField(allow_null=True)
+    max_lag = serializers.IntegerField(allow_null=True)
+
+
+class OverviewLastKnownSerializer(serializers.Serializer[Any]):
+    """The key figures of a cluster as they were measured last, while they are unknown."""
+
+    at = MomentField()
+    total_lag = serializers.IntegerField(allow_null=True)
+    oldest_unconsumed_ms = serializers.IntegerField(allow_null=True)
+    dead_letters = serializers.IntegerField(allow_null=True)
+    topics = serializers.IntegerField(allow_null=True)
+    groups = serializers.IntegerField(allow_null=True)
+    in_rate = serializers.FloatField(allow_null=True)
+    out_rate = serializers.FloatField(allow_null=True)
+    disk_used_ratio = serializers.FloatField(allow_null=True)
 
 
 class BrokerSerializer(serializers.Serializer[Any]):
@@ -33,6 +75,7 @@ class GroupSummarySerializer(serializers.Serializer[Any]):
     """A consumer group in one line."""
 
     name = serializers.CharField()
+    measured_at = MomentField(allow_null=True, help_text="When the oldest of its figures was read.")
     state = serializers.ChoiceField(GROUP_STATES)
     mode = serializers.ChoiceField(GROUP_MODES, allow_null=True)
     clients = serializers.IntegerField(allow_null=True)
@@ -41,10 +84,12 @@ class GroupSummarySerializer(serializers.Serializer[Any]):
     time_lag_ms = serializers.IntegerField(allow_null=True, help_text="Age of the oldest message not consumed.")
     in_rate = serializers.FloatField(allow_null=True, help_text="Messages a second into its topics.")
     out_rate = serializers.FloatField(allow_null=True, help_text="Messages a second that it consumes.")
-    lag_per_second = serializers.FloatField(allow_null=True, help_text="Change of the lag over the last seconds.")
+    lag_per_second = serializers.FloatField(allow_null=True, help_text="Change of the lag over five minutes.")
     drain_eta_ms = serializers.IntegerField(allow_null=True)
     leases = serializers.IntegerField(allow_null=True, help_text="Messages handed out and not settled.")
     unknown_reason = serializers.CharField(allow_null=True)
+    missing = MissingBrokerSerializer(many=True)
+    last_known = GroupLastKnownSerializer(allow_null=True)
 
 
 class GroupQueueSerializer(serializers.Serializer[Any]):
@@ -86,8 +131,12 @@ class OverviewSerializer(serializers.Serializer[Any]):
     out_rate = serializers.FloatField(allow_null=True)
     total_lag = serializers.IntegerField(allow_null=True)
     lag_unknown_groups = serializers.IntegerField()
-    oldest_unconsumed_ms = serializers.IntegerField(allow_null=True)
+    oldest_unconsumed_ms = serializers.IntegerField(
+        allow_null=True, help_text="Of all groups; null while one of those behind was not timed yet."
+    )
     oldest_group = serializers.CharField(allow_null=True)
+    groups_behind = serializers.IntegerField(allow_null=True)
+    groups_timed = serializers.IntegerField(allow_null=True, help_text="How many of those behind were timed.")
     dead_letters = serializers.IntegerField(allow_null=True)
     dead_letter_groups = serializers.IntegerField(allow_null=True)
     disk_used_ratio = serializers.FloatField(allow_null=True)
@@ -98,6 +147,10 @@ class OverviewSerializer(serializers.Serializer[Any]):
     topics = serializers.IntegerField(allow_null=True)
     groups = serializers.IntegerField(allow_null=True)
     worst_groups = GroupSummarySerializer(many=True)
+    missing = MissingBrokerSerializer(many=True)
+    unknown_reason = serializers.CharField(allow_null=True)
+    name_server_reason = serializers.CharField(allow_null=True, help_text="Why no name server answers.")
+    last_known = OverviewLastKnownSerializer(allow_null=True)
 
 
 def _points() -> serializers.ListField:

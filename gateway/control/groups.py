@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from broker_core.client.admin.groups import Group, GroupConnections
-from broker_core.client.errors import GroupNotFound
+from broker_core.client.errors import GroupNotFound, Unreachable
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.versions import version_name
 from console import etags
@@ -17,8 +17,8 @@ from console.accounts.permissions import actor_of, require
 from console.clusters import operations
 from console.errors import AlreadyExists, Conflict
 from console.lag import current
+from console.lag.group_state import config_of
 from console.lag.serializers import GroupSerializer, GroupSummarySerializer, LagHistorySerializer
-from console.lag.state import config_of
 from console.paging import PAGE_PARAMETERS, page_of, page_sequence
 from gateway.control.cluster_view import RANGE, ClusterListView, ClusterScopedView, range_of, sorted_rows
 from gateway.control.group_shapes import (
@@ -53,6 +53,7 @@ class GroupsView(ClusterListView):
         part = request.query_params.get("search", "").lower()
         rows = [group for group in self.visible(current.groups(cluster)) if part in group["name"].lower()]
         page = page_sequence(request, sorted_rows(request, rows, SORTABLE), key=lambda row: str(row["name"]))
+        current.look(cluster, groups=[str(row["name"]) for row in page.items])
         return Response({"items": page.items, "next_cursor": page.next_cursor, "total": page.total})
 
     @extend_schema(
@@ -79,7 +80,16 @@ class GroupView(ClusterScopedView):
     @extend_schema(operation_id="getGroup", tags=["groups"], responses=GroupSerializer)
     def get(self, request: Request, cluster: str, group: str) -> Response:
         """Return a consumer group, queue by queue."""
-        return self._answer(self._found(group))
+        current.look(cluster, groups=[group])
+        try:
+            found = self._found(group)
+        except (GroupNotFound, Unreachable):
+            # It is remembered of a broker that does not answer, or there is none.
+            remembered = current.group(cluster, group)
+            if not remembered["missing"]:
+                raise
+            return Response(remembered)
+        return self._answer(found)
 
     @extend_schema(
         operation_id="updateGroup",

@@ -7,7 +7,7 @@ from typing import Any, Final
 from rest_framework import serializers
 
 from console.fields import MomentField
-from console.lag.serializers import GroupSummarySerializer
+from console.lag.serializers import GroupSummarySerializer, MissingBrokerSerializer, TopicLastKnownSerializer
 from console.paging import page_of
 
 KINDS: Final = ["normal", "retry", "dlq", "system"]
@@ -24,11 +24,14 @@ class TopicSummarySerializer(serializers.Serializer[Any]):
     read_queues = serializers.IntegerField(help_text="On each broker.")
     write_queues = serializers.IntegerField(help_text="On each broker.")
     permission = serializers.ChoiceField(SHOWN_PERMISSIONS)
+    measured_at = MomentField(allow_null=True, help_text="When its figures were read.")
     messages = serializers.IntegerField(allow_null=True)
     in_rate = serializers.FloatField(allow_null=True)
     last_stored_at = MomentField(allow_null=True)
     groups = serializers.IntegerField(allow_null=True)
     max_lag = serializers.IntegerField(allow_null=True)
+    missing = MissingBrokerSerializer(many=True)
+    last_known = TopicLastKnownSerializer(allow_null=True)
 
 
 class TopicCountsSerializer(serializers.Serializer[Any]):
@@ -82,10 +85,11 @@ class TopicQueueSerializer(serializers.Serializer[Any]):
 
     broker = serializers.CharField()
     queue_id = serializers.IntegerField()
-    min_offset = serializers.IntegerField()
-    max_offset = serializers.IntegerField()
-    count = serializers.IntegerField()
+    min_offset = serializers.IntegerField(allow_null=True)
+    max_offset = serializers.IntegerField(allow_null=True)
+    count = serializers.IntegerField(allow_null=True)
     last_stored_at = MomentField(allow_null=True)
+    unknown_reason = serializers.CharField(allow_null=True)
 
 
 class TopicQueuesSerializer(serializers.Serializer[Any]):

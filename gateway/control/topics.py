@@ -11,13 +11,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from broker_core.client.admin import Admin
-from broker_core.client.admin.topics import Topic
-from broker_core.client.errors import TopicNotFound
+from broker_core.client.admin.topics import Topic, TopicStats
+from broker_core.client.errors import TopicNotFound, Unreachable
+from broker_core.protocol.bodies import MessageQueue, TopicOffset
 from broker_core.protocol.codes import PERM_READ, PERM_WRITE
 from broker_core.protocol.versions import version_name
 from console import etags
 from console.accounts.permissions import actor_of, allows, require
 from console.clusters import operations
+from console.clusters.known_topics import known_topic, known_topics
 from console.errors import AlreadyExists, Conflict
 from console.lag import current
 from console.live import rfc3339
@@ -41,7 +43,8 @@ _DELETE_IF_MATCH: Final = OpenApiParameter(
     "If-Match", str, OpenApiParameter.HEADER, description="Its ETag, or `*`; needed unless it is a dry run."
 )
 _PERMISSIONS: Final = {"rw": PERM_READ | PERM_WRITE, "r": PERM_READ, "w": PERM_WRITE}
-_UNKNOWN: Final[dict[str, Any]] = dict.fromkeys(("messages", "in_rate", "last_stored_at", "groups", "max_lag"))
+_NOT_MEASURED: Final = ("measured_at", "messages", "in_rate", "last_stored_at", "groups", "max_lag", "last_known")
+_UNKNOWN: Final[dict[str, Any]] = {**dict.fromkeys(_NOT_MEASURED), "missing": []}
 
 
 class TopicsView(ClusterListView):
@@ -65,14 +68,13 @@ class TopicsView(ClusterListView):
             raise serializers.ValidationError({"kind": f"must be one of {', '.join(KINDS)}, all"})
         part = request.query_params.get("search", "").lower()
 
-        async def question(admin: Admin) -> list[Topic]:
-            return list((await admin.topics.list()).raise_if_none().found.values())
-
         figures = current.topics(cluster)
-        every = self.visible({**_settings(topic), **_figures(figures, topic.name)} for topic in self.ask(question))
+        known = known_topics(cluster)
+        every = self.visible({**_settings(topic), **_figures(figures, topic.name)} for topic in known)
         found = [row for row in every if part in row["name"].lower()]
         rows = [row for row in found if kind in ("all", row["kind"])]
         page = page_sequence(request, sorted_rows(request, rows, SORTABLE), key=lambda row: str(row["name"]))
+        current.look(cluster, topics=[str(row["name"]) for row in page.items])
         counts = Counter(row["kind"] for row in found)
         return Response(
             {
@@ -108,7 +110,8 @@ class TopicView(ClusterScopedView):
     @extend_schema(operation_id="getTopic", tags=["topics"], responses=TopicSerializer)
     def get(self, request: Request, cluster: str, topic: str) -> Response:
         """Return a topic."""
-        return _answer(cluster, operations.find_topic(cluster, topic))
+        current.look(cluster, topics=[topic])
+        return _answer(cluster, known_topic(cluster, topic))
 
     @extend_schema(
         operation_id="updateTopic",
@@ -166,21 +169,26 @@ class TopicQueuesView(ClusterScopedView):
     def get(self, request: Request, cluster: str, topic: str) -> Response:
         """Return the readable range of each queue."""
 
-        async def question(admin: Admin) -> list[dict[str, Any]]:
-            stats = await admin.topics.stats(topic)
-            return [
-                {
-                    "broker": queue.broker_name,
-                    "queue_id": queue.queue_id,
-                    "min_offset": offset.min_offset,
-                    "max_offset": offset.max_offset,
-                    "count": offset.max_offset - offset.min_offset,
-                    "last_stored_at": rfc3339(offset.last_update_timestamp) if offset.last_update_timestamp else None,
-                }
-                for queue, offset in stats.queues.items()
-            ]
+        known = known_topic(cluster, topic)
+        current.look(cluster, topics=[topic])
 
-        return Response({"items": self.ask(question)})
+        async def question(admin: Admin) -> TopicStats:
+            return await admin.topics.stats(topic)
+
+        try:
+            stats = self.ask(question)
+        except (TopicNotFound, Unreachable):  # it is remembered of brokers that do not answer
+            stats = TopicStats()
+        told = {queue.broker_name for queue in stats.queues}
+        missing = _figures(current.topics(cluster), topic)["missing"]
+        reasons = {each["broker"]: each["reason"] for each in missing}
+        unknown = [
+            _unknown_queue(broker, queue_id, reasons.get(broker, f"{broker} did not answer"))
+            for broker, config in sorted(known.configs.items())
+            if broker not in told
+            for queue_id in range(config.read_queue_nums)
+        ]
+        return Response({"items": [_queue(queue, end) for queue, end in stats.queues.items()] + unknown})
 
 
 class TopicGroupsView(ClusterScopedView):
@@ -220,6 +228,23 @@ class TopicProducersView(ClusterScopedView):
             ]
 
         return Response({"items": self.ask(question)})
+
+
+def _queue(queue: MessageQueue, end: TopicOffset) -> dict[str, Any]:
+    return {
+        "broker": queue.broker_name,
+        "queue_id": queue.queue_id,
+        "min_offset": end.min_offset,
+        "max_offset": end.max_offset,
+        "count": end.max_offset - end.min_offset,
+        "last_stored_at": rfc3339(end.last_update_timestamp) if end.last_update_timestamp else None,
+        "unknown_reason": None,
+    }
+
+
+def _unknown_queue(broker: str, queue_id: int, reason: str) -> dict[str, Any]:
+    unknown = ("min_offset", "max_offset", "count", "last_stored_at")
+    return {"broker": broker, "queue_id": queue_id, **dict.fromkeys(unknown), "unknown_reason": reason}
 
 
 def _settings(topic: Topic) -> dict[str, Any]:

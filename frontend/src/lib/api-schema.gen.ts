@@ -1088,6 +1088,11 @@ export interface components {
         /** @description A consumer group, queue by queue. */
         Group: {
             name: string;
+            /**
+             * Format: date-time
+             * @description When the oldest of its figures was read.
+             */
+            measured_at: string | null;
             state: components["schemas"]["GroupState"];
             mode: components["schemas"]["GroupMode"] | components["schemas"]["NullEnum"];
             clients: number | null;
@@ -1107,13 +1112,15 @@ export interface components {
             out_rate: number | null;
             /**
              * Format: double
-             * @description Change of the lag over the last seconds.
+             * @description Change of the lag over five minutes.
              */
             lag_per_second: number | null;
             drain_eta_ms: number | null;
             /** @description Messages handed out and not settled. */
             leases: number | null;
             unknown_reason: string | null;
+            missing: components["schemas"]["MissingBroker"][];
+            last_known: components["schemas"]["GroupLastKnown"] | null;
             /** Format: date-time */
             at: string;
             queues: components["schemas"]["GroupQueue"][];
@@ -1150,6 +1157,17 @@ export interface components {
             /** @default true */
             consume_broadcast_enabled: boolean;
         };
+        /** @description The figures of a group as they were measured last, while they are unknown. */
+        GroupLastKnown: {
+            /** Format: date-time */
+            at: string;
+            lag: number | null;
+            time_lag_ms: number | null;
+            /** Format: double */
+            in_rate: number | null;
+            /** Format: double */
+            out_rate: number | null;
+        };
         /** @enum {string} */
         GroupMode: "clustering" | "broadcast";
         /** @description How far a group is in one queue. */
@@ -1165,7 +1183,7 @@ export interface components {
             unknown_reason: string | null;
         };
         /** @enum {string} */
-        GroupState: "active" | "idle" | "growing" | "unknown";
+        GroupState: "unknown" | "idle" | "caught_up" | "consuming" | "growing" | "stalled";
         /** @description What a group wants of a topic. */
         GroupSubscription: {
             topic: string;
@@ -1179,6 +1197,11 @@ export interface components {
         /** @description A consumer group in one line. */
         GroupSummary: {
             name: string;
+            /**
+             * Format: date-time
+             * @description When the oldest of its figures was read.
+             */
+            measured_at: string | null;
             state: components["schemas"]["GroupState"];
             mode: components["schemas"]["GroupMode"] | components["schemas"]["NullEnum"];
             clients: number | null;
@@ -1198,13 +1221,15 @@ export interface components {
             out_rate: number | null;
             /**
              * Format: double
-             * @description Change of the lag over the last seconds.
+             * @description Change of the lag over five minutes.
              */
             lag_per_second: number | null;
             drain_eta_ms: number | null;
             /** @description Messages handed out and not settled. */
             leases: number | null;
             unknown_reason: string | null;
+            missing: components["schemas"]["MissingBroker"][];
+            last_known: components["schemas"]["GroupLastKnown"] | null;
         };
         /** @description A page of GroupSummary. */
         GroupSummaryPage: {
@@ -1368,6 +1393,13 @@ export interface components {
             size_bytes: number;
             reconsume_times: number;
         };
+        /** @description A known broker whose answer lacks. */
+        MissingBroker: {
+            broker: string;
+            reason: string;
+            /** Format: date-time */
+            since: string | null;
+        };
         /** @description A token that was just made, with its text: shown this once. */
         NewToken: {
             id: number;
@@ -1396,8 +1428,12 @@ export interface components {
             out_rate: number | null;
             total_lag: number | null;
             lag_unknown_groups: number;
+            /** @description Of all groups; null while one of those behind was not timed yet. */
             oldest_unconsumed_ms: number | null;
             oldest_group: string | null;
+            groups_behind: number | null;
+            /** @description How many of those behind were timed. */
+            groups_timed: number | null;
             dead_letters: number | null;
             dead_letter_groups: number | null;
             /** Format: double */
@@ -1410,6 +1446,11 @@ export interface components {
             topics: number | null;
             groups: number | null;
             worst_groups: components["schemas"]["GroupSummary"][];
+            missing: components["schemas"]["MissingBroker"][];
+            unknown_reason: string | null;
+            /** @description Why no name server answers. */
+            name_server_reason: string | null;
+            last_known: components["schemas"]["OverviewLastKnown"] | null;
         };
         /** @description How the key figures of a cluster went, and the lag of the five groups with most of it. */
         OverviewHistory: {
@@ -1422,6 +1463,22 @@ export interface components {
             group_lag: {
                 [key: string]: (number | null)[];
             };
+        };
+        /** @description The key figures of a cluster as they were measured last, while they are unknown. */
+        OverviewLastKnown: {
+            /** Format: date-time */
+            at: string;
+            total_lag: number | null;
+            oldest_unconsumed_ms: number | null;
+            dead_letters: number | null;
+            topics: number | null;
+            groups: number | null;
+            /** Format: double */
+            in_rate: number | null;
+            /** Format: double */
+            out_rate: number | null;
+            /** Format: double */
+            disk_used_ratio: number | null;
         };
         /** @description Values from `from` to `to`, one each step; null where nothing was measured. */
         OverviewSeries: {
@@ -1618,6 +1675,11 @@ export interface components {
             /** @description On each broker. */
             write_queues: number;
             permission: components["schemas"]["ShownPermission"];
+            /**
+             * Format: date-time
+             * @description When its figures were read.
+             */
+            measured_at: string | null;
             messages: number | null;
             /** Format: double */
             in_rate: number | null;
@@ -1625,6 +1687,8 @@ export interface components {
             last_stored_at: string | null;
             groups: number | null;
             max_lag: number | null;
+            missing: components["schemas"]["MissingBroker"][];
+            last_known: components["schemas"]["TopicLastKnown"] | null;
             order: boolean;
             brokers: string[];
         };
@@ -1656,6 +1720,17 @@ export interface components {
         };
         /** @enum {string} */
         TopicKind: "normal" | "retry" | "dlq" | "system";
+        /** @description The figures of a topic as they were measured last, while they are unknown. */
+        TopicLastKnown: {
+            /** Format: date-time */
+            at: string;
+            messages: number | null;
+            /** Format: double */
+            in_rate: number | null;
+            /** Format: date-time */
+            last_stored_at: string | null;
+            max_lag: number | null;
+        };
         /** @description A page of topics. */
         TopicPage: {
             items: components["schemas"]["TopicSummary"][];
@@ -1681,11 +1756,12 @@ export interface components {
         TopicQueue: {
             broker: string;
             queue_id: number;
-            min_offset: number;
-            max_offset: number;
-            count: number;
+            min_offset: number | null;
+            max_offset: number | null;
+            count: number | null;
             /** Format: date-time */
             last_stored_at: string | null;
+            unknown_reason: string | null;
         };
         /** @description All queues of a topic. */
         TopicQueues: {
@@ -1700,6 +1776,11 @@ export interface components {
             /** @description On each broker. */
             write_queues: number;
             permission: components["schemas"]["ShownPermission"];
+            /**
+             * Format: date-time
+             * @description When its figures were read.
+             */
+            measured_at: string | null;
             messages: number | null;
             /** Format: double */
             in_rate: number | null;
@@ -1707,6 +1788,8 @@ export interface components {
             last_stored_at: string | null;
             groups: number | null;
             max_lag: number | null;
+            missing: components["schemas"]["MissingBroker"][];
+            last_known: components["schemas"]["TopicLastKnown"] | null;
         };
         /** @description A user, as admins see one. */
         User: {

@@ -21,11 +21,14 @@ export const topic = (name: string, overrides: Partial<Topic> = {}): Topic => ({
   read_queues: 4,
   write_queues: 4,
   permission: "rw",
+  measured_at: AT,
   messages: 100,
   in_rate: 1,
   last_stored_at: AT,
   groups: 1,
   max_lag: 0,
+  missing: [],
+  last_known: null,
   order: false,
   brokers: ["broker-a"],
   ...overrides,
@@ -33,7 +36,8 @@ export const topic = (name: string, overrides: Partial<Topic> = {}): Topic => ({
 
 export const groupSummary = (name: string, overrides: Partial<GroupSummary> = {}): GroupSummary => ({
   name,
-  state: "active",
+  measured_at: AT,
+  state: "caught_up",
   mode: "clustering",
   clients: 2,
   topics: ["orders"],
@@ -45,6 +49,8 @@ export const groupSummary = (name: string, overrides: Partial<GroupSummary> = {}
   drain_eta_ms: null,
   leases: null,
   unknown_reason: null,
+  missing: [],
+  last_known: null,
   ...overrides,
 })
 

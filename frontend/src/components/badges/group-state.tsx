@@ -1,12 +1,14 @@
-import { IconCircleCheck, IconMoon, IconTrendingUp } from "@tabler/icons-react"
+import { IconCircleCheck, IconMoon, IconPlayerPause, IconPlayerPlay, IconTrendingUp } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
 import type { GroupSummary } from "@/lib/api-types"
 import { Badge, UnknownBadge } from "./badge"
 
 const LOOKS = {
-  active: { tone: "quiet", icon: IconCircleCheck },
   idle: { tone: "quiet", icon: IconMoon },
+  caught_up: { tone: "quiet", icon: IconCircleCheck },
+  consuming: { tone: "quiet", icon: IconPlayerPlay },
   growing: { tone: "warn", icon: IconTrendingUp },
+  stalled: { tone: "warn", icon: IconPlayerPause },
 } as const
 
 export function GroupState({ state }: { state: GroupSummary["state"] }) {

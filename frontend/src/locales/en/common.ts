@@ -50,7 +50,14 @@ export const common = {
   },
   time: { now: "now", present: "now" },
   list: { comma: ", " },
-  groupStates: { active: "Active", idle: "Idle", growing: "Growing", unknown: "Unknown" },
+  groupStates: {
+    idle: "Idle",
+    caught_up: "Caught up",
+    consuming: "Consuming",
+    growing: "Growing",
+    stalled: "Stalled",
+    unknown: "Unknown",
+  },
   jobStates: {
     queued: "Queued",
     running: "Running",

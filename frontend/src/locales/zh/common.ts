@@ -50,7 +50,14 @@ export const common = {
   },
   time: { now: "刚刚", present: "现在" },
   list: { comma: "，" },
-  groupStates: { active: "消费中", idle: "空闲", growing: "堆积上升", unknown: "未知" },
+  groupStates: {
+    idle: "空闲",
+    caught_up: "无堆积",
+    consuming: "消费中",
+    growing: "堆积上升",
+    stalled: "停滞",
+    unknown: "未知",
+  },
   jobStates: {
     queued: "排队中",
     running: "运行中",

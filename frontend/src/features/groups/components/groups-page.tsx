@@ -21,13 +21,13 @@ import { groupColumns } from "./group-columns"
 import { GroupsTable } from "./groups-table"
 
 const DEFAULT_SORT = "-lag"
-const TROUBLE = ["unknown", "growing", "active", "idle"]
+const TROUBLE = ["unknown", "growing", "stalled", "consuming", "caught_up", "idle"]
 
 const byTrouble = (rows: GroupSummary[]): GroupSummary[] =>
   [...rows].sort((a, b) => rank(a) - rank(b) || (b.lag ?? 0) - (a.lag ?? 0))
 
-/** Unknown first, then what grows, then the rest by lag. */
-const rank = ({ state }: GroupSummary): number => Math.min(TROUBLE.indexOf(state), 2)
+/** Unknown first, then what grows, then what stands still, then the rest by lag. */
+const rank = ({ state }: GroupSummary): number => Math.min(TROUBLE.indexOf(state), 3)
 
 export function GroupsPage({ cluster }: { cluster: string }) {
   const { t } = useTranslation()

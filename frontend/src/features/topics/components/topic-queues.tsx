@@ -18,7 +18,7 @@ const column = columnsFor<TopicQueue>()
 export function TopicQueues({ cluster, topic, title }: { cluster: string; topic: string; title?: string }) {
   const { t } = useTranslation()
   const queues = useTopicQueues(cluster, topic)
-  const longest = Math.max(1, ...(queues.data ?? []).map(({ count: messages }) => messages))
+  const longest = Math.max(1, ...(queues.data ?? []).map(({ count: messages }) => messages ?? 0))
   const columns = useMemo(
     () => [
       column("queue", t("topics.queue"), { align: "end", isStrong: true, width: 60 }, (queue) => queue.queue_id),

@@ -1,0 +1,60 @@
+"""The topics of a cluster: as its brokers tell them now, and as they are remembered of brokers that do not answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from broker_core.client.admin import Admin
+from broker_core.client.admin.topics import Topic, kind_of, own_names
+from broker_core.client.errors import TopicNotFound, Unreachable
+from broker_core.protocol.bodies import TopicConfig
+from console.clusters.connections import ask
+from console.clusters.memory import QueueCounts, Remembered, RememberedBroker, remembered
+
+
+def known_topics(cluster: str) -> list[Topic]:
+    """Return every topic that is known, by name; raise when no broker answers and nothing is remembered."""
+    memory = remembered(cluster)
+
+    async def question(admin: Admin) -> tuple[dict[str, Topic], set[str]]:
+        answers = await admin.topics.list()
+        if not memory.brokers:
+            answers.raise_if_none()
+        masters = {broker.addr: broker.name for broker in await admin.clusters.brokers() if broker.is_master}
+        return answers.found, {name for addr, name in masters.items() if addr not in answers.failed}
+
+    try:
+        found, answering = ask(cluster, question)
+    except Unreachable:
+        if not memory.brokers:
+            raise
+        found, answering = {}, set()
+    topics = dict(found)
+    for broker in memory.missing(answering):
+        for name, counts in broker.topics.items():
+            topics[name] = _with(topics.get(name), name, broker, counts, memory)
+    return [topics[name] for name in sorted(topics)]
+
+
+def known_topic(cluster: str, name: str) -> Topic:
+    """Return one topic, with its queues on brokers that left the name servers; raise TopicNotFound."""
+    memory = remembered(cluster)
+    try:
+        topic: Topic | None = ask(cluster, lambda admin: admin.topics.get(name))
+    except (TopicNotFound, Unreachable):
+        topic = None
+        if not any(broker.holds(name) for broker in memory.brokers.values()):
+            raise
+    for broker in memory.brokers.values():
+        if broker.holds(name) and (topic is None or broker.name not in topic.configs):
+            topic = _with(topic, name, broker, broker.topics[name], memory)
+    assert topic is not None
+    return topic
+
+
+def _with(topic: Topic | None, name: str, broker: RememberedBroker, counts: QueueCounts, memory: Remembered) -> Topic:
+    config = TopicConfig(name, counts.read, counts.write, counts.perm)
+    if topic is None:
+        own = own_names(()) | memory.brokers.keys()
+        return Topic(name, kind_of(name, own), {broker.name: config})
+    return replace(topic, configs={**topic.configs, broker.name: config})
