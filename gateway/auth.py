@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import parse_qs
 
@@ -34,6 +34,8 @@ class Principal:
     role: str
     scopes: tuple[str, ...] | None = None
     token_id: int | None = None
+    session: str | None = field(default=None, repr=False)
+    """The key of the session by which the user came."""
 
     def may(self, verb: Verb, resource: str | Unnamed = ANYTHING) -> bool:
         """Return whether this principal may do `verb` on the topic, group or other resource of that name."""
@@ -50,6 +52,13 @@ class Principal:
     def key(self) -> str:
         """What rates and leases are counted by: the token, or the user when there is none."""
         return f"t{self.token_id}" if self.token_id is not None else f"u{self.user_id}"
+
+    @property
+    def credential(self) -> tuple[str, object]:
+        """By what the principal is found again: the token, the session, or the user alone."""
+        if self.token_id is not None:
+            return "token", self.token_id
+        return ("user", self.user_id) if self.session is None else ("session", self.session)
 
 
 FindToken = Callable[[str], Awaitable[Principal | None]]

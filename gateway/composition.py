@@ -39,6 +39,7 @@ from gateway.pages import PAGES, Pages
 from gateway.problems import NOT_FOUND, ProblemError, find_problem, internal
 from gateway.shutdown import on_stop_signal
 from gateway.sockets import Receive, Scope, Send
+from gateway.standing import Standing, Until
 
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
@@ -56,6 +57,7 @@ class Gateway:
         self._limits = _limits()
         self._control = ControlPlane(django, self._limits.sizes)
         self._open = OpenConnections(self._limits.arrivals)
+        self._standing = Standing(lookups.find_again)
         self._parts: Parts | None = None
         self._starting = asyncio.Lock()
 
@@ -122,6 +124,7 @@ class Gateway:
         self._open.start()
         await send({"type": "lifespan.startup.complete"})
         await receive()
+        await self._standing.stop()
         await self._open.stop()
         await self.stop()
         await send({"type": "lifespan.shutdown.complete"})
@@ -159,12 +162,14 @@ class Gateway:
         if path in LIVE_SOCKETS:
             scope["principal"] = principal
             scope["store"] = self._parts.redis
-            with self._parts.metrics.socket():
-                await live(scope, receive, send)
+            until = Until(receive)
+            with self._parts.metrics.socket(), self._standing.watched(principal, until.close):
+                await live(scope, until, send)
+            await until.say_why(send)
             return
         socket = Socket(self._parts, scope, receive, send, principal)
         await socket.accept()
-        with self._parts.metrics.socket():
+        with self._parts.metrics.socket(), self._standing.watched(principal, socket.close):
             await converse(socket, Producing(socket) if path.endswith("/produce") else Consuming(socket))
 
 

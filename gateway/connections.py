@@ -29,9 +29,9 @@ _log = logging.getLogger(__name__)
 class OpenConnections:
     """The connections of this process; begins to look at them when it is started."""
 
-    def __init__(self, limits: Arrivals) -> None:
+    def __init__(self, limits: Arrivals, own: OwnSockets | None = None) -> None:
         self._limits = limits
-        self._own = OwnSockets()
+        self._own = own or OwnSockets()
         self._under_way: set[Arrival] = set()
         self._used: set[Client] = set()
         self._sockets: dict[Client, int] = {}
@@ -45,6 +45,9 @@ class OpenConnections:
         if room < self.most:
             _log.warning("this process may open too few files for %d connections: %d it is", self.most, room)
             self.most = room
+        if not self._own.are_listed:
+            _log.warning("this system does not list a process's sockets: idle connections are not watched")
+            return
         self._looking = asyncio.create_task(self._look_on(), name="connections: look")
 
     async def stop(self) -> None:

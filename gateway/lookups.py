@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 from urllib.parse import urlsplit
@@ -10,12 +12,16 @@ from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.contrib.auth import get_user
 from django.db import close_old_connections
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, parse_cookie
 from django.middleware.csrf import CsrfViewMiddleware
+from django.utils import timezone
+from redis.exceptions import RedisError
 
 from console.accounts import services, tickets
 from console.accounts.models import Token, User
 from gateway.auth import Headers, Principal
+from gateway.problems import REDIS_UNREACHABLE, ProblemError
 
 
 async def find_token(text: str) -> Principal | None:
@@ -43,8 +49,16 @@ def csrf_passed(headers: Headers) -> bool:
 
 async def redeem_ticket(text: str) -> Principal | None:
     """Return for whom a ticket was made and void it; None when it is not valid any more."""
-    ticket = await tickets.redeem(text)
+    try:
+        ticket = await tickets.redeem(text)
+    except RedisError as error:
+        raise ProblemError(REDIS_UNREACHABLE, f"Tickets are kept in Redis: {error}") from error
     return None if ticket is None else await sync_to_async(_find_user)(ticket)
+
+
+async def find_again(principals: Sequence[Principal]) -> list[Principal | None]:
+    """Return what each of these principals is now, None for one whose token, session or user is no more."""
+    return await sync_to_async(_find_again)(principals)
 
 
 def allowed_origin(headers: Headers) -> bool:
@@ -68,10 +82,36 @@ def _find_token(text: str) -> Principal | None:
 def _find_user(ticket: tickets.Ticket) -> Principal | None:
     close_old_connections()
     if ticket.token_id is not None:
-        token = Token.objects.select_related("user").filter(pk=ticket.token_id, user__is_active=True).first()
-        return None if token is None else _by_token(token)
-    user = User.objects.filter(pk=ticket.user_id, is_active=True).first()
-    return None if user is None else _in_person(user)
+        return _find_tokens([ticket.token_id]).get(ticket.token_id)
+    if ticket.session is not None:
+        return _find_session(ticket.session)
+    return _find_users([ticket.user_id]).get(ticket.user_id)
+
+
+def _find_again(principals: Sequence[Principal]) -> list[Principal | None]:
+    close_old_connections()
+    tokens = _find_tokens([each.token_id for each in principals if each.token_id is not None])
+    users = _find_users([each.user_id for each in principals if each.token_id is None and each.session is None])
+    found: list[Principal | None] = []
+    for each in principals:
+        if each.token_id is not None:
+            found.append(tokens.get(each.token_id))
+        else:
+            found.append(users.get(each.user_id) if each.session is None else _find_session(each.session))
+    return found
+
+
+def _find_tokens(ids: Sequence[int]) -> dict[int, Principal]:
+    if not ids:
+        return {}
+    not_over = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
+    rows = Token.objects.select_related("user").filter(not_over, pk__in=ids, user__is_active=True)
+    return {token.pk: _by_token(token) for token in rows}
+
+
+def _find_users(ids: Sequence[int]) -> dict[int, Principal]:
+    rows = User.objects.filter(pk__in=ids, is_active=True) if ids else ()
+    return {user.pk: _in_person(user) for user in rows}
 
 
 def _find_session(key: str) -> Principal | None:
@@ -79,7 +119,7 @@ def _find_session(key: str) -> Principal | None:
     request: Any = HttpRequest()
     request.session = import_module(settings.SESSION_ENGINE).SessionStore(key)
     user = get_user(request)
-    return _in_person(user) if isinstance(user, User) and user.is_active else None
+    return replace(_in_person(user), session=key) if isinstance(user, User) and user.is_active else None
 
 
 def _cookies(headers: Headers) -> dict[str, str]:

@@ -9,13 +9,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from gateway.arrival import Client
 
-_FILES: Final = "/proc/self/fd"
-# A peer that went without a word is noticed after two minutes.
-_KEEP_ALIVE: Final = ((socket.TCP_KEEPIDLE, 60), (socket.TCP_KEEPINTVL, 15), (socket.TCP_KEEPCNT, 4))
+_FILES: Final = Path("/proc/self/fd")
+# A peer that went without a word is noticed after two minutes; not every system has all three.
+_KEEP_ALIVE: Final = (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 4))
 # Where struct tcp_info of Linux holds tcpi_last_data_sent, in ms.
 _LAST_DATA_SENT: Final = 44
 
@@ -33,15 +34,21 @@ class Connection:
 class OwnSockets:
     """Follows the sockets of this process; not for several threads at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, files: Path = _FILES) -> None:
+        self._files = files
         self._ports: set[int] = set()
         self._known: dict[str, Connection | None] = {}
+
+    @property
+    def are_listed(self) -> bool:
+        """Whether this system lists the files of a process; only Linux does."""
+        return self._files.is_dir()
 
     def connections(self, now: float) -> list[Connection]:
         """Return the connections to ports that this process listens on; those not seen before are idle since `now`."""
         found: dict[str, Connection | None] = {}
         new: list[tuple[str, int]] = []
-        for name, descriptor in _sockets():
+        for name, descriptor in _sockets(self._files):
             if name in self._known:
                 found[name] = self._known[name]
             else:
@@ -60,8 +67,9 @@ class OwnSockets:
                 return
             self._ports.add(each.getsockname()[1])
             each.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-            for option, value in _KEEP_ALIVE:
-                each.setsockopt(socket.IPPROTO_TCP, option, value)
+            for name, value in _KEEP_ALIVE:
+                if hasattr(socket, name):
+                    each.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
     def _connection(self, name: str, descriptor: int, now: float) -> Connection | None:
         with _borrowed(descriptor) as each:
@@ -102,10 +110,10 @@ def _duplicate(connection: Connection) -> Iterator[socket.socket | None]:
         os.close(kept)
 
 
-def _sockets() -> Iterator[tuple[str, int]]:
-    for number in os.listdir(_FILES):  # noqa: PTH208 - thousands of them, each second
+def _sockets(files: Path) -> Iterator[tuple[str, int]]:
+    for number in os.listdir(files):  # noqa: PTH208 - thousands of them, each second
         try:
-            name = os.readlink(f"{_FILES}/{number}")  # noqa: PTH115 - a text, not a path
+            name = os.readlink(f"{files}/{number}")  # noqa: PTH115 - a text, not a path
         except FileNotFoundError:  # closed meanwhile
             continue
         if name.startswith("socket:"):

@@ -20,10 +20,11 @@ _MAX_LENGTH: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """Who asked for the ticket: a user, and the token if it was asked for by one."""
+    """Who asked for the ticket: a user, and the token or the session by which it was asked for."""
 
     user_id: int
     token_id: int | None
+    session: str | None = None
 
 
 def make(ticket: Ticket) -> str:
@@ -31,7 +32,7 @@ def make(ticket: Ticket) -> str:
     text = secrets.token_urlsafe(32)
     try:
         with redis.Redis.from_url(settings.GANTRY_REDIS_URL) as store:
-            store.set(_KEY + text, orjson.dumps([ticket.user_id, ticket.token_id]), ex=KEEP_SECONDS)
+            store.set(_KEY + text, orjson.dumps([ticket.user_id, ticket.token_id, ticket.session]), ex=KEEP_SECONDS)
     except redis.RedisError as error:
         raise RedisUnreachable from error
     return text
@@ -45,5 +46,4 @@ async def redeem(text: str) -> Ticket | None:
         kept = await store.getdel(_KEY + text)
     if kept is None:
         return None
-    user_id, token_id = orjson.loads(kept)
-    return Ticket(user_id, token_id)
+    return Ticket(*orjson.loads(kept))

@@ -167,7 +167,8 @@ class TicketsView(ApiView):
         user: Any = request.user
         token_id = request.auth.pk if isinstance(request.auth, Token) else None
         expires_at = timezone.now() + timedelta(seconds=tickets.KEEP_SECONDS)
-        text = tickets.make(tickets.Ticket(user.pk, token_id))
+        session = None if token_id is not None else request.session.session_key
+        text = tickets.make(tickets.Ticket(user.pk, token_id, session))
         return Response(TicketSerializer({"ticket": text, "expires_at": expires_at}).data, status=201)
 
 

@@ -12,6 +12,9 @@ import httpx
 import pytest
 from websockets.sync.client import connect
 
+from gateway.connections import OpenConnections
+from gateway.limits import Arrivals
+from gateway.own_sockets import OwnSockets
 from tests.gateway.installation import Installation, running_installation
 from tests.support.cluster import RunningBroker
 from tests.support.wait import wait_until
@@ -161,3 +164,12 @@ def _worker(installation: Installation) -> int:
     """Return the process that serves, a child of the one that was started."""
     children = Path(f"/proc/{installation.process.pid}/task/{installation.process.pid}/children").read_text().split()
     return int(children[-1])
+
+
+async def test_where_no_sockets_are_listed_the_gateway_starts_and_says_so(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    connections = OpenConnections(Arrivals(), OwnSockets(tmp_path / "none"))
+    connections.start()
+    assert "idle connections are not watched" in caplog.text
+    await connections.stop()
