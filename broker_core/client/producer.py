@@ -69,15 +69,20 @@ class Producer:
         await self.close()
 
     async def send(
-        self, message: Message, *, timeout_ms: int | None = None, queue: MessageQueue | None = None
+        self,
+        message: Message,
+        *,
+        timeout_ms: int | None = None,
+        queue: MessageQueue | None = None,
+        is_repeatable: bool = True,
     ) -> SendResult:
         """Send one message: with `queue` to that queue in one attempt, else with retries on other brokers.
 
         `timeout_ms` is for all attempts together. Raises TopicNotFound, TopicReadOnly, NoRoute, MessageTooLarge,
         MessageIllegal, BrokerRefused, Unreachable, or SendUncertain when the message may be stored all the same.
-        Attempts of one call share the unique id.
+        Attempts of one call share the unique id; with `is_repeatable` false there is none after an uncertain one.
         """
-        return await self._deliver(self._packer.pack(message, now=now_ms()), queue, timeout_ms)
+        return await self._deliver(self._packer.pack(message, now=now_ms()), queue, timeout_ms, is_repeatable)
 
     async def send_batch(
         self,
@@ -86,9 +91,11 @@ class Producer:
         *,
         timeout_ms: int | None = None,
         queue: MessageQueue | None = None,
+        is_repeatable: bool = True,
     ) -> SendResult:
         """Send all messages as one broker batch: stored together in one queue, or not at all. Raises like `send`."""
-        return await self._deliver(self._packer.pack_batch(topic, messages, now=now_ms()), queue, timeout_ms)
+        packed = self._packer.pack_batch(topic, messages, now=now_ms())
+        return await self._deliver(packed, queue, timeout_ms, is_repeatable)
 
     async def send_many(
         self, messages: Iterable[Message], *, timeout_ms: int | None = None
@@ -114,19 +121,21 @@ class Producer:
         """Return the writable queues in the order that `queue_for_key` needs; raise TopicNotFound or Unreachable."""
         return (await self._sending.get_picker(topic)).queues
 
-    async def _deliver(self, packed: Packed, queue: MessageQueue | None, timeout_ms: int | None) -> SendResult:
+    async def _deliver(
+        self, packed: Packed, queue: MessageQueue | None, timeout_ms: int | None, is_repeatable: bool
+    ) -> SendResult:
         timeout = self.config.timeout_ms if timeout_ms is None else timeout_ms
         if queue is None:
-            return await self._with_retries(packed, timeout)
+            return await self._with_retries(packed, timeout, is_repeatable)
         deadline = time.monotonic() + timeout / 1000
         async with _within(deadline, packed.topic, timeout):
             await self._sending.get_picker(packed.topic)
         return await self._sending.attempt(packed, queue, timeout_ms=max(1, _left_ms(deadline)))
 
-    async def _with_retries(self, packed: Packed, timeout_ms: int) -> SendResult:
+    async def _with_retries(self, packed: Packed, timeout_ms: int, is_repeatable: bool) -> SendResult:
         """Attempt 1 + retries times within one time limit; raise what the last attempt raised."""
         deadline = time.monotonic() + timeout_ms / 1000
-        tried = _Tried(self.config.retried_codes)
+        tried = _Tried(self.config.retried_codes, is_repeatable)
         for _ in range(1 + self.config.retries):
             try:
                 async with _within(deadline, packed.topic, timeout_ms):
@@ -170,6 +179,7 @@ class _Tried:
     """What the attempts at one message came to so far."""
 
     retried_codes: frozenset[int]
+    is_repeatable: bool
     broker_name: str | None = None
     result: SendResult | None = None
     failure: ClientError | None = None
@@ -179,6 +189,8 @@ class _Tried:
         """Note a failure; raise it at once when no other broker would answer differently."""
         if isinstance(error, SendUncertain):
             self.uncertain = error
+            if not self.is_repeatable:
+                self._raise(error)
         code = ResponseCode.TOPIC_NOT_EXIST if isinstance(error, TopicNotFound) else getattr(error, "code", None)
         if code is not None and code not in self.retried_codes and self.result is None:
             self._raise(error)

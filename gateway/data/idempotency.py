@@ -1,12 +1,15 @@
 """The same request twice is done once: its answer is kept in Redis and given again.
 
-One key holds a fingerprint of the request and, once it is there, the answer. While the request runs the key is a lock
-that ends by itself, so that a process which dies leaves nothing behind that would refuse the next try.
+One key holds a fingerprint of the request and, once it is there, the answer. Until then it says how long the request
+may run; a mark that is older than that is of a process that died, or of a send that nobody answered: the next try runs,
+and knows that one before it may have done its work.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final
 
@@ -20,16 +23,24 @@ from gateway.problems import (
     IDEMPOTENCY_MISMATCH,
     IN_PROGRESS,
     REDIS_UNREACHABLE,
+    SEND_UNCERTAIN,
+    TIMED_OUT,
     ProblemError,
     find_problem,
     respond,
 )
 
+_PREFIX: Final = "gantry:once:"
+_log = logging.getLogger(__name__)
+
 # Failures after which the same request may be tried under the same key: nothing was stored.
 _FORGOTTEN: Final = frozenset({500, 502, 503, 429})
 _REPLAYED: Final = (REPLAYED_HEADER.lower().encode(), b"true")
-
-Run = Callable[[Parts, Request], Awaitable[Answer]]
+_REPLACE: Final = """
+if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
+redis.call('set', KEYS[1], ARGV[2], 'px', ARGV[3])
+return 1
+"""
 
 
 class _Kept(msgspec.Struct, array_like=True):
@@ -37,89 +48,159 @@ class _Kept(msgspec.Struct, array_like=True):
     status: int = 0
     body: bytes = b""
     content_type: bytes = b"application/json"
+    since_ms: int = 0
+    """When the first try began."""
+    runs_until_ms: int = 0
+    """Without a status: until then the request runs. Later nobody knows how it ended."""
 
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(_Kept).decode
 
 
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The right to run the request of a key now; the same seed and time for every try of it."""
+
+    place: str
+    fingerprint: bytes
+    since_ms: int
+    is_retry: bool
+    """Whether an earlier try ended, and nobody knows how."""
+
+    @property
+    def seed(self) -> bytes:
+        """Twenty bytes that no other key has."""
+        return bytes.fromhex(self.place.removeprefix(_PREFIX))
+
+
+Run = Callable[[Parts, Request, Claim], Awaitable[Answer]]
+
+
 async def once(parts: Parts, request: Request, key: bytes, run: Run) -> Answer:
     """Run the request, or return the answer of the first one with this caller, route and key within 24 hours.
 
-    Raises IDEMPOTENCY_MISMATCH when the first one was another request, IN_PROGRESS while it runs.
+    An end of which nobody knows, a crash in the middle too, is no answer: the next one runs, and is told so by its
+    claim. Raises IDEMPOTENCY_MISMATCH when the first one was another request, IN_PROGRESS while it runs.
     """
     fault = length_fault(key)
     if fault is not None:
         raise invalid("Idempotency-Key", fault)
-    return await remembered(parts, request, key, run, keep_ms=lambda _: KEEP_MS)
+    claim = await _claim(parts, request, key)
+    if isinstance(claim, Answer):
+        return claim
+    try:
+        answer = await run(parts, request, claim)
+    except Exception as error:
+        await _keep_failure(parts, request, claim, error)
+        raise
+    except BaseException:
+        await _keep_uncertain(parts, claim)
+        raise
+    if answer.is_uncertain:
+        await _keep_uncertain(parts, claim)
+    else:
+        await _keep_answer(parts, claim, answer, KEEP_MS)
+    return answer
 
 
 async def remembered(
     parts: Parts, request: Request, key: bytes, run: Run, *, keep_ms: Callable[[Answer], int]
 ) -> Answer:
-    """Like `once` for a key of any length; an answer is kept as long as `keep_ms` says, 0 for not at all."""
-    place, fingerprint = _place(request, key), _fingerprint(request)
-    kept = await _claim(parts, place, fingerprint)
-    if kept is not None:
-        return _replay(kept, fingerprint)
+    """Like `once` for what may safely run again, and a key of any length; `keep_ms` says how long an answer is kept."""
+    claim = await _claim(parts, request, key)
+    if isinstance(claim, Answer):
+        return claim
     try:
-        answer = await run(parts, request)
+        answer = await run(parts, request, claim)
     except Exception as error:
-        await _keep_failure(parts, request, place, fingerprint, error)
+        problem = find_problem(error)
+        if problem is None or problem.kind.status in _FORGOTTEN:
+            await _forget(parts, claim)
+        else:
+            await _keep_problem(parts, request, claim, problem)
         raise
     except BaseException:
-        await parts.redis.delete(place)
+        await _forget(parts, claim)
         raise
-    await _keep(parts, place, _Kept(fingerprint, answer.status, answer.body), keep_ms(answer))
+    await _keep_answer(parts, claim, answer, keep_ms(answer))
     return answer
 
 
-async def _claim(parts: Parts, place: str, fingerprint: bytes) -> _Kept | None:
-    """Return what is kept at the place, or None after having marked it as running."""
-    pipe = parts.redis.pipeline(transaction=True)
-    pipe.set(place, _encode(_Kept(fingerprint)), nx=True, px=RUNNING_MS)
-    pipe.get(place)
+async def _claim(parts: Parts, request: Request, key: bytes) -> Claim | Answer:
+    """Return the right to run the request, after having marked it as running, or what is kept of an earlier one."""
+    place, fingerprint, now_ms = _place(request, key), _fingerprint(request), parts.now_ms
+    first = _encode(_Kept(fingerprint, since_ms=now_ms, runs_until_ms=now_ms + RUNNING_MS))
     try:
+        pipe = parts.redis.pipeline(transaction=True)
+        pipe.set(place, first, nx=True, px=KEEP_MS)
+        pipe.get(place)
         is_first, found = await pipe.execute()
+        if is_first:
+            return Claim(place, fingerprint, now_ms, is_retry=False)
+        kept = _decode(found)
+        if kept.fingerprint != fingerprint:
+            raise ProblemError(IDEMPOTENCY_MISMATCH, MISMATCH)
+        if kept.status:
+            return Answer(kept.status, kept.body, (_REPLAYED,), kept.content_type)
+        again = _encode(_Kept(fingerprint, since_ms=kept.since_ms, runs_until_ms=now_ms + RUNNING_MS))
+        is_over = kept.runs_until_ms <= now_ms
+        if not is_over or not await parts.redis.eval(_REPLACE, 1, place, found, again, str(KEEP_MS)):
+            raise ProblemError(IN_PROGRESS, RUNNING)
     except RedisError as error:
         raise ProblemError(REDIS_UNREACHABLE, f"Without Redis nothing can be done once: {error}") from error
-    return None if is_first else _decode(found)
+    return Claim(place, fingerprint, kept.since_ms, is_retry=True)
 
 
-def _replay(kept: _Kept, fingerprint: bytes) -> Answer:
-    if kept.fingerprint != fingerprint:
-        raise ProblemError(IDEMPOTENCY_MISMATCH, MISMATCH)
-    if not kept.status:
-        raise ProblemError(IN_PROGRESS, RUNNING)
-    return Answer(kept.status, kept.body, (_REPLAYED,), kept.content_type)
-
-
-async def _keep_failure(parts: Parts, request: Request, place: str, fingerprint: bytes, error: Exception) -> None:
-    """Keep a refusal, since it would be the same again, and an uncertain end, since a second try might store twice."""
+async def _keep_failure(parts: Parts, request: Request, claim: Claim, error: Exception) -> None:
+    """Keep a refusal, since it would be the same again; forget what stored nothing; know an uncertain end as such."""
     problem = find_problem(error)
-    if problem is None or problem.kind.status in _FORGOTTEN:
-        await _keep(parts, place, _Kept(fingerprint), 0)
-        return
+    if problem is None or problem.kind is SEND_UNCERTAIN:
+        await _keep_uncertain(parts, claim)
+    elif problem.kind.status not in _FORGOTTEN and problem.kind is not TIMED_OUT:
+        await _keep_problem(parts, request, claim, problem)
+    elif claim.is_retry:
+        await _keep_uncertain(parts, claim)  # this try stored nothing, but the one before may have
+    else:
+        await _forget(parts, claim)
+
+
+async def _keep_answer(parts: Parts, claim: Claim, answer: Answer, keep_ms: int) -> None:
+    if keep_ms > 0:
+        await _keep(parts, claim, _Kept(claim.fingerprint, answer.status, answer.body), keep_ms)
+    else:
+        await _forget(parts, claim)
+
+
+async def _keep_problem(parts: Parts, request: Request, claim: Claim, problem: ProblemError) -> None:
     status, headers, body = respond(problem, instance=request.scope["path"], request_id=request.id)
-    await _keep(parts, place, _Kept(fingerprint, status, body, dict(headers)[b"content-type"]), KEEP_MS)
+    await _keep(parts, claim, _Kept(claim.fingerprint, status, body, dict(headers)[b"content-type"]), KEEP_MS)
 
 
-async def _keep(parts: Parts, place: str, kept: _Kept, keep_ms: int) -> None:
+async def _keep_uncertain(parts: Parts, claim: Claim) -> None:
+    await _keep(parts, claim, _Kept(claim.fingerprint, since_ms=claim.since_ms), KEEP_MS)
+
+
+async def _keep(parts: Parts, claim: Claim, kept: _Kept, keep_ms: int) -> None:
     try:
-        if keep_ms > 0:
-            await parts.redis.set(place, _encode(kept), px=keep_ms)
-        else:
-            await parts.redis.delete(place)
-    except RedisError:
-        # The messages are stored. The lock ends by itself; a repetition meanwhile is told to wait.
-        return
+        await parts.redis.set(claim.place, _encode(kept), px=keep_ms)
+    except RedisError as error:
+        # The mark that it runs ends by itself; then it counts as an end of which nobody knows, which is right.
+        _log.warning("an answer could not be kept under its Idempotency-Key: %s", error)
+
+
+async def _forget(parts: Parts, claim: Claim) -> None:
+    try:
+        await parts.redis.delete(claim.place)
+    except RedisError as error:
+        _log.warning("an Idempotency-Key could not be freed: %s", error)
 
 
 def _place(request: Request, key: bytes) -> str:
     route = request.route
     parts = (request.principal.key, route.action, route.cluster, route.group, route.topic)
     digest = blake2b(b"\x00".join([*(part.encode() for part in parts), key]), digest_size=20)
-    return f"gantry:once:{digest.hexdigest()}"
+    return _PREFIX + digest.hexdigest()
 
 
 def _fingerprint(request: Request) -> bytes:

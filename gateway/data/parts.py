@@ -50,6 +50,8 @@ class Answer:
     content_type: bytes = b"application/json"
     leased: int = 0
     """How many messages went out on lease with it."""
+    is_uncertain: bool = False
+    """Whether nobody knows of some message whether it is stored; the same request may be tried again."""
 
 
 class ClientGone(Exception):

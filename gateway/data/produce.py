@@ -14,13 +14,16 @@ from msgspec import UNSET, to_builtins
 
 from broker_core.protocol import properties as names
 from gateway.data import idempotency
+from gateway.data.idempotency import Claim
 from gateway.data.messages import Draft, draft_of_entry, draft_of_raw
 from gateway.data.parts import Answer, Header, Parts, Request
 from gateway.data.schemas import Entry, Options, ProduceAnswer, ProduceRequest, decode, decoder, encode, invalid
 from gateway.data.shipping import BATCH_BYTES, Outcome, failed, ship, ship_as_one, ship_one
+from gateway.data.trying_again import find_ended, identify
 from gateway.limits import Sizes
 from gateway.problems import (
     ATOMIC_NOT_POSSIBLE,
+    SEND_UNCERTAIN,
     TRANSACTIONS_NOT_SERVED,
     UNSUPPORTED_MEDIA_TYPE,
     FieldError,
@@ -42,22 +45,22 @@ async def produce(parts: Parts, request: Request) -> Answer:
     return await _produce(parts, request)
 
 
-async def _produce(parts: Parts, request: Request) -> Answer:
+async def _produce(parts: Parts, request: Request, claim: Claim | None = None) -> Answer:
     content_type = request.headers.get(b"content-type", b"")
     if content_type == b"application/json":
-        return await _produce_json(parts, request)
+        return await _produce_json(parts, request, claim)
     media_type = content_type.partition(b";")[0].strip().lower()
     if media_type == b"application/json":
-        return await _produce_json(parts, request)
+        return await _produce_json(parts, request, claim)
     if media_type == b"application/x-ndjson":
         raise ProblemError(
             UNSUPPORTED_MEDIA_TYPE, 'NDJSON is not served; send application/json with {"messages": [...]}.'
         )
     draft = draft_of_raw(request.scope["headers"], request.body, request.route.topic, sizes=parts.limits.sizes)
-    return await _send_one(parts, request, draft, _DEFAULT_OPTIONS)
+    return await _send_one(parts, request, draft, _DEFAULT_OPTIONS, claim)
 
 
-async def _produce_json(parts: Parts, request: Request) -> Answer:
+async def _produce_json(parts: Parts, request: Request, claim: Claim | None) -> Answer:
     wanted = decode(_REQUEST, request.body)
     options, topic, sizes = wanted.options, request.route.topic, parts.limits.sizes
     if options.flush == "sync":
@@ -66,12 +69,12 @@ async def _produce_json(parts: Parts, request: Request) -> Answer:
         )
     if wanted.messages is UNSET:
         draft = draft_of_entry(wanted, topic, entry_id=wanted.entry_id or "0", at="#", sizes=sizes)
-        return await _send_one(parts, request, draft, options)
+        return await _send_one(parts, request, draft, options, claim)
     entries = wanted.messages
     if len(entries) > sizes.batch_messages:
         raise invalid("#/messages", f"{len(entries)} messages; the limit is {sizes.batch_messages}.")
     _check_nothing_beside(wanted)
-    return await _send_many(parts, request, entries, options)
+    return await _send_many(parts, request, entries, options, claim)
 
 
 def _drafts(entries: list[Entry], topic: str, sizes: Sizes) -> tuple[list[Draft], dict[str, Outcome]]:
@@ -91,11 +94,14 @@ def _drafts(entries: list[Entry], topic: str, sizes: Sizes) -> tuple[list[Draft]
     return drafts, refused
 
 
-async def _send_one(parts: Parts, request: Request, draft: Draft, options: Options) -> Answer:
+async def _send_one(parts: Parts, request: Request, draft: Draft, options: Options, claim: Claim | None) -> Answer:
     headers = parts.produce_rate.take(request.principal.key, 1, parts.clock())
     _set_flush([draft], options)
-    producer = await parts.connections.producer(request.route.cluster)
-    outcome = await ship_one(producer, draft, timeout_ms=options.timeout_ms)
+    ended = await _ended_before(parts, request, [draft], claim)
+    outcome = ended.get(draft.entry_id)
+    if outcome is None:
+        producer = await parts.connections.producer(request.route.cluster)
+        outcome = await ship_one(producer, draft, timeout_ms=options.timeout_ms, is_repeatable=claim is None)
     if outcome.problem is not None:
         outcome.problem.extra = _results([outcome], request)
         raise outcome.problem
@@ -103,18 +109,18 @@ async def _send_one(parts: Parts, request: Request, draft: Draft, options: Optio
     return _answer(201, [outcome], request, headers)
 
 
-async def _send_many(parts: Parts, request: Request, entries: list[Entry], options: Options) -> Answer:
+async def _send_many(
+    parts: Parts, request: Request, entries: list[Entry], options: Options, claim: Claim | None
+) -> Answer:
     headers = parts.produce_rate.take(request.principal.key, len(entries), parts.clock())
     drafts, refused = _drafts(entries, request.route.topic, parts.limits.sizes)
     if options.atomic:
         _check_atomic(drafts, refused)
     _set_flush(drafts, options)
-    producer = await parts.connections.producer(request.route.cluster)
-    if options.atomic:
-        sent = await ship_as_one(producer, drafts, timeout_ms=options.timeout_ms)
-        by_id = {outcome.result.entry_id: outcome for outcome in sent}
-    else:
-        by_id = refused | await ship(producer, drafts, timeout_ms=options.timeout_ms)
+    by_id = refused | await _ended_before(parts, request, drafts, claim)
+    left = [draft for draft in drafts if draft.entry_id not in by_id]
+    if left:
+        by_id |= await _ship(parts, request, left, options, claim)
     outcomes = [by_id[entry.entry_id or str(index)] for index, entry in enumerate(entries)]
     problems = [outcome.problem for outcome in outcomes if outcome.problem is not None]
     parts.metrics.messages("produced", len(outcomes) - len(problems))
@@ -122,7 +128,27 @@ async def _send_many(parts: Parts, request: Request, entries: list[Entry], optio
         return _answer(201, outcomes, request, headers)
     if len(problems) == len(outcomes) and len({problem.kind for problem in problems}) == 1:
         raise _shared(problems[0], outcomes, request)
-    return _answer(207, outcomes, request, headers)
+    answer = _answer(207, outcomes, request, headers)
+    answer.is_uncertain = any(problem.kind is SEND_UNCERTAIN for problem in problems)
+    return answer
+
+
+async def _ship(
+    parts: Parts, request: Request, drafts: list[Draft], options: Options, claim: Claim | None
+) -> dict[str, Outcome]:
+    producer = await parts.connections.producer(request.route.cluster)
+    if not options.atomic:
+        return await ship(producer, drafts, timeout_ms=options.timeout_ms, is_repeatable=claim is None)
+    sent = await ship_as_one(producer, drafts, timeout_ms=options.timeout_ms, is_repeatable=claim is None)
+    return {outcome.result.entry_id: outcome for outcome in sent}
+
+
+async def _ended_before(parts: Parts, request: Request, drafts: list[Draft], claim: Claim | None) -> dict[str, Outcome]:
+    """Return what became of messages in an earlier try with the same key; none of them, at the first try."""
+    if claim is None:
+        return {}
+    identify(drafts, claim)
+    return await find_ended(parts, request.route.cluster, drafts) if claim.is_retry else {}
 
 
 def _check_atomic(drafts: list[Draft], refused: dict[str, Outcome]) -> None:

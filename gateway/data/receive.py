@@ -25,7 +25,7 @@ async def receive(parts: Parts, request: Request) -> Answer:
     if wanted.attempt_id is None:
         return await _receive(parts, request, wanted)
 
-    async def run(parts: Parts, request: Request) -> Answer:
+    async def run(parts: Parts, request: Request, _: idempotency.Claim) -> Answer:
         return await _receive(parts, request, wanted)
 
     def keep_ms(answer: Answer) -> int:

@@ -18,6 +18,7 @@ from broker_core.client.selection import queue_for_key
 from broker_core.client.sending import SendResult, SendStatus
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.message import StoredMessage
 from gateway.data.messages import Draft
 from gateway.data.schemas import Produced, rfc3339
 from gateway.problems import SEND_UNCERTAIN, STORED_NOT_FLUSHED, ProblemError, find_problem
@@ -49,29 +50,36 @@ def failed(entry_id: str, problem: ProblemError) -> Outcome:
     return Outcome(result, problem)
 
 
-async def ship_one(producer: Producer, draft: Draft, *, timeout_ms: int) -> Outcome:
-    """Send one message; refusals of the broker are outcomes, not errors."""
+async def ship_one(producer: Producer, draft: Draft, *, timeout_ms: int, is_repeatable: bool = True) -> Outcome:
+    """Send one message; refusals of the broker are outcomes, not errors.
+
+    With `is_repeatable` false, here and below, nothing is sent once more when it is unknown whether it was stored.
+    """
     try:
         queue = None if draft.ordering_key is None else await _queue_of(producer, draft)
-        sent = await producer.send(draft.message, timeout_ms=timeout_ms, queue=queue)
+        sent = await producer.send(draft.message, timeout_ms=timeout_ms, queue=queue, is_repeatable=is_repeatable)
     except GantryError as error:
         return failed(draft.entry_id, _problem_of(error))
     return _stored(draft, sent, sent.message_id, 0, _now_ms())
 
 
-async def ship_as_one(producer: Producer, drafts: Sequence[Draft], *, timeout_ms: int) -> list[Outcome]:
+async def ship_as_one(
+    producer: Producer, drafts: Sequence[Draft], *, timeout_ms: int, is_repeatable: bool = True
+) -> list[Outcome]:
     """Send all messages as one broker batch; what is refused is refused for all."""
     queue = None if drafts[0].ordering_key is None else await _queue_of(producer, drafts[0])
-    return await _ship_batch(producer, drafts, queue, timeout_ms)
+    return await _ship_batch(producer, drafts, queue, timeout_ms, is_repeatable)
 
 
-async def ship(producer: Producer, drafts: Sequence[Draft], *, timeout_ms: int) -> dict[str, Outcome]:
+async def ship(
+    producer: Producer, drafts: Sequence[Draft], *, timeout_ms: int, is_repeatable: bool = True
+) -> dict[str, Outcome]:
     """Send all messages, as many together as may be; return the outcomes by entry id."""
     limit = asyncio.Semaphore(_LANES_AT_ONCE)
 
     async def run(lane: _Lane) -> list[Outcome]:
         async with limit:
-            return await _ship_lane(producer, lane, timeout_ms)
+            return await _ship_lane(producer, lane, timeout_ms, is_repeatable)
 
     try:
         lanes = await _lanes(producer, drafts)
@@ -108,7 +116,7 @@ def _cut(drafts: Iterable[Draft]) -> Iterator[list[Draft]]:
         yield batch
 
 
-async def _ship_lane(producer: Producer, lane: _Lane, timeout_ms: int) -> list[Outcome]:
+async def _ship_lane(producer: Producer, lane: _Lane, timeout_ms: int, is_repeatable: bool) -> list[Outcome]:
     outcomes: list[Outcome] = []
     broken: ProblemError | None = None
     for batch in lane.batches:
@@ -116,22 +124,26 @@ async def _ship_lane(producer: Producer, lane: _Lane, timeout_ms: int) -> list[O
             # A later message of an ordering key must not overtake one that failed.
             outcomes += [failed(draft.entry_id, broken) for draft in batch]
             continue
-        sent = await _ship_batch(producer, batch, lane.queue, timeout_ms)
+        sent = await _ship_batch(producer, batch, lane.queue, timeout_ms, is_repeatable)
         broken = sent[0].problem
         outcomes += sent
     return outcomes
 
 
 async def _ship_batch(
-    producer: Producer, drafts: Sequence[Draft], queue: MessageQueue | None, timeout_ms: int
+    producer: Producer, drafts: Sequence[Draft], queue: MessageQueue | None, timeout_ms: int, is_repeatable: bool
 ) -> list[Outcome]:
     try:
         if len(drafts) == 1:
-            sent = await producer.send(drafts[0].message, timeout_ms=timeout_ms, queue=queue)
+            sent = await producer.send(
+                drafts[0].message, timeout_ms=timeout_ms, queue=queue, is_repeatable=is_repeatable
+            )
             ids: Sequence[str] = (sent.message_id,)
         else:
             messages = [draft.message for draft in drafts]
-            sent = await producer.send_batch(messages[0].topic, messages, timeout_ms=timeout_ms, queue=queue)
+            sent = await producer.send_batch(
+                messages[0].topic, messages, timeout_ms=timeout_ms, queue=queue, is_repeatable=is_repeatable
+            )
             ids = sent.message_ids
     except GantryError as error:
         problem = _problem_of(error)
@@ -141,6 +153,17 @@ async def _ship_batch(
         _stored(draft, sent, message_id, place, now)
         for place, (draft, message_id) in enumerate(zip(drafts, ids, strict=True))
     ]
+
+
+def already_stored(draft: Draft, message: StoredMessage) -> Outcome:
+    """Return the outcome of a message that an earlier request stored."""
+    result = Produced(draft.entry_id, "stored", message_id=message.message_id)
+    result.stored_at = rfc3339(message.store_timestamp)
+    if draft.delay_ms:
+        result.deliver_at = rfc3339(message.born_timestamp + draft.delay_ms)
+    else:
+        result.queue_id, result.offset = message.queue_id, message.queue_offset
+    return Outcome(result)
 
 
 async def _queue_of(producer: Producer, draft: Draft) -> MessageQueue:

@@ -112,6 +112,18 @@ async def test_a_retry_is_the_same_message(cluster: Cluster, producer: Producer)
     assert ids == {result.message_id}
 
 
+async def test_what_must_not_be_repeated_is_sent_once_when_nobody_knows_how_it_ended(
+    cluster: Cluster, producer: Producer
+) -> None:
+    for peer in cluster.brokers.values():
+        peer.on(SEND, hang_up())
+
+    with pytest.raises(SendUncertain):
+        await producer.send(MESSAGE, is_repeatable=False)
+
+    assert sum(len(peer.asked(SEND)) for peer in cluster.brokers.values()) == 1
+
+
 async def test_a_broker_that_is_gone_is_passed_over(cluster: Cluster, producer: Producer) -> None:
     await producer.send(MESSAGE)
     await cluster["broker-a"].stop()

@@ -1,0 +1,95 @@
+"""Trying a send again of which nobody knows how it ended: what brokers hold by now is not sent a second time.
+
+Every message of a request with an Idempotency-Key has a unique id that follows from the key, so the next try can ask
+the brokers for it by their index.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from ipaddress import IPv4Address
+from typing import Final
+
+from broker_core.client.admin.messages import Messages
+from broker_core.errors import GantryError
+from broker_core.protocol import properties as names
+from broker_core.protocol.message import StoredMessage
+from broker_core.protocol.message_id import UniqueIds
+from gateway.data.idempotency import Claim
+from gateway.data.messages import Draft
+from gateway.data.parts import Parts
+from gateway.data.shipping import Outcome, already_stored, failed
+from gateway.problems import SEND_UNCERTAIN, ProblemError
+
+_AT_ONCE: Final = 32
+_SCHEDULE_TOPIC: Final = "SCHEDULE_TOPIC_XXXX"
+"""Where brokers keep what is delayed; what is due already is in its own topic too."""
+
+
+def identify(drafts: Sequence[Draft], claim: Claim) -> None:
+    """Give messages the unique ids that they have in every try under this claim."""
+    seed = claim.seed
+    ids = UniqueIds(
+        ip=str(IPv4Address(seed[:4])), pid=int.from_bytes(seed[4:6], "big"), loader=int.from_bytes(seed[6:10], "big")
+    )
+    for draft in drafts:
+        draft.message.properties[names.UNIQ_KEY] = ids.make(claim.since_ms)
+
+
+async def find_ended(parts: Parts, cluster: str, drafts: Sequence[Draft]) -> dict[str, Outcome]:
+    """Return by entry id what became of messages that an earlier try sent.
+
+    Those that no broker has are left out and may be sent; those of which some broker did not tell stay unknown.
+    """
+    limit = asyncio.Semaphore(_AT_ONCE)
+    try:
+        admin = await parts.connections.admin(cluster)
+    except GantryError as error:
+        return {draft.entry_id: _still_unknown(draft, str(error)) for draft in drafts}
+
+    async def one(draft: Draft) -> Outcome | None:
+        async with limit:
+            try:
+                stored = await _find(admin.messages, draft)
+            except GantryError as error:
+                return _still_unknown(draft, str(error))
+        return None if stored is None else already_stored(draft, stored)
+
+    outcomes = await asyncio.gather(*map(one, drafts))
+    ended = {outcome.result.entry_id: outcome for outcome in outcomes if outcome is not None}
+    return ended | _behind_unknown(drafts, ended)
+
+
+def _behind_unknown(drafts: Sequence[Draft], ended: Mapping[str, Outcome]) -> dict[str, Outcome]:
+    """Return outcomes for what is not to be sent now: a message of an ordering key must not overtake an unknown one."""
+    unknown = [draft for draft in drafts if draft.entry_id in ended and ended[draft.entry_id].problem is not None]
+    keys = {draft.ordering_key for draft in unknown if draft.ordering_key is not None}
+    reason = "one before it with the same ordering key is not known either"
+    return {
+        draft.entry_id: _still_unknown(draft, reason)
+        for draft in drafts
+        if draft.ordering_key in keys and draft.entry_id not in ended
+    }
+
+
+class _NotAllAnswered(GantryError):
+    """A broker that may hold the message did not say so, or looked at a part only."""
+
+
+async def _find(messages: Messages, draft: Draft) -> StoredMessage | None:
+    unique_id = draft.message.properties[names.UNIQ_KEY]
+    topics = (_SCHEDULE_TOPIC, draft.message.topic) if draft.delay_ms else (draft.message.topic,)
+    for topic in topics:
+        result = await messages.search(topic, unique_id)
+        found = [each.message for each in result.messages if each.message.unique_id == unique_id]
+        if found:
+            return found[-1]
+        if not result.complete:
+            raise _NotAllAnswered("; ".join(map(str, result.failed.values())) or "the search was cut short")
+    return None
+
+
+def _still_unknown(draft: Draft, reason: str) -> Outcome:
+    detail = f"Whether the first try stored the message is still not known: {reason}. Try again with the same key."
+    return failed(draft.entry_id, ProblemError(SEND_UNCERTAIN, detail))
