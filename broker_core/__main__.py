@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import contextlib
 import gc
+import os
 import signal
 import sys
 from pathlib import Path
@@ -28,6 +29,9 @@ EXIT_REFUSED: Final = 2
 EXIT_STORE_LOCKED: Final = 71
 EXIT_PORT_TAKEN: Final = 72
 
+_ONLY_OURS: Final = 0o077
+"""Whatever the process was started with: messages are nobody else's to read."""
+
 _FLUSHES: Final = {"async": "ASYNC_FLUSH", "sync": "SYNC_FLUSH"}
 
 _log: Final = logs.get_logger(__name__)
@@ -39,6 +43,7 @@ _YOUNG_OBJECTS: Final = 10_000
 def main() -> int:
     """Serve until a signal says otherwise; return the exit status."""
     arguments = _parse()
+    os.umask(_ONLY_OURS)
     logs.configure(arguments.log_level)
     if native is None:
         _log.info("compiled functions are not used, Python does their work more slowly: %s", why_not)

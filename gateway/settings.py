@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from gateway import env
+from gateway.private import UMASK
+
+# Before anything is made: the database, the secret key, the schedule's file.
+os.umask(UMASK)
 
 BASE_DIR: Final = Path(__file__).resolve().parent.parent
 

@@ -46,7 +46,7 @@ def read_checkpoint(folder: Path) -> Checkpoint:
 
 def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
     """Put the checkpoint on the disk; it fits in one sector, so a crash leaves the old or the new one."""
-    descriptor = os.open(folder / CHECKPOINT, os.O_RDWR | os.O_CREAT, 0o644)
+    descriptor = os.open(folder / CHECKPOINT, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         if os.fstat(descriptor).st_size != _FILE_BYTES:
             os.truncate(descriptor, _FILE_BYTES)

@@ -33,7 +33,7 @@ class Guard:
         folder = folder.resolve()
         if folder in _held:
             raise StoreLocked(folder, "this process")
-        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, 0)
             os.pwrite(descriptor, _TEXT, 0)

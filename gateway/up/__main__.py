@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 
 from gateway.env import BadSetting
+from gateway.private import UMASK, make_private
 from gateway.up.banner import banner
 from gateway.up.checks import claimed, require_free
 from gateway.up.config import UpConfig, help_text
 from gateway.up.console_log import ConsoleLog
-from gateway.up.errors import CannotStart
+from gateway.up.errors import CannotStart, NoRight
 from gateway.up.first_run import Admin, prepare
 from gateway.up.hello import TOPIC, ensure_topic
 from gateway.up.processes import plan
@@ -23,15 +25,24 @@ def main() -> int:
     if "--help-settings" in sys.argv[1:]:
         print(help_text())
         return 0
+    os.umask(UMASK)  # the children have it too
     try:
         config = UpConfig.read()
         with claimed(config.data):
+            _make_private(config)
             _require_ports(config)
             asyncio.run(_run(config, ConsoleLog()))
     except (CannotStart, BadSetting) as error:
         sys.stderr.write(f"gantry: {error}\n")
         return 2
     return 0
+
+
+def _make_private(config: UpConfig) -> None:
+    try:
+        make_private(config.data)
+    except PermissionError as error:
+        raise NoRight(f"change the mode of {error.filename}", "mend its owner, or set GANTRY_DATA_DIR") from error
 
 
 def _require_ports(config: UpConfig) -> None:

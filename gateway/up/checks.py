@@ -21,7 +21,7 @@ def claimed(folder: Path) -> Iterator[None]:
     process, so a killed instance never leaves a folder locked.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = os.open(folder / "gantry.lock", os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         raise NoRight(

@@ -37,6 +37,20 @@ def test_it_says_where_it_serves_and_stops_cleanly(tmp_path: Path) -> None:
     assert not (tmp_path / "broker" / "abort").exists()
 
 
+def test_under_umask_0_it_makes_nothing_that_others_may_read(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "broker_core", "--data-dir", str(tmp_path / "data")]
+    ports = ["--namesrv-port", "0", "--broker-port", "0"]
+    process = subprocess.Popen([*command, *ports], cwd=ROOT, stdout=subprocess.PIPE, text=True, umask=0)
+    assert process.stdout is not None
+    with process.stdout as out:
+        assert any(line.startswith("ready") for line in out)
+        made = {path: path.stat().st_mode for path in [tmp_path / "data", *(tmp_path / "data").rglob("*")]}
+        process.terminate()
+        process.wait(30)
+    assert len(made) > 3
+    assert [path for path, mode in made.items() if mode & 0o077] == []
+
+
 def test_a_port_that_is_taken_is_one_clear_line_and_status_72(tmp_path: Path) -> None:
     with started_broker(tmp_path / "one") as running:
         for option, port in (("--namesrv-port", running.name_server), ("--broker-port", running.address)):

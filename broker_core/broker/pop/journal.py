@@ -82,7 +82,7 @@ class Journal:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._path = folder / FILE_NAME
-        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self._beside = folder / (FILE_NAME + ".new")
         self._size = 0
         self._rewritten_size = 0
@@ -122,7 +122,7 @@ class Journal:
 
     def write_beside(self, state: bytes) -> int:
         """Write the new file and sync it; return its descriptor. Touches nothing that `append` uses."""
-        file = os.open(self._beside, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+        file = os.open(self._beside, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         try:
             _write_all(file, state)
             os.fsync(file)
