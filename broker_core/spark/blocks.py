@@ -103,7 +103,11 @@ def read_blocks(partition: FilePartition, options: SourceOptions) -> Iterator[Bl
 def _find_unit_damage(units: Units, store: StoreReader) -> NDArray[np.int8]:
     """Return what is wrong with units that name no record at all."""
     damage = np.zeros(len(units), np.int8)
-    last = store.segments()[-1]
+    segments = store.segments()
+    if not segments:
+        # The whole log is gone, which is no damage of its units.
+        return damage
+    last = segments[-1]
     places, sizes = units["log_offset"].astype(np.int64), units["size"].astype(np.int32)
     damage[(places < 0) | (places >= last.start + last.size)] = Damage.NOWHERE
     damage[(sizes <= 0) | (sizes == _FILLER_SIZE)] = Damage.EMPTY

@@ -18,15 +18,16 @@ SOURCE: Final = "GANTRY_SRC"
 SOURCE_ID: Final = "GANTRY_SRC_ID"
 COPIED_AT: Final = "GANTRY_AT"
 COPIED_BY: Final = "GANTRY_BY"
+PROVENANCE: Final = (JOB, SOURCE, SOURCE_ID, COPIED_AT, COPIED_BY)
 
-_NOT_COPIED: Final = frozenset(
+NOT_COPIED: Final = frozenset(
     {
         "CLUSTER", "WAIT", "TRAN_MSG", "PGROUP", "DELAY", "REAL_TOPIC", "REAL_QID", "RETRY_TOPIC", "ORIGIN_MESSAGE_ID",
         "RECONSUME_TIME", "TRAN_PREPARED_QUEUE_OFFSET", "CHECK_IMMUNITY_TIME_IN_SECONDS", "MAX_OFFSET", "MIN_OFFSET",
         "TRACE_ON", "__CRC32#", "UNIQ_KEY", "1ST_POP_TIME", "POP_CK", "POP_CK_OFFSET",
     }
 )  # fmt: skip
-_NOT_COPIED_PREFIX: Final = ("TRANSACTION_", "TIMER_")
+NOT_COPIED_PREFIXES: Final = ("TRANSACTION_", "TIMER_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ def kept_properties(text: str) -> dict[str, str]:
     return {
         name: value
         for name, value in parse_properties(text).items()
-        if name not in _NOT_COPIED and not name.startswith(_NOT_COPIED_PREFIX)
+        if name not in NOT_COPIED and not name.startswith(NOT_COPIED_PREFIXES)
     }
 
 

@@ -42,7 +42,7 @@ def write_differences(parts: Path, folder: Path) -> list[dict[str, Any]]:
             samples += _samples(batch, taken)
     for name in (PARQUET, CSV):
         (folder / f"{name}.part").replace(folder / name)
-    return sorted(samples, key=lambda sample: (sample["class"], sample["key"]))
+    return sorted(samples, key=lambda sample: (sample["class"], sample["key"] or ""))
 
 
 def _csv_schema(schema: Any) -> Any:
@@ -81,7 +81,11 @@ def _sample(row: dict[str, Any]) -> dict[str, Any]:
     def place(name: str) -> dict[str, Any] | None:
         if not row[f"{name}_count"]:
             return None
-        return {"queue_id": row[f"{name}_queue_id"], "queue_offset": row[f"{name}_queue_offset"]}
+        return {
+            "broker": row[f"{name}_broker"],
+            "queue_id": row[f"{name}_queue_id"],
+            "queue_offset": row[f"{name}_queue_offset"],
+        }
 
     return {
         "class": row["class"],
@@ -91,4 +95,5 @@ def _sample(row: dict[str, Any]) -> dict[str, Any]:
         "left_count": row["left_count"],
         "right_count": row["right_count"],
         "fields": row["fields"],
+        "damage": row["damage"],
     }

@@ -6,6 +6,7 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -57,12 +58,12 @@ class WantedRange:
     end: int
 
 
-def plan_files(options: SourceOptions) -> list[FilePartition]:
-    """Return the partitions of a read from store folders; a snapshot of what is there now.
+def plan_files(options: SourceOptions, opened: Mapping[Path, StoreReader] | None = None) -> list[FilePartition]:
+    """Return the partitions of a read from store folders; a snapshot of what is there, or was when they were opened.
 
     Raises UnknownOption for a topic or queue that does not exist, DataLoss when a range begins below what is left.
     """
-    stores = [open_store(root) for root in options.stores]
+    stores = [opened[root] if opened else open_store(root) for root in options.stores]
     _check_topics_exist(options, stores)
     check_names(
         options,

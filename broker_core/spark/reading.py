@@ -12,6 +12,7 @@ from broker_core.spark.counting import RowTeller
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.partitions import FilePartition, WirePartition, plan_files
 from broker_core.spark.rows import RowMaker
+from broker_core.spark.stores import open_store
 from broker_core.spark.wire import plan_wire, read_wire_blocks
 
 Partition = FilePartition | WirePartition
@@ -19,7 +20,14 @@ Partition = FilePartition | WirePartition
 
 def plan(options: SourceOptions) -> Sequence[Partition]:
     """Return the ranges that the options ask for, each of one queue: a snapshot of what is there now."""
-    return plan_files(options) if options.stores else plan_wire(options)
+    return plan_together([options])[0]
+
+
+def plan_together(all_options: Sequence[SourceOptions]) -> list[Sequence[Partition]]:
+    """Plan several reads at one moment, so that they can be held against each other."""
+    opened = {root: open_store(root) for options in all_options for root in options.stores}
+    over_wire = iter(plan_wire([options for options in all_options if not options.stores]))
+    return [plan_files(options, opened) if options.stores else next(over_wire) for options in all_options]
 
 
 def read_any_blocks(partition: Partition, options: SourceOptions) -> Iterator[Block]:

@@ -1,16 +1,27 @@
 """Comparing two topics key by key: transformations only, a DataFrame in and a DataFrame out (spark.md 7.3).
 
-A side is grouped by key before the join, so a key that comes twice makes one row, not four. Bodies do not travel: they
-are compared by hash and length, and whoever wants to see them goes by queue and offset.
+The messages of a key are compared as a multiset: how often each value comes on either side. Bodies do not travel; they
+are compared by hash, and whoever wants to see them goes by queue and offset. One shuffle by key serves everything::
+
+    left ─┐                        key, value → how often left, how often right
+          ├─ union ─ by key ─────┤
+    right ┘                        key → class, and one message of each side as evidence
 """
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
 from typing import Final
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that all of Spark's documentation uses
 
+from broker_core.spark.copies import NOT_COPIED, NOT_COPIED_PREFIXES, PROVENANCE
+
+SIDES: Final = ("left", "right")
 CLASSES: Final = (
     "matched",
     "missing_left",
@@ -19,41 +30,69 @@ CLASSES: Final = (
     "duplicate_left",
     "duplicate_right",
     "duplicate",
+    "reordered",
 )
-"""In the order in which they are told; `duplicate`: more than once on both sides, and not equally often."""
+"""In the order in which they are told. `different`: one side has a value that the other has not at all; `duplicate`:
+both have the same values in more than one message, and not equally often; `reordered`: equally often, in another
+order."""
+DAMAGED: Final = ("damaged_left", "damaged_right")
+"""Classes of messages that could not be compared."""
 
 BY: Final = ("key", "unique_id", "body", "source")
-COMPARE: Final = ("body", "none")
+FIELDS: Final = ("body", "tag", "keys", "properties")
+"""What may be compared; the properties are those that a producer sets for itself."""
 
-SOURCE_COLUMNS: Final = {
-    "key": ("key",),
+_BY_COLUMNS: Final = {
+    "key": ("keys",),
     "unique_id": ("unique_id",),
-    "body": (),
-    "source": ("topic", "broker", "properties"),
+    "body": ("body",),
+    "source": ("topic", "properties"),
 }
-"""What must be read for each way to pair messages, besides `POSITION_COLUMNS` and `body`."""
-POSITION_COLUMNS: Final = ("queue_id", "queue_offset", "store_timestamp", "body", "_error")
+_POSITION: Final = ("store_timestamp", "broker", "queue_id", "queue_offset")
+_OWN_FIELDS: Final = ("KEYS", "TAGS", "PROPERTIES", *PROVENANCE)
 
 
-def side(topic: DataFrame, *, by: str, compare: str, copied_from: str | None = None) -> DataFrame:
-    """Return key, value, time and position of each sound message of a topic; the key may be null.
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How two topics are compared."""
+
+    by: str = "key"
+    fields: tuple[str, ...] = ("body",)
+    """Of `FIELDS`; none to look only for what is missing or comes too often."""
+    ordered: bool = False
+    """Whether the messages of a key must come in the same order, by store time."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What must be read of each message."""
+        return tuple(dict.fromkeys((*_POSITION, "_error", *_BY_COLUMNS[self.by], *self.fields)))
+
+
+def prepare(topic: DataFrame, comparison: Comparison, *, is_left: bool, copied_from: str | None = None) -> DataFrame:
+    """Return each message of a side with its keys, the hashes of what is compared, and its place.
 
     `by="source"` pairs originals with the copies that a replay made: `copied_from` is the cluster's name on the side of
     the originals, None on the side of the copies.
     """
-    value = F.struct(F.xxhash64("body").alias("hash"), F.length("body").alias("length"))
-    nothing = F.struct(F.lit(0).cast("long").alias("hash"), F.lit(0).alias("length"))
-    return topic.where("_error is null").select(
-        _key(by, copied_from).alias("key"),
-        (value if compare == "body" and by != "body" else nothing).alias("value"),
-        F.struct("store_timestamp", "queue_id", "queue_offset").alias("position"),
+    is_damaged = F.col("_error").isNotNull()
+    parts = [F.xxhash64(*_hashed(name)).alias(name) for name in comparison.fields]
+    place = F.xxhash64(F.lit(is_left), "broker", "queue_id", "queue_offset")
+    return topic.select(
+        F.lit(is_left).alias("is_left"),
+        _keys(comparison.by, copied_from).alias("keys"),
+        # Each damaged message is a row of its own.
+        F.when(is_damaged, place).otherwise(F.xxhash64(*parts) if parts else F.lit(0).cast("long")).alias("value"),
+        F.struct(*(parts or [F.lit(0).alias("nothing")])).alias("parts"),
+        F.struct(*_POSITION).alias("position"),
+        F.col("_error").alias("damage"),
     )
 
 
-def _key(by: str, copied_from: str | None) -> Column:
-    if by == "body":
-        return F.sha2("body", 256)
-    return _source_key(copied_from) if by == "source" else F.col(by)
+def _keys(by: str, copied_from: str | None) -> Column:
+    if by == "key":
+        return F.array_distinct(F.coalesce("keys", F.array().cast("array<string>")))
+    one = {"unique_id": F.col("unique_id"), "body": F.sha2("body", 256), "source": _source_key(copied_from)}[by]
+    return F.array_compact(F.array(one))
 
 
 def _source_key(copied_from: str | None) -> Column:
@@ -62,58 +101,124 @@ def _source_key(copied_from: str | None) -> Column:
     return F.concat_ws("/", F.lit(copied_from), "broker", "topic", "queue_id", "queue_offset")
 
 
-def group(rows: DataFrame) -> DataFrame:
-    """Return one row per key that is not null: how often it comes, its last value by store time, where that is."""
-    return (
-        rows.where("key is not null")
-        .groupBy("key")
-        .agg(
-            F.count("*").alias("count"),
-            F.max_by("value", "position").alias("value"),
-            F.max("position").alias("position"),
-        )
-        .select("key", "count", "value", "position")
-    )
+def _hashed(name: str) -> list[Column]:
+    """Return what goes into the hash of a field: `xxhash64` passes over nulls, so these are told apart."""
+    if name == "body":
+        return [F.col("body"), F.length("body")]
+    if name == "tag":
+        return [F.col("tag"), F.col("tag").isNull()]
+    if name == "keys":
+        return [F.array_sort("keys")]
+    own = F.map_filter("properties", lambda key, _: ~_is_of_the_system(key))
+    return [F.array_sort(F.map_entries(own))]
 
 
-def classify(left: DataFrame, right: DataFrame) -> DataFrame:
-    """Return one row per key of either side with its class; both sides as `group` makes them, so keys are unique."""
-    sides = left.alias("l").join(right.alias("r"), on="key", how="full_outer")
-    same = F.col("l.value").eqNullSafe(F.col("r.value"))
-    left_count, right_count = F.col("l.count"), F.col("r.count")
-    found = (
-        F.when(left_count.isNull(), "missing_left")
-        .when(right_count.isNull(), "missing_right")
-        .when((left_count > 1) & (right_count > 1) & (left_count != right_count), "duplicate")
-        .when((left_count > 1) & (right_count == 1), "duplicate_left")
-        .when((right_count > 1) & (left_count == 1), "duplicate_right")
-        .when(~same, "different")
-        .otherwise("matched")
-    )
-    both = left_count.isNotNull() & right_count.isNotNull()
-    return sides.select(
-        found.alias("class"),
-        F.col("key"),
-        *_place("l", "left"),
-        *_place("r", "right"),
-        F.when(both & ~same, F.array(F.lit("body"))).otherwise(F.array().cast("array<string>")).alias("fields"),
-    )
+def _is_of_the_system(key: Column) -> Column:
+    begins = [key.startswith(prefix) for prefix in NOT_COPIED_PREFIXES]
+    return reduce(operator.or_, begins, key.isin(*NOT_COPIED, *_OWN_FIELDS))
 
 
-def _place(alias: str, name: str) -> list[Column]:
+def side_counts(name: str) -> list[Column]:
+    """Return the aggregates that count what a side has: sound messages, those without a key, damaged ones."""
+    is_sound = F.col("damage").isNull()
     return [
-        F.coalesce(F.col(f"{alias}.count"), F.lit(0)).alias(f"{name}_count"),
-        F.col(f"{alias}.position.queue_id").alias(f"{name}_queue_id"),
-        F.col(f"{alias}.position.queue_offset").alias(f"{name}_queue_offset"),
-        F.col(f"{alias}.position.store_timestamp").alias(f"{name}_store_timestamp"),
+        F.count_if(is_sound).alias(f"rows_{name}"),
+        F.count_if(is_sound & (F.size("keys") == 0)).alias(f"keyless_{name}"),
+        F.count_if(~is_sound).alias(f"damaged_{name}"),
+    ]
+
+
+def classify(left: DataFrame, right: DataFrame, comparison: Comparison) -> DataFrame:
+    """Return one row per key of either side with its class, and one per damaged message; sides as `prepare` makes them.
+
+    A message counts for each of its keys.
+    """
+    nobody = F.array(F.lit(None).cast("string"))
+    both = left.union(right).withColumn(
+        "key", F.explode(F.when(F.col("damage").isNull(), F.col("keys")).otherwise(nobody))
+    )
+    return _by_key(_by_value(both.repartition("key"), comparison), comparison)
+
+
+def _by_value(rows: DataFrame, comparison: Comparison) -> DataFrame:
+    is_left = F.col("is_left")
+    told: list[Column] = []
+    for name, of_side in zip(SIDES, (is_left, ~is_left), strict=True):
+        told += [F.count_if(of_side).alias(name), F.max(F.when(of_side, F.col("position"))).alias(f"{name}_position")]
+    if comparison.ordered:
+        rows = rows.withColumn("place", _place_in_order())
+        for name, of_side in zip(SIDES, (is_left, ~is_left), strict=True):
+            told.append(F.bit_xor(F.when(of_side, F.xxhash64("place"))).alias(f"{name}_order"))
+    return rows.groupBy("key", "value", "damage").agg(F.first("parts").alias("parts"), *told)
+
+
+def _place_in_order() -> Column:
+    from pyspark.sql import Window
+
+    return F.row_number().over(Window.partitionBy("key", "is_left", "damage").orderBy("position"))
+
+
+def _by_key(values: DataFrame, comparison: Comparison) -> DataFrame:
+    left, right = F.col("left"), F.col("right")
+    unordered = ~F.col("left_order").eqNullSafe(F.col("right_order")) if comparison.ordered else F.lit(False)
+    of_damage = F.when(F.col("damage").isNotNull(), F.col("value")).alias("damaged")
+    keys = values.groupBy("key", of_damage).agg(
+        F.first("damage").alias("damage"),
+        F.sum("left").alias("left_count"),
+        F.sum("right").alias("right_count"),
+        F.count_if((left == 0) | (right == 0)).alias("alone"),
+        F.count_if(left != right).alias("unequal"),
+        F.count_if(unordered).alias("unordered"),
+        *(_evidence(name, other).alias(f"{name}_evidence") for name, other in (SIDES, SIDES[::-1])),
+    )
+    named = keys.withColumn("class", _class())
+    places = [column for name in SIDES for column in _place(name)]
+    return named.select("class", "key", *places, _different_fields(comparison.fields).alias("fields"), "damage")
+
+
+def _evidence(name: str, other: str) -> Column:
+    """Return the last message of a side, of those that the other side has fewer of if there are such."""
+    position = F.col(f"{name}_position")
+    order = F.when(F.col(name) > 0, F.struct(F.col(name) > F.col(other), position))
+    return F.max_by(F.struct(position.alias("position"), F.col("parts").alias("parts")), order)
+
+
+def _class() -> Column:
+    left, right = F.col("left_count"), F.col("right_count")
+    is_damaged = F.col("damage").isNotNull()
+    return (
+        F.when(is_damaged & (left > 0), DAMAGED[0])
+        .when(is_damaged, DAMAGED[1])
+        .when(left == 0, "missing_left")
+        .when(right == 0, "missing_right")
+        .when((F.col("unequal") == 0) & (F.col("unordered") > 0), "reordered")
+        .when(F.col("unequal") == 0, "matched")
+        .when(F.col("alone") > 0, "different")
+        .when((left > 1) & (right > 1), "duplicate")
+        .when(left > 1, "duplicate_left")
+        .otherwise("duplicate_right")
+    )
+
+
+def _different_fields(fields: Sequence[str]) -> Column:
+    nothing = F.array().cast("array<string>")
+    names = [
+        F.when(F.col(f"left_evidence.parts.{name}") != F.col(f"right_evidence.parts.{name}"), name) for name in fields
+    ]
+    return (
+        F.when(F.col("class") == "different", F.array_compact(F.array(*names))).otherwise(nothing) if names else nothing
+    )
+
+
+def _place(name: str) -> list[Column]:
+    position = f"{name}_evidence.position"
+    return [
+        F.col(f"{name}_count"),
+        *(F.col(f"{position}.{part}").alias(f"{name}_{part}") for part in ("broker", "queue_id", "queue_offset")),
+        F.col(f"{position}.store_timestamp").alias(f"{name}_store_timestamp"),
     ]
 
 
 def class_counts() -> list[Column]:
     """Return the aggregates that count each class, named by it."""
     return [F.count_if(F.col("class") == name).alias(name) for name in CLASSES]
-
-
-def side_counts(name: str) -> list[Column]:
-    """Return the aggregates that count what a side has: rows, rows without a key."""
-    return [F.count("*").alias(f"rows_{name}"), F.count_if(F.col("key").isNull()).alias(f"keyless_{name}")]

@@ -6,6 +6,7 @@ import atexit
 import hashlib
 import os
 import shutil
+import socket
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -17,7 +18,7 @@ import pyspark
 from pyspark.sql import SparkSession
 
 import broker_core
-from broker_core.spark.errors import BadRequest
+from broker_core.spark.errors import BadRequest, Unreachable
 from broker_core.spark.java import Java, find_java
 from broker_core.spark.source import RocketMQSource
 
@@ -74,6 +75,20 @@ def start(config: SessionConfig) -> SparkSession:
     session = builder.getOrCreate()
     session.dataSource.register(RocketMQSource)
     return session
+
+
+def driver_host(master: str) -> str:
+    """Return the address of this machine under which executors of `master` reach the driver."""
+    if not master.startswith("spark://"):
+        return "127.0.0.1"
+    host, _, port = master.removeprefix("spark://").split(",")[0].rpartition(":")
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            # Nothing is sent: the kernel only chooses the way to the master.
+            probe.connect((host, int(port)))
+            return str(probe.getsockname()[0])
+    except (OSError, ValueError) as error:
+        raise Unreachable(f"Spark master {master}: {error}") from error
 
 
 def settings(config: SessionConfig, java: Java) -> dict[str, str]:

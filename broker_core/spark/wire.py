@@ -57,17 +57,35 @@ def close_sessions() -> None:
         _sessions.popitem()[1].close()
 
 
-def plan_wire(options: SourceOptions) -> list[WirePartition]:
-    """Return one partition per queue that has messages in range: a snapshot of what the brokers have now.
+def plan_wire(all_options: Sequence[SourceOptions]) -> list[list[WirePartition]]:
+    """Return for each read one partition per queue that has messages in range: what the brokers have at one moment.
 
-    Raises UnknownOption for a queue that does not exist, DataLoss, and Unreachable when nobody answers.
+    Raises UnknownOption for what does not exist, DataLoss, and Unreachable when nobody answers.
     """
-    session = session_of(options.name_servers)
+    planned: list[list[WirePartition]] = [[] for _ in all_options]
     with _translated():
-        return session.run(_plan(session.admin, options))
+        for servers in dict.fromkeys(options.name_servers for options in all_options):
+            session = session_of(servers)
+            mine = [number for number, options in enumerate(all_options) if options.name_servers == servers]
+            found = session.run(_plan(session.admin, [all_options[number] for number in mine]))
+            for number, partitions in zip(mine, found, strict=True):
+                planned[number] = partitions
+    return planned
 
 
-async def _plan(admin: Admin, options: SourceOptions) -> list[WirePartition]:
+async def _plan(admin: Admin, all_options: Sequence[SourceOptions]) -> list[list[WirePartition]]:
+    chosen = [await _chosen(admin, options) for options in all_options]
+    # All ends at once, before anything that takes longer.
+    bounds = await asyncio.gather(*(_bounds(admin, queue) for queues in chosen for queue in queues))
+    of_queue = iter(bounds)
+    planned = []
+    for options, queues in zip(all_options, chosen, strict=True):
+        wanted = [_wanted(admin, queue, next(of_queue), options) for queue in queues]
+        planned.append([part for part in await asyncio.gather(*wanted) if part.begin < part.end])
+    return planned
+
+
+async def _chosen(admin: Admin, options: SourceOptions) -> list[MessageQueue]:
     queues = [queue for topic in options.topics for queue in (await _route(admin, topic))]
     brokers = {queue.broker_name for queue in queues}
     for broker in options.brokers:
@@ -75,9 +93,12 @@ async def _plan(admin: Admin, options: SourceOptions) -> list[WirePartition]:
             raise UnknownOption(broker, brokers, what="broker")
     queues = [queue for queue in queues if not options.brokers or queue.broker_name in options.brokers]
     check_names(options, {(queue.topic, queue.broker_name, queue.queue_id) for queue in queues})
-    chosen = [queue for queue in queues if is_chosen(options, queue.broker_name, queue.queue_id)]
-    wanted = await asyncio.gather(*(_wanted(admin, queue, options) for queue in chosen))
-    return [partition for partition in wanted if partition.begin < partition.end]
+    return [queue for queue in queues if is_chosen(options, queue.broker_name, queue.queue_id)]
+
+
+async def _bounds(admin: Admin, queue: MessageQueue) -> tuple[int, int]:
+    end, begin = await asyncio.gather(admin.offsets.max(queue), admin.offsets.min(queue))
+    return int(begin), int(end)
 
 
 async def _route(admin: Admin, topic: str) -> tuple[MessageQueue, ...]:
@@ -88,8 +109,8 @@ async def _route(admin: Admin, topic: str) -> tuple[MessageQueue, ...]:
         raise UnknownOption(topic, known, what="topic") from None
 
 
-async def _wanted(admin: Admin, queue: MessageQueue, options: SourceOptions) -> WirePartition:
-    has_begin, has_end = await admin.offsets.min(queue), await admin.offsets.max(queue)
+async def _wanted(admin: Admin, queue: MessageQueue, bounds: tuple[int, int], options: SourceOptions) -> WirePartition:
+    has_begin, has_end = bounds
     begin, end = choose_range(options, queue.broker_name, queue.topic, queue.queue_id, has_begin, has_end)
     if options.starting_timestamp is not None:
         begin = await _offset_at(admin, queue, options.starting_timestamp - CLOCK_SKEW_MS, has_begin, has_end)

@@ -13,8 +13,11 @@ import re
 import signal
 import sys
 import threading
+import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -62,6 +65,7 @@ _EXIT_CODES: Final[Mapping[type[GantryError], int]] = {
     DamagedRecord: DAMAGED,
 }
 _TICK_S: Final = 1.0
+_PLAN_ALONE_S: Final = 0.5
 # The last line of a Python traceback.
 _QUOTED: Final = re.compile(r"(?P<kind>[A-Za-z_][\w.]*(?:Error|Exception|[a-z]\.[A-Z]\w+)): (?P<text>.+)")
 _OURS: Final = "broker_core.spark.errors."
@@ -85,6 +89,8 @@ class Run:
     progress: Progress
     stop_reason: str = ""
     """Set when somebody wants the run to end; what is under way is ended in order."""
+    phases: dict[str, float] = field(default_factory=dict)
+    """How many seconds each phase took."""
     _parent: int = field(default_factory=os.getppid)
 
     @property
@@ -94,8 +100,32 @@ class Run:
             self.stop_reason = "the launcher is gone"
         return bool(self.stop_reason)
 
-    def start_spark(self, *, max_failures: int = 1) -> SparkSession:
-        """Start Spark as the request says."""
+    @property
+    def host(self) -> str:
+        """The address of this machine that tasks can reach."""
+        return sessions.driver_host(self.request["spark"]["master"])
+
+    @contextmanager
+    def timed(self, phase: str) -> Iterator[None]:
+        """Say in the log how long a phase took."""
+        began = time.monotonic()
+        yield
+        self.phases[phase] = time.monotonic() - began
+        say(f"{phase}: took {self.phases[phase]:.1f} s")
+
+    def start_spark(self, plan: Callable[[], None] | None = None, *, max_failures: int = 1) -> SparkSession:
+        """Start Spark as the request says, and plan meanwhile; raise what `plan` raises."""
+        with self.timed("starting Spark"), ThreadPoolExecutor(1) as pool:
+            planning = pool.submit(plan or _nothing)
+            # A request that cannot be served mostly fails at once, and needs no Spark.
+            wait([planning], _PLAN_ALONE_S)
+            if planning.done():
+                planning.result()
+            session = self._start_spark(max_failures)
+            planning.result()
+        return session
+
+    def _start_spark(self, max_failures: int) -> SparkSession:
         spark = self.request["spark"]
         config = sessions.SessionConfig(
             app_name=f"gantry {self.request['type']} {self.request['job_id']}",
@@ -127,6 +157,10 @@ class Run:
         if errors:
             raise errors[0]
         return results[0]
+
+
+def _nothing() -> None:
+    """Plan nothing."""
 
 
 def main(work: Callable[[Run], Outcome]) -> None:

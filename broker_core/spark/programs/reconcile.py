@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,132 +12,170 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from broker_core.spark.counting import RowCounter
 from broker_core.spark.differences import write_differences
 from broker_core.spark.errors import BadRequest
-from broker_core.spark.options import SourceOptions, parse_source_options
-from broker_core.spark.programs.frame import CANCELLED, Outcome, Run, main
-from broker_core.spark.reading import plan
-from broker_core.spark.reconcile import (
-    BY,
-    CLASSES,
-    COMPARE,
-    POSITION_COLUMNS,
-    SOURCE_COLUMNS,
-    class_counts,
-    classify,
-    group,
-    side,
-    side_counts,
-)
+from broker_core.spark.options import Mode, SourceOptions, parse_time
+from broker_core.spark.planned import planned_table
+from broker_core.spark.programs.frame import CANCELLED, OK, PARTIAL, Outcome, Run, main
+from broker_core.spark.programs.requests import STOP, on_damage, source_place
+from broker_core.spark.reading import Partition, plan_together
+from broker_core.spark.reconcile import BY, CLASSES, DAMAGED, FIELDS, SIDES, Comparison, class_counts, classify, prepare
+from broker_core.spark.reconcile import side_counts as counts_of_side
+from broker_core.spark.samples import add_values
 
-_SIDES: Final = ("left", "right")
+_NOTHING: Final = "none"
 
 
 def work(run: Run) -> Outcome:
     """Read both sides, compare, report."""
-    asked = check(run.request["request"])
-    counter = RowCounter()
+    asked = run.request["request"]
+    comparison = check(asked)
+    counter = RowCounter(run.host)
     count_to = counter.start()
-    options = {name: read_options(run.request, asked[name], asked["by"], count_to) for name in _SIDES}
-    planned = sum(_rows(parse_source_options(each)) for each in options.values())
-    comparing = Comparing(run, asked, options, counter, planned)
-    comparing.tell("starting")
-    session = run.start_spark(max_failures=4)
+    options = {name: source_options(run.request, asked[name], count_to) for name in SIDES}
+    comparing = Comparing(run, comparison, options, counter)
     try:
+        # Both ends are pinned here, at one moment, and whatever comes later is no part of this run.
+        session = run.start_spark(comparing.plan, max_failures=4)
         return comparing.compare(session)
     finally:
         counter.close()
 
 
-def check(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the request with its defaults; raise BadRequest for a way of pairing or comparing that does not exist."""
-    filled = {"by": "key", "compare": "body", **asked}
-    if filled["by"] not in BY:
-        raise BadRequest(f"by={filled['by']!r}: one of {', '.join(BY)}")
-    if filled["compare"] not in COMPARE:
-        raise BadRequest(f"compare={filled['compare']!r}: one of {', '.join(COMPARE)}")
-    return filled
+def check(asked: Mapping[str, Any]) -> Comparison:
+    """Return how to compare; raise BadRequest for a way of pairing or a field that does not exist."""
+    by, compare = asked.get("by") or "key", asked.get("compare") or "body"
+    words = compare.split(",") if isinstance(compare, str) else compare
+    fields = tuple(word.strip() for word in words if word.strip() != _NOTHING)
+    if by not in BY:
+        raise BadRequest(f"by={by!r}: one of {', '.join(BY)}")
+    for name in fields:
+        if name not in FIELDS:
+            raise BadRequest(f"compare={name!r}: some of {', '.join(FIELDS)}, or {_NOTHING}")
+    # Messages that are paired by their bodies have the same.
+    fields = tuple(name for name in FIELDS if name in fields and (name, by) != ("body", "body"))
+    return Comparison(by, fields, bool(asked.get("order")))
 
 
-def read_options(request: Mapping[str, Any], asked: Mapping[str, Any], by: str, count_to: str) -> dict[str, str]:
-    """Return the options of the source for one side."""
-    options = {"topic": asked["topic"], "columns": ",".join((*POSITION_COLUMNS, *SOURCE_COLUMNS[by]))}
-    place = request["source"]
-    if place.get("store"):
-        options |= {"store": place["store"], "broker": place["broker"]}
-    else:
-        options |= {"nameServer": ";".join(place["name_servers"])}
-    times = {"startingTimestamp": asked.get("from"), "endingTimestamp": asked.get("to")}
-    return options | {name: text for name, text in times.items() if text} | {"countTo": count_to}
-
-
-def _rows(options: SourceOptions) -> int:
-    return sum(partition.end - partition.begin for partition in plan(options))
+def source_options(request: Mapping[str, Any], asked: Mapping[str, Any], count_to: str) -> SourceOptions:
+    """Return what one side reads."""
+    times = {name: asked.get(name) for name in ("from", "to")}
+    begin, end = (None if text is None else parse_time(name, text) for name, text in times.items())
+    return SourceOptions(
+        topics=(asked["topic"],),
+        starting_timestamp=begin,
+        ending_timestamp=end,
+        mode=Mode.FAIL_FAST if on_damage(request) == STOP else Mode.PERMISSIVE,
+        count_to=count_to,
+        **source_place(request),
+    )
 
 
 @dataclass(slots=True)
 class Comparing:
-    """One run: two reads, one pass over their join, a report."""
+    """One run: two reads, one pass over what they have together, a report."""
 
     run: Run
-    asked: Mapping[str, Any]
-    options: Mapping[str, Mapping[str, str]]
+    comparison: Comparison
+    options: Mapping[str, SourceOptions]
     counter: RowCounter
-    planned: int
+    partitions: Mapping[str, Sequence[Partition]] | None = None
     tiles: Mapping[str, int] | None = None
-    """Known once the join is done."""
+    """Known once everything is compared."""
+
+    def plan(self) -> None:
+        """Pin what is read of both sides."""
+        found = plan_together([self.options[name] for name in SIDES])
+        self.partitions = dict(zip(SIDES, found, strict=True))
+        self.tell("starting")
 
     def tell(self, phase: str, *, done: bool = False) -> None:
         """Write a progress line."""
-        counters = {"planned": self.planned, "read": self.counter.rows()}
+        ranges = [each for parts in (self.partitions or {}).values() for each in parts]
+        total = sum(each.end - each.begin for each in ranges)
+        counters = {"planned": total, "read": self.counter.rows()}
         if self.tiles is not None:
-            counters |= {"read": self.planned, "matched": self.tiles["matched"]}
+            sound, damaged = (sum(self.tiles[f"{what}_{name}"] for name in SIDES) for what in ("rows", "damaged"))
+            filtered = total - sound - damaged
+            counters = {"planned": sound + damaged, "read": total, "filtered": filtered, "damaged": damaged}
+            counters["matched"] = self.tiles["matched"]
         self.run.progress.write(counters, phase=phase, done=done)
 
     def compare(self, session: SparkSession) -> Outcome:
         """Compare and write the report; `differences` takes its final name when it is whole."""
-        rows = {name: self._side(session, name) for name in _SIDES}
-        seen = {name: Observation(name) for name in (*_SIDES, "classes")}
-        left, right = (group(rows[name].observe(seen[name], *side_counts(name))) for name in _SIDES)
-        classified = classify(left, right).observe(seen["classes"], *class_counts())
+        seen = {name: Observation(name) for name in (*SIDES, "classes")}
+        sides = [self._side(session, name).observe(seen[name], *counts_of_side(name)) for name in SIDES]
+        classified = classify(sides[0], sides[1], self.comparison).observe(seen["classes"], *class_counts())
         found = self.run.folder.path / "tmp" / "differences"
         differences = classified.where("class <> 'matched'").sortWithinPartitions("class", "key")
         writing = differences.write.mode("overwrite")
-        self.run.wait_for(lambda: writing.parquet(str(found)), lambda: self._tick(session, "comparing"))
+        with self.run.timed("comparing"):
+            self.run.wait_for(lambda: writing.parquet(str(found)), lambda: self._tick(session))
         if self.run.is_stopping:
             return Outcome(CANCELLED, self.run.stop_reason)
         self.tiles = tiles = self._tiles(seen)
         self.tell("reporting")
-        self._report(found, tiles)
+        sentence = told_tiles(tiles)
+        with self.run.timed("reporting"):
+            self._report(found, tiles, sentence)
         self.tell("done", done=True)
-        return Outcome(reason=_sentence(tiles))
+        return Outcome(PARTIAL if any(tiles[name] for name in DAMAGED) else OK, sentence)
 
     def _side(self, session: SparkSession, name: str) -> DataFrame:
-        topic = session.read.format("rocketmq").options(**self.options[name]).load()
-        by, compare = self.asked["by"], self.asked["compare"]
-        copied_from = self.run.request["cluster"] if by == "source" and name == "left" else None
-        return side(topic, by=by, compare=compare, copied_from=copied_from)
+        if self.partitions is None:
+            raise AssertionError("nothing is planned")
+        rows = planned_table(session, self.partitions[name], self.options[name], self.comparison.columns)
+        is_left = name == "left"
+        copied_from = self.run.request["cluster"] if self.comparison.by == "source" and is_left else None
+        return prepare(rows, self.comparison, is_left=is_left, copied_from=copied_from)
 
     def _tiles(self, seen: Mapping[str, Observation]) -> dict[str, int]:
-        classes, counted = seen["classes"].get, {name: seen[name].get for name in _SIDES}
+        classes, counted = seen["classes"].get, {name: seen[name].get for name in SIDES}
         tiles = {name: int(classes[name]) for name in CLASSES}
         return tiles | {
-            f"{what}_{name}": int(counted[name][f"{what}_{name}"]) for what in ("keyless", "rows") for name in _SIDES
+            f"{what}_{name}": int(counted[name][f"{what}_{name}"])
+            for what in ("keyless", "damaged", "rows")
+            for name in SIDES
         }
 
-    def _report(self, differences: Path, tiles: Mapping[str, int]) -> None:
+    def _report(self, differences: Path, tiles: Mapping[str, int], sentence: str) -> None:
         folder = self.run.folder
         samples = write_differences(differences, folder.path)
-        asked = {name: self.asked[name] for name in ("left", "right", "by", "compare")}
-        folder.write_json("report.json", {"tiles": tiles, "samples": samples, "request": asked})
+        add_values(samples, {name: replace(each, count_to=None) for name, each in self.options.items()})
+        asked = self.run.request["request"]
+        request = {name: asked[name] for name in SIDES} | {
+            "by": self.comparison.by, "compare": list(self.comparison.fields), "order": self.comparison.ordered
+        }  # fmt: skip
+        content = {"summary": sentence, "tiles": tiles, "samples": samples, "request": request}
+        folder.write_json("report.json", content | {"pinned": self._pinned()})
 
-    def _tick(self, session: SparkSession, phase: str) -> None:
-        self.tell(phase)
+    def _pinned(self) -> dict[str, list[dict[str, Any]]]:
+        """Return which offsets of each queue were compared."""
+        ranges: dict[str, list[dict[str, Any]]] = {}
+        for name, parts in (self.partitions or {}).items():
+            queues: dict[tuple[str, int], tuple[int, int]] = {}
+            for part in parts:
+                begin, end = queues.get((part.broker, part.queue_id), (part.begin, part.end))
+                queues[part.broker, part.queue_id] = min(begin, part.begin), max(end, part.end)
+            ranges[name] = [
+                {"broker": broker, "queue_id": queue_id, "from": begin, "to": end}
+                for (broker, queue_id), (begin, end) in sorted(queues.items())
+            ]
+        return ranges
+
+    def _tick(self, session: SparkSession) -> None:
+        self.tell("comparing")
         if self.run.is_stopping:
             session.sparkContext.cancelAllJobs()
 
 
-def _sentence(tiles: Mapping[str, int]) -> str:
+def told_tiles(tiles: Mapping[str, int]) -> str:
+    """Return the sentence that says what was found, and what could not be compared."""
     faults = sum(tiles[name] for name in CLASSES if name != "matched")
-    return f"{tiles['matched']} keys match, {faults} do not"
+    rest = ""
+    for what, told in (("keyless", "have no key and were not compared"), ("damaged", "are damaged and were left out")):
+        left, right = (tiles[f"{what}_{name}"] for name in SIDES)
+        if left or right:
+            rest += f"; {left:,} messages on the left and {right:,} on the right {told}"
+    return f"{tiles['matched']:,} keys match, {faults:,} do not{rest}"
 
 
 if __name__ == "__main__":

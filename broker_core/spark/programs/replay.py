@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 
 from pyspark.sql import SparkSession
@@ -16,27 +15,22 @@ from broker_core.spark.errors import BadRequest
 from broker_core.spark.lanes import LaneResult, ReplayJob
 from broker_core.spark.options import SourceOptions, parse_time
 from broker_core.spark.programs.frame import CANCELLED, DAMAGED, OK, PARTIAL, UNREACHABLE, Outcome, Run, main
+from broker_core.spark.programs.requests import STOP, on_damage, source_place
 from broker_core.spark.replay import replay
 from broker_core.spark.replay_plan import Lane, find_start, from_json, make_plan, sum_counters, to_json
 from broker_core.spark.wire import session_of
 
 _SOFT_STOP_S: Final = 10.0
 _MOST_FAILURES: Final = 100
-SKIP: Final = "skip"
-STOP: Final = "stop"
-ON_DAMAGE: Final = (SKIP, STOP)
-"""Damaged messages are passed over and told of, or end the job."""
 
 
 def work(run: Run) -> Outcome:
     """Plan or take up the plan, copy, report."""
     options = source_options(run.request)
     limits = run.request["request"].get("limits") or {}
-    on_damage = run.request["request"].get("on_damage") or SKIP
-    if on_damage not in ON_DAMAGE:
-        raise BadRequest(f"on_damage={on_damage!r}: one of {', '.join(ON_DAMAGE)}")
-    lanes = _lanes(run, options)
-    replaying = Replaying(run, lanes, limits, on_damage)
+    on_damage(run.request)
+    with run.timed("planning"):
+        replaying = Replaying(run, _lanes(run, options), limits)
     replaying.tell("starting")
     results = replaying.copy(options, run.start_spark()) if replaying.has_work else []
     return replaying.report(results)
@@ -44,19 +38,16 @@ def work(run: Run) -> Outcome:
 
 def source_options(request: Mapping[str, Any]) -> SourceOptions:
     """Return what to read: from the files of the store where they are, else over the wire."""
-    source, place = request["request"]["source"], request["source"]
-    store = place.get("store")
+    source = request["request"]["source"]
     queues, keys, tag = source.get("queues"), source.get("keys"), source.get("tag")
     return SourceOptions(
         topics=(source["topic"],),
-        stores=(Path(store),) if store else (),
-        brokers=(place["broker"],) if store else (),
-        name_servers=() if store else tuple(place["name_servers"]),
         queues=frozenset((None, int(queue)) for queue in queues) if queues else None,
         starting_timestamp=_ms("source.from", source.get("from")),
         ending_timestamp=_ms("source.to", source.get("to")),
         keys=frozenset(keys) if keys else None,
         tags=frozenset({tag}) if tag else None,
+        **source_place(request),
     )
 
 
@@ -88,7 +79,6 @@ class Replaying:
     run: Run
     lanes: list[Lane]
     limits: Mapping[str, Any]
-    on_damage: str
     lines: dict[int, Marks] = field(init=False)
     """The last checkpoint line of each chunk."""
     is_resumed: bool = field(init=False)
@@ -105,7 +95,7 @@ class Replaying:
         most, done = self.limits.get("max_messages"), sum_counters(self.lines.values())
         left = None if most is None else max(0, most - done["written"])
         budget = Budget(per_second=self.limits.get("messages_per_second"), total=left)
-        self.collector = Collector(budget, self._write_down)
+        self.collector = Collector(budget, self._write_down, self.run.host)
 
     @property
     def has_work(self) -> bool:
@@ -123,12 +113,13 @@ class Replaying:
             target_servers=_target_servers(request),
             address=self.collector.start(),
             messages_per_second=self.limits.get("messages_per_second"),
-            stops_at_damage=self.on_damage == STOP,
+            stops_at_damage=on_damage(request) == STOP,
         )
         started = [(lane, self._start(lane)) for lane in self.lanes]
         left = [(lane, start) for lane, start in started if start.chunks]
         try:
-            return self.run.wait_for(lambda: replay(session, job, left), lambda: self._tick(session))
+            with self.run.timed("copying"):
+                return self.run.wait_for(lambda: replay(session, job, left), lambda: self._tick(session))
         finally:
             self._flush_running()
             self.collector.close()

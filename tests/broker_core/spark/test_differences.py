@@ -21,12 +21,20 @@ def row(found: str, key: str | None, *, left: int = 0, right: int = 0, fields: t
         here = bool(number)
         return {
             f"{name}_count": number,
+            f"{name}_broker": "broker-a" if here else None,
             f"{name}_queue_id": 1 if here else None,
             f"{name}_queue_offset": 7 if here else None,
             f"{name}_store_timestamp": AT if here else None,
         }
 
-    return {"class": found, "key": key, **place("left", left), **place("right", right), "fields": list(fields)}
+    return {
+        "class": found,
+        "key": key,
+        **place("left", left),
+        **place("right", right),
+        "fields": list(fields),
+        "damage": "",
+    }
 
 
 def written(folder: Path, *parts: list[dict[str, Any]]) -> Path:
@@ -61,8 +69,8 @@ def test_a_key_that_a_spreadsheet_would_run_is_made_harmless(tmp_path: Path) -> 
 def test_samples_tell_the_places_of_both_sides(tmp_path: Path) -> None:
     (sample,) = write_differences(written(tmp_path, [row("missing_right", "a", left=2)]), tmp_path)
     assert sample == {
-        "class": "missing_right", "key": "a", "left": {"queue_id": 1, "queue_offset": 7}, "right": None,
-        "left_count": 2, "right_count": 0, "fields": [],
+        "class": "missing_right", "key": "a", "left": {"broker": "broker-a", "queue_id": 1, "queue_offset": 7},
+        "right": None, "left_count": 2, "right_count": 0, "fields": [], "damage": "",
     }  # fmt: skip
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from broker_core.protocol.message import Message
 from tests.support.programs import Program
+from tests.support.stores import overwrite, segment
 from tests.support.topics import write_topic
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
@@ -42,10 +43,16 @@ def test_every_seeded_fault_is_found_and_nothing_else(program: Program) -> None:
     report = program.read("report.json")
     expected = {"missing_left": 30, "missing_right": 40, "different": 47, "duplicate_right": 20}
     assert report["tiles"] == {
-        "matched": 4863, "duplicate_left": 0, "duplicate": 0, **expected, "keyless_left": 0, "keyless_right": 0,
-        "rows_left": 4970, "rows_right": 4980,
+        "matched": 4863, "duplicate_left": 0, "duplicate": 0, "reordered": 0, **expected, "keyless_left": 0,
+        "keyless_right": 0, "damaged_left": 0, "damaged_right": 0, "rows_left": 4970, "rows_right": 4980,
     }  # fmt: skip
+    assert report["summary"] == "4,863 keys match, 137 do not"
+    assert [sum(queue["to"] - queue["from"] for queue in report["pinned"][side]) for side in ("left", "right")] == [
+        4970, 4980
+    ]  # fmt: skip
     assert Counter(sample["class"] for sample in report["samples"]) == expected
+    other = next(sample for sample in report["samples"] if sample["key"] == "o-03000")
+    assert other["values"] == {"body": {"left": '{"id":3000,"amount":3000}', "right": '{"id":3000,"amount":-1}'}}
     with (program.folder / "differences.csv").open() as file:
         assert Counter(row["class"] for row in csv.DictReader(file)) == expected
     result = program.read("result.json")
@@ -54,6 +61,29 @@ def test_every_seeded_fault_is_found_and_nothing_else(program: Program) -> None:
     ]  # fmt: skip
     assert result["counters"]["read"] == result["counters"]["planned"] == 9950
     assert result["versions"]["java"]
+
+
+def test_what_cannot_be_compared_is_counted_and_said(program: Program, tmp_path: Path) -> None:
+    # Given a message without a key on the left, and one with a flipped bit on the right
+    store = tmp_path / "other"
+    left = [sale("ledger", 1), sale("ledger", 2), Message("ledger", b"keyless")]
+    write_topic(store, [*left, sale("orders", 1), sale("orders", 2, amount=7)], queues=1)
+    overwrite(segment(store), segment(store).read_bytes().index(b'{"id":2,"amount":7}'), b"z")
+    program.source = {**program.source, "store": str(store)}
+    # When the two are compared
+    assert program.run({"left": {"topic": "ledger"}, "right": {"topic": "orders"}}) == 3, program.log
+    # Then the sentence, the counters and the report tell of both
+    report, result = program.read("report.json"), program.read("result.json")
+    assert report["summary"] == result["reason"] == (
+        "1 keys match, 1 do not; 1 messages on the left and 0 on the right have no key and were not compared; "
+        "0 messages on the left and 1 on the right are damaged and were left out"
+    )  # fmt: skip
+    assert {name: result["counters"][name] for name in ("planned", "read", "filtered", "damaged", "matched")} == {
+        "planned": 5, "read": 5, "filtered": 0, "damaged": 1, "matched": 1,
+    }  # fmt: skip
+    (damaged,) = (sample for sample in report["samples"] if sample["class"] == "damaged_right")
+    assert damaged["damage"] == "the body does not have the checksum that the record states"
+    assert damaged["right"] == {"broker": "broker-a", "queue_id": 0, "queue_offset": 1}
 
 
 def test_a_way_of_pairing_that_does_not_exist_ends_with_2(program: Program) -> None:

@@ -1,0 +1,60 @@
+"""The values of messages that differ, read again by place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from broker_core.spark.options import SourceOptions
+from broker_core.spark.samples import add_values, shown
+from tests.support.stores import segment
+from tests.support.topics import order, write_topic
+
+
+@pytest.fixture
+def options(tmp_path: Path) -> dict[str, SourceOptions]:
+    """Two orders of two topics."""
+    write_topic(tmp_path, [order(1, tag="A"), order(2, topic="copy")], queues=1)
+    return {
+        side: SourceOptions(topics=(topic,), stores=(tmp_path,), brokers=("broker-a",))
+        for side, topic in (("left", "orders"), ("right", "copy"))
+    }
+
+
+def sample(*fields: str) -> dict[str, Any]:
+    place = {"broker": "broker-a", "queue_id": 0, "queue_offset": 0}
+    return {"class": "different", "key": "k", "left": place, "right": place, "fields": list(fields)}
+
+
+def test_differing_fields_have_the_values_of_both_sides(options: dict[str, SourceOptions]) -> None:
+    samples = [sample("body", "tag", "keys"), sample()]
+    add_values(samples, options)
+    assert samples[0]["values"] == {
+        "body": {"left": '{"n":1}', "right": '{"n":2}'},
+        "tag": {"left": "A", "right": None},
+        "keys": {"left": "k1\nall", "right": "k2\nall"},
+    }
+    assert "values" not in samples[1]
+
+
+def test_a_message_that_is_gone_has_no_values(options: dict[str, SourceOptions], tmp_path: Path) -> None:
+    segment(tmp_path).write_bytes(b"")
+    samples = [sample("body")]
+    add_values(samples, options)
+    assert samples[0]["values"] == {"body": {"left": None, "right": None}}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (b"text", "text"),
+        (b"\xff\x00", "ff 00"),
+        ([("a", "1"), ("b", "2")], "a=1\nb=2"),
+        (None, None),
+        (b"x" * 3000, "x" * 2000 + "… (3,000 characters)"),
+    ],
+)
+def test_values_are_text_of_bounded_length(value: Any, text: str | None) -> None:
+    assert shown(value) == text
