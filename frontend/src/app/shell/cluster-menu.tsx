@@ -5,6 +5,7 @@ import { useClusters } from "@/features/clusters/api/get-clusters"
 import { LOCAL_CLUSTER, useCluster } from "@/hooks/use-cluster"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { Cluster } from "@/lib/api-types"
+import { reasonIn } from "@/lib/reasons"
 import classes from "./shell.module.css"
 
 /** Which cluster the console looks at; part of the address. */
@@ -47,7 +48,7 @@ export function ClusterMenu() {
 function useDescription() {
   const { t } = useTranslation()
   return ({ kind, brokers, version, reachable, reason }: Cluster): string => {
-    if (!reachable) return reason ?? t("cluster.silent")
+    if (!reachable) return reason ? reasonIn(t, reason) : t("cluster.silent")
     if (kind === "embedded") return t("cluster.embedded")
     const name = version ? `RocketMQ ${version}` : "RocketMQ"
     return brokers === null ? name : `${t("cluster.brokers", { count: brokers })} · ${name}`

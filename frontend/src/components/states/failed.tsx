@@ -3,8 +3,9 @@ import { IconCircleX, IconRefresh } from "@tabler/icons-react"
 import { useEffect, useState } from "react"
 import { useTranslation } from "react-i18next"
 import { CopyButton } from "@/components/code/copy-button"
-import { useFormat } from "@/hooks/use-format"
+import { useFormat, useLanguage } from "@/hooks/use-format"
 import { asProblem, type Problem } from "@/lib/problem"
+import { problemIn } from "@/lib/reasons"
 import classes from "./states.module.css"
 
 interface FailedProps {
@@ -19,6 +20,7 @@ const RETRY_MS = 10_000
 /** What failed, what is safe, the request id, and another try. */
 export function Failed({ what, error, retry }: FailedProps) {
   const { t } = useTranslation()
+  const language = useLanguage()
   const problem = asProblem(error)
   return (
     <div className={classes.failed} role="alert">
@@ -26,7 +28,7 @@ export function Failed({ what, error, retry }: FailedProps) {
       <div>
         <p className={classes.what}>{what}</p>
         <p>
-          {problem.message} {problem.status === 0 || problem.status >= 500 ? t("states.dataIsSafe") : ""}
+          {problemIn(t, language, problem)} {problem.status === 0 || problem.status >= 500 ? t("states.dataIsSafe") : ""}
         </p>
         <Report problem={problem} />
         {retry && <Again problem={problem} retry={retry} />}

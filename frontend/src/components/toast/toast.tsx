@@ -2,6 +2,7 @@ import { notifications } from "@mantine/notifications"
 import { IconCircleCheckFilled, IconCircleDashed, IconCircleX } from "@tabler/icons-react"
 import i18next from "i18next"
 import { asProblem } from "@/lib/problem"
+import { problemIn } from "@/lib/reasons"
 
 const bare = { icon: { background: "transparent" } }
 
@@ -22,7 +23,7 @@ export function toastFailed(title: string, error: unknown): void {
   const request = problem.requestId ? ` ${i18next.t("states.requestId", { id: problem.requestId })}` : ""
   notifications.show({
     title,
-    message: `${problem.message}${request}`,
+    message: `${problemIn(i18next.t, i18next.language, problem)}${request}`,
     icon: <IconCircleX size={17} stroke={1.6} color="var(--crit)" />,
     styles: bare,
     autoClose: false,

@@ -2,6 +2,7 @@ import { Tooltip } from "@mantine/core"
 import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
 import * as format from "@/lib/format"
+import { reasonIn } from "@/lib/reasons"
 import classes from "./values.module.css"
 
 interface UnknownProps {
@@ -13,7 +14,7 @@ interface UnknownProps {
 /** Not known: hatch and a dash, the reason in words on hover. Never 0, never blank. */
 export function Unknown({ reason, width = 30 }: UnknownProps) {
   const { t } = useTranslation()
-  const words = reason ?? t("states.unknown")
+  const words = reason ? reasonIn(t, reason) : t("states.unknown")
   return (
     <Tooltip label={words}>
       <span className={classes.unknown} tabIndex={0} role="img" aria-label={`${t("states.unknown")}: ${words}`}>

@@ -1,19 +1,39 @@
 import { useTranslation } from "react-i18next"
 import type { AuditEntry } from "@/lib/api-types"
+import { shortId } from "@/lib/format"
 
-const KNOWN = ["create", "update", "delete", "cancel", "retry", "run", "run_now", "password", "login", "logout"] as const
+const VERBS = ["create", "update", "delete", "start", "cancel", "retry", "run_now", "password", "login", "logout", "forget"] as const
+const NOUNS = ["topic", "group", "broker", "replay", "reconcile", "schedule", "token", "user", "cluster", "session"] as const
+const RESULTS = ["ok", "refused", "failed", "partial"] as const
 
-const NOUNS = ["topic", "group", "job", "schedule", "token", "user", "cluster"] as const
+const pick = <T extends string>(known: readonly T[], word: string | undefined): T | undefined => known.find((name) => name === word)
 
-/** "admin created topic orders": the record as a sentence; what has no word of its own is said as it is recorded. */
-export function useSentence() {
+/** Jobs and schedules are recorded by their ids, all else by its name. */
+const nameOf = (resource: string): string => shortId(resource.split("/").at(-1) ?? resource)
+
+/** The words of the record in the language of the reader; what has no word of its own is said as it is recorded. */
+export function useAuditWords() {
   const { t } = useTranslation()
-  return ({ actor, action, resource, result }: AuditEntry): string => {
-    const verb = KNOWN.find((name) => action.endsWith(`.${name}`))
-    const noun = NOUNS.find((name) => action.startsWith(`${name}.`))
-    const name = resource.split("/").at(-1) ?? resource
-    const what = noun ? `${t(`audit.nouns.${noun}`)} ${name}` : t("audit.nameOnly", { name })
-    const sentence = verb ? t(`audit.verbs.${verb}`, { actor, what }) : t("audit.did", { actor, action, resource })
-    return result === "ok" ? sentence : t("audit.attempt", { sentence, result })
+  const parts = (action: string) => {
+    const [noun, verb] = action.split(".")
+    return { noun: pick(NOUNS, noun), verb: pick(VERBS, verb) }
   }
+  const result = (word: string): string => {
+    const known = pick(RESULTS, word)
+    return known ? t(`audit.results.${known}`) : word
+  }
+  const action = (word: string): string => {
+    const { noun, verb } = parts(word)
+    return noun && verb ? t(`audit.acts.${verb}`, { what: t(`audit.nouns.${noun}`) }) : word
+  }
+  /** "admin created topic orders"; of what did not happen, that it was tried and how it ended. */
+  const sentence = (entry: AuditEntry): string => {
+    const { noun, verb } = parts(entry.action)
+    const { actor, resource } = entry
+    if (!noun || !verb) return t("audit.did", { actor, action: entry.action, resource, result: result(entry.result) })
+    const what = t("audit.what", { noun: t(`audit.nouns.${noun}`), name: nameOf(resource) })
+    if (entry.result === "ok") return t(`audit.verbs.${verb}`, { actor, what })
+    return t("audit.attempt", { actor, act: t(`audit.acts.${verb}`, { what }), result: result(entry.result) })
+  }
+  return { action, result, sentence }
 }

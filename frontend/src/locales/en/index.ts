@@ -4,7 +4,8 @@ import { jobs } from "./jobs"
 import { messages } from "./messages"
 import { overview } from "./overview"
 import { run } from "./run"
+import { server } from "./server"
 import { shell } from "./shell"
 import { topics } from "./topics"
 
-export const en = { ...common, ...shell, ...overview, ...topics, ...groups, ...messages, ...jobs, ...run }
+export const en = { ...common, ...shell, ...overview, ...topics, ...groups, ...messages, ...jobs, ...run, ...server }

@@ -58,6 +58,7 @@ export const overview = {
     title: "The broker is up and empty",
     toOverview: "Show the overview",
     done: "done",
+    token: "The commands below read a token from $GANTRY_TOKEN. One was made at the first start and lies in data/quickstart.token, in the data folder:",
     create: "Create a topic",
     createWords: "Four queues. Their number can be changed later.",
     createForMe: "Create it for me",

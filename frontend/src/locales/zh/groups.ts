@@ -25,7 +25,7 @@ export const groups = {
     topic: "Topic",
     lag: "堆积",
     rail: "已消费 – 最新",
-    timeLag: "时间延迟",
+    timeLag: "消费延迟",
     in: "写入/s",
     inFull: "写入",
     out: "消费/s",
@@ -106,6 +106,6 @@ export const groups = {
     groupOffset: "消费位点",
     consumed: "已消费",
     head: "最新",
-    timeLag: "延迟",
+    timeLag: "消费延迟",
   },
 }

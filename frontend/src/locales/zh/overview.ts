@@ -52,6 +52,7 @@ export const overview = {
     title: "Broker 已启动，尚无数据",
     toOverview: "显示总览",
     done: "完成",
+    token: "以下命令从 $GANTRY_TOKEN 读取令牌。首次启动时已生成一个，位于数据目录的 data/quickstart.token：",
     create: "创建 Topic",
     createWords: "四个队列，数量可以之后修改。",
     createForMe: "替我创建",

@@ -6,7 +6,7 @@ import { Ident } from "@/components/values/ident"
 import { Time } from "@/components/values/time"
 import type { AuditEntry } from "@/lib/api-types"
 import { changesOf } from "../changes"
-import { useSentence } from "../use-sentence"
+import { useAuditWords } from "../use-sentence"
 import classes from "./audit.module.css"
 
 interface AuditDrawerProps {
@@ -19,7 +19,7 @@ interface AuditDrawerProps {
 /** One change: who, what, and field by field before and after. */
 export function AuditDrawer({ entry, ...steps }: AuditDrawerProps) {
   const { t } = useTranslation()
-  const sentence = useSentence()
+  const { sentence, result } = useAuditWords()
   const changes = changesOf(entry.before, entry.after)
   return (
     <DockedDrawer label={t("audit.one")} {...steps}>
@@ -28,7 +28,9 @@ export function AuditDrawer({ entry, ...steps }: AuditDrawerProps) {
         items={[
           [t("audit.at"), <Time at={entry.at} withMs />],
           [t("audit.token"), entry.token ?? t("audit.session")],
-          [t("audit.result"), entry.result],
+          [t("audit.result"), result(entry.result)],
+          [t("audit.action"), <span className="mono">{entry.action}</span>],
+          [t("audit.resource"), <span className="mono">{entry.resource}</span>],
           [t("audit.request"), <Ident whole id={entry.request_id} />],
         ]}
       />

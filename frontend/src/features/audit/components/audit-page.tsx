@@ -17,6 +17,7 @@ import { useMay } from "@/hooks/use-rights"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { AuditEntry } from "@/lib/api-types"
 import { useAudit } from "../api/get-audit"
+import { useAuditWords } from "../use-sentence"
 import { AuditDrawer } from "./audit-drawer"
 import { AuditResult } from "./audit-result"
 
@@ -43,17 +44,18 @@ function AuditList() {
   const rows = audit.data?.pages.flatMap(({ items }) => items)
   const index = rows?.findIndex(({ id }) => String(id) === state.open) ?? -1
   const open = (entry: AuditEntry | undefined) => change({ open: entry && String(entry.id) })
+  const words = useAuditWords()
   const columns = useMemo(
     () => [
       column("at", t("audit.at"), { align: "end", width: 150 }, ({ at }) => <Time at={at} withMs />),
       column("actor", t("audit.actor"), { isStrong: true }, ({ actor }) => actor),
       column("token", t("audit.token"), { isSecondary: true, minWidth: 820 }, ({ token }) => token ?? <NotApplicable />),
-      column("action", t("audit.action"), {}, ({ action }) => action),
+      column("action", t("audit.action"), {}, ({ action }) => <span title={action}>{words.action(action)}</span>),
       column("resource", t("audit.resource"), { isName: true }, ({ resource }) => resource),
       column("result", t("audit.result"), { minWidth: 520 }, ({ result }) => <AuditResult result={result} />),
       column("request", t("audit.request"), { minWidth: 900 }, ({ request_id }) => <Ident id={request_id} />),
     ],
-    [t],
+    [t, words],
   )
   const entry = rows?.[index]
   return (

@@ -5,7 +5,7 @@ import { QueryBody } from "@/components/states/query-panel"
 import { Time } from "@/components/values/time"
 import { useMay } from "@/hooks/use-rights"
 import { useRecentChanges } from "../api/get-audit"
-import { useSentence } from "../use-sentence"
+import { useAuditWords } from "../use-sentence"
 import classes from "./audit.module.css"
 
 /** What was changed last, and by whom; only for those who may read the audit. */
@@ -13,7 +13,7 @@ export function RecentChanges() {
   const { t } = useTranslation()
   const isAllowed = useMay("manage")
   const changes = useRecentChanges(isAllowed)
-  const sentence = useSentence()
+  const { sentence } = useAuditWords()
   if (!isAllowed) return null
   return (
     <Panel title={t("audit.recent")} actions={<Link to="/audit">{t("overview.all")}</Link>}>

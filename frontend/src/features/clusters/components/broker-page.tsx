@@ -17,6 +17,7 @@ import type { Broker, Overview } from "@/lib/api-types"
 import { bytes, percentNumber, rate } from "@/lib/format"
 import { IconCircleCheck, IconPlugConnectedX } from "@tabler/icons-react"
 import { withUnknown } from "@/lib/lag"
+import { reasonIn } from "@/lib/reasons"
 import { useOverview } from "../api/get-overview"
 import { ClusterFacts } from "./cluster-facts"
 
@@ -106,7 +107,7 @@ function State({ broker }: { broker: Broker }) {
     )
   return (
     <Badge tone="crit" icon={IconPlugConnectedX}>
-      {broker.reason ?? t("cluster.silent")}
+      {broker.reason ? reasonIn(t, broker.reason) : t("cluster.silent")}
     </Badge>
   )
 }

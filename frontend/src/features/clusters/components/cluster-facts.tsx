@@ -1,6 +1,7 @@
 import { useTranslation } from "react-i18next"
 import { Definitions, Panel } from "@/components/layout/panel"
 import { Unknown } from "@/components/values/num"
+import { reasonIn } from "@/lib/reasons"
 import { useClusters } from "../api/get-clusters"
 
 /** What is known of the cluster as a whole. */
@@ -15,7 +16,7 @@ export function ClusterFacts({ cluster }: { cluster: string }) {
           [t("broker.kind"), t(`broker.kinds.${known.kind}`)],
           [t("machine.nameServer"), <span className="mono">{known.name_servers.join(", ")}</span>],
           [t("broker.version"), known.version ?? <Unknown reason={known.reason} />],
-          [t("broker.state"), known.reachable ? t("broker.answers") : (known.reason ?? t("cluster.silent"))],
+          [t("broker.state"), known.reachable ? t("broker.answers") : known.reason ? reasonIn(t, known.reason) : t("cluster.silent")],
         ]}
       />
     </Panel>

@@ -13,6 +13,9 @@ import { FIRST_TOPIC, firstRequests, firstRunClosed, run } from "../first-run"
 import classes from "./clusters.module.css"
 import { ThisMachine } from "./this-machine"
 
+/** Where `make up` puts the first token. */
+const TOKEN_COMMAND = 'export GANTRY_TOKEN="$(cat data/quickstart.token)"'
+
 interface FirstRunProps {
   cluster: string
   /** The topic that exists, and how many messages it holds. */
@@ -37,6 +40,10 @@ export function FirstRun({ cluster, topic, messages }: FirstRunProps) {
       <div className={classes.first}>
         <div className={classes.steps}>
           <div className={classes.spine} />
+          <div className={classes.token}>
+            <p>{t("first.token")}</p>
+            <CodeBlock language="curl" text={TOKEN_COMMAND} label={t("machine.token")} />
+          </div>
           <Step index={0} done={done} name={t("first.create")} words={t("first.createWords")} request={requests.create}>
             <Act done={done > 0} request={requests.create} right="manage" waiting={t("first.waitTopic")} action={t("first.createForMe")} />
           </Step>

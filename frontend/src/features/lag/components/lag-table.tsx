@@ -10,6 +10,7 @@ import { Duration } from "@/components/values/time"
 import { usePhone } from "@/hooks/use-media"
 import type { Group, GroupQueue } from "@/lib/api-types"
 import { count } from "@/lib/format"
+import { reasonIn } from "@/lib/reasons"
 import { queueId } from "../trends"
 import { useGrowingQueues } from "../use-growing-queues"
 import classes from "./lag.module.css"
@@ -70,7 +71,7 @@ function QueuesTable({ queues, scale, growing, hasTopics }: QueuesTableProps) {
         <LagRail lag={queue.lag} scale={scale} tone={isGrowing(queue) ? "growing" : "normal"} />
       )),
       column("time_lag", t("lag.timeLag"), { align: "end" }, (queue) =>
-        queue.lag === null ? <span className="micro">{queue.unknown_reason}</span> : <Duration ms={queue.time_lag_ms} />,
+        queue.lag === null ? <span className="micro">{queue.unknown_reason && reasonIn(t, queue.unknown_reason)}</span> : <Duration ms={queue.time_lag_ms} />,
       ),
     ]
   }, [t, scale, growing, hasTopics])

@@ -1,0 +1,33 @@
+import { renderHook } from "@testing-library/react"
+import i18next from "i18next"
+import { afterEach, expect, it } from "vitest"
+import type { AuditEntry } from "@/lib/api-types"
+import "@/testing/render"
+import { useAuditWords } from "./use-sentence"
+
+const entry = (action: string, resource: string, result: string): AuditEntry =>
+  ({ id: 1, at: "2026-11-21T06:00:00Z", actor: "olga", token: null, action, resource, result, request_id: "r", before: null, after: null }) as AuditEntry
+
+const words = () => renderHook(() => useAuditWords()).result.current
+
+afterEach(() => i18next.changeLanguage("en"))
+
+it.each([
+  ["topic.create", "local/topics/orders", "ok", "olga created topic orders", "olga 创建了 Topic orders"],
+  ["replay.cancel", "jobs/0198f1c2-77aa-7000-8000-00000061e8b2", "ok", "olga cancelled replay 0198…61e8b2", "olga 取消了重放任务 0198…61e8b2"],
+  ["group.delete", "local/groups/billing", "refused", "olga tried to delete group billing: refused", "olga 尝试删除消费组 billing：被拒绝"],
+  ["session.login", "users/olga", "failed", "olga tried to sign in: failed", "olga 尝试登录：失败"],
+  ["broker.forget", "local/brokers/broker-b", "ok", "olga forgot broker broker-b", "olga 不再记住 Broker broker-b"],
+])("says %s of %s, %s, as a sentence", async (action, resource, result, english, chinese) => {
+  expect(words().sentence(entry(action, resource, result))).toBe(english)
+  await i18next.changeLanguage("zh")
+  expect(words().sentence(entry(action, resource, result))).toBe(chinese)
+})
+
+it("names actions and results in the language of the reader, and leaves unknown ones as they are", async () => {
+  expect(words().action("user.password")).toBe("change the password of user")
+  await i18next.changeLanguage("zh")
+  expect(words().action("schedule.update")).toBe("修改定时任务")
+  expect(words().result("refused")).toBe("被拒绝")
+  expect(words().action("moon.paint")).toBe("moon.paint")
+})
