@@ -46,7 +46,7 @@ def _parser() -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=words, description=words)
         command.set_defaults(run=run)
         command.add_argument("folder", type=Path, help="the folder that holds commitlog, consumequeue and index")
-        command.add_argument("--index-slots", type=int, help="with --index-entries, if not four entries to a slot")
+        command.add_argument("--index-slots", type=int, help="with --index-entries; else read from the files")
         command.add_argument("--index-entries", type=int)
         _ARGUMENTS.get(name, lambda _: None)(command)
     return parser

@@ -23,14 +23,12 @@ from broker_core.store.consume_queue import ConsumeQueue
 from broker_core.store.errors import Corrupt, QueueNotFound
 from broker_core.store.fetch import GetResult, fetch
 from broker_core.store.index import Index
-from broker_core.store.index_file import ENTRY, HEADER, SLOT
+from broker_core.store.index_sizes import measure
 from broker_core.store.layout import COMMIT_LOG, INDEX, UNIT_BYTES, index_files
 from broker_core.store.queues import Queues
 from broker_core.store.search import IndexSearch, search
 from broker_core.store.units import Unit
 
-# Both RocketMQ and `StoreConfig` fill an index file with four entries to a slot.
-_ENTRIES_PER_SLOT: Final = 4
 _OPEN_TRIES: Final = 3
 
 
@@ -55,20 +53,19 @@ class StoreReader:
 
     @classmethod
     def open(cls, folder: Path, config: StoreConfig | None = None) -> Self:
-        """Map what is in `folder`; sizes are taken from the files, so `config` is needed only for odd index files.
+        """Map what is in `folder`; sizes are taken from the files, so `config` is needed only where they are damaged.
 
         Raises Corrupt when `folder` is no store, or its files contradict each other.
         """
         if not (folder / COMMIT_LOG).is_dir():
             raise Corrupt(folder, f"it holds no store: there is no folder {COMMIT_LOG}")
-        config = config or _measured_config(folder)
         for _ in range(_OPEN_TRIES - 1):
             try:
-                return cls._map(config)
+                return cls._map(config or _measured_config(folder))
             except FileNotFoundError:
                 # Retention removed a file between the listing and the mapping.
                 continue
-        return cls._map(config)
+        return cls._map(config or _measured_config(folder))
 
     @classmethod
     def _map(cls, config: StoreConfig) -> Self:
@@ -208,12 +205,5 @@ class StoreReader:
 
 def _measured_config(folder: Path) -> StoreConfig:
     """Return a configuration with the slots and entries that the index files of `folder` were made with."""
-    config = StoreConfig(folder)
-    for path in index_files(folder / INDEX):
-        if size := path.stat().st_size:
-            per_slot = SLOT.size + _ENTRIES_PER_SLOT * ENTRY.size
-            slots, rest = divmod(size - HEADER.size, per_slot)
-            if rest:
-                raise Corrupt(path, "its slots and entries cannot be told from its length; a configuration is needed")
-            return replace(config, index_slots=slots, index_entries=slots * _ENTRIES_PER_SLOT)
-    return config
+    config, sizes = StoreConfig(folder), measure(index_files(folder / INDEX))
+    return config if sizes is None else replace(config, index_slots=sizes[0], index_entries=sizes[1])

@@ -9,8 +9,6 @@ import pytest
 from broker_core.store.__main__ import main
 from tests.support.stores import fill, opened, overwrite, put, queue_file, segment
 
-SIZES = ["--index-slots", "10", "--index-entries", "20"]
-
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -21,7 +19,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str]:
-    status = main([*map(str, arguments), *SIZES])
+    status = main([*map(str, arguments)])
     said = capsys.readouterr()
     return status, said.out + said.err
 
@@ -118,3 +116,8 @@ def test_a_folder_that_is_no_store_is_refused(tmp_path: Path, capsys: pytest.Cap
     status, text = run(capsys, "summary", tmp_path)
     assert status == 2
     assert "no store" in text
+
+
+def test_index_sizes_can_still_be_given(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "summary", folder, "--index-slots", 10, "--index-entries", 20)[0] == 0
+    assert run(capsys, "summary", folder, "--index-slots", 11, "--index-entries", 20)[0] == 2

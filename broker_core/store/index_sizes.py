@@ -1,0 +1,108 @@
+"""How many slots and entries index files were made with: files tell their length alone, the rest is in what they hold.
+
+The entries lie behind the slots, so the number of slots says where entry 1 is. Two of them, the first and the last, are
+told by the header, and the last one is the head of its slot: a number of slots with which all three agree is the one.
+Files of RocketMQ's own ratio are recognized by that at once; of others the last byte that is not zero, which belongs to
+the last entry, leaves few numbers to try.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from mmap import ACCESS_READ, mmap
+from pathlib import Path
+from typing import Final
+
+from broker_core.store.errors import Corrupt
+from broker_core.store.index_file import ENTRY, HEADER, SLOT, file_bytes
+
+ENTRIES_PER_SLOT: Final = 4
+"""What RocketMQ's default is, and `StoreConfig`'s."""
+
+_CHUNK: Final = 1024 * 1024
+_MOST_NEWER: Final = 4096
+"""A writer may have put so many entries more than the header says when that was read."""
+
+Sizes = tuple[int, int]
+"""Slots and entries."""
+
+
+def measure(paths: Iterable[Path]) -> Sizes | None:
+    """Return the sizes of a row of index files, None without one; raise Corrupt for one that fits no sizes."""
+    empty: Sizes | None = None
+    for path in paths:
+        with path.open("rb") as file:
+            if not os.fstat(file.fileno()).st_size:
+                continue
+            with mmap(file.fileno(), 0, access=ACCESS_READ) as data:
+                sizes, is_sure = _measure_one(data, path)
+        if is_sure:
+            return sizes
+        empty = empty or sizes
+    return empty
+
+
+def _measure_one(data: mmap, path: Path) -> tuple[Sizes, bool]:
+    """Return the sizes of one file, and whether its entries tell them; without entries any that fit the length do."""
+    if len(data) < HEADER.size + SLOT.size:
+        raise Corrupt(path, f"its length of {len(data)} bytes is that of no index file")
+    _, _, first, last, _, following = HEADER.unpack_from(data)
+    usual = (len(data) - HEADER.size) // (SLOT.size + ENTRIES_PER_SLOT * ENTRY.size)
+    if following <= 1:
+        return _fitting(len(data), usual, path), False
+    for slots in _candidates(data, usual, following - 1):
+        if _holds(data, slots, following - 1, first, last):
+            return (slots, _entries(len(data), slots)), True
+    raise Corrupt(path, "its slots and entries cannot be told; give --index-slots and --index-entries")
+
+
+def _fitting(length: int, usual: int, path: Path) -> Sizes:
+    for slots in range(max(usual, 1), 0, -1):
+        if file_bytes(slots, _entries(length, slots)) == length:
+            return slots, _entries(length, slots)
+    raise Corrupt(path, f"its length of {length} bytes is that of no index file")
+
+
+def _candidates(data: mmap, usual: int, last_number: int) -> Iterator[int]:
+    """Yield the numbers of slots to try: the usual one, then those that the last byte in use allows."""
+    yield usual
+    end = _last_byte(data)
+    # Entries lie at whole numbers of entries before the end of the file, so one of them alone can hold that byte.
+    last_at = end - (end - len(data)) % ENTRY.size
+    for newer in range(_MOST_NEWER):
+        slots, rest = divmod(last_at - HEADER.size - ENTRY.size * (last_number + newer), SLOT.size)
+        if slots > 0 and not rest:
+            yield slots
+
+
+def _last_byte(data: mmap) -> int:
+    """Return where the last byte is that is not zero."""
+    end = len(data)
+    while end > 0:
+        begin = max(end - _CHUNK, 0)
+        used = data[begin:end].rstrip(b"\0")
+        if used:
+            return begin + len(used) - 1
+        end = begin
+    return 0
+
+
+def _holds(data: mmap, slots: int, last_number: int, first: int, last: int) -> bool:
+    """Say whether the first and the last entry of a file with so many slots are where its header says."""
+    entries = _entries(len(data), slots)
+    if slots < 1 or last_number >= entries or file_bytes(slots, entries) != len(data):
+        return False
+    begin = HEADER.size + slots * SLOT.size
+    _, first_offset, _, older_than_first = ENTRY.unpack_from(data, begin + ENTRY.size)
+    key_hash, last_offset, _, older_than_last = ENTRY.unpack_from(data, begin + last_number * ENTRY.size)
+    (head,) = SLOT.unpack_from(data, HEADER.size + key_hash % slots * SLOT.size)
+    return (
+        (first_offset, older_than_first) == (first, 0)
+        and 0 <= older_than_last < last_number <= head < entries
+        and last_offset >= last
+    )
+
+
+def _entries(length: int, slots: int) -> int:
+    return (length - HEADER.size - slots * SLOT.size) // ENTRY.size
