@@ -9,6 +9,9 @@ is due again in place, with its delivery count: the offset then says what is rea
 topic, and nothing is stored twice. Clients see no difference: they read the count and acknowledge by queue, offset and
 pop time.
 
+An ordered group gets nothing of a queue while something of it is on lease, and then what is left in its order. What was
+acknowledged out of turn does not come again, though the reference hands it out once more behind the message before it.
+
 Every change is told to `record` before it is made, and `apply` makes the recorded ones again after a restart.
 """
 

@@ -241,6 +241,22 @@ async def test_an_ordered_group_gets_what_was_not_settled_before_anything_new(wi
     assert await wire.pop("orders", order=True) == []
 
 
+async def test_an_ordered_group_gets_what_it_put_off_and_nothing_that_it_acknowledged(wire: Wire) -> None:
+    await wire.fill("orders", b"0", b"1", b"2", b"3")
+    first, second, third = await wire.pop("orders", count=3, order=True)
+    await wire.ack(first)
+    await wire.change(second, 300)
+    await wire.ack(third)
+    assert await wire.pop("orders", order=True) == []
+
+    again = await wire.pop("orders", order=True, wait_ms=10_000)
+
+    assert bodies_of(again) == [b"1", b"3"]
+    for leased in again:
+        await wire.ack(leased)
+    assert await wire.lag_of("lessees", "orders") == (4, 4)
+
+
 # -- looking without a lease
 
 
