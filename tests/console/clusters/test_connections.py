@@ -25,6 +25,7 @@ from console.clusters.connections import (
     ask,
 )
 from tests.support.cluster import RunningBroker, create_topic
+from tests.support.wait import eventually
 
 
 class Book:
@@ -128,6 +129,25 @@ async def test_a_cluster_that_moved_is_followed_and_one_that_went_is_left(
     with pytest.raises(ClusterNotFound):
         await opened.session("local")
     assert LOOK_UP_SECONDS <= 5
+
+
+async def test_a_cluster_that_was_deleted_is_left_though_nobody_asks_for_it(
+    opened: Connections, book: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "LOOK_UP_SECONDS", 0.01)
+    session = await opened.session("local")
+    await Admin(session).clusters.brokers()
+    del book.addresses["local"]
+    await eventually(lambda: not opened._open)
+    with pytest.raises(ClientClosed):
+        await Admin(session).clusters.brokers()
+
+
+async def test_what_is_open_to_a_cluster_can_be_left(opened: Connections) -> None:
+    session = await opened.session("local")
+    await opened.leave("local")
+    await opened.leave("local")
+    assert await opened.session("local") is not session
 
 
 def test_threads_ask_and_wait(threads: None, book: Book) -> None:
