@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from broker_core.client.admin import Admin
-from broker_core.client.admin.topics import Topic, kind_of, own_names
+from broker_core.client.admin.topics import Topic
 from broker_core.client.errors import TopicNotFound, Unreachable
 from broker_core.protocol.bodies import TopicConfig
 from console.clusters.connections import ask
-from console.clusters.memory import QueueCounts, Remembered, RememberedBroker, remembered
+from console.clusters.memory import QueueCounts, RememberedBroker, remembered
 
 
 def known_topics(cluster: str) -> list[Topic]:
@@ -32,7 +32,7 @@ def known_topics(cluster: str) -> list[Topic]:
     topics = dict(found)
     for broker in memory.missing(answering):
         for name, counts in broker.topics.items():
-            topics[name] = _with(topics.get(name), name, broker, counts, memory)
+            topics[name] = _with(topics.get(name), name, broker, counts)
     return [topics[name] for name in sorted(topics)]
 
 
@@ -47,14 +47,13 @@ def known_topic(cluster: str, name: str) -> Topic:
             raise
     for broker in memory.brokers.values():
         if broker.holds(name) and (topic is None or broker.name not in topic.configs):
-            topic = _with(topic, name, broker, broker.topics[name], memory)
+            topic = _with(topic, name, broker, broker.topics[name])
     assert topic is not None
     return topic
 
 
-def _with(topic: Topic | None, name: str, broker: RememberedBroker, counts: QueueCounts, memory: Remembered) -> Topic:
+def _with(topic: Topic | None, name: str, broker: RememberedBroker, counts: QueueCounts) -> Topic:
     config = TopicConfig(name, counts.read, counts.write, counts.perm)
     if topic is None:
-        own = own_names(()) | memory.brokers.keys()
-        return Topic(name, kind_of(name, own), {broker.name: config})
+        return Topic(name, counts.kind, {broker.name: config})
     return replace(topic, configs={**topic.configs, broker.name: config})

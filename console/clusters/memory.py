@@ -16,6 +16,7 @@ from typing import ParamSpec, TypeVar
 from asgiref.sync import sync_to_async
 from django.db import close_old_connections, transaction
 
+from broker_core.client.admin.topics import TopicKind
 from console.clusters.models import Cluster, KnownBroker
 
 P = ParamSpec("P")
@@ -24,11 +25,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class QueueCounts:
-    """How many queues of a topic a broker has, and what may be done with them (PERM_READ, PERM_WRITE)."""
+    """How many queues of a topic a broker has, what may be done with them (PERM_READ, PERM_WRITE), and whose it is."""
 
     read: int
     write: int
     perm: int
+    kind: TopicKind = TopicKind.NORMAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,7 @@ def remember(cluster: str, sightings: Iterable[Sighting], at: datetime) -> None:
             row = rows.get(seen.name) or KnownBroker(cluster=owner, name=seen.name, first_seen_at=at)
             row.addresses = {str(number): address for number, address in seen.addresses.items()}
             if seen.topics is not None:
-                row.topics = {name: [each.read, each.write, each.perm] for name, each in seen.topics.items()}
+                row.topics = {name: [each.read, each.write, each.perm, each.kind] for name, each in seen.topics.items()}
             if seen.groups is not None:
                 row.groups = {name: list(topics) for name, topics in seen.groups.items()}
             row.last_seen_at = at
@@ -145,6 +147,6 @@ def _of(row: KnownBroker) -> RememberedBroker:
         addresses={int(number): address for number, address in row.addresses.items()},
         first_seen_at=row.first_seen_at.astimezone(UTC),
         last_seen_at=row.last_seen_at.astimezone(UTC),
-        topics={name: QueueCounts(*counts) for name, counts in row.topics.items()},
+        topics={name: QueueCounts(r, w, perm, TopicKind(kind)) for name, (r, w, perm, kind) in row.topics.items()},
         groups={name: tuple(topics) for name, topics in row.groups.items()},
     )

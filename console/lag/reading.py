@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final, Protocol
@@ -19,7 +19,7 @@ from django.db import DatabaseError
 from broker_core.client.admin import Admin
 from broker_core.client.admin.clusters import BrokerAddress, BrokerRuntime
 from broker_core.client.admin.groups import Group, GroupConnections, joined_connections
-from broker_core.client.admin.topics import Topic, kind_of, own_names
+from broker_core.client.admin.topics import Topic, TopicKind, kind_of, own_names
 from broker_core.client.routes import MASTER_ID
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies import MessageQueue, SubscriptionGroupConfig, TopicConfig
@@ -244,8 +244,14 @@ class Reader:
             tuple((each.broker, len(each.topics), len(each.groups)) for each in reading.missing),
         )
         if self._names[0] != version:
-            self._names = (version, _topics(reading), _groups(reading))
+            self._names = (version, _topics(reading, self._system_topics()), _groups(reading))
         return self._names[1], self._names[2]
+
+    def _system_topics(self) -> set[str]:
+        """Return the brokers' own topics: some bear the name of the cluster, which only name servers tell."""
+        known = self._known.values()
+        remembered = {name for each in known for name, at in each.topics.items() if at.kind is TopicKind.SYSTEM}
+        return remembered | own_names(self._watches) | {each.name for each in known}
 
     # What is to be remembered
 
@@ -276,7 +282,7 @@ class Reader:
         return Sighting(
             name,
             addresses,
-            {topic: _counts(config) for topic, config in facts.topics.items()},
+            {topic: _counts(config, reading.topics[topic].kind) for topic, config in facts.topics.items()},
             {group: each.topics for group, each in facts.groups.items() if not each.is_built_in},
         )
 
@@ -316,7 +322,7 @@ def _missing(
     return Missing(name, watch.broker.addr, reasons[watch.broker.addr], since, topics, groups)
 
 
-def _topics(reading: Reading) -> dict[str, Topic]:
+def _topics(reading: Reading, own: Collection[str]) -> dict[str, Topic]:
     configs: dict[str, dict[str, TopicConfig]] = {}
     for name, facts in reading.facts.items():
         for topic, config in facts.topics.items():
@@ -324,8 +330,8 @@ def _topics(reading: Reading) -> dict[str, Topic]:
     for each in reading.missing:
         for topic, counts in each.topics.items():
             configs.setdefault(topic, {})[each.broker] = TopicConfig(topic, counts.read, counts.write, counts.perm)
-    own = own_names(reading.brokers) | {each.broker for each in reading.missing}
-    return {topic: Topic(topic, kind_of(topic, own), by_broker) for topic, by_broker in sorted(configs.items())}
+    names = frozenset(own)
+    return {topic: Topic(topic, kind_of(topic, names), by_broker) for topic, by_broker in sorted(configs.items())}
 
 
 def _groups(reading: Reading) -> dict[str, Group]:
@@ -342,8 +348,8 @@ def _groups(reading: Reading) -> dict[str, Group]:
     return {name: Group(name, configs[name], tuple(sorted(topics[name]))) for name in sorted(configs)}
 
 
-def _counts(config: TopicConfig) -> QueueCounts:
-    return QueueCounts(config.read_queue_nums, config.write_queue_nums, config.perm)
+def _counts(config: TopicConfig, kind: TopicKind) -> QueueCounts:
+    return QueueCounts(config.read_queue_nums, config.write_queue_nums, config.perm, kind)
 
 
 def _seen(known: RememberedBroker | None, seen: Sighting, at: datetime) -> RememberedBroker:

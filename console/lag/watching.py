@@ -20,6 +20,7 @@ from broker_core.client.admin.groups import Group, GroupConnections, GroupStats
 from broker_core.client.errors import TopicNotFound, Unreachable
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies import MessageQueue, TopicConfig, TopicOffset
+from console.clusters.reasons import reason_of
 from console.lag.turns import Turns
 
 # A broker that does not tell its own figures for so long is not there.
@@ -156,7 +157,8 @@ class BrokerWatch:
             await work
         except GantryError as error:
             if self._failures.get(kind) is None:
-                _log.warning("broker=%s address=%s: %s not read: %s", self.broker.name, self.broker.addr, kind, error)
+                reason = reason_of(error, {self.broker.addr: self.broker.name})
+                _log.warning("broker=%s: %s not read: %s", self.broker.name, kind, reason)
             self._failures[kind] = error
         else:
             self._failures[kind] = None

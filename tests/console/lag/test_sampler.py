@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
@@ -23,34 +22,14 @@ from broker_core.protocol.message import Message
 from console import live
 from console.clusters import connections as cluster_connections
 from console.clusters.connections import ClusterAddress, Connections
-from console.clusters.memory import Remembered, RememberedBroker, Sighting
 from console.clusters.services import ensure_embedded
 from console.lag import current, history
+from console.lag.looks import KEEP_MS, Looks
 from console.lag.sampler import BEAT_KEY, LEADER_KEY, ClusterSampler, Sampler
+from console.lag.watching import Looked
+from tests.console.lag.figures import InProcess
 from tests.support.cluster import RunningBroker, create_topic, started_broker
 from tests.support.wait import eventually
-
-
-class InProcess:
-    """A memory that ends with the test."""
-
-    def __init__(self) -> None:
-        self.known: dict[str, RememberedBroker] = {}
-
-    async def recall(self) -> Remembered:
-        return Remembered(dict(self.known))
-
-    async def keep(self, sightings: Iterable[Sighting], at: datetime) -> None:
-        for seen in sightings:
-            before = self.known.get(seen.name) or RememberedBroker(seen.name, seen.addresses, at, at)
-            self.known[seen.name] = RememberedBroker(
-                seen.name,
-                seen.addresses,
-                before.first_seen_at,
-                at,
-                before.topics if seen.topics is None else seen.topics,
-                before.groups if seen.groups is None else seen.groups,
-            )
 
 
 @dataclass
@@ -139,17 +118,23 @@ async def test_a_broker_that_died_makes_figures_unknown_and_comes_back(tmp_path:
             session = await cluster.connections.session(cluster.name)
             await create_topic(session, "orders", queues=1)
             await LeaseConsumer(session, "billing").receive("orders", max_messages=1, wait_ms=0, lease_ms=1_000)
-            await cluster.step()
+            begin = time.time_ns() // 1_000_000 - 60_000
+            await cluster.step(begin)
             assert (await cluster.last(live.overview(cluster.name)))["total_lag"] == 0
             # When name server and broker are gone
             await asyncio.to_thread(broker.stop, kill=True)
-            await cluster.step()
+            await cluster.step(begin + 30_000)
             # Then nothing is zero: it is unknown, with a reason
             overview = await cluster.last(live.overview(cluster.name))
             assert (overview["total_lag"], overview["in_rate"], overview["brokers_answering"]) == (None, None, 0)
             groups = (await cluster.last(live.groups(cluster.name)))["items"]
             assert all((group["lag"], group["state"]) == (None, "unknown") for group in groups)
-            assert all(group["unknown_reason"] for group in groups)
+            assert all("refused the connection" in group["unknown_reason"] for group in groups)
+            assert next(group for group in groups if group["name"] == "billing")["last_known"]["lag"] == 0
+            # Nor is it in the history of what was
+            await cluster.step(begin + 31_000)
+            shown = await sync_to_async(current.overview_history)(cluster.name, "15m")
+            assert [lag for lag in shown["series"]["total_lag"] if lag is not None] == [0], "one second of it was seen"
             # And known again when they are back
             await asyncio.to_thread(broker.start)
 
@@ -169,6 +154,52 @@ async def test_what_was_sampled_is_told_without_asking_a_broker(cluster: Sampled
     assert {group["name"] for group in groups} == {
         g["name"] for g in (await cluster.last(live.groups(cluster.name)))["items"]
     }
+
+
+async def test_what_was_last_known_outlives_the_sampler(tmp_path: Any, redis_of_test: str) -> None:
+    with started_broker(tmp_path) as broker:
+        async with sampled(broker.name_server, redis_of_test) as cluster:
+            await create_topic(await cluster.connections.session(cluster.name), "orders", queues=1)
+            await cluster.step()
+            await cluster.step(time.time_ns() // 1_000_000 + 20_000)
+            # When sampler and broker end, and the sampler comes back first
+            await asyncio.to_thread(broker.stop, kill=True)
+            await cluster.sampler.close()
+            cluster.sampler = ClusterSampler(cluster.name, cluster.connections, cluster.store, cluster.memory)
+            await cluster.step()
+            overview = await cluster.last(live.overview(cluster.name))
+            assert (overview["total_lag"], overview["last_known"]["total_lag"]) == (None, 0)
+            assert (overview["topics"], overview["last_known"]["topics"]) == (1, 1)
+
+
+async def test_an_old_state_is_told_with_its_age_and_no_broker_is_asked(cluster: Sampled) -> None:
+    old = time.time_ns() // 1_000_000 - 40_000
+    await cluster.step(old)
+    asked: list[str] = []
+
+    async def find(name: str) -> ClusterAddress | None:
+        asked.append(name)
+        return None
+
+    cluster_connections.use(Connections(find), asyncio.get_running_loop())
+    try:
+        overview = await asyncio.to_thread(current.overview, cluster.name)
+        groups = await asyncio.to_thread(current.groups, cluster.name)
+        assert await asyncio.to_thread(current.find_overview, cluster.name) is None, "too old to say who answers"
+    finally:
+        cluster_connections.use(None)
+    assert (overview["at"], asked) == (live.rfc3339(old), [])
+    assert groups is not None
+
+
+async def test_what_a_page_shows_is_measured_first(cluster: Sampled) -> None:
+    await asyncio.to_thread(current.look, cluster.name, topics=["orders"], groups=["billing"])
+    looks = Looks(cluster.name, cluster.store)
+    looks.watched = {live.group(cluster.name, "shipping"), live.overview(cluster.name)}
+    now = time.time_ns() // 1_000_000
+    assert await looks.now(now) == Looked(frozenset({"orders"}), frozenset({"billing", "shipping"}))
+    looks.watched = set()
+    assert await looks.now(now + 2 * KEEP_MS) == Looked(), "nobody looks any more"
 
 
 async def test_history_begins_with_the_first_step(cluster: Sampled) -> None:

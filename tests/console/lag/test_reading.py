@@ -1,0 +1,360 @@
+"""Requirements of `console.lag.reading` and `watching`: what is known of a cluster, and who is missing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from broker_core.client.admin import Admin
+from broker_core.client.config import ClientConfig
+from broker_core.client.producer import Producer
+from broker_core.client.session import Session
+from broker_core.namesrv.config import NameServerConfig
+from broker_core.namesrv.server import NameServer
+from broker_core.protocol import bodies
+from broker_core.protocol.bodies import MessageQueue
+from broker_core.protocol.bodies.running import ConsumerRunningInfo, ProcessQueueInfo
+from broker_core.protocol.codes import RequestCode, ResponseCode
+from broker_core.protocol.command import Command
+from broker_core.protocol.message import Message
+from console.lag.reading import Reader
+from console.lag.state import ClusterState, StateBuilder
+from console.lag.watching import Looked, Portions
+from tests.console.lag.figures import Figures, InProcess
+from tests.support.cluster import create_topic, several_brokers
+from tests.support.scripted import Cluster, in_turn, refuse, say_nothing, scripted_cluster, succeed
+from tests.support.wait import eventually
+
+# Long enough for every answer of a test, since a step ends with the last of them.
+PATIENT = 20.0
+BRIEF = 0.3
+
+
+class Followed:
+    """A cluster that is read by hand, second by second."""
+
+    def __init__(self, session: Session, memory: InProcess, patience: float, portions: Portions | None = None) -> None:
+        self.reader = Reader(Admin(session), memory, portions=portions, patience=patience)
+        self.builder = StateBuilder()
+        self.now = time.time_ns() // 1_000_000
+
+    async def step(self, seconds: float = 1, looked: Looked | None = None) -> ClusterState:
+        self.now += int(seconds * 1_000)
+        return self.builder.step(await self.reader.step(self.now, looked or Looked()))
+
+
+@asynccontextmanager
+async def following(
+    name_server: str, memory: InProcess | None = None, *, patience: float = PATIENT, portions: Portions | None = None
+) -> AsyncIterator[Followed]:
+    async with Session(ClientConfig([name_server])) as session:
+        followed = Followed(session, memory or InProcess(), patience, portions)
+        try:
+            yield followed
+        finally:
+            await followed.reader.close()
+
+
+async def fill(name_server: str, brokers: int = 2) -> None:
+    """Make the topic ``orders`` with a queue on each broker, three messages in each, and a group that read none."""
+    async with Session(ClientConfig([name_server])) as session:
+        await create_topic(session, "orders", queues=1)
+        admin = Admin(session)
+        await eventually(lambda: _has_brokers(admin, brokers))
+        producer = Producer(session)
+        await producer.start()
+        queues = (await session.routes.get("orders")).write_queues
+        for queue in queues:
+            for number in range(3):
+                await producer.send(Message("orders", str(number).encode()), queue=queue)
+        await producer.close()
+        await admin.groups.create("billing")
+        await admin.offsets.set("billing", dict.fromkeys(queues, 0))
+
+
+async def _has_brokers(admin: Admin, count: int) -> bool:
+    return len((await admin.session.routes.refresh("orders")).write_queues) == count
+
+
+async def test_a_broker_that_leaves_the_route_takes_no_truth_with_it(tmp_path: Path) -> None:
+    memory = InProcess()
+    async with several_brokers(tmp_path) as cluster:
+        address = f"127.0.0.1:{cluster.name_server.port}"
+        await fill(address)
+        async with following(address, memory) as first:
+            assert (await first.step()).overview["total_lag"] == 6
+            await eventually(lambda: memory.known.keys() == {"broker-a", "broker-b"})
+            # When one broker stops and the name server forgets it
+            await cluster.stop("broker-b")
+            await eventually(lambda: _listed(first, 1))
+            shown = await first.step()
+            # Then what it holds is unknown and named, though the name server lists one broker, which answers
+            expect_broker_b_missing(shown)
+            assert shown.groups["billing"]["last_known"]["lag"] == 6
+        # And so for a process that never saw it
+        async with following(address, memory) as second:
+            shown = await second.step()
+            expect_broker_b_missing(shown)
+            # Until an operator forgets it
+            del memory.known["broker-b"]
+            shown = await second.step(10)
+            assert (shown.overview["missing"], shown.overview["total_lag"]) == ([], 3)
+
+
+def expect_broker_b_missing(shown: ClusterState) -> None:
+    overview, group = shown.overview, shown.groups["billing"]
+    assert [each["broker"] for each in overview["missing"]] == ["broker-b"]
+    assert "refused the connection" in overview["missing"][0]["reason"]
+    assert (overview["total_lag"], overview["dead_letters"]) == (None, None)
+    assert (overview["brokers_answering"], len(overview["brokers"])) == (1, 2)
+    assert (group["lag"], group["state"]) == (None, "unknown")
+    assert [(row["broker"], row["lag"]) for row in group["queues"]] == [("broker-a", 3), ("broker-b", None)]
+    assert (shown.topics["orders"]["messages"], shown.topics["orders"]["max_lag"]) == (None, None)
+
+
+async def _listed(followed: Followed, count: int) -> bool:
+    return len(await followed.reader._admin.clusters.brokers()) == count
+
+
+async def test_a_fresh_name_server_takes_no_broker_away(tmp_path: Path) -> None:
+    async with several_brokers(tmp_path) as cluster:
+        port = cluster.name_server.port
+        await fill(f"127.0.0.1:{port}")
+        async with following(f"127.0.0.1:{port}") as followed:
+            assert (await followed.step()).overview["total_lag"] == 6
+            # When the name server is away, its brokers still answer
+            await cluster.name_server.close()
+            away = await followed.step(2)
+            assert (away.overview["total_lag"], away.overview["missing"]) == (6, [])
+            # And when it is back and lists nobody yet, or one of them
+            fresh = NameServer(NameServerConfig(port=port, settings_file=tmp_path / "fresh.json"))
+            await fresh.start()
+            try:
+                await eventually(lambda: _listed_at_most(followed, 1))
+                for _ in range(3):
+                    assert (await followed.step()).overview["total_lag"] == 6
+            finally:
+                await fresh.close()
+
+
+async def _listed_at_most(followed: Followed, count: int) -> bool:
+    followed.reader._admin.clusters._asking._asked_at = 0.0
+    return len(await followed.reader._admin.clusters.brokers()) <= count
+
+
+async def test_an_empty_route_table_is_no_answer() -> None:
+    async with scripted_cluster("broker-a") as cluster:
+        figures = Figures(written={"orders": 18_800}, consumed={"billing": ("orders", 0)})
+        figures.tell(cluster["broker-a"])
+        memory = InProcess()
+        async with following(cluster.name_server.addr, memory) as followed:
+            assert (await followed.step()).overview["total_lag"] == 18_800
+            await eventually(lambda: memory.known)
+        # When broker and name server start again, the name server first
+        await cluster["broker-a"].stop()
+        cluster.brokers.clear()
+        for again in (memory, InProcess()):
+            async with following(cluster.name_server.addr, again) as followed:
+                shown = await followed.step()
+                # Then nobody says that the cluster is empty
+                assert (shown.overview["total_lag"], shown.overview["unknown_reason"] is None) == (None, False)
+                if again is memory:
+                    assert (shown.groups["billing"]["lag"], shown.overview["topics"]) == (None, 1)
+                else:
+                    assert (shown.overview["topics"], shown.overview["groups"]) == (None, None)
+
+
+async def test_a_topic_that_was_deleted_on_purpose_is_forgotten() -> None:
+    async with scripted_cluster("broker-a") as cluster:
+        figures = Figures(written={"orders": 5, "old": 5})
+        figures.tell(cluster["broker-a"])
+        async with following(cluster.name_server.addr) as followed:
+            assert {"orders", "old"} <= (await followed.step()).topics.keys()
+            del figures.written["old"]
+            shown = await followed.step(60)
+            assert ("old" in shown.topics, "orders" in shown.topics) == (False, True)
+            assert shown.overview["missing"] == []
+
+
+async def test_a_hanging_consumer_holds_nothing_back() -> None:
+    async with scripted_cluster("broker-a") as cluster:
+        figures = Figures(written={"orders": 7}, consumed={"billing": ("orders", 0)}, members={"billing": ["c1"]})
+        figures.tell(cluster["broker-a"])
+        cluster["broker-a"].on(RequestCode.GET_CONSUMER_RUNNING_INFO, say_nothing())
+        async with following(cluster.name_server.addr) as followed:
+            await followed.step()
+            await eventually(lambda: cluster["broker-a"].asked(RequestCode.GET_CONSUMER_RUNNING_INFO))
+            # While its question is open, steps come and go
+            for seconds in range(3):
+                figures.written["orders"] += 1
+                assert (await followed.step()).groups["billing"]["lag"] == 8 + seconds
+            assert len(cluster["broker-a"].asked(RequestCode.GET_CONSUMER_RUNNING_INFO)) == 1
+            assert (await followed.step()).groups["billing"]["clients"] == 1
+
+
+async def test_a_slow_broker_holds_no_other_back_and_is_not_asked_twice() -> None:
+    async with scripted_cluster("broker-a", "broker-b") as cluster:
+        figures = {
+            name: Figures(name, written={name: 7}, consumed={f"of-{name}": (name, 0)}) for name in cluster.brokers
+        }
+        for name, each in figures.items():
+            each.tell(cluster[name])
+        async with following(cluster.name_server.addr, patience=BRIEF) as followed:
+            await eventually(lambda: _has_lag(followed, 14))
+            # When one broker is frozen
+            for code in (RequestCode.GET_BROKER_RUNTIME_INFO, RequestCode.GET_BROKER_CONSUME_STATS):
+                cluster["broker-b"].on(code, say_nothing())
+            asked = len(cluster["broker-b"].asked(RequestCode.GET_BROKER_CONSUME_STATS))
+            for seconds in range(3):
+                figures["broker-a"].written["broker-a"] += 1
+                # Then the other one is as fresh as ever
+                assert (await followed.step()).groups["of-broker-a"]["lag"] == 8 + seconds
+            assert len(cluster["broker-b"].asked(RequestCode.GET_BROKER_CONSUME_STATS)) <= asked + 1
+            # And in the end it is missing, with the reason
+            await eventually(lambda: _has_reason(followed, "did not answer within"))
+
+
+async def _has_lag(followed: Followed, lag: int) -> bool:
+    return bool((await followed.step()).overview["total_lag"] == lag)
+
+
+async def _has_reason(followed: Followed, words: str) -> bool:
+    missing = (await followed.step()).overview["missing"]
+    return any(each["broker"] == "broker-b" and words in each["reason"] for each in missing)
+
+
+async def test_another_broker_at_an_old_address_is_not_taken_for_the_one_that_was_there() -> None:
+    async with scripted_cluster("broker-a") as cluster:
+        Figures(written={"orders": 5}).tell(cluster["broker-a"])
+        memory = InProcess()
+        async with following(cluster.name_server.addr, memory) as followed:
+            await followed.step()
+            await eventually(lambda: memory.known)
+            # When the name server lists it no more and another one listens there
+            Figures("broker-z", written={"orders": 1}).tell(cluster["broker-a"])
+            cluster.brokers.clear()
+        async with following(cluster.name_server.addr, memory) as followed:
+            shown = await followed.step()
+            assert "another broker answers" in shown.overview["missing"][0]["reason"]
+            assert shown.topics["orders"]["messages"] is None
+
+
+# Many topics and groups
+
+
+def crowd(cluster: Cluster, count: int) -> Figures:
+    """Let a broker have so many topics, and a group behind in each."""
+    names = [f"t{number:03}" for number in range(count)]
+    figures = Figures(written=dict.fromkeys(names, 5), consumed={f"g{name[1:]}": (name, 0) for name in names})
+    figures.tell(cluster["broker-a"])
+    return figures
+
+
+SMALL = Portions(topics=8, delays=8, members=8)
+
+
+async def test_every_topic_and_group_comes_to_its_turn() -> None:
+    async with scripted_cluster("broker-a") as cluster:
+        crowd(cluster, 60)
+        async with following(cluster.name_server.addr, portions=SMALL) as followed:
+            shown = await followed.step()
+            # At first little is known, and that is said
+            assert sum(topic["messages"] is None for topic in shown.topics.values()) > 50
+            overview = shown.overview
+            assert (overview["total_lag"], overview["oldest_unconsumed_ms"]) == (300, None)
+            assert (overview["groups_behind"], overview["groups_timed"]) == (60, 8)
+            for _ in range(12):
+                shown = await followed.step()
+            assert all(topic["messages"] == 5 for name, topic in shown.topics.items() if name.startswith("t"))
+            assert all(group["time_lag_ms"] is not None for group in shown.groups.values())
+            assert all(group["clients"] == 0 for group in shown.groups.values())
+            assert (shown.overview["groups_timed"], shown.overview["oldest_unconsumed_ms"] is None) == (60, False)
+            # What is old says how old
+            assert len({topic["measured_at"] for topic in shown.topics.values()}) > 5
+
+
+async def test_what_is_known_to_stand_still_is_not_asked_again() -> None:
+    async with scripted_cluster("broker-a") as cluster:
+        figures = crowd(cluster, 20)
+        async with following(cluster.name_server.addr, portions=SMALL) as followed:
+            for _ in range(10):
+                before = await followed.step()
+            assert {figures.asked[group] for group in figures.consumed} == {1}
+            later = await followed.step(5)
+            age = later.groups["g007"]["time_lag_ms"] - before.groups["g007"]["time_lag_ms"]
+            assert age == 5_000, "it grows by itself"
+            figures.consumed["g007"] = ("t007", 2)
+            await followed.step()
+            await followed.step()
+            assert figures.asked["g007"] == 2
+
+
+async def test_what_moves_is_measured_with_every_step() -> None:
+    async with scripted_cluster("broker-a") as cluster:
+        figures = crowd(cluster, 60)
+        figures.written["alone"] = 0
+        async with following(cluster.name_server.addr, portions=SMALL) as followed:
+            for _ in range(12):
+                await followed.step()
+            # When messages come to a topic that a group reads, and to one that nobody reads
+            for _ in range(12):
+                figures.written["t033"] += 17
+                figures.written["alone"] += 17
+                shown = await followed.step()
+            before = figures.asked["t033"], figures.asked["alone"]
+            for _ in range(5):
+                figures.written["t033"] += 17
+                figures.written["alone"] += 17
+                shown = await followed.step()
+            assert (figures.asked["t033"], figures.asked["alone"]) == (before[0] + 5, before[1] + 5)
+            assert shown.topics["t033"]["messages"] == figures.written["t033"]
+            assert 10 < shown.topics["alone"]["in_rate"] <= 17
+
+
+async def test_what_is_looked_at_is_measured_at_once() -> None:
+    async with scripted_cluster("broker-a") as cluster:
+        crowd(cluster, 60)
+        async with following(cluster.name_server.addr, portions=SMALL) as followed:
+            looked = Looked(frozenset({"t059"}), frozenset({"g058"}))
+            shown = await followed.step(looked=looked)
+            assert shown.topics["t059"]["messages"] == 5
+            assert shown.groups["g058"]["time_lag_ms"] is not None
+            assert shown.groups["g058"]["clients"] == 0
+
+
+async def test_a_queue_in_which_nothing_was_committed_is_late_by_nothing_that_is_known() -> None:
+    async with scripted_cluster("broker-a") as cluster:
+        figures = crowd(cluster, 2)
+        figures.uncommitted.add("g000")
+        async with following(cluster.name_server.addr) as followed:
+            shown = await followed.step()
+            assert (shown.groups["g000"]["time_lag_ms"], shown.groups["g000"]["lag"]) == (None, 5)
+            assert 5_000 <= shown.groups["g001"]["time_lag_ms"] < 3_600_000
+            assert shown.overview["oldest_group"] == "g001"
+
+
+async def test_a_topic_that_a_broker_refuses_to_tell_of_keeps_no_other_back() -> None:
+    async with scripted_cluster("broker-a") as cluster:
+        figures = crowd(cluster, 3)
+        cluster["broker-a"].on(RequestCode.GET_TOPIC_STATS_INFO, in_turn(refuse(1), figures.tell_ends))
+        async with following(cluster.name_server.addr) as followed:
+            shown = await followed.step()
+            assert sum(topic["messages"] is not None for topic in shown.topics.values()) == 3
+            assert shown.overview["missing"] == []
+            assert all(each["messages"] is not None for each in (await followed.step()).topics.values())
+
+
+async def test_who_reads_which_queue_is_told_by_the_members() -> None:
+    async with scripted_cluster("broker-a") as cluster:
+        crowd(cluster, 1).members["g000"] = ["c1"]
+        inside = ConsumerRunningInfo(mq_table={MessageQueue("t000", "broker-a", 0): ProcessQueueInfo()})
+        answer = Command.response(ResponseCode.SUCCESS, body=bodies.encode(inside))
+        cluster["broker-a"].on(RequestCode.GET_CONSUMER_RUNNING_INFO, succeed(lambda _: answer))
+        async with following(cluster.name_server.addr) as followed:
+            await eventually(lambda: _has_owner(followed, "c1"))
+
+
+async def _has_owner(followed: Followed, client_id: str) -> bool:
+    return bool((await followed.step()).groups["g000"]["queues"][0]["client"] == client_id)
