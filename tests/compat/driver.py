@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from tests.compat.java_build import CLIENT
+from tests.compat.java_build import CLIENT, JavaProject
 from tests.compat.java_values import Received, in_json
 
 ANSWER_SECONDS = 90.0
@@ -106,7 +106,14 @@ class PushConsumer(JavaObject):
 class Driver:
     """One JVM. `options` are the JVM's; `rebalance_ms` is how often its consumers share out their queues anew."""
 
-    def __init__(self, folder: Path, *, options: tuple[str, ...] = SMALL_JVM, rebalance_ms: int = 1000) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        project: JavaProject = CLIENT,
+        options: tuple[str, ...] = SMALL_JVM,
+        rebalance_ms: int = 1000,
+    ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         settings = (
             f"-Drocketmq.client.rebalance.waitInterval={rebalance_ms}",
@@ -120,7 +127,7 @@ class Driver:
         self._waiting: dict[int, Future[Any]] = {}
         with (folder / "driver.log").open("ab") as log:
             self.process = subprocess.Popen(
-                CLIENT.java("gantry.Driver", options=(*options, *settings)),
+                project.java("gantry.Driver", options=(*options, *settings)),
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
             )  # fmt: skip
         self._reader = threading.Thread(target=self._read, daemon=True)

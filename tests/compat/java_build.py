@@ -21,11 +21,13 @@ class JavaProject:
 
     sources: Path
     target: Path
+    programs: Path | None = None
+    """Where the programs are, if not beside the pom."""
 
     def build(self) -> None:
         """Compile and fetch, unless the sources are older than the last build."""
         done = self.target / "done"
-        files = [self.sources / "pom.xml", *self.sources.glob("src/**/*.java")]
+        files = [self.sources / "pom.xml", *(self.programs or self.sources).glob("src/**/*.java")]
         if done.exists() and all(file.stat().st_mtime < done.stat().st_mtime for file in files):
             return
         subprocess.run(["mvn", "-q", "-B", "package"], cwd=self.sources, check=True, timeout=600)
@@ -39,6 +41,8 @@ class JavaProject:
 
 CLIENT = JavaProject(_HERE / "java", _CACHE / "client")
 """Our programs with RocketMQ's client, tools and store 4.9.8."""
+CLIENT5 = JavaProject(_HERE / "java5", _CACHE / "client5", _HERE / "java")
+"""The same programs with RocketMQ's client and tools 5.3.3."""
 SERVER = JavaProject(_HERE / "server", _CACHE / "server")
 """RocketMQ's name server and broker 4.9.7."""
 

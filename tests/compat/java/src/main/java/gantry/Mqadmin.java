@@ -2,8 +2,10 @@ package gantry;
 
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
+import java.lang.reflect.Field;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Collection;
 import org.apache.commons.cli.CommandLine;
 import org.apache.commons.cli.Options;
 import org.apache.commons.cli.ParseException;
@@ -28,9 +30,9 @@ final class Mqadmin extends MQAdminStartup {
 
     /** Runs one command and returns what it printed. One at a time: standard output and a property are the process's. */
     static synchronized String run(String[] words) throws Exception {
-        subCommandList.clear(); // some commands keep a client that they shut down at their end
+        commands().clear(); // some commands keep a client that they shut down at their end
         initCommand();
-        SubCommand command = subCommandList.stream()
+        SubCommand command = commands().stream()
             .filter(one -> one.commandName().equalsIgnoreCase(words[0])).findFirst()
             .orElseThrow(() -> new IllegalArgumentException("no command " + words[0]));
         PrintStream before = System.out;
@@ -49,6 +51,18 @@ final class Mqadmin extends MQAdminStartup {
             System.clearProperty(MixAll.NAMESRV_ADDR_PROPERTY);
         }
         return printed.toString(StandardCharsets.UTF_8);
+    }
+
+    /** Returns the tool's own collection of commands: a list in 4.9, a set of another name in 5.x. */
+    @SuppressWarnings("unchecked")
+    private static Collection<SubCommand> commands() throws IllegalAccessException {
+        for (Field field : MQAdminStartup.class.getDeclaredFields()) {
+            if (Collection.class.isAssignableFrom(field.getType())) {
+                field.setAccessible(true);
+                return (Collection<SubCommand>) field.get(null);
+            }
+        }
+        throw new IllegalStateException("MQAdminStartup keeps no collection of commands");
     }
 
     private static void execute(SubCommand command, String[] words) throws Exception {
