@@ -6,7 +6,7 @@ A queue is derived from the commit log and can be made again from it.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 from broker_core.protocol.record import MIN_RECORD_BYTES, read_head
 from broker_core.store.commit_log import CommitLog
@@ -26,6 +26,15 @@ from broker_core.store.units import (
 
 _RESERVE_BYTES: Final = 64 * 1024
 _LIGHT: Final = "%LMQ%"
+
+
+class Span(NamedTuple):
+    """Where a queue that was closed well begins and ends, in queue offsets, and in the log its last record."""
+
+    first_kept: int
+    end: int
+    min_offset: int
+    max_physical: int
 
 
 class ConsumeQueue:
@@ -71,6 +80,7 @@ class ConsumeQueue:
             reserve_bytes=_RESERVE_BYTES,
             scratch=root,
             writable=writable,
+            when_wanted=writable,
         )
         return cls(topic, queue_id, files)
 
@@ -199,8 +209,32 @@ class ConsumeQueue:
             files[-1].wrote = -(-files[-1].written_end() // UNIT_BYTES) * UNIT_BYTES
             if files[-1].wrote:
                 break
-            files.pop().close()
+            files.pop().release()
         self._take_measure()
+
+    def resume(self, span: Span) -> bool:
+        """Go on as a good stop left the queue, whose last unit alone is looked at; say whether it is still so.
+
+        Otherwise nothing has changed, and `recover` must follow.
+        """
+        files, end = self._files, span.end * UNIT_BYTES
+        last = files.last
+        if last is None or not last.start < end <= last.start + last.size or self.first_kept != span.first_kept:
+            return False
+        log_offset, size, _ = UNIT.unpack(last.read(end - UNIT_BYTES - last.start, UNIT_BYTES))
+        if size in (0, FILLER_SIZE) or log_offset + size != span.max_physical:
+            return False
+        last.wrote = last.reserved = end - last.start
+        self.min_offset = span.min_offset
+        self.max_offset = self.next_offset = span.end
+        self.max_physical = span.max_physical
+        self._synced = end
+        return True
+
+    @property
+    def span(self) -> Span:
+        """What `resume` goes on from."""
+        return Span(self.first_kept, self.max_offset, self.min_offset, self.max_physical)
 
     def recover(self, *, trusted: bool) -> bool:
         """Find the end of the valid units, and overwrite or remove what is behind it; say whether that was nothing."""
@@ -303,12 +337,32 @@ class ConsumeQueue:
         self.correct_min(log_begin)
         return dropped
 
+    @property
+    def unsynced_end(self) -> int | None:
+        """Where what is written ends, if not all of it is known to be on the disk."""
+        end = self._files.end
+        return end if end != self._synced else None
+
     def sync(self) -> None:
         """Wait until all units written so far are on the disk; other threads run meanwhile."""
-        end = self._files.end
-        if end != self._synced:
+        end = self.unsynced_end
+        if end is not None:
             self._files.sync(min(end, self._synced))
             self._synced = end
+
+    def mark_synced(self, end: int) -> None:
+        """Take note that everything up to `end` is on the disk: the whole file system was brought there."""
+        self._files.mark_named()
+        self._synced = end
+
+    @property
+    def mapped_files(self) -> int:
+        """How many of its files are mapped now."""
+        return sum(file.is_mapped for file in self._files.files)
+
+    def release(self) -> None:
+        """Give up the maps of its files until something of them is wanted again."""
+        self._files.release()
 
     def close(self) -> None:
         """Give up the files."""

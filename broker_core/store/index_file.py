@@ -85,7 +85,7 @@ class IndexFile:
         try:
             return cls(file, slots=slots, entries=entries)
         except Corrupt:
-            file.close()
+            file.release()
             raise
 
     @property
@@ -228,7 +228,7 @@ class IndexFile:
 
     def close(self) -> None:
         """Give up the map."""
-        self._file.close()
+        self._file.release()
 
     def delete(self) -> None:
         """Remove the file."""

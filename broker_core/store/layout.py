@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from datetime import datetime
@@ -42,7 +43,17 @@ def segment_name(offset: int) -> str:
 
 def segment_files(folder: Path) -> list[Path]:
     """Return the segments in `folder` in their order; files with other names are left out."""
-    return _matching(folder, _SEGMENT)
+    return [path for path, _ in sized_segments(folder)]
+
+
+def sized_segments(folder: Path) -> list[tuple[Path, int]]:
+    """Return the segments in `folder` in their order, each with its bytes; files with other names are left out."""
+    try:
+        with os.scandir(folder) as entries:
+            found = sorted((entry.name, entry.stat().st_size) for entry in entries if _SEGMENT.fullmatch(entry.name))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return [(folder / name, size) for name, size in found]
 
 
 def index_files(folder: Path) -> list[Path]:
@@ -96,4 +107,9 @@ def _matching(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
 
 
 def _subfolders(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+    try:
+        with os.scandir(folder) as entries:
+            names = sorted(entry.name for entry in entries if entry.is_dir())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return [folder / name for name in names]

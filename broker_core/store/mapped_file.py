@@ -9,12 +9,14 @@ A file has its full length from the moment its name appears (it is made beside a
 files of another length. Disk blocks are reserved in steps ahead of the writes: writing into a hole of a full disk would
 kill the process, running out of reservation is an error (StoreFull).
 
-No descriptor is kept but the one inside the map. `sync` opens the file anew, so a flushing thread never meets a
-descriptor that the owner closed; a file that is gone by then needs no sync.
+A file of a row of many may be mapped when something of it is first wanted: `map` and `view` are there from then on,
+until `release`. No descriptor is kept but the one inside the map. `sync` opens the file anew, so a flushing thread
+never meets a descriptor that the owner closed; a file that is gone by then needs no sync.
 """
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import mmap
 import os
@@ -22,7 +24,7 @@ from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 from time import perf_counter_ns
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from broker_core.native import native
 from broker_core.store.errors import Corrupt, StoreFull
@@ -39,25 +41,56 @@ _numbers = count()
 class MappedFile:
     """A file of `size` bytes whose first byte has position `start` in its row."""
 
-    __slots__ = ("_reserve_bytes", "map", "path", "reserved", "size", "start", "view", "wrote")
+    __slots__ = (
+        "_reserve_bytes",
+        "_writable",
+        "is_mapped",
+        "map",
+        "path",
+        "reserved",
+        "size",
+        "start",
+        "view",
+        "wrote",
+    )
 
-    def __init__(self, path: Path, *, start: int, wrote: int, reserve_bytes: int, writable: bool) -> None:
-        """Map a file that exists; `wrote` bytes of it are data."""
-        access = mmap.ACCESS_WRITE if writable else mmap.ACCESS_READ
-        descriptor = os.open(path, os.O_RDWR if writable else os.O_RDONLY)
-        try:
-            self.map = mmap.mmap(descriptor, 0, access=access)
-        except ValueError as error:
-            raise Corrupt(path, "the file is empty") from error
-        finally:
-            os.close(descriptor)
+    map: mmap.mmap
+    view: memoryview
+
+    def __init__(
+        self, path: Path, *, start: int, wrote: int, reserve_bytes: int, writable: bool, size: int | None = None
+    ) -> None:
+        """Take a file that exists; `wrote` bytes of it are data. With its `size` given it is mapped when wanted."""
         self.path = path
         self.start = start
-        self.size = len(self.map)
         self.wrote = wrote
-        self.view = memoryview(self.map)
         self.reserved = wrote
+        self.is_mapped = False
         self._reserve_bytes = reserve_bytes
+        self._writable = writable
+        if size is None:
+            self._map()
+            self.size = len(self.map)
+        else:
+            self.size = size
+
+    def __getattr__(self, name: str) -> Any:
+        """Map the file; Python asks only for what is not there."""
+        if name not in ("map", "view"):
+            raise AttributeError(name)
+        self._map()
+        return getattr(self, name)
+
+    def _map(self) -> None:
+        descriptor = os.open(self.path, os.O_RDWR if self._writable else os.O_RDONLY)
+        try:
+            self.map = mmap.mmap(descriptor, 0, access=mmap.ACCESS_WRITE if self._writable else mmap.ACCESS_READ)
+        except ValueError as error:
+            raise Corrupt(self.path, "the file is empty") from error
+        finally:
+            os.close(descriptor)
+        self.view = memoryview(self.map)
+        self.is_mapped = True
 
     @classmethod
     def create(cls, path: Path, *, size: int, start: int, reserve_bytes: int, scratch: Path, data: bytes = b"") -> Self:
@@ -153,11 +186,16 @@ class MappedFile:
         """Return the time of the last write as the file system keeps it, in ms."""
         return self.path.stat().st_mtime_ns // 1_000_000
 
-    def close(self) -> None:
-        """Give up the map; bytes that others still look at stay valid until they let go of them."""
-        self.view.release()
+    def release(self) -> None:
+        """Give up the map until it is wanted again; bytes that others still look at stay valid until they let go."""
+        if not self.is_mapped:
+            return
+        view, mapped = self.view, self.map
+        del self.view, self.map
+        self.is_mapped = False
+        view.release()
         try:
-            self.map.close()
+            mapped.close()
         except BufferError:
             # A slice of the map is still in someone's hands; the map goes when that slice does.
             return
@@ -165,7 +203,21 @@ class MappedFile:
     def delete(self) -> None:
         """Remove the file and give up the map."""
         self.path.unlink(missing_ok=True)
-        self.close()
+        self.release()
+
+    def read(self, position: int, size: int) -> bytes:
+        """Return some bytes without mapping the file for them."""
+        if self.is_mapped:
+            return bytes(self.view[position : position + size])
+        descriptor = os.open(self.path, os.O_RDONLY)
+        try:
+            return os.pread(descriptor, size, position)
+        finally:
+            os.close(descriptor)
+
+    def data_end(self) -> int:
+        """Return a position behind which there is nothing but zeros, found without reading."""
+        return max((end for _, end in self._written_spans(0)), default=0)
 
     def _written_spans(self, begin: int) -> Iterator[tuple[int, int]]:
         """Yield where the file may hold anything but zeros, so that holes are not read into memory."""
@@ -197,6 +249,23 @@ def _sync_file(path: Path) -> int:
     return perf_counter_ns() - begin
 
 
+def sync_file_system(folder: Path) -> bool:
+    """Wait until everything on the file system of `folder` is on the disk; say whether this system can do that.
+
+    Raises OSError when the disk refuses.
+    """
+    if _syncfs is None:
+        return False
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        if _syncfs(descriptor):
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), str(folder))
+    finally:
+        os.close(descriptor)
+    return True
+
+
+_syncfs: Final = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
 sync_file: Final = native.sync_file if native else _sync_file
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from broker_core.store.errors import Corrupt
-from broker_core.store.layout import segment_files, segment_name
+from broker_core.store.layout import segment_name, sized_segments
 from broker_core.store.mapped_file import MappedFile, sync_folder
 
 _start: Final = attrgetter("start")
@@ -34,31 +34,49 @@ class MappedFiles:
         self._named = 0
 
     @classmethod
-    def load(cls, folder: Path, *, file_size: int, reserve_bytes: int, scratch: Path, writable: bool = True) -> Self:
+    def load(
+        cls,
+        folder: Path,
+        *,
+        file_size: int,
+        reserve_bytes: int,
+        scratch: Path,
+        writable: bool = True,
+        when_wanted: bool = False,
+    ) -> Self:
         """Map what is in `folder`; every file counts as completely written. An existing row keeps its file size.
+
+        With `when_wanted` each file is mapped when something of it is first looked at.
 
         A short file at the end is what a power failure leaves of a file that was just made, or a copy that left out the
         zeros: without a byte it is removed, else it gets its length back. Any other odd length or a gap raises Corrupt.
         """
-        paths = segment_files(folder)
-        if paths:
-            file_size = paths[0].stat().st_size or file_size
+        found = sized_segments(folder)
+        if found:
+            file_size = found[0][1] or file_size
         row = cls(folder, file_size=file_size, reserve_bytes=reserve_bytes, scratch=scratch)
-        if paths and writable:
-            _mend_last(paths, file_size)
-        for path in paths:
-            if writable or path.stat().st_size:
-                row._map(path, is_last=path == paths[-1], writable=writable)
+        if found and writable:
+            _mend_last(found, file_size)
+        for path, size in found:
+            if writable or size:
+                row._take(path, size, is_last=path == found[-1][0], writable=writable, when_wanted=when_wanted)
         return row
 
-    def _map(self, path: Path, *, is_last: bool, writable: bool) -> None:
-        start, size = int(path.name), path.stat().st_size
+    def _take(self, path: Path, size: int, *, is_last: bool, writable: bool, when_wanted: bool) -> None:
+        start = int(path.name)
         if size != self.file_size and not (is_last and size < self.file_size and not writable):
             raise Corrupt(path, f"its length is {size}, that of its neighbours {self.file_size}")
         if self.files and start != self.files[-1].start + self.file_size:
             raise Corrupt(path, f"the file before it ends at {self.files[-1].start + self.file_size}")
         self.files.append(
-            MappedFile(path, start=start, wrote=size, reserve_bytes=self._reserve_bytes, writable=writable)
+            MappedFile(
+                path,
+                start=start,
+                wrote=size,
+                reserve_bytes=self._reserve_bytes,
+                writable=writable,
+                size=size if when_wanted else None,
+            )
         )
 
     @property
@@ -136,15 +154,26 @@ class MappedFiles:
             self._named = max(self._named, added)
         return took
 
+    def release(self) -> None:
+        """Give up all maps until they are wanted again."""
+        for file in self.files:
+            file.release()
+
+    def mark_named(self) -> None:
+        """Take note that the names of all files there are now are on the disk."""
+        self._named = self._added
+
     def close(self) -> None:
-        """Give up all maps."""
+        """Give up all files."""
         while self.files:
-            self.files.pop().close()
+            self.files.pop().release()
 
 
-def _mend_last(paths: list[Path], file_size: int) -> None:
-    """Remove files at the end of `paths` that are empty, and give the last its full length if it is short."""
-    while paths and paths[-1].stat().st_size == 0:
-        paths.pop().unlink()
-    if paths and paths[-1].stat().st_size < file_size:
-        os.truncate(paths[-1], file_size)
+def _mend_last(found: list[tuple[Path, int]], file_size: int) -> None:
+    """Remove files at the end of `found` that are empty, and give the last its full length if it is short."""
+    while found and found[-1][1] == 0:
+        found.pop()[0].unlink()
+    if found and found[-1][1] < file_size:
+        path, _ = found[-1]
+        os.truncate(path, file_size)
+        found[-1] = path, file_size

@@ -269,6 +269,11 @@ class MessageStore(Reading):
         """The log offset up to which all records are on the disk."""
         return self._flushed.log_offset
 
+    @property
+    def mapped_queue_files(self) -> int:
+        """How many files of consume queues are mapped: those that something was read from or written to."""
+        return self._queues.mapped_files
+
     def stats(self) -> StoreStats:
         """Return sizes and counts of this moment."""
         return measure(self._log, self._queues, self._index, self._dispatcher, flushed=self._flushed.log_offset)
@@ -357,7 +362,7 @@ class MessageStore(Reading):
                 self._dispatch_appended()
                 self._index.sync()
                 self.checkpoint()
-                closed.write(self.config.folder, self._queues)
+                closed.write(self.config.folder, self._queues, log_begin=self._log.begin)
                 abort.clear(self.config.folder)
         finally:
             self._refusal = StoreClosed(f"the store {self.config.folder} is closed")

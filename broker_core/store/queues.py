@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator
-from typing import Self
+from collections.abc import Iterable, Iterator, Mapping
+from heapq import nlargest
+from operator import attrgetter
+from typing import Final, Self
 
 from broker_core.store.commit_log import CommitLog
 from broker_core.store.config import StoreConfig
-from broker_core.store.consume_queue import ConsumeQueue
+from broker_core.store.consume_queue import ConsumeQueue, Span
 from broker_core.store.errors import Corrupt, MessageIllegal
 from broker_core.store.layout import CONSUME_QUEUE, is_folder_name, queue_folders, segment_files
+from broker_core.store.mapped_file import sync_file_system
+
+_NEWEST: Final = 64
+_SYNCED_SINGLY: Final = 64
+"""With more queues than this to bring to the disk, the whole file system goes there at once: a wait instead of many."""
 
 
 class Queues:
@@ -22,6 +29,8 @@ class Queues:
         self.by_key: dict[tuple[str, int], ConsumeQueue] = {}
         # Queues that the log must make again: their files were gone, or contradicted each other.
         self.lost: list[tuple[str, int]] = []
+        # Those that go on as a good stop left them: nothing of them needs to be looked at, or changed.
+        self._resumed: set[ConsumeQueue] = set()
 
     @classmethod
     def load(cls, config: StoreConfig, *, writable: bool = True) -> Self:
@@ -71,24 +80,34 @@ class Queues:
         return max((queue.max_physical for queue in self.by_key.values()), default=-1)
 
     def last_units(self) -> Iterator[int]:
-        """Yield the log offset of the newest message of each queue."""
-        for queue in self:
+        """Yield the log offset of the newest message of each queue: of some, if there are many, the newest first."""
+        for queue in nlargest(_NEWEST, self, key=attrgetter("max_physical")):
             unit = queue.find_unit(queue.max_offset - 1)
             if unit:
                 yield unit.log_offset
 
+    def resume(self, spans: Mapping[tuple[str, int], Span]) -> None:
+        """Let queues go on where a good stop left them, if they are as it says."""
+        for key, span in spans.items():
+            queue = self.by_key.get(key)
+            if queue is not None and queue.resume(span):
+                self._resumed.add(queue)
+
     def recover(self, log: CommitLog, *, trusted: bool) -> int | None:
-        """Find the end of each queue (store-format.md 3.4).
+        """Find the end of each queue that was not resumed (store-format.md 3.4).
 
         Returns the log offset from which on records must be dispatched again because units are damaged, if any are.
         """
         begins = []
         for queue in self:
+            if queue in self._resumed:
+                continue
             is_all = queue.recover(trusted=trusted)
             known = queue.newest_in(log)
             if known != queue.max_physical or not is_all:
                 queue.distrust(known)
                 begins.append(max(known, log.begin))
+            queue.release()
         return min(begins, default=None)
 
     def restart(self, keys: Iterable[tuple[str, int]]) -> None:
@@ -96,6 +115,7 @@ class Queues:
         for key in keys:
             self.lost.append(key)
             if queue := self.by_key.get(key):
+                self._resumed.discard(queue)
                 queue.restart()
 
     def next_named(self, log: CommitLog, log_offset: int) -> int | None:
@@ -106,12 +126,21 @@ class Queues:
     def truncate(self, log_end: int) -> None:
         """Drop the units of records at or behind `log_end`."""
         for queue in self:
-            queue.truncate(log_end)
+            if queue not in self._resumed or queue.max_physical > log_end:
+                queue.truncate(log_end)
+                self._resumed.discard(queue)
 
     def correct_min(self, log_begin: int) -> None:
         """Move each minimum to the first message that the log still holds."""
         for queue in self:
-            queue.correct_min(log_begin)
+            if queue not in self._resumed:
+                queue.correct_min(log_begin)
+
+    def release(self) -> None:
+        """Let go of the files that were looked at: each is mapped again when it is wanted."""
+        self._resumed.clear()
+        for queue in self:
+            queue.release()
 
     def drop_before(self, log_begin: int) -> int:
         """Remove files of units before `log_begin`; return how many."""
@@ -129,8 +158,18 @@ class Queues:
 
     def sync(self) -> None:
         """Wait until all units written so far are on the disk; other threads run meanwhile."""
-        for queue in self:
+        unsynced = [(queue, end) for queue in self if (end := queue.unsynced_end) is not None]
+        if len(unsynced) > _SYNCED_SINGLY and sync_file_system(self._config.folder):
+            for queue, end in unsynced:
+                queue.mark_synced(end)
+            return
+        for queue, _ in unsynced:
             queue.sync()
+
+    @property
+    def mapped_files(self) -> int:
+        """How many files of all queues are mapped now."""
+        return sum(queue.mapped_files for queue in self)
 
     def close(self) -> None:
         """Give up all files."""

@@ -65,9 +65,11 @@ def recover(config: StoreConfig) -> Recovered:
     index = Index.load(config)
     abort.set_mark(config.folder)
     _remove_scratch(config)
+    left = closed.read(config.folder) if was_clean else closed.Closed()
+    if left.log_begin == log.begin:
+        queues.resume(left.spans)
     damaged_from = queues.recover(log, trusted=was_clean)
-    if was_clean:
-        queues.restart(closed.find_short(config.folder, queues.by_key))
+    queues.restart(closed.find_short(left, queues.by_key))
     closed.forget(config.folder)
     if queues.lost:
         damaged_from = log.begin
@@ -96,6 +98,7 @@ def recover(config: StoreConfig) -> Recovered:
     dispatcher.position = log.end
     if not walked:
         dispatcher.store_time = _last_store_time(log, queues)
+    queues.release()
     reason = walk.problem.reason if walk.problem else None
     return Recovered(log, queues, index, dispatcher, was_clean, begin, walked, reason, tuple(walk.damaged))
 

@@ -57,7 +57,8 @@ def _is_unwritten(file: MappedFile, number: int) -> bool:
 
 
 def _search_end(file: MappedFile) -> int:
-    low, high = 0, file.size // UNIT_BYTES
+    # Not beyond the data: each look into a hole would take pages of memory.
+    low, high = 0, min(file.size, file.data_end()) // UNIT_BYTES
     while low < high:
         middle = (low + high) // 2
         if _is_unwritten(file, middle):

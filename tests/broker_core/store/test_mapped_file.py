@@ -32,7 +32,7 @@ def test_what_is_appended_is_read_and_stands_in_the_file(tmp_path: Path) -> None
     file.append(b"def")
     assert bytes(file.view[: file.wrote]) == b"abcdef"
     file.sync()
-    file.close()
+    file.release()
     again = MappedFile(file.path, start=100, wrote=6, reserve_bytes=4096, writable=False)
     assert bytes(again.view[:6]) == b"abcdef"
 
