@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Mapping
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -75,6 +76,17 @@ def words(name: str, default: tuple[str, ...] = (), *, environ: Mapping[str, str
     """Return the comma-separated parts of the variable."""
     value = text(name, environ=environ)
     return [part.strip() for part in value.split(",") if part.strip()] if value else list(default)
+
+
+def networks(name: str, default: tuple[str, ...] = (), *, environ: Mapping[str, str] = os.environ) -> list[str]:
+    """Return the comma-separated addresses and networks of the variable."""
+    found = words(name, default, environ=environ)
+    for each in found:
+        try:
+            ip_network(each, strict=False)
+        except ValueError:
+            raise BadSetting(name, each, "addresses or networks such as 10.0.0.0/8") from None
+    return found
 
 
 def folder(name: str, default: Path, *, environ: Mapping[str, str] = os.environ) -> Path:

@@ -33,6 +33,9 @@ GANTRY_SPARK_MASTER = env.text("GANTRY_SPARK_MASTER", "local[*]")
 # The address people type, e.g. https://gantry.example.org; with https, cookies travel over https alone.
 GANTRY_PUBLIC_URL = env.text("GANTRY_PUBLIC_URL")
 
+# Proxies whose X-Forwarded-For is believed; addresses or networks.
+GANTRY_PROXIES = env.networks("GANTRY_PROXIES", ("127.0.0.1", "::1") if GANTRY_PUBLIC_URL.startswith("https:") else ())
+
 _PUBLIC: Final = urlsplit(GANTRY_PUBLIC_URL)
 _HTTPS: Final = _PUBLIC.scheme == "https"
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
@@ -138,7 +141,6 @@ REST_FRAMEWORK: dict[str, Any] = {
     "DEFAULT_PARSER_CLASSES": ["console.json_body.JsonParser"],
     "DEFAULT_SCHEMA_CLASS": "gateway.control.schema.GantrySchema",
     "EXCEPTION_HANDLER": "gateway.problem_views.exception_handler",
-    "NUM_PROXIES": 1 if _HTTPS else 0,
     "UNICODE_JSON": True,
 }
 

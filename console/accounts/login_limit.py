@@ -1,57 +1,114 @@
-"""How often a password may be guessed: a count per name and address, and one per address, over five minutes."""
+"""How often a password may be guessed: a guess is counted before the password is looked at, so that many at once count.
+
+The count belongs to an account and an address together: the first `PER_NAME` guesses are free, after each further one
+the next has to wait twice as long. While an address guesses at many accounts, or many addresses at one account, a
+single guess of each pair is free; so no crowd of guesses keeps anybody out who knows the password.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import logging
+import math
+import threading
+import time
 from typing import Final
 
 import redis
-from django.core.cache import BaseCache, caches
+from django.conf import settings
 
 WINDOW_SECONDS: Final = 300
 PER_NAME: Final = 10
-PER_ADDRESS: Final = 50
+CROWD: Final = 50
+"""So many wrong guesses, from one address or at one account, are an attack."""
+
+_PREFIX: Final = "gantry:login:"
+_MAX_KEPT: Final = 10_000
+
+# One step, since 60 guesses come at once. KEYS: pair, address, account. ARGV: window, free guesses, crowd.
+_RESERVE: Final = """
+local now = tonumber(redis.call('TIME')[1])
+local known = redis.call('HMGET', KEYS[1], 'guesses', 'until')
+local open = tonumber(known[2] or 0)
+if open > now then return open - now end
+local free = tonumber(ARGV[2])
+for place = 2, 3 do
+  if tonumber(redis.call('GET', KEYS[place]) or 0) >= tonumber(ARGV[3]) then free = 1 end
+end
+local guesses = tonumber(known[1] or 0) + 1
+local wait = 0
+if guesses >= free then wait = math.min(ARGV[1], 2 ^ (guesses - free + 1)) end
+redis.call('HSET', KEYS[1], 'guesses', guesses, 'until', now + wait)
+redis.call('EXPIRE', KEYS[1], ARGV[1] * 2)
+for place = 2, 3 do
+  if redis.call('INCR', KEYS[place]) == 1 then redis.call('EXPIRE', KEYS[place], ARGV[1]) end
+end
+return 0
+"""
+_FORGIVE: Final = """
+redis.call('DEL', KEYS[1])
+for place = 2, 3 do
+  if tonumber(redis.call('GET', KEYS[place]) or 0) > 0 then redis.call('DECR', KEYS[place]) end
+end
+return 0
+"""
 
 _log = logging.getLogger(__name__)
 
 
-def retry_after(username: str, address: str) -> int | None:
-    """Return the seconds to wait before the next guess, None when one is allowed now."""
-    counts = _cache().get_many([key for key, _ in _keys(username, address)])
-    if any(counts.get(key, 0) >= limit for key, limit in _keys(username, address)):
-        return WINDOW_SECONDS
-    return None
-
-
-def note_failure(username: str, address: str) -> None:
-    """Count one wrong guess."""
-    cache = _cache()
-    for key, _ in _keys(username, address):
-        cache.add(key, 0, WINDOW_SECONDS)
-        try:
-            cache.incr(key)
-        except ValueError:  # it expired between the two calls
-            cache.set(key, 1, WINDOW_SECONDS)
-
-
-def forget(username: str, address: str) -> None:
-    """Forget the wrong guesses of a name, now that the right password was given."""
-    _cache().delete(_keys(username, address)[0][0])
-
-
-def _keys(username: str, address: str) -> list[tuple[str, int]]:
-    name = hashlib.sha256(f"{username.lower()}\n{address}".encode()).hexdigest()[:32]
-    where = hashlib.sha256(address.encode()).hexdigest()[:32]
-    return [(f"login:n:{name}", PER_NAME), (f"login:a:{where}", PER_ADDRESS)]
-
-
-def _cache() -> BaseCache:
-    """Return the shared cache; without Redis each process counts by itself, so that people can still come in."""
-    shared = caches["default"]
+def reserve(username: str, address: str) -> int | None:
+    """Count a guess as wrong until `forgive` says otherwise; return the seconds to wait when none is allowed now."""
     try:
-        shared.get("login")
+        return _ask(_RESERVE, username, address, WINDOW_SECONDS, PER_NAME, CROWD) or None
     except redis.RedisError:
         _log.warning("login: Redis is not reachable, counting wrong guesses in this process alone")
-        return caches["memory"]
-    return shared
+        return _own.reserve(f"{username.lower()}\n{address}")
+
+
+def forgive(username: str, address: str) -> None:
+    """Forget the wrong guesses of a name at an address, now that the right password was given."""
+    _own.forgive(f"{username.lower()}\n{address}")
+    try:
+        _ask(_FORGIVE, username, address)
+    except redis.RedisError:
+        _log.warning("login: Redis is not reachable, wrong guesses are forgotten by themselves")
+
+
+def _ask(script: str, username: str, address: str, *arguments: int) -> int:
+    keys = [_PREFIX + _digest(text) for text in (f"{username.lower()}\n{address}", f"@{address}", username.lower())]
+    with redis.Redis.from_url(settings.GANTRY_REDIS_URL, socket_timeout=2, socket_connect_timeout=2) as store:
+        return int(store.eval(script, len(keys), *keys, *arguments))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+class _OwnCounts:
+    """Counts of this process, by account and address, while Redis is away: people can still come in."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._pairs: dict[str, tuple[int, float]] = {}
+
+    def reserve(self, pair: str) -> int | None:
+        """Count a guess; return the seconds to wait when none is allowed now."""
+        now = time.monotonic()
+        with self._lock:
+            guesses, until = self._pairs.get(pair, (0, 0.0))
+            if until > now:
+                return math.ceil(until - now)
+            if len(self._pairs) >= _MAX_KEPT:
+                self._pairs.clear()
+            guesses += 1
+            wait = min(WINDOW_SECONDS, 2 ** (guesses - PER_NAME + 1)) if guesses >= PER_NAME else 0
+            self._pairs[pair] = guesses, now + wait
+            return None
+
+    def forgive(self, pair: str) -> None:
+        """Forget a pair."""
+        with self._lock:
+            self._pairs.pop(pair, None)
+
+
+_own: Final = _OwnCounts()

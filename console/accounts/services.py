@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from broker_core.errors import GantryError
 from console.accounts import tokens
+from console.accounts.hashing import hashing
 from console.accounts.models import RoleChoice, Token, User
 from console.audit.record import Actor, record
 
@@ -33,27 +34,29 @@ class WrongPassword(GantryError):
     """The current password given is not the user's."""
 
 
-@transaction.atomic
 def add_user(by: Actor, *, username: str, password: str, role: str) -> User:
     """Add a user; raise Django's ValidationError for a password that is too weak."""
     user = User(username=username, role=role)
-    validate_password(password, user)
-    user.set_password(password)
-    user.save()
-    record(by, "user.create", f"users/{username}", after=_user_state(user))
+    _set_password(user, password)
+    with transaction.atomic():
+        user.save()
+        record(by, "user.create", f"users/{username}", after=_user_state(user))
     return user
 
 
-@transaction.atomic
 def change_user(by: Actor, user: User, changes: Mapping[str, Any]) -> User:
     """Change role, activity or password of a user; raise LastAdmin if nobody would be left."""
+    if changes.get("password"):
+        _set_password(user, changes["password"])
+    return _change_user(by, user, changes)
+
+
+@transaction.atomic
+def _change_user(by: Actor, user: User, changes: Mapping[str, Any]) -> User:
     before = _user_state(user)
     for name in ("role", "is_active"):
         if name in changes:
             setattr(user, name, changes[name])
-    if changes.get("password"):
-        validate_password(changes["password"], user)
-        user.set_password(changes["password"])
     if before["role"] == RoleChoice.ADMIN and not (user.role == RoleChoice.ADMIN and user.is_active):
         _refuse_without_admin(user)
     user.save()
@@ -71,15 +74,23 @@ def remove_user(by: Actor, user: User) -> None:
     record(by, "user.delete", f"users/{user.username}", before=before)
 
 
-@transaction.atomic
 def change_password(by: Actor, user: User, *, current: str, new: str) -> None:
     """Let a user change the own password; raise WrongPassword, or ValidationError for a weak one."""
-    if not user.check_password(current):
+    with hashing():
+        is_right = user.check_password(current)
+    if not is_right:
         raise WrongPassword("the current password is not right")
-    validate_password(new, user)
-    user.set_password(new)
-    user.save(update_fields=["password"])
-    record(by, "user.password", f"users/{user.username}")
+    _set_password(user, new)
+    with transaction.atomic():
+        user.save(update_fields=["password"])
+        record(by, "user.password", f"users/{user.username}")
+
+
+def _set_password(user: User, password: str) -> None:
+    """Give a user a password, which is not saved yet: hashing takes long, and a transaction keeps others waiting."""
+    validate_password(password, user)
+    with hashing():
+        user.set_password(password)
 
 
 def choose_language(user: User, language: str | None) -> None:

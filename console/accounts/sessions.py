@@ -13,9 +13,10 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import exceptions, permissions
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.throttling import BaseThrottle
 
 from console.accounts import login_limit, services
+from console.accounts.addresses import address_of
+from console.accounts.hashing import hashing
 from console.accounts.models import Token, User
 from console.accounts.permissions import SignedIn, SignedInInPerson, actor_of
 from console.accounts.rights import rights
@@ -40,17 +41,15 @@ class LoginView(ApiView):
         """Start a session: sets the session cookie and the cookie csrftoken."""
         form = LoginSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        username, address = form.validated_data["username"], BaseThrottle().get_ident(request) or ""
-        wait = login_limit.retry_after(username, address)
-        if wait is not None:
-            raise exceptions.Throttled(wait, "Too many wrong passwords.")
+        username, address = form.validated_data["username"], address_of(request)
         by = Actor(name=username, request_id=getattr(request, "request_id", ""))
-        user = authenticate(request._request, username=username, password=form.validated_data["password"])
+        _count_guess(by, "session.login", username, address)
+        with hashing():
+            user = authenticate(request._request, username=username, password=form.validated_data["password"])
         if not isinstance(user, User):
-            login_limit.note_failure(username, address)
             record(by, "session.login", f"users/{username}", result="refused")
             raise exceptions.AuthenticationFailed("Name or password is not right.")
-        login_limit.forget(username, address)
+        login_limit.forgive(username, address)
         login(request._request, user)
         get_token(request._request)
         record(by, "session.login", f"users/{username}")
@@ -103,13 +102,15 @@ class PasswordView(ApiView):
         """Change the own password; all other sessions end."""
         form = PasswordSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        user = _user(request)
+        user, by, address = _user(request), actor_of(request), address_of(request)
+        _count_guess(by, "user.password", user.username, address)
         try:
-            services.change_password(actor_of(request), user, **form.validated_data)
+            services.change_password(by, user, **form.validated_data)
         except services.WrongPassword as error:
             raise exceptions.ValidationError({"current": str(error)}) from error
         except DjangoValidationError as error:
             raise exceptions.ValidationError({"new": error.messages}) from error
+        login_limit.forgive(user.username, address)
         update_session_auth_hash(request._request, user)
         return Response(status=204)
 
@@ -124,6 +125,13 @@ class CsrfView(ApiView):
     def get(self, request: Request) -> Response:
         """Set the cookie csrftoken."""
         return Response(status=204)
+
+
+def _count_guess(by: Actor, action: str, username: str, address: str) -> None:
+    """Count a guess at a password; raise Throttled while the next one has to wait."""
+    wait = login_limit.reserve(username, address)
+    if wait is not None:
+        raise exceptions.Throttled(wait, "Too many wrong passwords.")
 
 
 def me_of(request: Request) -> dict[str, Any]:

@@ -24,6 +24,7 @@ SETTINGS: Final = (
     ("GANTRY_JOBS_AT_ONCE", "2", "Spark programs that run at the same time"),
     ("GANTRY_PUBLIC_URL", "(none)", "https://… that people type; makes cookies secure and the origin trusted"),
     ("GANTRY_ALLOWED_HOSTS", "(loopback, or all)", "host names that are answered, comma separated"),
+    ("GANTRY_PROXIES", "(none; loopback with https)", "proxies whose X-Forwarded-For is believed, comma separated"),
     ("GANTRY_RATE_PRODUCE", "50000", "messages a second that one caller may send"),
     ("GANTRY_RATE_CONSUME", "10000", "requests a second to receive and settle of one caller"),
     ("GANTRY_LEASES_PER_GROUP", "100000", "messages that a group may have out on lease"),

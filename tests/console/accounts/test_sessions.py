@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.core.cache import caches
+import redis
+from django.contrib.auth.hashers import MD5PasswordHasher
+from django.test import RequestFactory
 from pytest_django import Settings
+from rest_framework.exceptions import Throttled
 from rest_framework.test import APIClient
 
-from console.accounts import login_limit
+from console.accounts import hashing, login_limit
+from console.accounts.addresses import address_of
 from console.audit.models import AuditRecord
 from tests.support.cast import PASSWORD, Cast
+from tests.support.wait import wait_until
 
 
 @pytest.fixture(autouse=True)
 def few_guesses(redis_of_test: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody has guessed before, and three guesses are enough: each costs what a password is meant to cost."""
-    caches["default"].clear()
-    caches["memory"].clear()
+    with redis.Redis.from_url(redis_of_test) as store:
+        store.flushdb()
+    login_limit._own.__init__()  # type: ignore[misc]
     monkeypatch.setattr(login_limit, "PER_NAME", 3)
 
 
@@ -90,11 +99,96 @@ def test_the_right_password_forgives_the_wrong_ones(cast: Cast, stranger: Any) -
     assert sign_in(stranger, "viewer").status_code == 200
 
 
+def test_of_60_guesses_at_once_no_more_are_looked_at_than_may_be(redis_of_test: str) -> None:
+    with ThreadPoolExecutor(60) as threads:
+        waits = list(threads.map(lambda _: login_limit.reserve("viewer", "192.0.2.1"), range(60)))
+    assert waits.count(None) == login_limit.PER_NAME
+    assert all(1 <= wait <= 2 for wait in waits if wait is not None)
+
+
+def test_each_guess_beyond_the_free_ones_waits_longer(redis_of_test: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(login_limit, "PER_NAME", 1)
+    waits = []
+    for guesses in range(3):
+        assert login_limit.reserve("viewer", "192.0.2.1") is None
+        waits.append(login_limit.reserve("viewer", "192.0.2.1"))
+        with redis.Redis.from_url(redis_of_test) as store:  # the wait is over
+            (pair,) = (key for key in store.scan_iter("gantry:login:*") if store.type(key) == b"hash")
+            store.hset(pair, "until", 0)
+            assert store.hget(pair, "guesses") == str(guesses + 1).encode()
+    assert waits == [pytest.approx(2 ** (n + 1), abs=1) for n in range(3)]
+
+
+def test_an_address_that_guesses_at_many_keeps_out_nobody_who_knows_the_password(cast: Cast, stranger: Any) -> None:
+    # Given an address from which half a hundred accounts were guessed at
+    address = "127.0.0.1"
+    for number in range(login_limit.CROWD):
+        assert login_limit.reserve(f"user-{number}", address) is None
+    # Then one guess at each account is free there, and no second
+    assert login_limit.reserve("someone", address) is None
+    assert login_limit.reserve("someone", address) is not None
+    assert sign_in(stranger, "viewer").status_code == 200
+    # And an account at which many addresses guess is open to its owner
+    for number in range(login_limit.CROWD):
+        assert login_limit.reserve("operator", f"192.0.2.{number}") is None
+    assert sign_in(stranger, "operator").status_code == 200
+
+
+def test_what_a_proxy_says_of_the_client_counts_only_from_proxies_that_are_known(settings: Settings) -> None:
+    def seen(forwarded: str, remote: str = "10.0.0.1") -> str:
+        return address_of(RequestFactory().get("/", REMOTE_ADDR=remote, HTTP_X_FORWARDED_FOR=forwarded))
+
+    settings.GANTRY_PROXIES = []
+    assert seen("203.0.113.9") == "10.0.0.1"
+    settings.GANTRY_PROXIES = ["10.0.0.0/8"]
+    assert seen("203.0.113.9") == "203.0.113.9"
+    assert seen("198.51.100.1, 203.0.113.9, 10.0.0.2") == "203.0.113.9"
+    assert seen("203.0.113.9", remote="192.0.2.1") == "192.0.2.1"
+    assert seen("nonsense") == "10.0.0.1"
+    assert seen("") == "10.0.0.1"
+
+
+def test_so_many_hash_at_once_and_no_more() -> None:
+    with ExitStack() as others:
+        for _ in range(hashing.AT_ONCE):
+            others.enter_context(hashing.hashing())
+        waiting = [threading.Thread(target=_hash) for _ in range(hashing.WAITING)]
+        for thread in waiting:
+            thread.start()
+        wait_until(lambda: hashing._room._value == 0)
+        with pytest.raises(Throttled), hashing.hashing():
+            pass
+    for thread in waiting:
+        thread.join(10)
+    with hashing.hashing():
+        pass
+
+
+def _hash() -> None:
+    with hashing.hashing():
+        pass
+
+
+def test_an_unknown_name_costs_as_much_as_a_known_one(
+    cast: Cast, stranger: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cast["operator"].is_active = False
+    cast["operator"].save()
+    hashed: list[str] = []
+    encode = MD5PasswordHasher.encode
+
+    def counting(self: MD5PasswordHasher, password: str, salt: str) -> str:
+        hashed.append(password)
+        return encode(self, password, salt)
+
+    monkeypatch.setattr(MD5PasswordHasher, "encode", counting)
+    for name in ("viewer", "nobody", "operator"):
+        sign_in(stranger, name, f"guess {name}")
+    assert hashed == ["guess viewer", "guess nobody", "guess operator"]
+
+
 def test_guesses_are_counted_even_without_redis(cast: Cast, stranger: Any, settings: Settings) -> None:
-    settings.CACHES = {
-        **settings.CACHES,
-        "default": {**settings.CACHES["default"], "LOCATION": f"unix:///{uuid4().hex}.sock"},
-    }
+    settings.GANTRY_REDIS_URL = f"unix:///{uuid4().hex}.sock"
     for _ in range(login_limit.PER_NAME):
         assert sign_in(stranger, "viewer", "guess").status_code == 401
     assert sign_in(stranger, "viewer").status_code == 429

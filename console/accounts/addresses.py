@@ -1,0 +1,38 @@
+"""Where a request comes from: the other end of its connection, or what a proxy that we know says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+
+from django.conf import settings
+from django.http import HttpRequest
+
+Network = IPv4Network | IPv6Network
+
+
+def address_of(request: HttpRequest) -> str:
+    """Return the address of the client; empty when the server does not tell.
+
+    Each proxy adds to ``X-Forwarded-For`` from whom it has the request. The entries are believed from the last one on
+    for as long as they come from proxies of the setting GANTRY_PROXIES; the first other one is the client.
+    """
+    address = str(request.META.get("REMOTE_ADDR") or "")
+    proxies = [ip_network(each, strict=False) for each in settings.GANTRY_PROXIES]
+    for entry in reversed(str(request.META.get("HTTP_X_FORWARDED_FOR", "")).split(",")):
+        if not _is_one_of(address, proxies) or not _is_address(entry.strip()):
+            break
+        address = entry.strip()
+    return address
+
+
+def _is_one_of(address: str, networks: Sequence[Network]) -> bool:
+    return _is_address(address) and any(ip_address(address) in network for network in networks)
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
