@@ -13,7 +13,13 @@ from console.live import rfc3339
 
 @extend_schema_field({"type": "string", "format": "date-time"})
 class MomentField(serializers.DateTimeField):
-    """A moment: RFC 3339 in UTC with milliseconds on the way out, any RFC 3339 on the way in."""
+    """A moment: RFC 3339 in UTC with milliseconds on the way out, any RFC 3339, with its zone, on the way in."""
+
+    def enforce_timezone(self, value: datetime) -> datetime:
+        """Return the moment; refuse a time of nobody knows which zone."""
+        if value.tzinfo is None:
+            raise serializers.ValidationError(f"{value.isoformat()} has no zone; append Z for UTC")
+        return super().enforce_timezone(value)
 
     def to_representation(self, value: Any) -> Any:
         """Return the text, or None for None."""

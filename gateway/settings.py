@@ -29,6 +29,8 @@ GANTRY_FLUSH = env.choice("GANTRY_FLUSH", "async", ("async", "sync"))
 GANTRY_REDIS_URL = env.redis_url("GANTRY_REDIS_URL", "redis://127.0.0.1:6379/0")
 # How many Spark programs run at once; each takes half a gigabyte and more.
 GANTRY_JOBS_AT_ONCE = env.number("GANTRY_JOBS_AT_ONCE", 2, low=1, high=64)
+# How long log, report and files of a job are kept after its end.
+GANTRY_JOBS_KEEP_DAYS = env.number("GANTRY_JOBS_KEEP_DAYS", 30, low=1, high=36_500)
 GANTRY_SPARK_MASTER = env.text("GANTRY_SPARK_MASTER", "local[*]")
 # The address people type, e.g. https://gantry.example.org; with https, cookies travel over https alone.
 GANTRY_PUBLIC_URL = env.text("GANTRY_PUBLIC_URL")
@@ -219,6 +221,7 @@ CELERY_BEAT_MAX_LOOP_INTERVAL = 5
 # Each entry expires before its next one: a worker that comes back late finds one hint, not a heap.
 CELERY_BEAT_SCHEDULE = {
     "tick": {"task": "console.jobs.tasks.tick", "schedule": 15.0, "options": {"expires": 14}},
+    "sweep": {"task": "console.jobs.tasks.sweep", "schedule": 3600.0, "options": {"expires": 3599}},
     "reap": {"task": "console.jobs.tasks.reap", "schedule": 10.0, "options": {"expires": 9}},
 }
 

@@ -7,6 +7,7 @@ fires the first time.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -15,6 +16,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from celery.schedules import ParseException, crontab_parser
 
+# Celery reads the beginning of a part and passes over the rest.
+_PARTS: Final = re.compile(r"{0}(,{0})*".format(r"(\*|[0-9A-Za-z]+(-[0-9A-Za-z]+)?)(/[0-9]+)?"))
 # The rarest expression there is, 29 February, fires once in eight years around a century.
 _FARTHEST_DAYS: Final = 8 * 366 + 1
 
@@ -95,6 +98,8 @@ def find_zone(name: str) -> ZoneInfo:
 
 
 def _field(name: str, text: str, size: int, first: int = 0) -> set[int]:
+    if not _PARTS.fullmatch(text):
+        raise CronMalformed(f"{name} {text!r}: wanted numbers, ranges a-b, * and steps /n, with commas between them")
     try:
         found = set(crontab_parser(size, first).parse(text))
     except (ParseException, ValueError) as error:

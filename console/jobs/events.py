@@ -37,6 +37,7 @@ def document(job: Job) -> dict[str, Any]:
         "attempt": job.attempt,
         "result": job.result,
         "artefacts": job.artefacts,
+        "files_removed_at": moment(job.files_removed_at) if job.files_removed_at else None,
     }
 
 

@@ -10,8 +10,11 @@ from typing import Any, Final
 import orjson
 from django.conf import settings
 from rest_framework import serializers
+from rest_framework.fields import empty
 
+from broker_core.client.admin.topics import TopicKind, kind_of
 from broker_core.client.errors import ClientError
+from broker_core.protocol.codes import PERM_WRITE
 from console.clusters.connections import ClusterNotFound
 from console.clusters.models import Cluster, ClusterKind
 from console.clusters.operations import find_topic
@@ -21,10 +24,13 @@ from console.jobs.models import Job, JobType
 
 MAX_KEYS: Final = 1000
 EMBEDDED_BROKER: Final = "broker-a"
+ON_DAMAGE: Final = ("skip", "stop")
 
 
 SCHEDULED_AT: Final = "{{ scheduled_at }}"
 LAST_SUCCESS: Final = "{{ last_success }}"
+_REPLAY: Final = ("source", "target", "limits", "on_damage")
+_RECONCILE: Final = ("left", "right", "by", "compare")
 RANGES: Final = ("source", "left", "right")
 BY: Final = ("key", "unique_id", "body", "source")
 COMPARE: Final = ("body", "none")
@@ -93,6 +99,9 @@ class JobRequestSerializer(serializers.Serializer[Any]):
     source = ReplaySourceSerializer(required=False)  # type: ignore[assignment]
     target = ReplayTargetSerializer(required=False)
     limits = LimitsSerializer(required=False)
+    on_damage = serializers.ChoiceField(
+        ON_DAMAGE, required=False, help_text="Pass over damaged messages and list them, or end the job there."
+    )
     left = RangeSerializer(required=False)
     right = RangeSerializer(required=False)
     by = serializers.ChoiceField(BY, required=False)
@@ -101,19 +110,31 @@ class JobRequestSerializer(serializers.Serializer[Any]):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Hold the parts against the type, and the topics against the cluster."""
         needed = ("source", "target") if attrs["type"] == JobType.REPLAY else ("left", "right")
-        others = (
-            ("left", "right", "by", "compare") if attrs["type"] == JobType.REPLAY else ("source", "target", "limits")
-        )
+        others = _RECONCILE if attrs["type"] == JobType.REPLAY else _REPLAY
         missing = {name: "is needed for this type of job" for name in needed if name not in attrs}
         foreign = {name: "does not belong to this type of job" for name in others if name in attrs}
         if missing or foreign:
             raise serializers.ValidationError({**missing, **foreign})
         if attrs["type"] == JobType.REPLAY and attrs["source"]["topic"] == attrs["target"]["topic"]:
             raise serializers.ValidationError({"target": {"topic": "must be another topic than the source"}})
+        if attrs["type"] == JobType.REPLAY:
+            _check_kind(kind_of(attrs["target"]["topic"]), attrs["target"]["topic"])
         _check_cluster(attrs["cluster"])
         for part in needed:
             _check_topic(attrs["cluster"], part, attrs[part]["topic"])
         return attrs
+
+
+class WholeJobRequestSerializer(JobRequestSerializer):
+    """A job inside something that is changed in part: the job itself is always given whole."""
+
+    def run_validation(self, data: Any = empty) -> Any:
+        """Return the checked request; what is left out takes its default, as in a request of its own."""
+        if data is empty:
+            return super().run_validation(data)
+        whole = JobRequestSerializer(data=data, context=self.context)
+        whole.is_valid(raise_exception=True)
+        return whole.validated_data
 
 
 def _check_cluster(name: str) -> None:
@@ -123,9 +144,21 @@ def _check_cluster(name: str) -> None:
 
 def _check_topic(cluster: str, part: str, topic: str) -> None:
     try:
-        find_topic(cluster, topic)
+        found = find_topic(cluster, topic)
     except ClientError as error:
         raise serializers.ValidationError({part: {"topic": str(error)}}) from error
+    if part != "target":
+        return
+    # A cluster names topics of its own after itself and its brokers.
+    _check_kind(found.kind, topic)
+    if not found.perm & PERM_WRITE:
+        raise serializers.ValidationError({part: {"topic": f"topic {topic!r} takes no messages: it may only be read"}})
+
+
+def _check_kind(kind: TopicKind, topic: str) -> None:
+    if kind is not TopicKind.NORMAL:
+        told = f"topic {topic!r} belongs to the brokers or to a group ({kind.value}); nothing is replayed into it"
+        raise serializers.ValidationError({"target": {"topic": told}})
 
 
 def plain(checked: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from console.jobs import schedule as clock
 from console.jobs import services
 from console.jobs.cron import Cron, CronMalformed, ZoneUnknown, find_zone
 from console.jobs.models import JobState, JobType, Overlap, Schedule
-from console.jobs.requests import JobRequestSerializer, plain
+from console.jobs.requests import WholeJobRequestSerializer, plain
 
 
 class CountersSerializer(serializers.Serializer[Any]):
@@ -60,6 +60,7 @@ class JobSerializer(serializers.Serializer[Any]):
     attempt = serializers.IntegerField()
     result = serializers.DictField(allow_null=True)
     artefacts = ArtefactSerializer(many=True)
+    files_removed_at = MomentField(allow_null=True, help_text="When log, report and files went, after their retention.")
 
 
 class JobLogSerializer(serializers.Serializer[Any]):
@@ -119,7 +120,7 @@ class ScheduleWriteSerializer(serializers.Serializer[Any]):
     zone = serializers.CharField(max_length=64, default="UTC")
     enabled = serializers.BooleanField(default=True)
     overlap = serializers.ChoiceField(Overlap.choices, default=Overlap.SKIP)
-    job = JobRequestSerializer()
+    job = WholeJobRequestSerializer()
 
     def validate_zone(self, value: str) -> str:
         """Refuse what is no time zone."""

@@ -55,6 +55,16 @@ class JobInOtherState(GantryError):
         self.job = job
 
 
+class FilesRemoved(GantryError):
+    """The job's files went when their retention was over, its checkpoints too: it cannot go on where it stopped."""
+
+    def __init__(self, job: Job) -> None:
+        at = "" if job.files_removed_at is None else f" on {job.files_removed_at:%Y-%m-%d}"
+        super().__init__(
+            f"the files of job {job.id} were removed{at}, {settings.GANTRY_JOBS_KEEP_DAYS} days after its end"
+        )
+
+
 class RunWaits(GantryError):
     """A run of the schedule waits already; when it starts it will see to all there is."""
 
@@ -116,14 +126,18 @@ def cancel(by: Actor, job: Job) -> Job:
 def retry(by: Actor, job: Job) -> Job:
     """Queue a job again that did not succeed; raise JobInOtherState for one that did, or that is at work.
 
-    RangeCovered when a later run of its schedule has copied the range: it would be there twice. The job keeps its row
-    and its folder: a replay goes on where it stopped and sends nothing twice.
+    FilesRemoved when its retention is over; RangeCovered when a later run of its schedule has copied the range, which
+    would be there twice. The job keeps its row and folder: a replay goes on where it stopped and sends nothing twice.
     """
+    if job.files_removed_at is not None:
+        raise FilesRemoved(job)
     if _is_covered(job):
         raise RangeCovered(job)
     with transaction.atomic():
         may_go_on = [state for state, following in TRANSITIONS.items() if JobState.QUEUED in following]
-        ended = Job.objects.filter(pk=job.pk, state__in=may_go_on).exclude(state=JobState.RUNNING)
+        ended = Job.objects.filter(pk=job.pk, state__in=may_go_on, files_removed_at=None).exclude(
+            state=JobState.RUNNING
+        )
         if not ended.update(state=JobState.QUEUED, queued_at=timezone.now(), deaths=0, **_NOT_ENDED):
             job.refresh_from_db()
             raise JobInOtherState(job, "tried again")

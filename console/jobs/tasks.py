@@ -57,6 +57,14 @@ def tick() -> None:
         hint(job_id)
 
 
+@shared_task(name="console.jobs.tasks.sweep")
+def sweep() -> None:
+    """Remove the files of jobs whose retention is over."""
+    from console.jobs import retention
+
+    retention.step(timezone.now())
+
+
 @shared_task(name="console.jobs.tasks.reap")
 def reap() -> None:
     """Take up the runs whose launcher has been silent for a whole lease."""

@@ -32,6 +32,14 @@ _TAGS: Final = ["jobs"]
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
 
 
+class FilesGone(exceptions.APIException):
+    """The files of the job were there, and their retention is over."""
+
+    status_code = 410
+    default_code = "files_gone"
+    default_detail = "The files of the job were removed."
+
+
 class JobsView(ApiView):
     """All jobs."""
 
@@ -106,7 +114,7 @@ class RetryView(ApiView):
         """Queue a job again that did not succeed; a replay goes on where it stopped."""
         try:
             job = services.retry(actor_of(request), _job(job_id))
-        except (services.JobInOtherState, services.RangeCovered) as error:
+        except (services.JobInOtherState, services.RangeCovered, services.FilesRemoved) as error:
             raise Conflict(str(error)) from error
         return Response(document(job), status=202, headers={"Location": f"/api/v1/jobs/{job.id}"})
 
@@ -127,7 +135,7 @@ class LogView(ApiView):
         offset = request.query_params.get("offset", "0")
         if not offset.isascii() or not offset.isdigit() or len(offset) > 15:
             raise serializers.ValidationError({"offset": "must be a number of bytes"})
-        piece = _piece(services.folder_of(_job(job_id)) / "log", int(offset))
+        piece = _piece(services.folder_of(_with_files(job_id)) / "log", int(offset))
         return Response({"text": piece.decode(errors="replace"), "next_offset": int(offset) + len(piece)})
 
 
@@ -139,7 +147,7 @@ class ReportView(ApiView):
     @extend_schema(operation_id="getJobReport", tags=_TAGS, responses=JobReportSerializer)
     def get(self, request: Request, job_id: str) -> Response:
         """Return what a job found: the queues of a replay, the tiles and samples of a reconciliation."""
-        job = _job(job_id)
+        job = _with_files(job_id)
         try:
             report = orjson.loads((services.folder_of(job) / "report.json").read_bytes())
         except FileNotFoundError:
@@ -157,7 +165,7 @@ class ArtefactView(ApiView):
     )
     def get(self, request: Request, job_id: str, name: str) -> HttpResponseBase:
         """Download a file of a job."""
-        job = _job(job_id)
+        job = _with_files(job_id)
         known = {artefact["name"] for artefact in job.artefacts}
         file: Path = services.folder_of(job) / name
         if name not in known or not _PLAIN_NAME.fullmatch(name) or not file.is_file():
@@ -167,6 +175,13 @@ class ArtefactView(ApiView):
 
 def _job(job_id: str) -> Job:
     return get_object_or_404(Job.objects.select_related("created_by"), pk=job_id)
+
+
+def _with_files(job_id: str) -> Job:
+    job = _job(job_id)
+    if job.files_removed_at is not None:
+        raise FilesGone(str(services.FilesRemoved(job)))
+    return job
 
 
 def _piece(file: Path, offset: int) -> bytes:

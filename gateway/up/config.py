@@ -22,6 +22,7 @@ SETTINGS: Final = (
     ("GANTRY_DATABASE_URL", "sqlite in the data folder", "postgres://… of a PostgreSQL to use instead"),
     ("GANTRY_SPARK_MASTER", "local[*]", "local[N] or spark://host:7077"),
     ("GANTRY_JOBS_AT_ONCE", "2", "Spark programs that run at the same time"),
+    ("GANTRY_JOBS_KEEP_DAYS", "30", "days after its end for which log, report and files of a job are kept"),
     ("GANTRY_PUBLIC_URL", "(none)", "https://… that people type; makes cookies secure and the origin trusted"),
     ("GANTRY_ALLOWED_HOSTS", "(loopback, or all)", "host names that are answered, comma separated"),
     ("GANTRY_PROXIES", "(none; loopback with https)", "proxies whose X-Forwarded-For is believed, comma separated"),

@@ -307,7 +307,7 @@ def kind_of(name: str, own: frozenset[str] = frozenset()) -> TopicKind:
         return TopicKind.RETRY
     if name.startswith("%DLQ%"):
         return TopicKind.DEAD_LETTER
-    if name in _SYSTEM or name in own or name.startswith("rmq_sys_"):
+    if name in _SYSTEM or name in own or name.lower().startswith("rmq_sys_"):
         return TopicKind.SYSTEM
     return TopicKind.NORMAL
 

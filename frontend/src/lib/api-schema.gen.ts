@@ -1266,6 +1266,11 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             artefacts: components["schemas"]["Artefact"][];
+            /**
+             * Format: date-time
+             * @description When log, report and files went, after their retention.
+             */
+            files_removed_at: string | null;
         };
         /** @description A piece of a job's log, and where the next one begins. */
         JobLog: {
@@ -1299,6 +1304,8 @@ export interface components {
             source?: components["schemas"]["ReplaySourceRequest"];
             target?: components["schemas"]["ReplayTargetRequest"];
             limits?: components["schemas"]["LimitsRequest"];
+            /** @description Pass over damaged messages and list them, or end the job there. */
+            on_damage?: components["schemas"]["OnDamageEnum"];
             left?: components["schemas"]["RangeRequest"];
             right?: components["schemas"]["RangeRequest"];
             by?: components["schemas"]["ByEnum"];
@@ -1417,6 +1424,8 @@ export interface components {
         };
         NullEnum: null;
         /** @enum {string} */
+        OnDamageEnum: "skip" | "stop";
+        /** @enum {string} */
         Overlap: "skip" | "queue" | "cancel_previous";
         /** @description The key figures of a cluster. */
         Overview: {
@@ -1517,7 +1526,7 @@ export interface components {
             enabled: boolean;
             /** @default skip */
             overlap: components["schemas"]["Overlap"];
-            job?: components["schemas"]["JobRequestRequest"];
+            job?: components["schemas"]["WholeJobRequestRequest"];
         };
         /** @description What can be changed of a topic. */
         PatchedTopicChangeRequest: {
@@ -1601,7 +1610,7 @@ export interface components {
             enabled: boolean;
             /** @default skip */
             overlap: components["schemas"]["Overlap"];
-            job: components["schemas"]["JobRequestRequest"];
+            job: components["schemas"]["WholeJobRequestRequest"];
         };
         /** @description What a search found, and how far it can be trusted. */
         Search: {
@@ -1820,6 +1829,22 @@ export interface components {
             items: components["schemas"]["User"][];
             next_cursor: string | null;
             total: number | null;
+        };
+        /** @description A job inside something that is changed in part: the job itself is always given whole. */
+        WholeJobRequestRequest: {
+            type: components["schemas"]["JobType"];
+            name?: string;
+            /** @default local */
+            cluster: string;
+            source?: components["schemas"]["ReplaySourceRequest"];
+            target?: components["schemas"]["ReplayTargetRequest"];
+            limits?: components["schemas"]["LimitsRequest"];
+            /** @description Pass over damaged messages and list them, or end the job there. */
+            on_damage?: components["schemas"]["OnDamageEnum"];
+            left?: components["schemas"]["RangeRequest"];
+            right?: components["schemas"]["RangeRequest"];
+            by?: components["schemas"]["ByEnum"];
+            compare?: components["schemas"]["CompareEnum"];
         };
         /** @description RFC 9457 problem details. */
         Problem: {

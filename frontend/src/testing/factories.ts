@@ -140,6 +140,7 @@ export const job = (id: string, overrides: Partial<Job> = {}): Job => ({
   attempt: 1,
   result: null,
   artefacts: [],
+  files_removed_at: null,
   ...overrides,
 })
 

@@ -61,6 +61,79 @@ def test_a_request_that_makes_no_sense_is_refused(cast: Cast, request_body: dict
     assert pointer in [error["pointer"] for error in answer.json()["errors"]]
 
 
+@pytest.mark.parametrize(
+    "topic",
+    [
+        "SCHEDULE_TOPIC_XXXX", "TBW102", "RMQ_SYS_TRANS_HALF_TOPIC", "RMQ_SYS_ANYTHING", "rmq_sys_REVIVE_LOG_x",
+        "%RETRY%billing", "%DLQ%billing", "OFFSET_MOVED_EVENT", "SELF_TEST_TOPIC",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("path", ["jobs", "schedules"])
+def test_nothing_is_replayed_into_what_belongs_to_the_brokers(cast: Cast, topic: str, path: str) -> None:
+    # Without asking the cluster, which does not answer here
+    job = {"type": "replay", "source": {"topic": "orders"}, "target": {"topic": topic}}
+    body = job if path == "jobs" else {"name": "n", "cron": "* * * * *", "job": job}
+    answer = cast.browser("operator").post(f"/api/v1/{path}", body, format="json")
+    assert answer.status_code == 422, answer.content
+    [error] = answer.json()["errors"]
+    assert error["pointer"] == ("#/target/topic" if path == "jobs" else "#/job/target/topic")
+    assert "nothing is replayed into it" in error["detail"]
+    assert not Job.objects.exists()
+
+
+@pytest.mark.parametrize(("part", "name"), [("source", "from"), ("source", "to")])
+def test_a_time_without_a_zone_is_refused(cast: Cast, part: str, name: str) -> None:
+    body: dict[str, Any] = {"type": "replay", "source": {"topic": "a"}, "target": {"topic": "b"}}
+    body[part][name] = "2026-05-01T08:00:00"
+    answer = cast.browser("operator").post("/api/v1/jobs", body, format="json")
+    assert answer.status_code == 422
+    [error] = answer.json()["errors"]
+    assert (error["pointer"], "no zone" in error["detail"]) == (f"#/{part}/{name}", True)
+
+
+@pytest.mark.parametrize(
+    "cron",
+    [
+        "", "* * * *", "60 * * * *", "*/0 * * * *", "1-0-5 * * * *", "a * * * *", "0 24 * * *", "0 0 0 * *",
+        "0 0 31 2 *", "* * * 13 *", "* * * * 8", "- * * * *", ", * * * *", "٣ * * * *", "1/ * * * *", "**** * * * *",
+    ],
+)  # fmt: skip
+def test_a_cron_expression_that_cannot_fire_is_refused_with_words(cast: Cast, cron: str) -> None:
+    job = {"type": "replay", "source": {"topic": "a"}, "target": {"topic": "%DLQ%b"}}
+    body = {"name": "n", "cron": cron, "job": job}
+    answer = cast.browser("operator").post("/api/v1/schedules", body, format="json")
+    assert answer.status_code == 422, answer.content
+    assert "#/cron" in [error["pointer"] for error in answer.json()["errors"]]
+
+
+def test_a_schedule_that_is_changed_gets_a_whole_job(cast: Cast) -> None:
+    schedule = services.add_schedule(
+        Actor("ann"), {"name": "n", "cron": "* * * * *", "zone": "UTC", "job": {"type": "replay"}}
+    )
+    operator: Any = cast.browser("operator")
+    for job, pointer in (
+        ({"type": "replay", "target": {"topic": "b"}}, "#/job/source"),
+        ({"source": {"topic": "a"}}, "#/job/type"),
+        ({}, "#/job/type"),
+    ):
+        answer = operator.patch(
+            f"/api/v1/schedules/{schedule.id}", {"job": job}, format="json", headers={"if-match": "*"}
+        )
+        assert answer.status_code == 422, answer.content
+        assert pointer in [error["pointer"] for error in answer.json()["errors"]]
+
+
+def test_what_is_gone_is_said_to_be_gone(cast: Cast, job: Job, place: Path) -> None:
+    Job.objects.filter(pk=job.pk).update(state="failed", files_removed_at="2026-05-01T00:00:00Z")
+    viewer: Any = cast.browser("viewer")
+    for path in ("log", "report", "artefacts/report.json"):
+        answer = viewer.get(f"/api/v1/jobs/{job.id}/{path}")
+        assert (answer.status_code, answer.json()["code"]) == (410, "FILES_GONE"), path
+        assert "2026-05-01" in answer.json()["detail"]
+    assert viewer.get(f"/api/v1/jobs/{job.id}").json()["files_removed_at"] == "2026-05-01T00:00:00.000Z"
+    assert cast.browser("operator").post(f"/api/v1/jobs/{job.id}:retry").status_code == 409
+
+
 def test_the_log_is_read_piece_by_piece(cast: Cast, job: Job, place: Path) -> None:
     folder = place / "jobs" / job.id
     folder.mkdir(parents=True)
