@@ -36,6 +36,7 @@ class Principal:
     token_id: int | None = None
     session: str | None = field(default=None, repr=False)
     """The key of the session by which the user came."""
+    token_name: str | None = None
 
     def may(self, verb: Verb, resource: str | Unnamed = ANYTHING) -> bool:
         """Return whether this principal may do `verb` on the topic, group or other resource of that name."""

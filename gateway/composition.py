@@ -113,6 +113,7 @@ class Gateway:
             return
         parts.draining.set()
         cluster_connections.use(None)
+        await parts.consumers.close()
         await parts.connections.close()
         await parts.redis.aclose()
 

@@ -132,7 +132,7 @@ def _no_view(request: HttpRequest) -> HttpResponse:
 
 def _by_token(token: Token) -> Principal:
     user = token.user
-    return Principal(user.pk, user.get_username(), user.role, tuple(token.scopes), token.pk)
+    return Principal(user.pk, user.get_username(), user.role, tuple(token.scopes), token.pk, token_name=token.name)
 
 
 def _in_person(user: User) -> Principal:

@@ -166,6 +166,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
         "AuditResult": "console.audit.serializers.RESULTS",
         "ClusterKind": "console.clusters.models.ClusterKind",
         "GroupState": "console.lag.serializers.GROUP_STATES",
+        "CallerKind": "console.lag.serializers.CALLER_KINDS",
         "GroupMode": "console.lag.serializers.GROUP_MODES",
         "TopicKind": "gateway.control.topic_shapes.KINDS",
         "TopicPermission": "gateway.control.topic_shapes.PERMISSIONS",

@@ -19,7 +19,7 @@ from console import live
 from console.clusters import connections
 from console.clusters.memory import Remembered, Sighting, aremembered
 from console.errors import RedisUnreachable
-from console.lag import history, looks
+from console.lag import history, lease_consumers, looks
 from console.lag.flights import Flights
 from console.lag.group_state import summary
 from console.lag.reading import Reader
@@ -131,11 +131,14 @@ def _sampled(subject: str) -> Any:
 
 def _asked(cluster: str) -> ClusterState:
     """Ask the brokers, once for all who want to know at the same time."""
+    consumers = lease_consumers.find_sync(store(), cluster, _now_ms())
 
     async def question(admin: Admin) -> ClusterState:
         reader = Reader(admin, _Recalled(cluster), patience=_PATIENCE_SECONDS)
         try:
-            return StateBuilder().step(await reader.step(_now_ms()))
+            reading = await reader.step(_now_ms())
+            reading.lease_consumers = consumers
+            return StateBuilder().step(reading)
         finally:
             await reader.close()
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from broker_core.client.admin.groups import Group, GroupConnections, GroupStats
 from broker_core.protocol.bodies import MessageModel, MessageQueue, OffsetWrapper, SubscriptionGroupConfig
+from console.lag.lease_consumers import LeaseConsumer
 from console.lag.rates import WINDOW_MS, Rates
 from console.lag.reading import Missing, Reading
 from console.lag.trends import Trend
@@ -99,6 +100,7 @@ class GroupStates:
             "state": _state(lag, trend, out_rate, reads=bool(offsets), is_read=_is_read(members, leases)),
             "mode": _mode(members.message_model if members else None),
             "clients": None if members is None else len(members.members),
+            "lease_consumers": _lease_consumers(reading, group.name),
             "topics": [name for name in topics if not name.startswith(_RETRY_PREFIX)],
             "lag": lag,
             "time_lag_ms": (late.ms if lag else 0) if is_known else None,
@@ -128,6 +130,10 @@ class GroupStates:
         trend = self._trends.setdefault(name, Trend())
         trend.see(at, lag)
         return trend
+
+
+def _lease_consumers(reading: Reading, group: str) -> list[LeaseConsumer] | None:
+    return None if reading.lease_consumers is None else list(reading.lease_consumers.get(group, ()))
 
 
 def summary(group: dict[str, Any]) -> dict[str, Any]:

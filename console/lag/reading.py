@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final, Protocol
@@ -25,6 +25,7 @@ from broker_core.errors import GantryError
 from broker_core.protocol.bodies import MessageQueue, SubscriptionGroupConfig, TopicConfig
 from console.clusters.memory import QueueCounts, Remembered, RememberedBroker, Sighting
 from console.clusters.reasons import reason_of
+from console.lag.lease_consumers import LeaseConsumer
 from console.lag.owners import OwnersWatch
 from console.lag.watching import BrokerFacts, BrokerWatch, Looked, Portions
 
@@ -84,6 +85,8 @@ class Reading:
     topics: dict[str, Topic] = field(default_factory=dict)
     groups: dict[str, Group] = field(default_factory=dict)
     owners: dict[str, dict[MessageQueue, str]] = field(default_factory=dict)
+    lease_consumers: Mapping[str, Sequence[LeaseConsumer]] | None = None
+    """Who receives over HTTP or WebSocket, by group; None when nobody can say."""
     name_server_reason: str | None = None
     """Why no name server answers; None when one did."""
 

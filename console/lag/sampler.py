@@ -18,7 +18,7 @@ from console.clusters.connections import Connections
 from console.clusters.memory import SavedMemory
 from console.clusters.models import Cluster
 from console.clusters.services import find_address
-from console.lag import history
+from console.lag import history, lease_consumers
 from console.lag.group_state import summary
 from console.lag.looks import Looks
 from console.lag.reading import Memory, Reader
@@ -69,7 +69,9 @@ class ClusterSampler:
             await self.close()
             self._reader, self._session = Reader(await self._connections.admin(self._name), self._memory), session
         await self._keep_last_known(now)
-        state = self._builder.step(await self._reader.step(now, await self._looks.now(now)))
+        reading = await self._reader.step(now, await self._looks.now(now))
+        reading.lease_consumers = await lease_consumers.find(self._store, self._name, now)
+        state = self._builder.step(reading)
         await self._keeper.keep(self._store, now, self._points(state))
         self._looks.watched = await self._publisher.publish(self._events(state))
 

@@ -9,6 +9,7 @@ from rest_framework import serializers
 from console.fields import MomentField
 
 GROUP_STATES: Final = ["unknown", "idle", "caught_up", "consuming", "growing", "stalled"]
+CALLER_KINDS: Final = ["token", "user"]
 GROUP_MODES: Final = ["clustering", "broadcast"]
 RANGES: Final = ["15m", "1h", "6h", "24h", "7d"]
 
@@ -71,6 +72,18 @@ class BrokerSerializer(serializers.Serializer[Any]):
     commit_log_bytes = serializers.IntegerField(allow_null=True)
 
 
+class LeaseConsumerSerializer(serializers.Serializer[Any]):
+    """Who receives by lease over HTTP or WebSocket: a token or a user in person, at one address."""
+
+    caller = serializers.CharField(help_text="Name of the token, or of the user.")
+    user = serializers.CharField()
+    kind = serializers.ChoiceField(CALLER_KINDS)
+    address = serializers.CharField()
+    since = MomentField()
+    in_flight = serializers.IntegerField(help_text="Messages received and not settled.")
+    last_receive_at = MomentField()
+
+
 class GroupSummarySerializer(serializers.Serializer[Any]):
     """A consumer group in one line."""
 
@@ -78,7 +91,8 @@ class GroupSummarySerializer(serializers.Serializer[Any]):
     measured_at = MomentField(allow_null=True, help_text="When the oldest of its figures was read.")
     state = serializers.ChoiceField(GROUP_STATES)
     mode = serializers.ChoiceField(GROUP_MODES, allow_null=True)
-    clients = serializers.IntegerField(allow_null=True)
+    clients = serializers.IntegerField(allow_null=True, help_text="Native clients that are connected.")
+    lease_consumers = LeaseConsumerSerializer(many=True, allow_null=True)
     topics = serializers.ListField(child=serializers.CharField())
     lag = serializers.IntegerField(allow_null=True)
     time_lag_ms = serializers.IntegerField(allow_null=True, help_text="Age of the oldest message not consumed.")

@@ -6,6 +6,8 @@ from typing import Any, Final
 
 from rest_framework import serializers
 
+from console.fields import MomentField
+
 PROTOCOLS: Final = ["native", "http_lease"]
 
 
@@ -27,16 +29,23 @@ class GroupCreateSerializer(serializers.Serializer[Any]):
 
 
 class GroupClientSerializer(serializers.Serializer[Any]):
-    """A client of a group that is connected."""
+    """A client of a group: a native one that is connected, or a caller that receives by lease over HTTP or WebSocket.
 
-    client_id = serializers.CharField()
+    What only one of the two has is null for the other.
+    """
+
+    client_id = serializers.CharField(help_text="Of a caller: name of the token, or of the user.")
     address = serializers.CharField()
     language = serializers.CharField(allow_null=True)
-    version = serializers.CharField()
+    version = serializers.CharField(allow_null=True)
     protocol = serializers.ChoiceField(PROTOCOLS)
     queues = serializers.IntegerField(
         allow_null=True, help_text="How many queues it reads; null where it says nothing."
     )
+    user = serializers.CharField(allow_null=True, help_text="Whose token it is.")
+    since = MomentField(allow_null=True)
+    in_flight = serializers.IntegerField(allow_null=True, help_text="Messages received and not settled.")
+    last_receive_at = MomentField(allow_null=True)
 
 
 class GroupClientsSerializer(serializers.Serializer[Any]):

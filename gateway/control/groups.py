@@ -8,8 +8,9 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from broker_core.client.admin.groups import Group, GroupConnections
+from broker_core.client.admin.groups import Group
 from broker_core.client.errors import GroupNotFound, Unreachable
+from broker_core.protocol.bodies.groups import Connection
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.versions import version_name
 from console import etags
@@ -149,25 +150,12 @@ class GroupClientsView(ClusterScopedView):
 
     @extend_schema(operation_id="listGroupClients", tags=["groups"], responses=GroupClientsSerializer)
     def get(self, request: Request, cluster: str, group: str) -> Response:
-        """List the clients of a group that are connected."""
+        """List the native clients of a group that are connected, and who receives by lease over HTTP or WebSocket."""
+        state = current.group(cluster, group)
         members = self.ask(lambda admin: admin.groups.connections(group))
-        owned = [queue["client"] for queue in current.group(cluster, group)["queues"]]
-        protocol = "http_lease" if _is_lease(members) else "native"
-        return Response(
-            {
-                "items": [
-                    {
-                        "client_id": member.client_id,
-                        "address": member.client_addr,
-                        "language": member.language,
-                        "version": version_name(member.version),
-                        "protocol": protocol,
-                        "queues": owned.count(member.client_id) if member.client_id in owned else None,
-                    }
-                    for member in members.members.values()
-                ]
-            }
-        )
+        owned = [queue["client"] for queue in state["queues"]]
+        native = [_native_client(each, owned) for each in members.members.values()]
+        return Response({"items": native + [_lease_client(each) for each in state["lease_consumers"] or ()]})
 
 
 class GroupSubscriptionsView(ClusterScopedView):
@@ -193,8 +181,25 @@ def _config(group: Group) -> dict[str, Any] | None:
     return None if group.config is None else config_of(group.config)
 
 
-def _is_lease(members: GroupConnections) -> bool:
-    return members.consume_type is not None and members.consume_type.value == "CONSUME_POP"
+def _native_client(member: Connection, owned: list[str | None]) -> dict[str, Any]:
+    return {
+        "client_id": member.client_id,
+        "address": member.client_addr,
+        "language": member.language,
+        "version": version_name(member.version),
+        "protocol": "native",
+        "queues": owned.count(member.client_id) if member.client_id in owned else None,
+        **dict.fromkeys(("user", "since", "in_flight", "last_receive_at")),
+    }
+
+
+def _lease_client(consumer: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "client_id": consumer["caller"],
+        **{name: consumer[name] for name in ("address", "user", "since", "in_flight", "last_receive_at")},
+        "protocol": "http_lease",
+        **dict.fromkeys(("language", "version", "queues")),
+    }
 
 
 def _for_brokers(settings: dict[str, Any]) -> dict[str, Any]:

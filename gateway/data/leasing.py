@@ -13,7 +13,9 @@ from broker_core.client.consumer.leases import LeasedMessage, LeaseReceipt
 from broker_core.client.consumer.pop import LeaseConsumer
 from broker_core.errors import GantryError
 from broker_core.protocol import properties as names
+from gateway.auth import Principal
 from gateway.data.bodies import CONTENT_TYPE, present
+from gateway.data.consumers import Caller
 from gateway.data.messages import user_properties
 from gateway.data.parts import Parts
 from gateway.data.receipts import Receipt
@@ -35,6 +37,12 @@ class Holder:
     group: str
     topic: str
     caller: str
+    who: Caller
+
+    @classmethod
+    def of(cls, cluster: str, group: str, topic: str, principal: Principal, address: str) -> Holder:
+        """Return the principal at an address as a holder of leases."""
+        return cls(cluster, group, topic, principal.key, Caller.of(principal, address))
 
     @property
     def group_key(self) -> str:
@@ -120,12 +128,15 @@ def forget(parts: Parts, holder: Holder, receipt: Receipt) -> None:
     settled = parts.watched.pop(receipt.lease, None)
     if settled is not None:
         settled()
+    parts.consumers.settled(receipt.lease)
 
 
 async def give_back(parts: Parts, holder: Holder, consumer: LeaseConsumer, messages: Iterable[LeasedMessage]) -> None:
     """End the leases of messages that could not be handed on: others get them at once, as if nobody had had them."""
     for leased in messages:
-        parts.leases.settle(leased.receipt.to_text(), group=holder.group_key, caller=holder.caller)
+        lease = leased.receipt.to_text()
+        parts.leases.settle(lease, group=holder.group_key, caller=holder.caller)
+        parts.consumers.settled(lease)
         try:
             await consumer.give_back(leased.receipt)
         except GantryError as error:
@@ -136,3 +147,4 @@ async def give_back(parts: Parts, holder: Holder, consumer: LeaseConsumer, messa
 def _count(parts: Parts, holder: Holder, lease: str, lease_ms: int) -> None:
     until = parts.clock() + lease_ms / 1000
     parts.leases.add(lease, group=holder.group_key, caller=holder.caller, expires_at=until)
+    parts.consumers.leased(holder.cluster, holder.group, holder.who, lease, lease_ms)

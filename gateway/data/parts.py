@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,12 +12,19 @@ import redis.asyncio
 
 from console.clusters.connections import Connections
 from gateway.auth import Authenticator, Principal
+from gateway.data.consumers import LeaseConsumers
 from gateway.data.receipts import Receipts
 from gateway.data.routing import Route
 from gateway.limits import LeasesOut, Limits, RateLimiter
 from gateway.metrics import Metrics
 
 Header = tuple[bytes, bytes]
+
+
+def address_of(scope: Mapping[str, Any]) -> str:
+    """Return the address of the client of a connection; empty where the server tells none."""
+    client = scope.get("client")
+    return str(client[0]) if client else ""
 
 
 @dataclass(slots=True)
@@ -33,6 +40,11 @@ class Request:
     id: str
     next_event: Callable[[], Awaitable[MutableMapping[str, Any]]]
     """ASGI's receive: after the body, it returns when the client has gone."""
+
+    @property
+    def address(self) -> str:
+        """Where the request came from."""
+        return address_of(self.scope)
 
     @property
     def wants_text_offsets(self) -> bool:
@@ -75,11 +87,13 @@ class Parts:
     produce_rate: RateLimiter = field(init=False)
     consume_rate: RateLimiter = field(init=False)
     leases: LeasesOut = field(init=False)
+    consumers: LeaseConsumers = field(init=False)
 
     def __post_init__(self) -> None:
         self.produce_rate = RateLimiter(self.limits.produce)
         self.consume_rate = RateLimiter(self.limits.consume)
         self.leases = LeasesOut(self.limits)
+        self.consumers = LeaseConsumers(self.redis)
 
     @property
     def now_ms(self) -> int:

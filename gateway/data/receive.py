@@ -10,6 +10,7 @@ from typing import Final, Literal
 
 from broker_core.client.consumer.leases import LeasedMessage
 from gateway.data import idempotency
+from gateway.data.consumers import Caller
 from gateway.data.leasing import Holder, Wanted, give_back, lease_out
 from gateway.data.parts import Answer, ClientGone, Parts, Request
 from gateway.data.reasons import last_reasons
@@ -22,21 +23,23 @@ Reason = Literal["messages", "timeout", "draining"]
 async def receive(parts: Parts, request: Request) -> Answer:
     """Lease messages; with an attempt id, the same ones again for as long as their leases run."""
     wanted = decode(_REQUEST, request.body)
-    if wanted.attempt_id is None:
-        return await _receive(parts, request, wanted)
+    caller = Caller.of(request.principal, request.address)
+    with parts.consumers.asking(request.route.cluster, request.route.group, caller):
+        if wanted.attempt_id is None:
+            return await _receive(parts, request, wanted)
 
-    async def run(parts: Parts, request: Request, _: idempotency.Claim) -> Answer:
-        return await _receive(parts, request, wanted)
+        async def run(parts: Parts, request: Request, _: idempotency.Claim) -> Answer:
+            return await _receive(parts, request, wanted)
 
-    def keep_ms(answer: Answer) -> int:
-        return wanted.lease_ms if answer.leased else 0
+        def keep_ms(answer: Answer) -> int:
+            return wanted.lease_ms if answer.leased else 0
 
-    return await idempotency.remembered(parts, request, wanted.attempt_id.encode(), run, keep_ms=keep_ms)
+        return await idempotency.remembered(parts, request, wanted.attempt_id.encode(), run, keep_ms=keep_ms)
 
 
 async def _receive(parts: Parts, request: Request, wanted: ReceiveRequest) -> Answer:
     route, started = request.route, parts.clock()
-    holder = Holder(route.cluster, route.group, route.topic, request.principal.key)
+    holder = Holder.of(route.cluster, route.group, route.topic, request.principal, request.address)
     headers = parts.consume_rate.take(holder.caller, 1, started)
     room = parts.leases.room(group=holder.group_key, caller=holder.caller, wanted=wanted.max_messages, now=started)
     consumer = await parts.connections.lease_consumer(route.cluster, route.group)

@@ -51,7 +51,7 @@ async def extend(parts: Parts, request: Request) -> Answer:
 def holder_of(request: Request) -> Holder:
     """Return for whom a request receives or settles."""
     route = request.route
-    return Holder(route.cluster, route.group, route.topic, request.principal.key)
+    return Holder.of(route.cluster, route.group, route.topic, request.principal, request.address)
 
 
 def _admit(parts: Parts, request: Request, receipts: Sequence[str]) -> Sequence[Header]:

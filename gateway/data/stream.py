@@ -17,7 +17,7 @@ import msgspec
 from broker_core.errors import GantryError
 from gateway import sockets
 from gateway.auth import Principal
-from gateway.data.parts import Parts
+from gateway.data.parts import Parts, address_of
 from gateway.data.schemas import decode
 from gateway.problems import MALFORMED, ProblemError, find_problem
 from gateway.sockets import Receive, Scope, Send
@@ -49,6 +49,11 @@ class Socket:
         self._is_open = False
         self._ending: asyncio.Future[tuple[int, str]] = asyncio.get_running_loop().create_future()
         self.idle_seconds: float | None = IDLE_SECONDS
+
+    @property
+    def address(self) -> str:
+        """Where the socket was opened from."""
+        return address_of(self._scope)
 
     @property
     def ending(self) -> asyncio.Future[tuple[int, str]]:

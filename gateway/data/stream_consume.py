@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from heapq import heappop, heappush
 from typing import Annotated, Final, Literal
@@ -25,6 +25,7 @@ from broker_core.client.consumer.leases import LeasedMessage
 from broker_core.errors import GantryError
 from gateway import sockets
 from gateway.data import settling
+from gateway.data.consumers import Caller
 from gateway.data.leasing import Holder, Wanted, give_back, lease_out
 from gateway.data.reasons import last_reasons
 from gateway.data.routing import check_group, check_topic
@@ -95,6 +96,7 @@ class Consuming:
         self._has_credit = asyncio.Event()
         self._leases = _Leases(self._parts.watched)
         self._tasks: list[asyncio.Task[None]] = []
+        self._noted = ExitStack()
         self.handlers: Mapping[str, Handler] = {
             "subscribe": (decoder(SubscribeFrame), self._subscribe),
             "credit": (decoder(CreditFrame), self._more),
@@ -109,6 +111,7 @@ class Consuming:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._leases.clear()
+        self._noted.close()
 
     async def _subscribe(self, frame: SubscribeFrame) -> None:
         if self._subscribed is not None:
@@ -119,6 +122,8 @@ class Consuming:
         consumer = await self._parts.connections.lease_consumer(frame.cluster, frame.group)
         wanted = Wanted(consumer, frame.topic, frame.lease_ms, frame.filter.expression)
         self._subscribed = frame
+        caller = Caller.of(self._socket.principal, self._socket.address)
+        self._noted.enter_context(self._parts.consumers.asking(frame.cluster, frame.group, caller))
         self._socket.idle_seconds = None
         self._add_credit(frame.credit)
         self._tasks += [
@@ -154,7 +159,7 @@ class Consuming:
         return self._holder(frame)
 
     def _holder(self, frame: SubscribeFrame) -> Holder:
-        return Holder(frame.cluster, frame.group, frame.topic, self._socket.principal.key)
+        return Holder.of(frame.cluster, frame.group, frame.topic, self._socket.principal, self._socket.address)
 
     async def _tell(self, outcomes: Sequence[Outcome], context: str | None) -> None:
         for outcome in outcomes:

@@ -27,7 +27,7 @@ from gateway.sockets import refuse
 from gateway.up.checks import free_port
 
 CAST = {
-    "admin": Principal(1, "ada", "admin", None, 1),
+    "admin": Principal(1, "ada", "admin", None, 1, token_name="ada-laptop"),
     "developer": Principal(2, "dev", "developer", ("produce", "consume", "read"), 2),
     "narrow": Principal(2, "dev", "developer", ("produce:orders*", "consume:orders*"), 3),
     "viewer": Principal(3, "vic", "viewer", ("read",), 4),
@@ -99,6 +99,7 @@ async def running_plane(parts: Parts) -> AsyncIterator[str]:
         async with served(data_application(parts)) as address:
             yield address
     finally:
+        await parts.consumers.close()
         await parts.connections.close()
         await parts.redis.aclose()
 

@@ -156,8 +156,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the clients of a group that are connected.
-         * @description List the clients of a group that are connected.
+         * List the native clients of a group that are connected, and who receives by lease over HTTP or WebSocket.
+         * @description List the native clients of a group that are connected, and who receives by lease over HTTP or WebSocket.
          */
         get: operations["listGroupClients"];
         put?: never;
@@ -1029,6 +1029,8 @@ export interface components {
         /** @enum {string} */
         ByEnum: "key" | "unique_id" | "body" | "source";
         /** @enum {string} */
+        CallerKind: "token" | "user";
+        /** @enum {string} */
         ClientProtocol: "native" | "http_lease";
         /** @description A cluster, and how it answered last. */
         Cluster: {
@@ -1095,7 +1097,9 @@ export interface components {
             measured_at: string | null;
             state: components["schemas"]["GroupState"];
             mode: components["schemas"]["GroupMode"] | components["schemas"]["NullEnum"];
+            /** @description Native clients that are connected. */
             clients: number | null;
+            lease_consumers: components["schemas"]["LeaseConsumer"][] | null;
             topics: string[];
             lag: number | null;
             /** @description Age of the oldest message not consumed. */
@@ -1126,15 +1130,28 @@ export interface components {
             queues: components["schemas"]["GroupQueue"][];
             config: components["schemas"]["GroupConfig"] | null;
         };
-        /** @description A client of a group that is connected. */
+        /**
+         * @description A client of a group: a native one that is connected, or a caller that receives by lease over HTTP or WebSocket.
+         *
+         *     What only one of the two has is null for the other.
+         */
         GroupClient: {
+            /** @description Of a caller: name of the token, or of the user. */
             client_id: string;
             address: string;
             language: string | null;
-            version: string;
+            version: string | null;
             protocol: components["schemas"]["ClientProtocol"];
             /** @description How many queues it reads; null where it says nothing. */
             queues: number | null;
+            /** @description Whose token it is. */
+            user: string | null;
+            /** Format: date-time */
+            since: string | null;
+            /** @description Messages received and not settled. */
+            in_flight: number | null;
+            /** Format: date-time */
+            last_receive_at: string | null;
         };
         /** @description All clients of a group. */
         GroupClients: {
@@ -1204,7 +1221,9 @@ export interface components {
             measured_at: string | null;
             state: components["schemas"]["GroupState"];
             mode: components["schemas"]["GroupMode"] | components["schemas"]["NullEnum"];
+            /** @description Native clients that are connected. */
             clients: number | null;
+            lease_consumers: components["schemas"]["LeaseConsumer"][] | null;
             topics: string[];
             lag: number | null;
             /** @description Age of the oldest message not consumed. */
@@ -1334,6 +1353,20 @@ export interface components {
         Language: "en" | "zh";
         /** @enum {string} */
         LastStateEnum: "queued" | "running" | "succeeded" | "partial" | "failed" | "cancelled";
+        /** @description Who receives by lease over HTTP or WebSocket: a token or a user in person, at one address. */
+        LeaseConsumer: {
+            /** @description Name of the token, or of the user. */
+            caller: string;
+            user: string;
+            kind: components["schemas"]["CallerKind"];
+            address: string;
+            /** Format: date-time */
+            since: string;
+            /** @description Messages received and not settled. */
+            in_flight: number;
+            /** Format: date-time */
+            last_receive_at: string;
+        };
         /** @description How fast, and how much at most. */
         LimitsRequest: {
             messages_per_second?: number | null;

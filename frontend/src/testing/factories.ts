@@ -40,6 +40,7 @@ export const groupSummary = (name: string, overrides: Partial<GroupSummary> = {}
   state: "caught_up",
   mode: "clustering",
   clients: 2,
+  lease_consumers: [],
   topics: ["orders"],
   lag: 0,
   time_lag_ms: 0,

@@ -83,6 +83,30 @@ def test_a_group_without_clients_has_none(control: Control) -> None:
     assert control.get(f"/groups/{group}/subscriptions") == {"items": []}
 
 
+def test_whoever_receives_over_http_is_a_client_of_the_group(control: Control) -> None:
+    topic, group = control.topic(), control.group()
+    control.produce(topic, "a", "b")
+    path = f"/groups/{group}/topics/{topic}:receive"
+    assert len(control.call("POST", path, json={"max_messages": 2, "lease_ms": 60_000}).json()["messages"]) == 2
+    wait_until(lambda: [each["in_flight"] for each in control.get(f"/groups/{group}")["lease_consumers"]] == [2])
+    state = control.get(f"/groups/{group}")
+    (consumer,) = state["lease_consumers"]
+    assert (consumer["caller"], consumer["user"], consumer["kind"]) == ("all", "operator", "token")
+    assert not state["clients"], "none of them is a native client"
+    (row,) = control.get("/groups", search=group)["items"]
+    assert row["lease_consumers"][0]["caller"] == "all"
+    (client,) = control.get(f"/groups/{group}/clients")["items"]
+    assert client == {
+        "client_id": "all",
+        "protocol": "http_lease",
+        **{name: consumer[name] for name in ("address", "user", "since", "in_flight")},
+        "last_receive_at": client["last_receive_at"],
+        "language": None,
+        "version": None,
+        "queues": None,
+    }
+
+
 def test_history_has_a_value_or_a_gap_for_every_step(control: Control) -> None:
     group = control.group()
     for wanted, points in (("15m", 900), ("1h", 720), ("6h", 360), ("24h", 720), ("7d", 672)):

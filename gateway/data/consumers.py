@@ -1,0 +1,176 @@
+"""Who receives by lease through this process: noted in memory as it happens, told to Redis at most once a second.
+
+A consumer is a caller at one address, for a group. It is there while it asks for messages, while it holds leases, and
+for half a minute after it last asked. A lease that is settled through another process is held until it runs out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+import redis.asyncio
+from redis.exceptions import RedisError
+
+from console.lag import lease_consumers
+from console.lag.lease_consumers import LeaseConsumer
+from gateway.auth import Principal
+from gateway.data.schemas import rfc3339
+
+# The one that came first goes when there are more; callers choose how many groups there are.
+MAX_CONSUMERS: Final = 5_000
+GONE_AFTER_MS: Final = 30_000
+TELL_SECONDS: Final = 1.0
+_RENEW_MS: Final = lease_consumers.STALE_MS // 3
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who calls, as people know them, and from where."""
+
+    name: str
+    user: str
+    kind: Literal["token", "user"]
+    address: str
+
+    @classmethod
+    def of(cls, principal: Principal, address: str) -> Caller:
+        """Return the principal as a caller from an address."""
+        if principal.token_id is None:
+            return cls(principal.name, principal.name, "user", address)
+        return cls(principal.token_name or principal.name, principal.name, "token", address)
+
+
+@dataclass(slots=True)
+class _Consumer:
+    since: int
+    asked_at: int
+    asking: int = 0
+    leases: dict[str, int] = field(default_factory=dict)
+    """When each lease that is out ends (ms)."""
+
+    def forget_ended(self, now: int) -> None:
+        if any(until <= now for until in self.leases.values()):
+            self.leases = {lease: until for lease, until in self.leases.items() if until > now}
+
+    def is_gone(self, now: int) -> bool:
+        return not self.asking and not self.leases and self.asked_at < now - GONE_AFTER_MS
+
+
+_Place = tuple[str, str, Caller]
+
+
+class LeaseConsumers:
+    """The consumers of one process."""
+
+    def __init__(self, store: redis.asyncio.Redis, *, now_ms: Callable[[], int] | None = None) -> None:
+        self._store = store
+        self._now_ms = now_ms or (lambda: time.time_ns() // 1_000_000)
+        self._process = secrets.token_hex(6)
+        self._consumers: dict[_Place, _Consumer] = {}
+        self._holders: dict[str, _Consumer] = {}
+        self._told: dict[str, tuple[int, dict[str, list[LeaseConsumer]]]] = {}
+        self._teller: asyncio.Task[None] | None = None
+        # Not a cancellation: the client of Redis may swallow one that meets its own time-out.
+        self._closing = asyncio.Event()
+
+    @contextmanager
+    def asking(self, cluster: str, group: str, caller: Caller) -> Iterator[None]:
+        """Note that the caller asks for messages of the group until the block ends."""
+        consumer = self._consumer(cluster, group, caller)
+        consumer.asking += 1
+        consumer.asked_at = self._now_ms()
+        try:
+            yield
+        finally:
+            consumer.asking -= 1
+            consumer.asked_at = self._now_ms()
+
+    def leased(self, cluster: str, group: str, caller: Caller, lease: str, lease_ms: int) -> None:
+        """Note that the caller holds a lease from now on."""
+        consumer = self._consumer(cluster, group, caller)
+        consumer.asked_at = self._now_ms()
+        consumer.leases[lease] = consumer.asked_at + lease_ms
+        self._holders[lease] = consumer
+
+    def settled(self, lease: str) -> None:
+        """Note that a lease is over, whoever held it."""
+        consumer = self._holders.pop(lease, None)
+        if consumer is not None:
+            consumer.leases.pop(lease, None)
+
+    async def close(self) -> None:
+        """Stop telling, and let nobody believe that these consumers are still there."""
+        self._closing.set()
+        if self._teller is not None:
+            await self._teller
+        with suppress(RedisError):
+            for cluster in self._told:
+                await self._store.hdel(lease_consumers.key(cluster), self._process)
+        self._told.clear()
+
+    def _consumer(self, cluster: str, group: str, caller: Caller) -> _Consumer:
+        place = (cluster, group, caller)
+        consumer = self._consumers.get(place)
+        if consumer is None:
+            if len(self._consumers) >= MAX_CONSUMERS:
+                self._consumers.pop(next(iter(self._consumers)))
+            now = self._now_ms()
+            consumer = self._consumers[place] = _Consumer(now, now)
+            if self._teller is None or self._teller.done():
+                self._teller = asyncio.create_task(self._tell(), name="lease consumers: tell")
+        return consumer
+
+    async def _tell(self) -> None:
+        """Write what changed, once a second, until there is nobody left."""
+        while (self._consumers or self._told) and not self._closing.is_set():
+            try:
+                await self._write(self._now_ms())
+            except RedisError as error:
+                _log.warning("redis: lease consumers are not shown (%s)", error)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(TELL_SECONDS):
+                    await self._closing.wait()
+
+    async def _write(self, now: int) -> None:
+        shown = self._shown(now)
+        for cluster in shown.keys() | self._told.keys():
+            groups = shown.get(cluster, {})
+            told_at, told = self._told.get(cluster, (0, {}))
+            key = lease_consumers.key(cluster)
+            if not groups:
+                await self._store.hdel(key, self._process)
+                del self._told[cluster]
+            elif groups != told or told_at < now - _RENEW_MS:
+                await self._store.hset(key, self._process, lease_consumers.field_of(now, groups))
+                await self._store.pexpire(key, 2 * lease_consumers.STALE_MS)
+                self._told[cluster] = (now, groups)
+
+    def _shown(self, now: int) -> dict[str, dict[str, list[LeaseConsumer]]]:
+        """Return the consumers that are there, by cluster and group; forget the others."""
+        for consumer in self._consumers.values():
+            consumer.forget_ended(now)
+        self._consumers = {place: each for place, each in self._consumers.items() if not each.is_gone(now)}
+        if len(self._holders) > 2 * sum(len(each.leases) for each in self._consumers.values()) + 1_000:
+            self._holders = {lease: each for each in self._consumers.values() for lease in each.leases}
+        clusters: dict[str, dict[str, list[LeaseConsumer]]] = {}
+        for (cluster, group, caller), each in self._consumers.items():
+            row: LeaseConsumer = {
+                "caller": caller.name,
+                "user": caller.user,
+                "kind": caller.kind,
+                "address": caller.address,
+                "since": rfc3339(each.since),
+                "in_flight": len(each.leases),
+                "last_receive_at": rfc3339(each.asked_at),
+            }
+            clusters.setdefault(cluster, {}).setdefault(group, []).append(row)
+        return clusters

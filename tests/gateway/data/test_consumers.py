@@ -1,0 +1,116 @@
+"""Requirements of `gateway.data.consumers`: who receives by lease is seen, from first question to last lease."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+import redis.asyncio
+
+from console.lag import lease_consumers
+from console.lag.lease_consumers import LeaseConsumer
+from gateway.data.consumers import GONE_AFTER_MS, Caller, LeaseConsumers
+from gateway.data.parts import Parts
+from gateway.data.schemas import rfc3339
+from tests.gateway.data.conftest import Api
+from tests.gateway.data.test_stream import open_talk
+from tests.support.wait import eventually
+
+
+async def shown(parts: Parts, group: str) -> list[LeaseConsumer]:
+    found = await lease_consumers.find(parts.redis, "local", time.time_ns() // 1_000_000)
+    assert found is not None
+    return found.get(group, [])
+
+
+async def test_whoever_receives_is_shown_with_what_is_in_flight(api: Api) -> None:
+    topic, group = await api.topic(), api.group()
+    await api.produce(topic, *"abc")
+    before = time.time_ns() // 1_000_000
+    messages = await api.receive(group, topic, max_messages=3, lease_ms=60_000)
+
+    async def in_flight(count: int) -> bool:
+        return [each["in_flight"] for each in await shown(api.parts, group)] == [count]
+
+    await eventually(lambda: in_flight(3))
+    (consumer,) = await shown(api.parts, group)
+    assert (consumer["caller"], consumer["user"], consumer["kind"]) == ("ada-laptop", "ada", "token")
+    assert consumer["address"] == "127.0.0.1"
+    assert rfc3339(before) <= consumer["since"] <= consumer["last_receive_at"]
+    await api.settle("ack", group, topic, messages[0]["receipt"])
+    await api.settle("nack", group, topic, messages[1]["receipt"])
+    await eventually(lambda: in_flight(1))
+
+
+async def test_whoever_waits_for_a_first_message_is_there(api: Api) -> None:
+    topic, group = await api.topic(), api.group()
+    waiting = asyncio.create_task(api.receive(group, topic, wait_ms=20_000))
+
+    async def is_shown() -> bool:
+        return [each["in_flight"] for each in await shown(api.parts, group)] == [0]
+
+    await eventually(is_shown)
+    await api.produce(topic, "a")
+    assert len(await waiting) == 1
+
+
+async def test_a_socket_is_a_consumer_too(api: Api, address: str) -> None:
+    topic, group = await api.topic(), api.group()
+    async with open_talk(address, "consume", "developer") as socket:
+        await socket.say(type="subscribe", group=group, topic=topic, credit=5)
+
+        async def is_shown() -> bool:
+            return [each["user"] for each in await shown(api.parts, group)] == ["dev"]
+
+        await eventually(is_shown)
+
+
+async def test_a_process_that_ends_takes_its_consumers_with_it(api: Api) -> None:
+    topic, group = await api.topic(), api.group()
+    await api.receive(group, topic)
+
+    async def is_shown() -> bool:
+        return bool(await shown(api.parts, group))
+
+    await eventually(is_shown)
+    await api.parts.consumers.close()
+    assert await shown(api.parts, group) == []
+
+
+class Writes:
+    """A Redis that only notes what is written."""
+
+    def __init__(self) -> None:
+        self.fields: list[Any] = []
+
+    async def hset(self, key: str, process: str, field: bytes) -> None:
+        self.fields.append(field)
+
+    async def pexpire(self, key: str, ms: int) -> None: ...
+
+    async def hdel(self, key: str, process: str) -> None:
+        self.fields.append(None)
+
+
+async def test_a_thousand_messages_are_written_once_and_a_consumer_that_stays_away_is_gone(redis_url: str) -> None:
+    now = 1_790_000_000_000
+    writes: Any = Writes()
+    known = LeaseConsumers(writes, now_ms=lambda: now)
+    caller = Caller("ci", "ann", "token", "10.0.0.7")
+    for number in range(1_000):
+        with known.asking("local", "billing", caller):
+            known.leased("local", "billing", caller, str(number), 60_000)
+    await eventually(lambda: asyncio.sleep(0, bool(writes.fields)))
+    assert len(writes.fields) == 1
+    (row,) = lease_consumers.added({b"p": writes.fields[0]}, now)["billing"]
+    assert row["in_flight"] == 1_000
+    # The leases run out, and half a minute later nobody is left.
+    now += 60_000 + GONE_AFTER_MS + 1
+    await eventually(lambda: asyncio.sleep(0, writes.fields[-1] is None))
+    await known.close()
+
+
+async def test_without_redis_nobody_can_say_who_receives(api: Api) -> None:
+    async with redis.asyncio.Redis.from_url("redis://127.0.0.1:1") as nowhere:
+        assert await lease_consumers.find(nowhere, "local", 0) is None
