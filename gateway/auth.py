@@ -42,12 +42,13 @@ class Principal:
         """Return whether this principal may do `verb` on the topic, group or other resource of that name."""
         return role_may(self.role, self.scopes, verb, resource)
 
-    def require(self, verb: Verb, resource: str | Unnamed = ANYTHING) -> None:
-        """Raise the problem FORBIDDEN unless this principal may do `verb` on `resource`."""
-        if not role_may(self.role, self.scopes, verb, resource):
+    def require(self, verb: Verb, resource: str | Unnamed = ANYTHING, *, group: str | None = None) -> None:
+        """Raise the problem FORBIDDEN unless this principal may do `verb` on `resource`, to consume with `group`."""
+        if not role_may(self.role, self.scopes, verb, resource, group=group):
             by = f"role {self.role!r}" if self.scopes is None else f"token of {self.name!r} (role {self.role!r})"
             on = resource.value if isinstance(resource, Unnamed) else repr(resource)
-            raise ProblemError(FORBIDDEN, f"The {by} may not {verb} on {on}.")
+            by_group = "" if group is None else f" with group {group!r}"
+            raise ProblemError(FORBIDDEN, f"The {by} may not {verb} on {on}{by_group}.")
 
     @property
     def key(self) -> str:

@@ -2,7 +2,8 @@
 
 A scope is a verb, ``"produce"``, or a verb and a pattern of names, ``"produce:orders-*"``: the pattern is matched
 against the topic or group that the act touches. What has no name of its own, such as the audit or a list of everything
-(`EVERYTHING`), is for the bare verb alone. A token never exceeds the role of its user.
+(`EVERYTHING`), is for the bare verb alone. Who consumes touches two names, so ``"consume:orders@billing-*"`` says with
+which groups a topic may be consumed; without ``@`` it is every group. A token never exceeds the role of its user.
 """
 
 from __future__ import annotations
@@ -41,17 +42,23 @@ ROLE_VERBS: Final[Mapping[str, frozenset[str]]] = {
 
 
 SCOPE_FORM: Final = (
-    f"wanted a verb ({', '.join(VERBS)}), or verb:pattern of letters of names, '*' and '?'; admin takes none"
+    f"wanted a verb ({', '.join(VERBS)}), or verb:pattern of letters of names, '*' and '?', or consume:topic@group; "
+    "admin takes no pattern"
 )
 # What topics and groups are made of, and `*` for any run of it, `?` for one of it.
 _PATTERN: Final = re.compile(r"[%|a-zA-Z0-9_*?-]+")
 
 
-def may(role: str, scopes: Iterable[str] | None, verb: str, resource: str | Unnamed = ANYTHING) -> bool:
-    """Return whether the role, narrowed by a token's scopes (None: no token), allows `verb` on `resource`."""
+def may(
+    role: str, scopes: Iterable[str] | None, verb: str, resource: str | Unnamed = ANYTHING, *, group: str | None = None
+) -> bool:
+    """Return whether the role, narrowed by a token's scopes (None: no token), allows `verb` on `resource`.
+
+    To consume, `resource` is the topic and `group` the consumer group.
+    """
     if verb not in ROLE_VERBS.get(role, frozenset()):
         return False
-    return scopes is None or any(_covers(scope, verb, resource) for scope in scopes)
+    return scopes is None or any(_covers(scope, verb, resource, group) for scope in scopes)
 
 
 def rights(role: str, scopes: Iterable[str] | None = None) -> list[str]:
@@ -65,10 +72,15 @@ def is_scope(text: str) -> bool:
     verb, colon, pattern = text.partition(":")
     if verb not in VERBS:
         return False
-    return not colon or (verb != "admin" and _PATTERN.fullmatch(pattern) is not None)
+    if not colon:
+        return True
+    name, at, group = pattern.partition("@")
+    if verb == "admin" or (at and (verb != "consume" or _PATTERN.fullmatch(group) is None)):
+        return False
+    return _PATTERN.fullmatch(name) is not None
 
 
-def _covers(scope: str, verb: str, resource: str | Unnamed) -> bool:
+def _covers(scope: str, verb: str, resource: str | Unnamed, group: str | None) -> bool:
     allowed, colon, pattern = scope.partition(":")
     if allowed != verb:
         return False
@@ -76,4 +88,7 @@ def _covers(scope: str, verb: str, resource: str | Unnamed) -> bool:
         return True
     if isinstance(resource, Unnamed) or verb == "admin":
         return resource is ANYTHING and verb != "admin"
-    return fnmatchcase(resource, pattern)
+    name, at, groups = pattern.partition("@")
+    if at and (verb != "consume" or group is None or not fnmatchcase(group, groups)):
+        return False
+    return fnmatchcase(resource, name)

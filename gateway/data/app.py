@@ -15,7 +15,7 @@ from typing import Any, Final
 from gateway.auth import Principal
 from gateway.data import produce, receive, settle
 from gateway.data.parts import Answer, ClientGone, Parts, Request
-from gateway.data.routing import Action, Route, check_group, check_topic
+from gateway.data.routing import Action, Route, check_consumer, check_topic
 from gateway.limits import MIB, check_body_size
 from gateway.problems import METHOD_NOT_ALLOWED, ProblemError, find_problem, internal, respond
 
@@ -92,12 +92,11 @@ class DataPlane:
             raise ProblemError(METHOD_NOT_ALLOWED, f"{route.action} takes POST alone.", headers=[(b"allow", b"POST")])
         auth = self._parts.auth
         principal = auth.cached(headers.get(b"authorization", b"")) or await auth.of_request(headers)
-        check_topic(route.topic)
         if route.action == "produce":
+            check_topic(route.topic)
             principal.require("produce", route.topic)
         else:
-            check_group(route.group)
-            principal.require("consume", route.topic)
+            check_consumer(principal, route.topic, route.group)
         return principal
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final, Literal, NamedTuple
 
-from gateway.problems import GROUP_NOT_FOUND, TOPIC_NOT_FOUND, ProblemError
+from broker_core.client.admin.groups import is_system_group
+from broker_core.client.admin.topics import TopicKind, kind_of
+from gateway.auth import Principal
+from gateway.problems import FORBIDDEN, GROUP_NOT_FOUND, TOPIC_NOT_FOUND, ProblemError
 
 Action = Literal["produce", "receive", "ack", "nack", "extend"]
 
@@ -63,3 +66,15 @@ def check_group(name: str) -> None:
             GROUP_NOT_FOUND,
             f"{name[:150]!r} cannot be a group: 1 to {_MAX_GROUP} letters, digits, '_', '-', '%' or '|'.",
         )
+
+
+def check_consumer(principal: Principal, topic: str, group: str) -> None:
+    """Raise a problem unless the names are fit and `principal` may consume the topic with the group.
+
+    What brokers and the system keep for themselves is for no token, whatever its scopes.
+    """
+    check_topic(topic)
+    check_group(group)
+    principal.require("consume", topic, group=group)
+    if principal.token_id is not None and (kind_of(topic) is TopicKind.SYSTEM or is_system_group(group)):
+        raise ProblemError(FORBIDDEN, f"Topic {topic!r} or group {group!r} is the system's; no token may consume it.")

@@ -28,7 +28,7 @@ from gateway.data import settling
 from gateway.data.consumers import Caller
 from gateway.data.leasing import Holder, Wanted, give_back, lease_out
 from gateway.data.reasons import last_reasons
-from gateway.data.routing import check_group, check_topic
+from gateway.data.routing import check_consumer
 from gateway.data.schemas import AckRequest, ExtendRequest, Filter, NackRequest, decoder, encode
 from gateway.data.settling import Outcome
 from gateway.data.stream import Handler, Socket, SocketClosed
@@ -116,9 +116,7 @@ class Consuming:
     async def _subscribe(self, frame: SubscribeFrame) -> None:
         if self._subscribed is not None:
             raise ProblemError(CONFLICT, "This socket has a subscription; open another one for a second.")
-        check_group(frame.group)
-        check_topic(frame.topic)
-        self._socket.principal.require("consume", frame.topic)
+        check_consumer(self._socket.principal, frame.topic, frame.group)
         consumer = await self._parts.connections.lease_consumer(frame.cluster, frame.group)
         wanted = Wanted(consumer, frame.topic, frame.lease_ms, frame.filter.expression)
         self._subscribed = frame

@@ -30,9 +30,11 @@ CAST = {
     "admin": Principal(1, "ada", "admin", None, 1, token_name="ada-laptop"),
     "developer": Principal(2, "dev", "developer", ("produce", "consume", "read"), 2),
     "narrow": Principal(2, "dev", "developer", ("produce:orders*", "consume:orders*"), 3),
+    "billing": Principal(2, "dev", "developer", ("consume:orders*@billing*",), 5),
     "viewer": Principal(3, "vic", "viewer", ("read",), 4),
 }
-"""Tokens by their text: an admin, a developer, one who may touch orders alone, one who may only look."""
+"""Tokens by their text: an admin, a developer, one who may touch orders alone, one who may consume them
+with the groups billing* alone, one who may only look."""
 
 
 async def find_token(text: str) -> Principal | None:

@@ -11,16 +11,20 @@ GUESSES = 60
 
 
 def test_60_guesses_at_once_are_counted_and_others_are_answered_meanwhile(installation: Installation) -> None:
-    def guess(number: int) -> int:
-        with installation.client(None) as stranger:
+    with (
+        installation.client(None) as stranger,
+        installation.client() as admin,
+        ThreadPoolExecutor(GUESSES) as threads,
+    ):
+
+        def guess(number: int) -> int:
             body = {"username": "guessed-at", "password": f"guess {number}"}
             return stranger.post("/api/v1/login", json=body).status_code
 
-    with ThreadPoolExecutor(GUESSES) as threads, installation.client() as admin:
         guesses = [threads.submit(guess, number) for number in range(GUESSES)]
         assert admin.get("/healthz").status_code == 200
         assert admin.get("/api/v1/clusters/local/topics").status_code == 200
         statuses = [each.result() for each in guesses]
-    # A wait may have ended meanwhile, so that one or two more were looked at.
-    assert PER_NAME <= statuses.count(401) <= PER_NAME + 2
+    # Waits may have ended meanwhile, so that some more were looked at: the fifth of them waits a minute.
+    assert PER_NAME <= statuses.count(401) <= PER_NAME + 5
     assert statuses.count(429) == GUESSES - statuses.count(401)

@@ -55,6 +55,11 @@ BUILT_IN_GROUPS: Final = frozenset(
 """Groups that brokers have for themselves (remoting-protocol.md 3.6, 7.1)."""
 
 
+def is_system_group(name: str) -> bool:
+    """Return whether a group is the brokers' own."""
+    return name in BUILT_IN_GROUPS or name.startswith("CID_RMQ_SYS_")
+
+
 @dataclass(frozen=True, slots=True)
 class Group:
     """A consumer group: settings by broker name, and the topics it has offsets of.
@@ -69,7 +74,7 @@ class Group:
     @property
     def is_built_in(self) -> bool:
         """Whether brokers made it for themselves."""
-        return self.name in BUILT_IN_GROUPS or self.name.startswith("CID_RMQ_SYS_")
+        return is_system_group(self.name)
 
     @property
     def config(self) -> SubscriptionGroupConfig | None:

@@ -57,6 +57,27 @@ def test_a_pattern_covers_the_names_it_matches(scope: str, resource: str | Unnam
     assert may("admin", [scope], "read", resource) == allowed
 
 
+@pytest.mark.parametrize(
+    ("scope", "topic", "group", "allowed"),
+    [
+        ("consume:orders@billing", "orders", "billing", True),
+        ("consume:orders@billing", "orders", "other", False),
+        ("consume:orders@billing", "payments", "billing", False),
+        ("consume:orders*@billing-*", "orders-eu", "billing-eu", True),
+        ("consume:*@billing", "payments", "billing", True),
+        # As before there was a group in scopes
+        ("consume:orders*", "orders-eu", "any", True),
+        ("consume", "orders", "any", True),
+        # A group that is not known is none that is allowed
+        ("consume:orders@*", "orders", None, False),
+        ("produce:orders@billing", "orders", None, False),
+        ("consume:orders@", "orders", "billing", False),
+    ],
+)
+def test_who_consumes_needs_both_topic_and_group(scope: str, topic: str, group: str | None, allowed: bool) -> None:
+    assert may("admin", [scope], scope.partition(":")[0], topic, group=group) == allowed
+
+
 PATTERNS = st.one_of(st.text(), st.text("*?[]!a-z_", min_size=1))
 
 
@@ -71,6 +92,12 @@ def test_no_pattern_reaches_what_has_no_name(role: str, scopes: list[tuple[str, 
         ("read", True),
         ("read:a*", True),
         ("read:%DLQ%orders-?", True),
+        ("consume:orders*@billing-?", True),
+        ("consume:*@b", True),
+        ("consume:@b", False),
+        ("consume:a@", False),
+        ("consume:a@b@c", False),
+        ("produce:a@b", False),
         ("read:", False),
         ("read:[!_]*", False),
         ("read:a b", False),

@@ -242,3 +242,28 @@ async def test_offsets_are_text_for_readers_whose_numbers_are_doubles(api: Api) 
     await api.produce(topic, "a")
     answer = await api.post(url(group, topic), {}, headers={"Accept": "application/json;offsets=string"})
     assert answer.json()["messages"][0]["offset"] == "0"
+
+
+async def test_a_token_consumes_its_topics_with_its_groups_alone(api: Api) -> None:
+    topic = await api.topic()
+    path = f"/topics/{topic}:receive"
+    for group, status in (("billing-own", 200), ("shipping", 403)):
+        answer = await api.post(f"/groups/{group}{path}", token="billing")
+        assert answer.status_code == status, answer.text
+        for verb in ("ack", "nack", "extend"):
+            settled = await api.settle(verb, group, topic, "none")
+            assert settled.status_code == 422
+            refused = await api.post(f"/groups/{group}/topics/{topic}:{verb}", {"receipts": ["none"]}, token="billing")
+            assert refused.status_code == (422 if status == 200 else 403)
+    # A token whose scope names no group has them all
+    assert (await api.post(f"/groups/shipping{path}", token="narrow")).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("topic", "group"),
+    [("SCHEDULE_TOPIC_XXXX", "g"), ("TBW102", "g"), ("rmq_sys_wheel_timer", "g"), ("orders", "CID_RMQ_SYS_TRANS")],
+)
+async def test_what_is_the_systems_is_consumed_by_no_token(api: Api, topic: str, group: str) -> None:
+    answer = await api.post(f"/groups/{group}/topics/{topic}:receive")
+    assert code_of(answer) == (403, "FORBIDDEN")
+    assert "the system's" in answer.json()["detail"]
