@@ -10,6 +10,6 @@ COPY gateway/__init__.py gateway/env.py gateway/
 COPY gateway/up gateway/up
 RUN python -m gateway.up.frontend build && rm -rf frontend/node_modules
 COPY . .
-RUN python -m broker_core.native.build
+RUN python -m broker_core.native.build && python -m broker_core.spark.archive
 USER gantry
 ENV PYTHONUNBUFFERED=1 PYTHONPATH=/opt/gantry GANTRY_DATA_DIR=/data

@@ -14,10 +14,10 @@ help: ## print this
 	@printf '\nSettings, from the environment:\n'
 	@PYTHONPATH=. $(PYTHON) -m gateway.up --help-settings
 
-up: $(VENV)/.runtime $(VENV)/.native frontend/dist/index.html ## set everything up, run it, stop it with Ctrl-C
+up: $(VENV)/.runtime $(VENV)/.native $(VENV)/.archive frontend/dist/index.html ## set everything up, run it, stop it with Ctrl-C
 	@exec $(BIN)/python -m gateway.up
 
-setup: $(VENV)/.dev $(VENV)/.native frontend/dist/index.html ## set up what `make test` and `make lint` need, and run nothing
+setup: $(VENV)/.dev $(VENV)/.native $(VENV)/.archive frontend/dist/index.html ## set up what `make test` and `make lint` need, and run nothing
 
 test: setup ## pass every test; TESTS=path narrows it
 	@$(BIN)/python -m gateway.up.frontend test
@@ -59,6 +59,11 @@ $(VENV)/.dev: requirements/dev.txt $(VENV)/.runtime
 
 $(VENV)/.native: $(wildcard broker_core/native/src/*) broker_core/native/build.py | $(VENV)/.runtime
 	@$(BIN)/python -m broker_core.native.build
+	@touch $@
+
+$(VENV)/.archive: requirements/runtime.txt broker_core/spark/archive.py | $(VENV)/.runtime $(VENV)/.native
+	@echo "Recording which classes Spark needs, so that jobs start faster (once)"
+	@$(BIN)/python -m broker_core.spark.archive
 	@touch $@
 
 frontend/dist/index.html: $(FRONTEND_SOURCES) | $(VENV)/.runtime

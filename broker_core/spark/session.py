@@ -9,6 +9,7 @@ import shutil
 import socket
 import sys
 import tempfile
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -49,6 +50,8 @@ class SessionConfig:
     """Kept between runs: the Java shim and the class archive."""
     master: str = "local[*]"
     java_home: str | None = None
+    executor_python: str | None = None
+    """The Python of a cluster's executors, with our dependencies; the path of this one if not told."""
     jobs_at_once: int = 2
     """Shares the memory: each driver gets a quarter of the machine divided by this, at most 2 GiB."""
     max_failures: int = 1
@@ -64,8 +67,7 @@ def start(config: SessionConfig) -> SparkSession:
     Changes this process's environment (``JAVA_HOME``, ``PYSPARK_PYTHON``, ``PYTHONPATH``), which the JVM and the Python
     workers inherit; so there is one session per process. Raises JavaNotFound.
     """
-    if config.master.startswith("sc://"):
-        raise BadRequest(f"master {config.master!r}: Spark Connect cannot run these programs; name a Spark master")
+    check_master(config.master)
     java = find_java(config.cache, setting=config.java_home)
     (config.work_dir / "tmp").mkdir(parents=True, exist_ok=True)
     _prepare_environment(java, config)
@@ -73,13 +75,29 @@ def start(config: SessionConfig) -> SparkSession:
     for key, value in settings(config, java).items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
+    if not is_local(config.master):
+        session.sparkContext.addPyFile(str(_pack_code(config.work_dir / "tmp")))
     session.dataSource.register(RocketMQSource)
     return session
 
 
+def check_master(master: str) -> None:
+    """Raise BadRequest for a master that cannot run these programs."""
+    if not is_local(master) and not master.startswith("spark://"):
+        raise BadRequest(
+            f"master {master!r}: Spark Connect and other cluster managers cannot run these programs; name local[N] or "
+            "a standalone master, spark://host:7077"
+        )
+
+
+def is_local(master: str) -> bool:
+    """Whether tasks run in this machine's own JVM, and see its files."""
+    return master.startswith("local")
+
+
 def driver_host(master: str) -> str:
     """Return the address of this machine under which executors of `master` reach the driver."""
-    if not master.startswith("spark://"):
+    if is_local(master):
         return "127.0.0.1"
     host, _, port = master.removeprefix("spark://").split(",")[0].rpartition(":")
     try:
@@ -113,8 +131,18 @@ def settings(config: SessionConfig, java: Java) -> dict[str, str]:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
-    if config.master.startswith("local"):
+    if is_local(config.master):
         chosen |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+        chosen["spark.python.daemon.module"] = "broker_core.spark.daemon"
+    else:
+        host = driver_host(config.master)
+        chosen |= {
+            "spark.driver.host": host,
+            "spark.driver.bindAddress": host,
+            "spark.driver.maxResultSize": "1g",
+            # The folder of the sockets is on this machine only.
+            "spark.python.unix.domain.socket.enabled": "false",
+        }
     return chosen | dict(config.extra)
 
 
@@ -125,6 +153,11 @@ def _socket_folder(preferred: Path) -> str:
     folder = tempfile.mkdtemp(prefix="gantry-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
+
+
+def shared_cache() -> Path:
+    """Return the folder of this Python environment for what depends on nothing but the software in it."""
+    return Path(sys.prefix) / "var" / "gantry-spark"
 
 
 def archive_path(java: Java, cache: Path) -> Path:
@@ -147,12 +180,22 @@ def _prepare_environment(java: Java, config: SessionConfig) -> None:
     os.environ |= {
         "JAVA_HOME": str(java.home),
         "SPARK_HOME": str(_spark_home()),
-        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_PYTHON": config.executor_python or sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
         "PYTHONPATH": os.pathsep.join(paths),
     }
-    if config.master.startswith("local"):
+    if is_local(config.master):
         os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+
+
+def _pack_code(folder: Path) -> Path:
+    """Return an archive of our own code for executors that share nothing with this machine but the network."""
+    root = Path(broker_core.__file__).parent
+    target = folder / "broker_core.zip"
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(root.rglob("*.py")):
+            archive.write(path, path.relative_to(root.parent))
+    return target
 
 
 def _spark_home() -> Path:
@@ -182,10 +225,12 @@ def _java_options(config: SessionConfig, java: Java) -> str:
 def _archive_options(config: SessionConfig, java: Java) -> list[str]:
     """Return the JVM's words for recording or using a class archive; Java 25 has its own kind."""
     has_aot_cache = java.major >= 25
+    quiet = ["-Xlog:cds=off", "-Xlog:cds+dynamic=off", *(["-Xlog:aot=off"] if has_aot_cache else [])]
     if config.record_archive:
-        return [f"-XX:{'AOTCacheOutput' if has_aot_cache else 'ArchiveClassesAtExit'}={config.record_archive}"]
-    archive = archive_path(java, config.cache)
-    if not archive.exists():
+        return [f"-XX:{'AOTCacheOutput' if has_aot_cache else 'ArchiveClassesAtExit'}={config.record_archive}", *quiet]
+    places = (archive_path(java, folder) for folder in (config.cache, shared_cache()))
+    archive = next((path for path in places if path.exists()), None)
+    if archive is None:
         return []
     use = f"-XX:AOTCache={archive}" if has_aot_cache else f"-XX:SharedArchiveFile={archive}"
-    return [use, "-Xlog:cds=off", *(["-Xlog:aot=off"] if has_aot_cache else [])]
+    return [use, *quiet]

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from broker_core.spark import session
 from broker_core.spark.errors import BadRequest
 from broker_core.spark.java import Java
 from broker_core.spark.session import SessionConfig, archive_path, settings, start
@@ -47,12 +48,17 @@ def test_memory_is_shared_by_the_jobs_that_run_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("java", "word"), [(JAVA_17, "-XX:SharedArchiveFile="), (JAVA_25, "-XX:AOTCache=")], ids=["17", "25"]
 )
-def test_a_class_archive_is_used_when_it_is_there(tmp_path: Path, java: Java, word: str) -> None:
+def test_a_class_archive_is_used_when_it_is_there(
+    tmp_path: Path, java: Java, word: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "shared_cache", lambda: tmp_path / "shared")
     assert word not in settings(config(tmp_path), java)["spark.driver.extraJavaOptions"]
-    archive = archive_path(java, tmp_path / "cache")
-    archive.parent.mkdir()
-    archive.touch()
-    assert f"{word}{archive}" in settings(config(tmp_path), java)["spark.driver.extraJavaOptions"]
+    # One that belongs to the environment will do, one in the folder given comes first
+    for folder in ("shared", "cache"):
+        archive = archive_path(java, tmp_path / folder)
+        archive.parent.mkdir()
+        archive.touch()
+        assert f"{word}{archive}" in settings(config(tmp_path), java)["spark.driver.extraJavaOptions"]
 
 
 def test_another_java_has_another_archive(tmp_path: Path) -> None:

@@ -1,0 +1,111 @@
+"""Record the class archive with which Spark starts in half the time, ``python -m broker_core.spark.archive [FOLDER]``.
+
+It does what the programs do, on a few messages, and writes down which classes of Java that took (spark.md 5.2). The
+archive belongs to this Python environment, since it fits one build of Java and one version of Spark.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from pyspark.sql import Observation, SparkSession
+
+from broker_core.errors import GantryError
+from broker_core.protocol.message import Message
+from broker_core.spark.java import find_java
+from broker_core.spark.options import SourceOptions
+from broker_core.spark.planned import planned_table
+from broker_core.spark.reading import plan
+from broker_core.spark.reconcile import SIDES, Comparison, class_counts, classify, prepare, side_counts
+from broker_core.spark.session import SessionConfig, archive_path, shared_cache, start
+from broker_core.store.config import StoreConfig
+from broker_core.store.message_store import MessageStore
+
+_HOST = ("127.0.0.1", 0)
+_WRITTEN_WITHIN_S = 120.0
+_LOOK_S = 0.1
+
+
+def main() -> int:
+    """Record the archive unless it is there; without Java, say so, since everything works without it too."""
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else shared_cache()
+    try:
+        target = archive_path(find_java(folder), folder)
+        if not target.exists():
+            record(target)
+    except GantryError as error:
+        sys.stdout.write(f"Spark will start slowly, without a class archive: {error}\n")
+    return 0
+
+
+def record(target: Path) -> None:
+    """Write the archive, whole or not at all."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    beside = target.with_name(f"{target.name}.{os.getpid()}")
+    with tempfile.TemporaryDirectory(prefix="gantry-archive-") as name:
+        folder = Path(name)
+        session = start(
+            SessionConfig(
+                app_name="archive", work_dir=folder, cache=target.parent, master="local[2]", record_archive=beside
+            )
+        )
+        _do_what_programs_do(session, folder)
+        java = session.sparkContext._gateway
+        session.stop()
+        if java is None:
+            raise ArchiveNotWritten("Spark runs in no JVM of this process")
+        # The JVM writes the archive when it ends, and ends when nobody holds its standard input.
+        java.shutdown()
+        java.proc.stdin.close()
+        java.proc.wait(_WRITTEN_WITHIN_S)
+        _wait_until_written(beside)
+    beside.replace(target)
+
+
+def _do_what_programs_do(session: SparkSession, folder: Path) -> None:
+    options = _write_topic(folder / "store")
+    comparison = Comparison()
+    seen = [Observation(name) for name in (*SIDES, "classes")]
+    left, right = (
+        prepare(
+            planned_table(session, plan(options), options, comparison.columns), comparison, is_left=name == "left"
+        ).observe(seen[number], *side_counts(name))
+        for number, name in enumerate(SIDES)
+    )
+    classified = classify(left, right, comparison).observe(seen[2], *class_counts())
+    differences = classified.where("class <> 'missing_left'").sortWithinPartitions("class", "key")
+    differences.write.mode("overwrite").parquet(str(folder / "differences"))
+    [each.get for each in seen]
+    session.sparkContext.parallelize([1, 2], 2).mapPartitions(list).collect()
+
+
+def _write_topic(folder: Path) -> SourceOptions:
+    config = StoreConfig(folder, commit_log_file_size=1 << 20, min_free_bytes=0, index_slots=100, index_entries=400)
+    now = int(time.time() * 1000)
+    with MessageStore.open(config, now=now) as store:
+        for number in range(100):
+            message = Message.create("orders", b"%d" % number, keys=[f"k{number}"])
+            store.put(message, queue_id=number % 2, born_timestamp=now, born_host=_HOST, store_host=_HOST, now=now)
+        store.dispatch()
+    return SourceOptions(topics=("orders",), stores=(folder,), brokers=("broker-a",))
+
+
+def _wait_until_written(archive: Path) -> None:
+    """Wait for the file: from Java 25 on a second process writes it, after the first has ended."""
+    deadline = time.monotonic() + _WRITTEN_WITHIN_S
+    while not archive.exists():
+        if time.monotonic() > deadline:
+            raise ArchiveNotWritten(f"Java wrote no archive within {_WRITTEN_WITHIN_S:g} s")
+        time.sleep(_LOOK_S)
+
+
+class ArchiveNotWritten(GantryError):
+    """The JVM ended and left no archive."""
+
+
+if __name__ == "__main__":
+    sys.exit(main())
