@@ -32,6 +32,7 @@ GANTRY_JOBS_AT_ONCE = env.number("GANTRY_JOBS_AT_ONCE", 2, low=1, high=64)
 # How long log, report and files of a job are kept after its end.
 GANTRY_JOBS_KEEP_DAYS = env.number("GANTRY_JOBS_KEEP_DAYS", 30, low=1, high=36_500)
 GANTRY_SPARK_MASTER = env.text("GANTRY_SPARK_MASTER", "local[*]")
+GANTRY_SPARK_PYTHON = env.text("GANTRY_SPARK_PYTHON")
 # The address people type, e.g. https://gantry.example.org; with https, cookies travel over https alone.
 GANTRY_PUBLIC_URL = env.text("GANTRY_PUBLIC_URL")
 

@@ -234,6 +234,7 @@ def program_request(job: Job) -> dict[str, Any]:
         },
         "spark": {
             "master": settings.GANTRY_SPARK_MASTER,
+            "executor_python": settings.GANTRY_SPARK_PYTHON or None,
             "cache": str(settings.GANTRY_DATA_DIR / "cache" / "spark"),
             "jobs_at_once": settings.GANTRY_JOBS_AT_ONCE,
         },

@@ -21,6 +21,7 @@ SETTINGS: Final = (
     ("GANTRY_REDIS_URL", "(own redis-server)", "redis://… of a Redis to use instead"),
     ("GANTRY_DATABASE_URL", "sqlite in the data folder", "postgres://… of a PostgreSQL to use instead"),
     ("GANTRY_SPARK_MASTER", "local[*]", "local[N] or spark://host:7077"),
+    ("GANTRY_SPARK_PYTHON", "", "the Python of a Spark cluster's executors; the same path as here if not set"),
     ("GANTRY_JOBS_AT_ONCE", "2", "Spark programs that run at the same time"),
     ("GANTRY_JOBS_KEEP_DAYS", "30", "days after its end for which log, report and files of a job are kept"),
     ("GANTRY_PUBLIC_URL", "(none)", "https://… that people type; makes cookies secure and the origin trusted"),

@@ -26,6 +26,7 @@ class Program:
     source: Mapping[str, Any]
     cache: Path
     attempt: int = 0
+    master: str = "local[2]"
 
     def start(self, request: Mapping[str, Any], *, request_hash: str = "hash") -> subprocess.Popen[bytes]:
         """Write the request and start the program in a session of its own."""
@@ -34,7 +35,7 @@ class Program:
         whole = {
             "job_id": "job1", "type": self.type, "cluster": "local", "attempt": self.attempt, "created_by": "ann",
             "request_hash": request_hash, "request": {"type": self.type, **request}, "source": dict(self.source),
-            "spark": {"master": "local[2]", "cache": str(self.cache)},
+            "spark": {"master": self.master, "cache": str(self.cache)},
         }  # fmt: skip
         (self.folder / "request.json").write_text(json.dumps(whole))
         command = [sys.executable, "-m", f"broker_core.spark.programs.{self.type}", str(self.folder)]

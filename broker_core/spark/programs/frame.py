@@ -133,6 +133,7 @@ class Run:
             cache=Path(spark["cache"]),
             master=spark["master"],
             java_home=spark.get("java_home"),
+            executor_python=spark.get("executor_python"),
             jobs_at_once=spark.get("jobs_at_once", 2),
             max_failures=max_failures,
         )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+import pyarrow.parquet
 from pyspark.sql import DataFrame, Observation, SparkSession
 
 from broker_core.spark.counting import RowCounter
@@ -20,6 +21,7 @@ from broker_core.spark.reading import Partition, plan_together
 from broker_core.spark.reconcile import BY, CLASSES, DAMAGED, FIELDS, SIDES, Comparison, class_counts, classify, prepare
 from broker_core.spark.reconcile import side_counts as counts_of_side
 from broker_core.spark.samples import add_values
+from broker_core.spark.session import is_local
 
 _NOTHING: Final = "none"
 
@@ -106,9 +108,8 @@ class Comparing:
         classified = classify(sides[0], sides[1], self.comparison).observe(seen["classes"], *class_counts())
         found = self.run.folder.path / "tmp" / "differences"
         differences = classified.where("class <> 'matched'").sortWithinPartitions("class", "key")
-        writing = differences.write.mode("overwrite")
         with self.run.timed("comparing"):
-            self.run.wait_for(lambda: writing.parquet(str(found)), lambda: self._tick(session))
+            self.run.wait_for(lambda: self._write(differences, found), lambda: self._tick(session))
         if self.run.is_stopping:
             return Outcome(CANCELLED, self.run.stop_reason)
         self.tiles = tiles = self._tiles(seen)
@@ -118,6 +119,15 @@ class Comparing:
             self._report(found, tiles, sentence)
         self.tell("done", done=True)
         return Outcome(PARTIAL if any(tiles[name] for name in DAMAGED) else OK, sentence)
+
+    def _write(self, differences: DataFrame, folder: Path) -> None:
+        """Bring the differences into a folder of this machine, as Parquet."""
+        if is_local(self.run.request["spark"]["master"]):
+            differences.write.mode("overwrite").parquet(str(folder))
+            return
+        # Executors of a cluster write on disks of their own.
+        folder.mkdir(parents=True, exist_ok=True)
+        pyarrow.parquet.write_table(differences.toArrow(), folder / "part-0.parquet")
 
     def _side(self, session: SparkSession, name: str) -> DataFrame:
         if self.partitions is None:

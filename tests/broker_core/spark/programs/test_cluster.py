@@ -1,0 +1,67 @@
+"""The programs on a Spark cluster whose workers share nothing with the driver but the network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from broker_core.client.blocking import BlockingSession
+from tests.support.cluster import RunningBroker
+from tests.support.programs import Program
+from tests.support.replays import fill_topic, make_topic, read_topic
+from tests.support.spark_cluster import spark_cluster
+from tests.support.topics import order, orders
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
+
+
+@pytest.fixture(scope="module")
+def master(tmp_path_factory: pytest.TempPathFactory, spark_cache: Path) -> Iterator[str]:
+    """A master with two workers."""
+    with spark_cluster(tmp_path_factory.mktemp("cluster"), spark_cache) as address:
+        yield address
+
+
+def test_a_replay_and_a_reconciliation_run_on_a_cluster(
+    tmp_path: Path, spark_cache: Path, master: str, shared_broker: RunningBroker, session: BlockingSession
+) -> None:
+    # Given a topic, and the programs on a cluster that cannot see the store
+    make_topic(session, "orders")
+    make_topic(session, "copy")
+    fill_topic(session, "orders", orders(1000))
+    place = {
+        "store": str(shared_broker.data / "broker"),
+        "broker": "broker-a",
+        "name_servers": [shared_broker.name_server],
+    }
+    # When it is replayed
+    replay = Program(tmp_path / "replay", "replay", place, spark_cache, master=master)
+    request: dict[str, Any] = {"source": {"topic": "orders"}, "target": {"topic": "copy"}}
+    assert replay.run(request) == 0, replay.log
+    # Then every message is there, and was counted while it was copied
+    copies = [message.body for messages in read_topic(session, "copy").values() for message in messages]
+    assert sorted(copies) == sorted(message.body for message in orders(1000))
+    assert replay.progress()["written"] == 1000
+    # When the two are compared, with one more on the right
+    fill_topic(session, "copy", [order(5000)])
+    reconcile = Program(tmp_path / "reconcile", "reconcile", place, spark_cache, master=master)
+    sides: dict[str, Any] = {"left": {"topic": "orders"}, "right": {"topic": "copy"}, "by": "body"}
+    assert reconcile.run(sides) == 0, reconcile.log
+    # Then that one is found
+    report = reconcile.read("report.json")
+    assert (report["tiles"]["matched"], report["tiles"]["missing_left"]) == (1000, 1)
+    assert [sample["class"] for sample in report["samples"]] == ["missing_left"]
+    assert (reconcile.folder / "differences.csv").read_text().count("missing_left") == 1
+
+
+@pytest.mark.parametrize("master", ["sc://127.0.0.1:15002", "yarn"])
+def test_a_master_that_cannot_run_the_programs_is_refused_in_words(
+    tmp_path: Path, spark_cache: Path, master: str
+) -> None:
+    place = {"store": None, "broker": "broker-a", "name_servers": ["127.0.0.1:1"]}
+    program = Program(tmp_path / "job", "replay", place, spark_cache, master=master)
+    assert program.run({"source": {"topic": "orders"}, "target": {"topic": "copy"}}) == 2
+    assert "name local[N] or a standalone master" in program.read("result.json")["error"]

@@ -1,0 +1,59 @@
+"""A standalone Spark cluster of one machine: a master and workers that share no folder and no environment."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyspark
+
+from broker_core.spark.java import find_java
+from tests.support.wait import wait_until
+
+_PATIENCE_SECONDS = 120.0
+_ADDRESS = re.compile(r"Starting Spark master at (spark://\S+)")
+
+
+@contextmanager
+def spark_cluster(folder: Path, cache: Path, *, workers: int = 2) -> Iterator[str]:
+    """Run a master and workers of one core each; yield the master's address."""
+    started: list[subprocess.Popen[bytes]] = []
+    anywhere = ["--host", "127.0.0.1", "--port", "0", "--webui-port", "0"]
+    log = folder / "master" / "log"
+    try:
+        started.append(_start(folder / "master", cache, ["master.Master", *anywhere]))
+        wait_until(lambda: _ADDRESS.search(log.read_text()), within=_PATIENCE_SECONDS)
+        (address,) = _ADDRESS.findall(log.read_text())
+        worker = ["worker.Worker", *anywhere, "--cores", "1", "--memory", "1g", address]
+        for number in range(workers):
+            home = folder / f"worker-{number}"
+            started.append(_start(home, cache, [*worker, "--work-dir", str(home / "work")]))
+        wait_until(lambda: log.read_text().count("Registering worker") == workers, within=_PATIENCE_SECONDS)
+        yield address
+    finally:
+        for process in started:
+            process.terminate()
+        for process in started:
+            process.wait(_PATIENCE_SECONDS)
+
+
+def _start(folder: Path, cache: Path, command: list[str]) -> subprocess.Popen[bytes]:
+    folder.mkdir()
+    home = Path(pyspark.__file__).parent
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(folder),
+        "JAVA_HOME": str(find_java(cache).home),
+        "SPARK_HOME": str(home),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
+    name, *arguments = command
+    with (folder / "log").open("wb") as log:
+        return subprocess.Popen(
+            [str(home / "bin" / "spark-class"), f"org.apache.spark.deploy.{name}", *arguments],
+            cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+        )  # fmt: skip
