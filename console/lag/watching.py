@@ -22,6 +22,7 @@ from broker_core.errors import GantryError
 from broker_core.protocol.bodies import MessageQueue, TopicConfig, TopicOffset
 from console.clusters.reasons import reason_of
 from console.lag.turns import Turns
+from console.lag.unseen import SEARCH_ROUNDS, Unseen
 
 # A broker that does not tell its own figures for so long is not there.
 _PULSE_MS: Final = 4_000
@@ -109,6 +110,7 @@ class BrokerWatch:
         self._delay_turns: Turns[tuple[str, str]] = Turns()
         self._written: dict[tuple[str, str], int] = {}
         self._moved_at: dict[str, int] = {}
+        self._unseen = Unseen()
 
     @property
     def failure(self) -> GantryError | None:
@@ -215,7 +217,11 @@ class BrokerWatch:
             topic for topic in self.facts.topics if topic.startswith(_DEAD_LETTERS) and topic not in self.facts.ends
         }
         first = moving | dead | self._looked.topics
-        topics = self._topic_turns.pick(self.facts.topics.keys(), self._portions.topics, now, first=first)
+        size = self._portions.topics
+        runtime = self.facts.runtime
+        if self._unseen.is_searching(now, None if runtime is None else runtime.stored_total):
+            size += len(self.facts.topics) // SEARCH_ROUNDS
+        topics = self._topic_turns.pick(self.facts.topics.keys(), size, now, first=first)
         await _each(topics, lambda topic: self._read_ends_of(topic, now))
 
     async def _read_ends_of(self, topic: str, now: int) -> None:
@@ -225,6 +231,8 @@ class BrokerWatch:
             self._forget_topic(topic)
             return
         self.facts.ends[topic], self.facts.ends_at[topic] = ends, now
+        if any(now - end.last_update_timestamp < _MOVING_MS for end in ends.values()):
+            self._moved_at[topic] = now
         self._note_written(("topic", topic), sum(end.max_offset for end in ends.values()), now)
 
     async def _read_members(self, now: int) -> None:
@@ -271,8 +279,11 @@ class BrokerWatch:
 
     def _note_written(self, told: tuple[str, str], written: int, now: int) -> None:
         """Note how many messages a topic has seen, as told by its groups' lag or by itself: the two count apart."""
-        if self._written.get(told, written) != written:
+        growth = written - self._written.get(told, written)
+        if growth:
             self._moved_at[told[1]] = now
+        if told[0] == "topic":
+            self._unseen.count(max(0, growth))
         self._written[told] = written
 
     def _forget_topic(self, topic: str) -> None:

@@ -46,12 +46,14 @@ class Figures:
     delay_ms: int = 5_000
     uncommitted: set[str] = field(default_factory=set)
     """Groups of which the broker says the time lag as Apache RocketMQ does where no offset was committed."""
+    fresh: set[str] = field(default_factory=set)
+    """Topics whose last message came just now; the last of the others is old."""
     asked: Counter[str] = field(default_factory=Counter)
     """How often the broker was asked for a topic's ends, or for a group's time lag."""
 
     def tell(self, peer: Peer) -> None:
         """Let the peer answer with these figures from now on."""
-        peer.on(RequestCode.GET_BROKER_RUNTIME_INFO, self._say(lambda _: KVTable({"commitLogDiskRatio": "0.5"})))
+        peer.on(RequestCode.GET_BROKER_RUNTIME_INFO, self._say(self._runtime))
         peer.on(RequestCode.GET_ALL_TOPIC_CONFIG, self._say(self._topics))
         peer.on(RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG, self._say(self._groups))
         peer.on(RequestCode.GET_ALL_CONSUMER_OFFSET, self._say(self._offsets))
@@ -70,6 +72,9 @@ class Figures:
 
     def _queue(self, topic: str) -> MessageQueue:
         return MessageQueue(topic, self.broker, 0)
+
+    def _runtime(self, _: Command) -> KVTable:
+        return KVTable({"commitLogDiskRatio": "0.5", "msgPutTotalTodayNow": str(sum(self.written.values()))})
 
     def _topics(self, _: Command) -> TopicConfigSerializeWrapper:
         names = [*self.written, self.broker]
@@ -95,7 +100,8 @@ class Figures:
     def _ends(self, request: Command) -> TopicStatsTable:
         topic = request.header(GetTopicStatsInfoRequest).topic
         self.asked[topic] += 1
-        return TopicStatsTable({self._queue(topic): TopicOffset(0, self.written.get(topic, 0), 1)})
+        stored_at = time.time_ns() // 1_000_000 if topic in self.fresh else 1
+        return TopicStatsTable({self._queue(topic): TopicOffset(0, self.written.get(topic, 0), stored_at)})
 
     def _span(self, request: Command) -> QueryConsumeTimeSpanBody:
         header = request.header(QueryConsumeTimeSpanRequest)

@@ -313,6 +313,28 @@ async def test_what_moves_is_measured_with_every_step() -> None:
             assert 10 < shown.topics["alone"]["in_rate"] <= 17
 
 
+async def test_a_quiet_topic_that_begins_to_move_is_found_before_its_turn() -> None:
+    async with scripted_cluster("broker-a") as cluster:
+        figures = crowd(cluster, 500)
+        async with following(cluster.name_server.addr, portions=SMALL) as followed:
+            await followed.step()
+            figures.written["quiet"] = 0
+            figures.fresh.add("quiet")
+            asked = 0
+            # Each topic has its turn once in 62 steps
+            for _ in range(24):
+                figures.written["quiet"] += 17
+                shown = await followed.step()
+                asked = sum(count for name, count in figures.asked.items() if name.startswith("t"))
+            assert shown.topics["quiet"]["in_rate"] is not None
+            assert shown.topics["quiet"]["messages"] == figures.written["quiet"]
+            # And when it is found, portions are small again
+            for _ in range(3):
+                await followed.step()
+            after = sum(count for name, count in figures.asked.items() if name.startswith("t"))
+            assert after - asked <= 3 * SMALL.topics
+
+
 async def test_what_is_looked_at_is_measured_at_once() -> None:
     async with scripted_cluster("broker-a") as cluster:
         crowd(cluster, 60)

@@ -1,0 +1,34 @@
+"""Requirements of `console.lag.unseen`."""
+
+from __future__ import annotations
+
+from console.lag.unseen import SEARCH_ROUNDS, Unseen
+
+
+def rounds(unseen: Unseen, seconds: range, *, stored: int, seen: int) -> list[bool]:
+    """Let a broker store so many a second, of which so many are seen; return in which seconds there is a search."""
+    told = []
+    for second in seconds:
+        unseen.count(seen)
+        told.append(unseen.is_searching(second * 1_000, second * stored))
+    return told
+
+
+def test_growth_that_is_seen_is_not_looked_for() -> None:
+    assert not any(rounds(Unseen(), range(60), stored=100, seen=100))
+    assert not any(rounds(Unseen(), range(60), stored=100, seen=95)), "counters are read at different moments"
+    assert not any(rounds(Unseen(), range(60), stored=0, seen=0))
+
+
+def test_growth_that_nobody_saw_is_looked_for_in_every_topic_once() -> None:
+    told = rounds(Unseen(), range(45), stored=117, seen=100)
+    assert told.index(True) <= 10
+    assert sum(told) == SEARCH_ROUNDS, "what is not found is given a rest"
+
+
+def test_a_broker_that_began_to_count_anew_or_counts_nothing_starts_no_search() -> None:
+    unseen = Unseen()
+    assert not unseen.is_searching(0, 1_000_000)
+    assert not unseen.is_searching(20_000, 5)
+    assert not unseen.is_searching(21_000, None)
+    assert not unseen.is_searching(40_000, 900)
