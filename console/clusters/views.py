@@ -128,8 +128,7 @@ def _described(row: Cluster) -> dict[str, Any]:
     answering = [broker for broker in brokers if broker["reachable"]]
     reason = None
     if not answering:
-        reason = next((broker["reason"] for broker in brokers), None)
-        reason = reason or ("no broker is registered" if sampled else "no sample in the last seconds")
+        reason = sampled["unknown_reason"] if sampled else "it was not sampled in the last seconds"
     name_servers = list(services.address_of(row).name_servers)
     return {
         "name": row.name,
