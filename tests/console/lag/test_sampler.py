@@ -22,8 +22,11 @@ from broker_core.protocol.message import Message
 from console import live
 from console.clusters import connections as cluster_connections
 from console.clusters.connections import ClusterAddress, Connections
+from console.clusters.memory import remembered
+from console.clusters.models import Cluster
 from console.clusters.services import ensure_embedded
 from console.lag import current, history
+from console.lag import sampler as sampler_module
 from console.lag.looks import KEEP_MS, Looks
 from console.lag.sampler import BEAT_KEY, LEADER_KEY, ClusterSampler, Sampler
 from console.lag.watching import Looked
@@ -259,3 +262,23 @@ async def _end(task: asyncio.Task[None]) -> None:
     task.cancel()
     with suppress(asyncio.CancelledError):
         await task
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_deleted_cluster_is_left(
+    shared_broker: RunningBroker, redis_of_test: str, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sampler_module, "_CLUSTERS_EVERY_SECONDS", 0.05)
+    settings.GANTRY_NAME_SERVERS = [shared_broker.name_server]
+    await sync_to_async(ensure_embedded)()
+    async with redis.asyncio.Redis.from_url(redis_of_test) as store:
+        await store.delete(LEADER_KEY)
+        sampler = Sampler()
+        work = asyncio.create_task(sampler.run())
+        # What was seen is in the database for all processes
+        await eventually(lambda: sync_to_async(lambda: "broker-a" in remembered("local").brokers)())
+        assert "TBW102" in (await sync_to_async(remembered)("local")).brokers["broker-a"].topics
+        # When the cluster is deleted
+        await Cluster.objects.all().adelete()
+        await eventually(lambda: not sampler._connections._open)
+        await _end(work)
