@@ -1,7 +1,9 @@
-"""Telling every name server who we are and what we hold (behaviour.md B.2).
+"""Telling every name server who we are and what we hold (behaviour.md A.2, A.3, B.2).
 
-At the start, every 30 s, and at once when topics changed. A name server that cannot be reached is told again with the
-next round; only the change from reachable to not, and back, is worth a line in the log.
+At the start, every 30 s, and at once when topics changed. A name server that took all topics is told of those that
+changed since, after it was asked whether it still has the others: one that began anew, or forgot us, gets all again.
+One that cannot be reached is told again with the next round; only the change from reachable to not, and back, is worth
+a line in the log.
 """
 
 from __future__ import annotations
@@ -13,21 +15,26 @@ from typing import Final
 from zlib import crc32
 
 from broker_core.broker.config import Identity
-from broker_core.broker.registration_body import RegistrationBody
 from broker_core.broker.topics import READ_WRITE, Topics
 from broker_core.logs import get_logger
 from broker_core.protocol import bodies
-from broker_core.protocol.bodies.routes import KVTable
-from broker_core.protocol.bodies.topics import TopicConfigSerializeWrapper
+from broker_core.protocol.bodies.routes import KVTable, RegisterBrokerBody
+from broker_core.protocol.bodies.topics import DataVersion, TopicConfigSerializeWrapper
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.errors import MalformedBody
-from broker_core.protocol.headers.routes import RegisterBrokerRequest, UnregisterBrokerRequest
+from broker_core.protocol.headers.routes import (
+    QueryDataVersionRequest,
+    QueryDataVersionResponse,
+    RegisterBrokerRequest,
+    UnregisterBrokerRequest,
+)
 from broker_core.remoting.client import RemotingClient
 from broker_core.remoting.errors import RemotingError
 
 _CRC_MASK: Final = 0x7FFFFFFF
 _UNREGISTER_TIMEOUT_MS: Final = 3_000
+_LOOK_TIMEOUT_MS: Final = 1_000
 _PATIENCE_SECONDS: Final = 1.0
 """So long an answer is held back until name servers know what it is about; clients wait three seconds for it."""
 
@@ -57,13 +64,14 @@ class Registration:
         self.permission = permission  # of the whole broker: without both bits it stands for every topic's own
         self._timeout_ms = timeout_ms
         self._clock = clock
-        self._body = RegistrationBody()
+        # The version of our topics that each name server took last.
+        self._told: dict[str, DataVersion] = {}
         self._wanted = asyncio.Event()
         self._waiting: list[asyncio.Future[None]] = []
         self._unreachable: set[str] = set()
 
     def want(self) -> None:
-        """Have all topics registered soon: one was created or changed."""
+        """Have what changed registered soon: a topic was created, changed or deleted."""
         self._wanted.set()
 
     async def wait(self) -> None:
@@ -90,11 +98,22 @@ class Registration:
                 each.set_result(None)
 
     async def register(self) -> int:
-        """Tell all name servers of all topics; return how many took it."""
-        wrapper = self._topics.wrapper()
+        """Tell every name server what it does not know yet; return how many took it."""
+        answers = await asyncio.gather(*(self._tell(server) for server in self._name_servers))
+        taken = [answer for answer in answers if answer is not None]
+        for answer in taken[:1]:
+            self._apply_order(answer)
+        return len(taken)
+
+    async def _tell(self, server: str) -> Command | None:
+        """Register at one name server: with the topics that changed, where it still has those before, else with all."""
+        known = self._told.pop(server, None)
+        if known is not None and not await self._has(server, known):
+            known = None
+        wrapper = self._topics.wrapper() if known is None else self._topics.changed_since(known)
         if self.permission & READ_WRITE != READ_WRITE:
             wrapper = self._narrowed(wrapper)
-        body = self._body.encode(wrapper)
+        body = bodies.encode(RegisterBrokerBody(wrapper))
         host, _, port = self._address.rpartition(":")
         header = RegisterBrokerRequest(
             self._identity.name,
@@ -104,21 +123,26 @@ class Registration:
             ha_server_addr=f"{host}:{int(port) + 1}",
             body_crc32=crc32(body) & _CRC_MASK,
         )
-        answers = await self._ask_all(lambda: Command.request(header, body), self._timeout_ms)
-        for answer in answers[:1]:
-            self._apply_order(answer)
-        return len(answers)
+        answer = await self._ask(server, Command.request(header, body), self._timeout_ms)
+        if answer is not None:
+            self._told[server] = wrapper.data_version
+        return answer
+
+    async def _has(self, server: str, version: DataVersion) -> bool:
+        """Say whether a name server still holds what it was told with a version; to ask is a sign of life too."""
+        identity = self._identity
+        header = QueryDataVersionRequest(identity.name, self._address, identity.cluster, identity.broker_id)
+        answer = await self._ask(server, Command.request(header, bodies.encode(version)), _LOOK_TIMEOUT_MS)
+        return answer is not None and not answer.header(QueryDataVersionResponse).changed
 
     async def unregister(self) -> None:
         """Tell all name servers that we go, so that clients leave before the sockets close."""
         identity = self._identity
         header = UnregisterBrokerRequest(identity.name, self._address, identity.cluster, identity.broker_id)
-        await self._ask_all(lambda: Command.request(header), _UNREGISTER_TIMEOUT_MS)
-
-    async def _ask_all(self, request: Callable[[], Command], timeout_ms: int) -> list[Command]:
-        """Return the successful answers, in the order of the name servers."""
-        answers = await asyncio.gather(*(self._ask(server, request(), timeout_ms) for server in self._name_servers))
-        return [answer for answer in answers if answer is not None]
+        self._told.clear()
+        await asyncio.gather(
+            *(self._ask(server, Command.request(header), _UNREGISTER_TIMEOUT_MS) for server in self._name_servers)
+        )
 
     async def _ask(self, server: str, request: Command, timeout_ms: int) -> Command | None:
         try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Any, Final
 
 import orjson
@@ -101,6 +102,9 @@ class Topics:
         self._deleted: dict[str, int] = {}
         self.version = DataVersion()
         self.is_changed = False
+        # The version's counter when each topic changed, the last changed at the end, and when all did.
+        self._changed_at: dict[str, int] = {}
+        self._all_changed_at = 0
 
     def __len__(self) -> int:
         return len(self._table)
@@ -133,6 +137,13 @@ class Topics:
         """Return all topics with their version, as they go over the wire and into the file."""
         return TopicConfigSerializeWrapper(self.version, dict(self._table))
 
+    def changed_since(self, version: DataVersion) -> TopicConfigSerializeWrapper:
+        """Return the topics that changed since `version`, which must be of this process, with the version of now."""
+        if version.counter < self._all_changed_at:
+            return self.wrapper()
+        news = takewhile(lambda each: each[1] > version.counter, reversed(self._changed_at.items()))
+        return TopicConfigSerializeWrapper(self.version, {name: self._table[name] for name, _ in news})
+
     # -- changes; all of them raise the version
 
     def put(self, config: TopicConfig, *, now: int) -> None:
@@ -142,7 +153,7 @@ class Topics:
             raise self._limits.refuse("topics", f"topic {name!r} was not created")
         self._table[name] = config
         self._deleted.pop(name, None)
-        self._changed(now)
+        self._changed(now, name)
 
     def create_like(self, template: str, topic: str, *, queues: int, sys_flag: int, now: int) -> TopicConfig:
         """Create a topic after its template, as a send to an unknown topic does (behaviour.md B.5).
@@ -178,6 +189,7 @@ class Topics:
         """Forget a topic; an unknown one is forgotten already."""
         if self._table.pop(topic, None) is not None:
             self._deleted[topic] = now
+            self._changed_at.pop(topic, None)
             self._changed(now)
 
     def offer(self, defaults: TopicDefaults, *, now: int) -> bool:
@@ -196,12 +208,13 @@ class Topics:
         for topic in changed:
             self._table[topic.topic_name] = topic
         if changed:
-            self._changed(now)
+            self._changed(now, *(topic.topic_name for topic in changed))
         return bool(changed)
 
     def touch(self, *, now: int) -> None:
         """Raise the version: name servers take over all topics anew."""
         self._changed(now)
+        self._all_changed_at = self.version.counter
 
     def apply_order(self, ordered: Collection[str], *, now: int) -> None:
         """Mark the topics that the name servers list as ordered, and no others (behaviour.md B.2)."""
@@ -209,7 +222,7 @@ class Topics:
         for config in wrong:
             self._table[config.topic_name] = replace(config, order=not config.order)
         if wrong:
-            self._changed(now)
+            self._changed(now, *(config.topic_name for config in wrong))
 
     def adopt(self, queues: Iterable[tuple[str, int]], *, now: int) -> tuple[list[str], list[str]]:
         """Settle the topics that the store has queues of and the register does not know, after a crash.
@@ -226,16 +239,19 @@ class Topics:
         for topic in lost:
             self._table[topic] = _topic(topic, unknown[topic])
         if lost:
-            self._changed(now)
+            self._changed(now, *lost)
         return lost, [topic for topic in unknown if topic in self._deleted]
 
     def forget_deleted(self, before: int) -> None:
         """Forget which topics were deleted before a time (ms): the log holds nothing of them any more."""
         self._deleted = {topic: time for topic, time in self._deleted.items() if time >= before}
 
-    def _changed(self, now: int) -> None:
+    def _changed(self, now: int, *names: str) -> None:
         self.version = DataVersion(self.version.counter + 1, now, self.version.state_version)
         self.is_changed = True
+        for name in names:
+            self._changed_at.pop(name, None)
+            self._changed_at[name] = self.version.counter
 
     # -- the file
 

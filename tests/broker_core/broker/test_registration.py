@@ -18,10 +18,16 @@ from broker_core.namesrv.config import NameServerConfig
 from broker_core.namesrv.server import NameServer
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.clusters import ClusterInfo
-from broker_core.protocol.bodies.topics import TopicConfig
+from broker_core.protocol.bodies.registration import decode_registration
+from broker_core.protocol.bodies.topics import DataVersion, TopicConfig
+from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
-from broker_core.protocol.headers.routes import GetBrokerClusterInfoRequest, PutKvConfigRequest
-from broker_core.remoting import RemotingClient
+from broker_core.protocol.headers.routes import (
+    GetBrokerClusterInfoRequest,
+    PutKvConfigRequest,
+    QueryDataVersionResponse,
+)
+from broker_core.remoting import Connection, Dispatch, RemotingClient, Server
 from tests.support.broker import started
 from tests.support.wait import eventually
 
@@ -73,6 +79,79 @@ async def test_one_that_is_away_does_not_hold_up_the_others_and_is_logged_once(
         assert await registration.register() == 1
 
     assert sum("127.0.0.1:1: not told" in line for line in caplog.text.splitlines()) == 1
+    await client.close()
+    await server.close()
+
+
+class Listening:
+    """A name server that notes which topics it is told of each time, and knows the version of the last time."""
+
+    def __init__(self) -> None:
+        self.told: list[list[str]] = []
+        self.version: DataVersion | None = None
+        dispatch = Dispatch()
+        dispatch.register(RequestCode.REGISTER_BROKER, self._register)
+        dispatch.register(RequestCode.QUERY_DATA_VERSION, self._query)
+        self.server = Server(dispatch, host="127.0.0.1", port=0)
+
+    def _register(self, request: Command, _: Connection) -> Command:
+        wrapper = decode_registration(request.body, compressed=False).topic_config_serialize_wrapper
+        self.told.append(list(wrapper.topic_config_table))
+        self.version = wrapper.data_version
+        return Command.response(ResponseCode.SUCCESS)
+
+    def _query(self, request: Command, _: Connection) -> Command:
+        is_other = bodies.decode(DataVersion, request.body) != self.version
+        return Command.response(ResponseCode.SUCCESS, QueryDataVersionResponse(is_other))
+
+
+async def test_only_what_changed_is_told_to_a_name_server_that_has_the_rest(tmp_path: Path) -> None:
+    listening, client, topics = Listening(), RemotingClient(), topics_in(tmp_path)
+    await listening.server.start()
+    for number in range(500):
+        topics.put(TopicConfig(f"topic-{number}"), now=number)
+    registration = registration_at(topics, client, f"127.0.0.1:{listening.server.port}")
+
+    await registration.register()
+    assert len(listening.told.pop()) == len(topics)
+    await registration.register()
+    assert listening.told.pop() == []
+    for name in ("new", "newer", "new"):
+        topics.put(TopicConfig(name), now=600)
+    topics.delete("topic-7", now=601)
+    await registration.register()
+    assert sorted(listening.told.pop()) == ["new", "newer"]
+    topics.touch(now=602)
+    await registration.register()
+    assert len(listening.told.pop()) == len(topics)
+    listening.version = None
+    await registration.register()
+    assert len(listening.told.pop()) == len(topics)
+
+    await client.close()
+    await listening.server.close()
+
+
+@pytest.mark.parametrize("forgets", ["by itself", "at its end"])
+async def test_a_name_server_that_forgot_us_is_told_everything(tmp_path: Path, forgets: str) -> None:
+    server, client, topics = await name_server(), RemotingClient(), topics_in(tmp_path)
+    port = server.port
+    topics.put(TopicConfig("orders", 4, 4), now=1)
+    registration = registration_at(topics, client, f"127.0.0.1:{port}")
+    await registration.register()
+    topics.put(TopicConfig("invoices", 4, 4), now=2)
+    await registration.register()
+    assert {"orders", "invoices"} <= set(server.routes.topics())
+
+    if forgets == "by itself":
+        server.routes.unregister("broker-a", 0, "127.0.0.1:10911")
+    else:
+        await server.close()
+        server = await name_server(port)
+    topics.put(TopicConfig("returns", 4, 4), now=3)
+    await registration.register()
+
+    assert {"orders", "invoices", "returns"} <= set(server.routes.topics())
     await client.close()
     await server.close()
 
