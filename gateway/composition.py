@@ -98,6 +98,7 @@ class Gateway:
                 ),
                 receipts=Receipts(derive_key(settings.SECRET_KEY)),
                 redis=store,
+                serves_host=lookups.serves_host,
                 limits=self._limits,
             )
             parts.metrics.gauge("gantry_gateway_leases_out", "Leases not settled and not over.", parts.leases.total)
@@ -152,6 +153,7 @@ class Gateway:
         try:
             if path not in DATA_SOCKETS and path not in LIVE_SOCKETS:
                 raise ProblemError(NOT_FOUND, f"No socket is at {path!r}.")
+            self._parts.check_host(headers)
             principal = await self._parts.auth.of_socket(headers, scope["query_string"])
         except Exception as error:  # noqa: BLE001 - the top of a connection
             problem = find_problem(error)

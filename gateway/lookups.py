@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from importlib import import_module
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,6 +15,7 @@ from django.contrib.auth import get_user
 from django.db import close_old_connections
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, parse_cookie
+from django.http.request import split_domain_port, validate_host
 from django.middleware.csrf import CsrfViewMiddleware
 from django.utils import timezone
 from redis.exceptions import RedisError
@@ -71,6 +73,13 @@ def allowed_origin(headers: Headers) -> bool:
         return True
     host = headers.get(b"host", b"").decode("latin-1").lower()
     return urlsplit(origin).netloc.lower() == host or origin in settings.CSRF_TRUSTED_ORIGINS
+
+
+@lru_cache(maxsize=1024)
+def serves_host(host: bytes) -> bool:
+    """Return whether a Host header names this installation: Django's rule, for what never reaches Django."""
+    domain, _ = split_domain_port(host.decode("latin-1"))
+    return bool(domain) and validate_host(domain, settings.ALLOWED_HOSTS)
 
 
 def _find_token(text: str) -> Principal | None:

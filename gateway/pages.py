@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from console.accounts.rights import EVERYTHING
 from gateway import metrics
+from gateway.data.app import RequestIds
 from gateway.data.parts import Parts
 from gateway.health import Health
 from gateway.live.metrics import lag_families
@@ -30,11 +31,12 @@ class Pages:
     def __init__(self, parts: Parts, health: Health) -> None:
         self._parts = parts
         self._health = health
+        self._ids = RequestIds()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         headers = dict(scope["headers"])
-        request_id = headers.get(b"x-request-id", b"").decode("latin-1")[:128]
+        request_id = self._ids.of(headers.get(b"x-request-id"))
         try:
             if scope["method"] not in ("GET", "HEAD"):
                 raise ProblemError(METHOD_NOT_ALLOWED, "This page can be read alone.", headers=[(b"allow", b"GET")])
@@ -46,7 +48,7 @@ class Pages:
                 _log.exception("%s failed", scope["path"])
                 problem = internal(request_id)
             status, answer, body = respond(problem, instance=scope["path"], request_id=request_id)
-        answer.append((b"cache-control", b"no-store"))
+        answer += [(b"cache-control", b"no-store"), (b"x-request-id", request_id.encode())]
         await send({"type": "http.response.start", "status": status, "headers": answer})
         await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
 

@@ -72,8 +72,11 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Return the problem of a request that Django itself refuses."""
-    kind = HOST_NOT_SERVED if isinstance(exception, DisallowedHost) else MALFORMED
-    return _problem(request, ProblemError(kind, str(exception) or "The request cannot be read."))
+    if isinstance(exception, DisallowedHost):
+        host = request.META.get("HTTP_HOST", "")[:100]
+        detail = f"Nothing is served under {host!r}; see GANTRY_ALLOWED_HOSTS."
+        return _problem(request, ProblemError(HOST_NOT_SERVED, detail))
+    return _problem(request, ProblemError(MALFORMED, str(exception) or "The request cannot be read."))
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:

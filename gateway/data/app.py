@@ -90,6 +90,7 @@ class DataPlane:
         """Return the caller; raise unless method, names and rights are in order."""
         if scope["method"] != "POST":
             raise ProblemError(METHOD_NOT_ALLOWED, f"{route.action} takes POST alone.", headers=[(b"allow", b"POST")])
+        self._parts.check_host(headers)
         auth = self._parts.auth
         principal = auth.cached(headers.get(b"authorization", b"")) or await auth.of_request(headers)
         if route.action == "produce":

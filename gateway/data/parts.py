@@ -17,6 +17,7 @@ from gateway.data.receipts import Receipts
 from gateway.data.routing import Route
 from gateway.limits import LeasesOut, Limits, RateLimiter
 from gateway.metrics import Metrics
+from gateway.problems import HOST_NOT_SERVED, ProblemError
 
 Header = tuple[bytes, bytes]
 
@@ -78,6 +79,8 @@ class Parts:
     auth: Authenticator
     receipts: Receipts
     redis: redis.asyncio.Redis
+    serves_host: Callable[[bytes], bool] = lambda _: True
+    """Whether requests to this host name are answered; no foreign page may lead its own name here."""
     limits: Limits = field(default_factory=Limits)
     metrics: Metrics = field(default_factory=Metrics)
     draining: asyncio.Event = field(default_factory=asyncio.Event)
@@ -94,6 +97,13 @@ class Parts:
         self.consume_rate = RateLimiter(self.limits.consume)
         self.leases = LeasesOut(self.limits)
         self.consumers = LeaseConsumers(self.redis)
+
+    def check_host(self, headers: Mapping[bytes, bytes]) -> None:
+        """Raise HOST_NOT_SERVED for a request to a name under which nothing is served."""
+        host = headers.get(b"host")
+        if host is not None and not self.serves_host(host):
+            name = host[:100].decode("latin-1")
+            raise ProblemError(HOST_NOT_SERVED, f"Nothing is served under {name!r}; see GANTRY_ALLOWED_HOSTS.")
 
     @property
     def now_ms(self) -> int:

@@ -19,7 +19,7 @@ from websockets.sync.client import connect as connect_in_thread
 
 from broker_core.client.blocking import BlockingSession
 from gateway import sockets
-from tests.gateway.installation import PASSWORD, Installation, running_installation
+from tests.gateway.installation import PASSWORD, ROOT, Installation, running_installation
 from tests.support.cluster import RunningBroker
 from tests.support.wait import wait_until
 
@@ -128,6 +128,39 @@ def test_ready_names_what_is_not_up(installation: Installation, redis_url: str) 
         wait_until(lambda: client.get("/readyz").status_code == 200)
         assert client.head("/healthz").status_code == 200
         assert client.post("/healthz").status_code == 405
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
+def test_pages_for_machines_carry_the_id_of_the_request(installation: Installation, path: str) -> None:
+    with installation.client(None) as client:
+        assert client.get(path).headers["x-request-id"]
+        assert client.get(path, headers={"X-Request-Id": "probe-7"}).headers["x-request-id"] == "probe-7"
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("POST", "/api/v1/clusters/local/topics/orders/messages"),
+        ("POST", "/api/v1/clusters/local/groups/g/topics/t:receive"),
+        ("GET", "/api/v1/clusters/local/topics"),
+        ("GET", "/topics"),
+        ("POST", "/api/v1/login"),
+    ],
+)
+def test_a_foreign_host_name_is_refused_on_every_plane(installation: Installation, method: str, path: str) -> None:
+    with installation.client() as client:
+        answer = client.request(method, path, headers={"Host": "evil.example"})
+        assert (answer.status_code, answer.json()["code"]) == (400, "HOST_NOT_SERVED")
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert answer.json()["request_id"] == answer.headers["x-request-id"]
+
+
+def test_the_brokers_ports_are_published_on_loopback_alone() -> None:
+    lines = (ROOT / "docker-compose.yml").read_text().splitlines()
+    (ports,) = (line for line in lines if "9876:9876" in line)
+    assert ports.split("ports:")[1].strip() == (
+        '["${GANTRY_PUBLISH:-127.0.0.1}:9876:9876", "${GANTRY_PUBLISH:-127.0.0.1}:10911:10911"]'
+    )
 
 
 def test_metrics_are_for_this_machine_or_for_those_who_may_read(installation: Installation) -> None:
