@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import orjson
 from django.conf import settings
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.fields import empty
 
@@ -29,11 +30,12 @@ ON_DAMAGE: Final = ("skip", "stop")
 
 SCHEDULED_AT: Final = "{{ scheduled_at }}"
 LAST_SUCCESS: Final = "{{ last_success }}"
-_REPLAY: Final = ("source", "target", "limits", "on_damage")
-_RECONCILE: Final = ("left", "right", "by", "compare")
+_REPLAY: Final = ("source", "target", "limits")
+_RECONCILE: Final = ("left", "right", "by", "compare", "order")
 RANGES: Final = ("source", "left", "right")
 BY: Final = ("key", "unique_id", "body", "source")
 COMPARE: Final = ("body", "none")
+FIELDS: Final = ("body", "tag", "keys", "properties")
 
 
 class BoundField(MomentField):
@@ -44,6 +46,30 @@ class BoundField(MomentField):
         if self.context.get("is_scheduled") and value in (SCHEDULED_AT, LAST_SUCCESS):
             return value
         return super().to_internal_value(value)
+
+
+@extend_schema_field(
+    {
+        "oneOf": [
+            {"type": "string", "enum": list(COMPARE)},
+            {"type": "array", "items": {"type": "string", "enum": list(FIELDS)}, "maxItems": len(FIELDS)},
+        ],
+        "description": "The fields that are compared; none to look only for what is missing or comes too often.",
+    }
+)
+class CompareField(serializers.Field[Any, Any, Any, Any]):
+    """Fields of a message, or one of two words."""
+
+    _fields = serializers.ListField(child=serializers.ChoiceField(FIELDS), max_length=len(FIELDS))
+    _word = serializers.ChoiceField(COMPARE)
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Return the list or the word."""
+        return self._fields.run_validation(data) if isinstance(data, list) else self._word.run_validation(data)
+
+    def to_representation(self, value: Any) -> Any:
+        """Return it as it is."""
+        return value
 
 
 class RangeSerializer(serializers.Serializer[Any]):
@@ -105,7 +131,10 @@ class JobRequestSerializer(serializers.Serializer[Any]):
     left = RangeSerializer(required=False)
     right = RangeSerializer(required=False)
     by = serializers.ChoiceField(BY, required=False)
-    compare = serializers.ChoiceField(COMPARE, required=False)
+    compare = CompareField(required=False)
+    order = serializers.BooleanField(
+        required=False, help_text="Whether the messages of a key must come in the same order on both sides."
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Hold the parts against the type, and the topics against the cluster."""

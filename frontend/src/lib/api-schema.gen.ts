@@ -1057,8 +1057,6 @@ export interface components {
             next_cursor: string | null;
             total: number | null;
         };
-        /** @enum {string} */
-        CompareEnum: "body" | "none";
         /** @description How far a job is. */
         Counters: {
             /** @description What the filter lets through; null until counted. */
@@ -1328,7 +1326,10 @@ export interface components {
             left?: components["schemas"]["RangeRequest"];
             right?: components["schemas"]["RangeRequest"];
             by?: components["schemas"]["ByEnum"];
-            compare?: components["schemas"]["CompareEnum"];
+            /** @description The fields that are compared; none to look only for what is missing or comes too often. */
+            compare?: ("body" | "none") | ("body" | "tag" | "keys" | "properties")[];
+            /** @description Whether the messages of a key must come in the same order on both sides. */
+            order?: boolean;
         };
         /** @enum {string} */
         JobState: "queued" | "running" | "succeeded" | "partial" | "failed" | "cancelled";
@@ -1877,7 +1878,10 @@ export interface components {
             left?: components["schemas"]["RangeRequest"];
             right?: components["schemas"]["RangeRequest"];
             by?: components["schemas"]["ByEnum"];
-            compare?: components["schemas"]["CompareEnum"];
+            /** @description The fields that are compared; none to look only for what is missing or comes too often. */
+            compare?: ("body" | "none") | ("body" | "tag" | "keys" | "properties")[];
+            /** @description Whether the messages of a key must come in the same order on both sides. */
+            order?: boolean;
         };
         /** @description RFC 9457 problem details. */
         Problem: {

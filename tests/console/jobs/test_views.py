@@ -42,6 +42,9 @@ def test_a_cancelled_job_goes_on_in_its_own_row(cast: Cast, job: Job) -> None:
         ({"type": "reconcile", "left": {"topic": "a"}, "right": {"topic": "b"}, "limits": {}}, "#/limits"),
         ({"type": "replay", "source": {"topic": "a"}, "target": {"topic": "a"}}, "#/target/topic"),
         ({"type": "mow"}, "#/type"),
+        ({"type": "replay", "source": {"topic": "a"}, "target": {"topic": "b"}, "order": True}, "#/order"),
+        ({"type": "replay", "source": {"topic": "a"}, "target": {"topic": "b"}, "on_damage": "weep"}, "#/on_damage"),
+        ({"type": "reconcile", "left": {"topic": "a"}, "right": {"topic": "b"}, "compare": "luck"}, "#/compare"),
         (
             {
                 "type": "replay", "target": {"topic": "b"},
