@@ -1,4 +1,4 @@
-"""Starts the children in order, restarts one that dies and says so, stops all in reverse order."""
+"""Starts the children in order, restarts one that dies and says so, stops those that use others before the others."""
 
 from __future__ import annotations
 
@@ -58,15 +58,20 @@ class Supervisor:
         self._watchers.append(asyncio.create_task(self._watch(child), name=f"watch {child.name}"))
 
     async def stop(self) -> None:
-        """Stop all children, the last started first."""
+        """Stop all children: those that use the others together, then the others, the last started first."""
         self._stopping = True
         for watcher in self._watchers:
             watcher.cancel()
         await asyncio.gather(*self._watchers, return_exceptions=True)
-        for child in reversed(self._plan.children):
-            process = self._running.pop(child.name, None)
-            if process is not None:
-                await process.stop()
+        used, users = self.in_two_steps()
+        await asyncio.gather(*(self._stop(child) for child in users))
+        for child in reversed(used):
+            await self._stop(child)
+
+    async def _stop(self, child: Child) -> None:
+        process = self._running.pop(child.name, None)
+        if process is not None:
+            await process.stop()
 
     async def _launch(self, child: Child) -> ChildProcess:
         try:

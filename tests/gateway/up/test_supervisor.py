@@ -25,8 +25,9 @@ STUBBORN = (
 )
 
 
-def child(name: str, program: str, *, stop_seconds: float = 5) -> Child:
-    return Child(name, (sys.executable, "-c", program), ready="line", stop_seconds=stop_seconds)
+def child(name: str, program: str, *, stop_seconds: float = 5, needs_database: bool = True) -> Child:
+    command = (sys.executable, "-c", program)
+    return Child(name, command, ready="line", stop_seconds=stop_seconds, needs_database=needs_database)
 
 
 @asynccontextmanager
@@ -73,19 +74,38 @@ async def test_a_child_that_does_not_stop_in_its_time_is_killed_and_said_so() ->
     assert "worker did not stop within" in out.getvalue()
 
 
-async def test_children_stop_in_reverse_order(tmp_path: Path) -> None:
+def noting(ends: Path, name: str, *, after: str = "") -> str:
+    """Return a program that notes its end; with `after`, once another has noted that it was told to end."""
+    return (
+        "import os, signal, sys, time\n"
+        f"def note(text):\n    with open({str(ends)!r}, 'a') as file: file.write(text + ' ')\n"
+        f"def end(*_):\n    note('told-{name}')\n"
+        f"    while {after!r} and {after!r} not in open({str(ends)!r}).read(): time.sleep(0.01)\n"
+        f"    note({name!r})\n    sys.exit(0)\n"
+        "signal.signal(signal.SIGTERM, end)\nprint('ready', flush=True)\ntime.sleep(60)\n"
+    )
+
+
+async def test_what_others_use_stops_after_them_the_last_started_first(tmp_path: Path) -> None:
     ends = tmp_path / "ends"
+    used = [child(name, noting(ends, name), needs_database=False) for name in ("redis", "broker")]
 
-    def noting(name: str) -> str:
-        return (
-            "import signal, sys, time\n"
-            f"def end(*_):\n    open({str(ends)!r}, 'a').write({name!r} + ' ')\n    sys.exit(0)\n"
-            "signal.signal(signal.SIGTERM, end)\nprint('ready', flush=True)\ntime.sleep(60)\n"
-        )
-
-    async with supervising(child("redis", noting("redis")), child("gateway", noting("gateway"))):
+    async with supervising(*used, child("gateway", noting(ends, "gateway"))):
         pass
-    assert ends.read_text().split() == ["gateway", "redis"]
+
+    assert [each for each in ends.read_text().split() if not each.startswith("told-")] == ["gateway", "broker", "redis"]
+
+
+async def test_those_that_use_the_others_stop_together(tmp_path: Path) -> None:
+    ends = tmp_path / "ends"
+    gateway = child("gateway", noting(ends, "gateway", after="told-sampler"))
+    sampler = child("sampler", noting(ends, "sampler", after="told-gateway"))
+
+    async with supervising(gateway, sampler) as (_, out):
+        pass
+
+    assert set(ends.read_text().split()) == {"told-gateway", "told-sampler", "gateway", "sampler"}
+    assert "did not stop" not in out.getvalue()
 
 
 async def test_what_a_killed_child_left_behind_is_ended_with_it(tmp_path: Path) -> None:
