@@ -196,9 +196,10 @@ class Reader:
         listed = self._listed or []
         named = {(broker.name, broker.broker_id) for broker in listed}
         taken = {broker.addr for broker in listed}
-        cluster = next((broker.cluster for broker in listed), "")
+        # Of the one that left just now the watch goes on: it knows since when nothing was heard.
+        watched = {(broker.name, broker.addr): broker for broker in self._watches}
         return set(listed) | {
-            BrokerAddress(cluster, known.name, number, address)
+            watched.get((known.name, address)) or BrokerAddress("", known.name, number, address)
             for known in self._known.values()
             for number, address in known.addresses.items()
             if number == MASTER_ID and (known.name, number) not in named and address not in taken

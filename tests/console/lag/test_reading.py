@@ -93,6 +93,7 @@ async def test_a_broker_that_leaves_the_route_takes_no_truth_with_it(tmp_path: P
             # Then what it holds is unknown and named, though the name server lists one broker, which answers
             expect_broker_b_missing(shown)
             assert shown.groups["billing"]["last_known"]["lag"] == 6
+            assert shown.overview["missing"][0]["since"] == shown.overview["at"]
         # And so for a process that never saw it
         async with following(address, memory) as second:
             shown = await second.step()
