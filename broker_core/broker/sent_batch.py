@@ -4,28 +4,36 @@ from __future__ import annotations
 
 from typing import Final
 
+from broker_core.broker import sent_text
 from broker_core.broker.errors import MessageIllegal
-from broker_core.broker.sent_text import settled_pairs
+from broker_core.native import native
 from broker_core.protocol import properties as names
 from broker_core.protocol.batch import decode_batch, encode_batch
+from broker_core.protocol.errors import MalformedBatch
 from broker_core.protocol.message import Message
-from broker_core.protocol.properties import parse_properties
 
-# Where none of these bytes is, no message has such a property; a body may hold them by chance, and costs a look.
-_SIGNS: Final = (b"POP_CK", b"1ST_POP_TIME", b"TIMER_DEL", b"DELAY\x01", b"TRAN_MSG\x01")
+
+def _asks_for_nothing(body: bytes) -> bool:
+    """Say whether the messages of a batch ask for nothing but to be stored, as far as their properties say.
+
+    True for a body that cannot be read too: whoever stores it says what is wrong with it.
+    """
+    try:
+        entries = decode_batch(body)
+    except MalformedBatch:
+        return True
+    return all(sent_text.asks_for_nothing(entry.properties) for entry in entries)
+
+
+asks_for_nothing: Final = native.batch_asks_for_nothing if native else _asks_for_nothing
 
 
 def settled_batch(body: bytes) -> bytes:
-    """Return the batch with what may be stored of its messages; raise like `settled_pairs`, and for a delay.
-
-    Raises MalformedBatch too, for a body that cannot be read.
-    """
-    if not any(sign in body for sign in _SIGNS):
+    """Return the batch with what may be stored of its messages; raise like `settled_pairs`, and for a delay."""
+    if asks_for_nothing(body):
         return body
     entries = decode_batch(body)
-    pairs = [settled_pairs(entry.properties) for entry in entries]
+    pairs = [sent_text.settled_pairs(entry.properties) for entry in entries]
     if any(names.DELAY in each for each in pairs):
         raise MessageIllegal("a message of a batch asks for a delay; it has to be sent alone")
-    if all(each == parse_properties(entry.properties) for entry, each in zip(entries, pairs, strict=True)):
-        return body
     return encode_batch(Message("", entry.body, each, entry.flag) for entry, each in zip(entries, pairs, strict=True))

@@ -37,11 +37,15 @@ settle: Final = native.settle_text if native else _settle
 
 def is_plain(text: str) -> bool:
     """Say whether a send with the property string `text` asks for nothing but to be stored."""
+    return asks_for_nothing(text) and _CLUSTER not in PAIR_END + text
+
+
+def asks_for_nothing(text: str) -> bool:
+    """Say the same of a text that may name a cluster already."""
     marked = PAIR_END + text
     return (
         _DELAY not in marked
         and _TRAN_MSG not in marked
-        and _CLUSTER not in marked
         and _POP_CK not in marked
         and _FIRST_POP_TIME not in marked
         and _TIMER not in marked

@@ -100,6 +100,9 @@ class Native(Protocol):
         Returns its bytes; 0 if it would end behind `limit`, -1 if its properties are too long.
         """
 
+    def batch_asks_for_nothing(self, body: bytes, /) -> bool:
+        """Twin of `broker.sent_batch.asks_for_nothing`."""
+
     def measure_batch(self, body: bytes, common: str, /) -> tuple[int, int, int, int] | None:
         """Return messages, bytes of all bodies and texts, longest body, longest text; None for an unsound body.
 

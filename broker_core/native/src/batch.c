@@ -72,6 +72,29 @@ PyObject *native_measure_batch(PyObject *module, PyObject *const *args, Py_ssize
     return Py_BuildValue("nnnn", many, bytes, longest_body, longest_text);
 }
 
+/* batch_asks_for_nothing(body) -> whether no message of it has a property that asks for more than to be stored, or the
+ * body is not sound: whoever stores it says what is wrong with it */
+PyObject *native_batch_asks_for_nothing(PyObject *module, PyObject *body)
+{
+    Span rest;
+    if (read_bytes(body, &rest) < 0)
+        return NULL;
+    int asks = 0;
+    while (rest.size > 0) {
+        Entry entry;
+        if (!next_entry(&rest, &entry))
+            Py_RETURN_TRUE;
+        if (!check_utf8(entry.text)) {
+            if (!PyErr_ExceptionMatches(PyExc_UnicodeDecodeError))
+                return NULL;
+            PyErr_Clear();
+            Py_RETURN_TRUE;
+        }
+        asks = asks || text_asks_for_more(entry.text);
+    }
+    return PyBool_FromLong(!asks);
+}
+
 /* A text in two parts, put together for `put_record`. */
 static Span whole_text(uint8_t scratch[LONGEST_PROPERTIES], Span text, Span common)
 {

@@ -11,6 +11,7 @@ static PyMethodDef functions[] = {
     {"crc32", native_crc32, METH_O, "The checksum of bytes, as zlib computes it."},
     {"pack_units", native_pack_units, METH_O, "Units of a consume queue."},
     {"sync_file", native_sync_file, METH_O, "Wait until a file's data is on the disk."},
+    {"batch_asks_for_nothing", native_batch_asks_for_nothing, METH_O, "Say whether a batch need only be stored."},
     FAST(cut_frames, "Cut bytes into frames."),
     FAST(decode_fields, "Make a header of its text form."),
     FAST(decode_header, "Read a usual JSON header."),

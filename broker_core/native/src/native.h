@@ -101,6 +101,7 @@ void put_record(uint8_t *at, const Record *record, const Origin *origin, uint32_
 PyObject *native_write_record(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
 /* batch.c */
+PyObject *native_batch_asks_for_nothing(PyObject *module, PyObject *body);
 PyObject *native_measure_batch(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *native_write_batch(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *native_format_ids(PyObject *module, PyObject *const *args, Py_ssize_t count);
@@ -113,6 +114,7 @@ typedef struct {
 int text_span(PyObject *text, Span *span);
 int read_marks(Span text, Marks *marks);
 int check_utf8(Span text);
+int text_asks_for_more(Span text);
 int hash_text(Span text, uint32_t *hash);
 PyObject *native_settle_text(PyObject *module, PyObject *const *args, Py_ssize_t count);
 

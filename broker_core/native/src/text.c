@@ -146,6 +146,31 @@ static int begins_with(Span pair, const char *name)
     return pair.size >= size && memcmp(pair.bytes, name, (size_t)size) == 0;
 }
 
+static int asks_for_more(Span pair)
+{
+    Span value;
+    switch (pair.size > 0 ? *pair.bytes : 0) {
+    case 'D':
+        return is_called(pair, "DELAY", &value);
+    case 'T':
+        return is_called(pair, "TRAN_MSG", &value) || begins_with(pair, "TIMER_DEL");
+    case 'P':
+        return begins_with(pair, "POP_CK");
+    case '1':
+        return begins_with(pair, "1ST_POP_TIME");
+    default:
+        return 0;
+    }
+}
+
+int text_asks_for_more(Span text)
+{
+    while (text.size > 0)
+        if (asks_for_more(next_pair(&text)))
+            return 1;
+    return 0;
+}
+
 /* settle_text(text, pair) -> (text to store, whether the sender waits) or None if the text is not plain */
 PyObject *native_settle_text(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
@@ -167,12 +192,7 @@ PyObject *native_settle_text(PyObject *module, PyObject *const *args, Py_ssize_t
                 Py_RETURN_NONE; /* more than one */
             gone = each;
             waits = value.size == 0 || says_true(value);
-        } else if ((first == 'D' && is_called(each, "DELAY", &value)) ||
-                   (first == 'T' && is_called(each, "TRAN_MSG", &value)) ||
-                   (first == 'C' && is_called(each, "CLUSTER", &value)) ||
-                   (first == 'P' && begins_with(each, "POP_CK")) ||
-                   (first == '1' && begins_with(each, "1ST_POP_TIME")) ||
-                   (first == 'T' && begins_with(each, "TIMER_DEL"))) {
+        } else if (asks_for_more(each) || (first == 'C' && is_called(each, "CLUSTER", &value))) {
             Py_RETURN_NONE;
         }
     }

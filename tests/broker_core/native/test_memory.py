@@ -55,6 +55,7 @@ def _calls() -> list[Callable[[], object]]:
         lambda: compiled.encode_frame_head(1, {"a": "b" * 3000}, 0, 0, "é" * 2000, "JAVA", 1, 0),
         fails(lambda: compiled.encode_frame_head(1, {"a": "\ud800"}, 0, 0, None, "JAVA", 1, 0)),
         lambda: compiled.measure_batch(body, "common"),
+        lambda: compiled.batch_asks_for_nothing(body),
         lambda: compiled.measure_batch(body[:-1], "common"),
         lambda: compiled.write_batch(into, 0, "topic", TOPIC, body, "KEYS\x01k", 1, origin, 3, 40, 0, 0),
         fails(lambda: compiled.write_batch(into, 4090, "topic", TOPIC, body, "KEYS\x01k", 1, origin, 3, 40, 0, 0)),

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from broker_core.broker import sent_batch
 from broker_core.protocol import message_id, record
 from broker_core.protocol.batch import BatchEntry, decode_batch, encode_batch
 from broker_core.protocol.errors import MalformedBatch, MalformedProperties
@@ -84,6 +85,13 @@ def body_of(entries: list[BatchEntry]) -> bytes:
         properties = text.encode()
         parts += [struct.pack(">iiiii", 0, 0, 0, flag, len(body)), body, struct.pack(">h", len(properties)), properties]
     return b"".join(parts)
+
+
+@given(ENTRIES, st.data())
+def test_batch_looked_at_for_what_it_asks(entries: list[BatchEntry], data: st.DataObject) -> None:
+    body = body_of(entries)
+    for each in (body, body[: data.draw(st.integers(0, len(body)))], _with_byte(body, data)):
+        assert compiled.batch_asks_for_nothing(each) == sent_batch._asks_for_nothing(each)
 
 
 @given(ENTRIES, TEXTS, ORIGIN, st.integers(0, 1 << 40), st.sampled_from([0, 1, 2, 0x30]), st.sampled_from(QUEUES))
