@@ -12,6 +12,9 @@ from django.http import Http404, HttpResponse
 from rest_framework import exceptions
 from rest_framework.views import set_rollback
 
+from console.accounts.models import User
+from console.accounts.permissions import actor_of
+from console.audit.refusals import record_refusal
 from console.errors import NotServed
 from gateway.problems import (
     ALREADY_EXISTS,
@@ -71,6 +74,8 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> HttpRespo
         _log.error("request %s: %s %s failed", request_id, request.method, request.path, exc_info=error)
         problem = internal(request_id)
     set_rollback()
+    if problem.kind is FORBIDDEN and isinstance(request.user, User):
+        record_refusal(actor_of(request), f"access.{request.method.lower()}", request.path, problem.detail)
     status, headers, body = respond(problem, instance=request.path, request_id=request_id)
     response = HttpResponse(body, status=status)
     for name, value in headers:

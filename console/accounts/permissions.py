@@ -9,6 +9,7 @@ from rest_framework.exceptions import PermissionDenied
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
+from console.accounts.addresses import address_of
 from console.accounts.models import Token, User
 from console.accounts.rights import ANYTHING, EVERYTHING, Unnamed, Verb, may
 from console.audit.record import Actor
@@ -79,4 +80,5 @@ def actor_of(request: Request) -> Actor:
         user_id=user.pk,
         token=None if token is None else token.name,
         request_id=getattr(request, "request_id", ""),
+        address=address_of(request),
     )

@@ -9,6 +9,7 @@ from rest_framework import serializers
 
 from console.accounts.models import RoleChoice, Token, User
 from console.accounts.rights import SCOPE_FORM, VERBS, is_scope
+from console.accounts.usernames import fault_of
 from console.etags import etag
 from console.fields import MomentField
 
@@ -72,6 +73,13 @@ class UserCreateSerializer(serializers.Serializer[Any]):
     password = serializers.CharField(max_length=1000, trim_whitespace=False)
     role = serializers.ChoiceField(RoleChoice.choices)
 
+    def validate_username(self, username: str) -> str:
+        """Refuse a name that looks like another one."""
+        fault = fault_of(username)
+        if fault is not None:
+            raise serializers.ValidationError(fault)
+        return username
+
 
 class UserChangeSerializer(serializers.Serializer[Any]):
     """What to change about a user; absent means as it is."""
@@ -79,6 +87,10 @@ class UserChangeSerializer(serializers.Serializer[Any]):
     role = serializers.ChoiceField(RoleChoice.choices, required=False)
     is_active = serializers.BooleanField(required=False)
     password = serializers.CharField(max_length=1000, trim_whitespace=False, required=False)
+    end_sessions = serializers.BooleanField(
+        default=False, help_text="Sign the user out everywhere; a new password does so by itself."
+    )
+    revoke_tokens = serializers.BooleanField(default=False, help_text="Revoke all tokens of the user.")
 
 
 class TokenSerializer(serializers.ModelSerializer[Token]):

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.password_validation import validate_password
+from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
@@ -45,7 +47,7 @@ def add_user(by: Actor, *, username: str, password: str, role: str) -> User:
 
 
 def change_user(by: Actor, user: User, changes: Mapping[str, Any]) -> User:
-    """Change role, activity or password of a user; raise LastAdmin if nobody would be left."""
+    """Change role, activity or password of a user, end sessions and tokens; raise LastAdmin if nobody would be left."""
     if changes.get("password"):
         _set_password(user, changes["password"])
     return _change_user(by, user, changes)
@@ -61,6 +63,11 @@ def _change_user(by: Actor, user: User, changes: Mapping[str, Any]) -> User:
         _refuse_without_admin(user)
     user.save()
     after = _user_state(user) | ({"password": "changed"} if changes.get("password") else {})
+    if changes.get("end_sessions"):
+        after["sessions_ended"] = _end_sessions(user)
+    if changes.get("revoke_tokens"):
+        for token in user.tokens.all():
+            remove_token(by, token)
     record(by, "user.update", f"users/{user.username}", before=before, after=after)
     return user
 
@@ -91,6 +98,16 @@ def _set_password(user: User, password: str) -> None:
     validate_password(password, user)
     with hashing():
         user.set_password(password)
+
+
+def _end_sessions(user: User) -> int:
+    """End all sessions of a user; return how many there were."""
+    ended = 0
+    for session in Session.objects.filter(expire_date__gt=timezone.now()).iterator():
+        if session.get_decoded().get(SESSION_KEY) == str(user.pk):
+            session.delete()
+            ended += 1
+    return ended
 
 
 def choose_language(user: User, language: str | None) -> None:

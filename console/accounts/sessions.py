@@ -23,6 +23,7 @@ from console.accounts.rights import rights
 from console.accounts.serializers import LoginSerializer, MeChangeSerializer, MeSerializer, PasswordSerializer
 from console.api_view import ApiView
 from console.audit.record import Actor, record
+from console.audit.refusals import record_refusal
 
 TAGS = ["session"]
 
@@ -42,7 +43,7 @@ class LoginView(ApiView):
         form = LoginSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         username, address = form.validated_data["username"], address_of(request)
-        by = Actor(name=username, request_id=getattr(request, "request_id", ""))
+        by = Actor(name=username, request_id=getattr(request, "request_id", ""), address=address)
         _count_guess(by, "session.login", username, address)
         with hashing():
             user = authenticate(request._request, username=username, password=form.validated_data["password"])
@@ -68,6 +69,9 @@ class LogoutView(ApiView):
     @extend_schema(operation_id="logout", tags=TAGS, request=None, responses={204: None})
     def post(self, request: Request) -> Response:
         """End the session."""
+        user = _user(request)
+        if request.auth is None:
+            record(actor_of(request), "session.logout", f"users/{user.username}")
         logout(request._request)
         return Response(status=204)
 
@@ -107,6 +111,7 @@ class PasswordView(ApiView):
         try:
             services.change_password(by, user, **form.validated_data)
         except services.WrongPassword as error:
+            record(by, "user.password", f"users/{user.username}", result="refused")
             raise exceptions.ValidationError({"current": str(error)}) from error
         except DjangoValidationError as error:
             raise exceptions.ValidationError({"new": error.messages}) from error
@@ -131,6 +136,7 @@ def _count_guess(by: Actor, action: str, username: str, address: str) -> None:
     """Count a guess at a password; raise Throttled while the next one has to wait."""
     wait = login_limit.reserve(username, address)
     if wait is not None:
+        record_refusal(by, action, f"users/{username}", "too many wrong passwords")
         raise exceptions.Throttled(wait, "Too many wrong passwords.")
 
 

@@ -83,7 +83,7 @@ class UserView(ApiView):
         responses=UserSerializer,
     )
     def patch(self, request: Request, user_id: int) -> Response:
-        """Change role, activity or password of a user."""
+        """Change role, activity or password of a user; end the user's sessions and tokens if asked."""
         user = get_object_or_404(User, pk=user_id)
         match(request, UserSerializer(user).data)
         form = UserChangeSerializer(data=request.data)

@@ -33,6 +33,7 @@ class AuditRecord(models.Model):
     resource = models.CharField(max_length=400, db_index=True)
     result = models.CharField(max_length=16)
     request_id = models.CharField(max_length=64, blank=True)
+    address = models.CharField(max_length=64, blank=True, default="")
     before = models.JSONField(null=True)
     after = models.JSONField(null=True)
 

@@ -15,12 +15,13 @@ Result = Literal["ok", "refused", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who acts: a user or a part of the system, by which token, in which request."""
+    """Who acts: a user or a part of the system, by which token, in which request, from which address."""
 
     name: str
     user_id: int | None = None
     token: str | None = None
     request_id: str = ""
+    address: str = ""
 
     @classmethod
     def system(cls, part: str) -> Actor:
@@ -50,6 +51,7 @@ def record(
         resource=resource[:400],
         result=result,
         request_id=by.request_id[:64],
+        address=by.address[:64],
         before=None if before is None else dict(before),
         after=None if after is None else dict(after),
     )

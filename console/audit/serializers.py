@@ -18,10 +18,23 @@ class AuditRecordSerializer(serializers.ModelSerializer[AuditRecord]):
     token = serializers.CharField(allow_null=True)
     result = serializers.ChoiceField(RESULTS)
     request_id = serializers.CharField()
+    address = serializers.CharField(help_text="Of the client; empty for what Gantry does by itself.")
     before = serializers.DictField(allow_null=True)
     after = serializers.DictField(allow_null=True)
 
     class Meta:
         model = AuditRecord
-        fields = ("id", "at", "actor", "token", "action", "resource", "result", "request_id", "before", "after")
+        fields = (
+            "id",
+            "at",
+            "actor",
+            "token",
+            "action",
+            "resource",
+            "result",
+            "request_id",
+            "address",
+            "before",
+            "after",
+        )
         read_only_fields = fields

@@ -871,8 +871,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change role, activity or password of a user.
-         * @description Change role, activity or password of a user.
+         * Change role, activity or password of a user; end the user's sessions and tokens if asked.
+         * @description Change role, activity or password of a user; end the user's sessions and tokens if asked.
          */
         patch: operations["updateUser"];
         trace?: never;
@@ -986,6 +986,8 @@ export interface components {
             readonly resource: string;
             result: components["schemas"]["AuditResult"];
             request_id: string;
+            /** @description Of the client; empty for what Gantry does by itself. */
+            address: string;
             before: {
                 [key: string]: unknown;
             } | null;
@@ -1573,6 +1575,16 @@ export interface components {
             role?: components["schemas"]["Role"];
             is_active?: boolean;
             password?: string;
+            /**
+             * @description Sign the user out everywhere; a new password does so by itself.
+             * @default false
+             */
+            end_sessions: boolean;
+            /**
+             * @description Revoke all tokens of the user.
+             * @default false
+             */
+            revoke_tokens: boolean;
         };
         /** @description Messages of a queue from an offset on, and the bounds of the queue. */
         QueuePage: {

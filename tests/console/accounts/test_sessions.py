@@ -19,6 +19,7 @@ from rest_framework.test import APIClient
 from console.accounts import hashing, login_limit
 from console.accounts.addresses import address_of
 from console.audit.models import AuditRecord
+from console.audit.refusals import refusals
 from tests.support.cast import PASSWORD, Cast
 from tests.support.wait import wait_until
 
@@ -28,6 +29,7 @@ def few_guesses(redis_of_test: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody has guessed before, and three guesses are enough: each costs what a password is meant to cost."""
     with redis.Redis.from_url(redis_of_test) as store:
         store.flushdb()
+    refusals._told.clear()
     login_limit._own.__init__()  # type: ignore[misc]
     monkeypatch.setattr(login_limit, "PER_NAME", 3)
 
@@ -208,6 +210,22 @@ def test_who_went_out_is_a_stranger(cast: Cast) -> None:
     browser = cast.browser("viewer")
     assert browser.post("/api/v1/logout").status_code == 204
     assert browser.get("/api/v1/me").status_code == 401
+
+
+def test_going_out_wrong_passwords_and_waiting_guessers_are_written_down(cast: Cast, stranger: Any) -> None:
+    browser = cast.browser("viewer")
+    body = {"current": "guess", "new": "another horse battery"}
+    assert browser.post("/api/v1/me/password", body, format="json").status_code == 422
+    assert browser.post("/api/v1/logout").status_code == 204
+    for _ in range(login_limit.PER_NAME + 2):
+        sign_in(stranger, "operator", "guess")
+    told = AuditRecord.objects.filter(address="127.0.0.1").values_list("actor", "action", "result", "after")
+    assert list(told)[::-1] == [
+        ("viewer", "user.password", "refused", None),
+        ("viewer", "session.logout", "ok", None),
+        *[("operator", "session.login", "refused", None)] * login_limit.PER_NAME,
+        ("operator", "session.login", "refused", {"reason": "too many wrong passwords"}),
+    ]
 
 
 def test_a_new_password_ends_all_sessions_but_this_one(cast: Cast) -> None:

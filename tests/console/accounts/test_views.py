@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 from asgiref.sync import async_to_sync
 from django.utils import timezone
+from rest_framework.test import APIClient
 
 from console.accounts import tickets
 from console.accounts.models import Token, User
 from console.audit.models import AuditRecord
 from console.fields import moment
-from tests.support.cast import Cast
+from tests.support.cast import PASSWORD, Cast
 
 
 def test_admins_add_change_and_remove_users(cast: Cast) -> None:
@@ -37,6 +38,33 @@ def test_a_name_is_taken_whatever_its_case(cast: Cast) -> None:
     body = {"username": "ADMIN", "password": "correct horse", "role": "viewer"}
     answer = cast.browser("admin").post("/api/v1/users", body, format="json")
     assert (answer.status_code, answer.json()["code"]) == (409, "ALREADY_EXISTS")
+
+
+def test_an_admin_signs_somebody_out_everywhere_and_revokes_the_tokens(cast: Cast, stranger: Any) -> None:
+    admin, program = cast.browser("admin"), cast.program("operator")
+    here, other = APIClient(), APIClient()
+    for client, name in ((here, "operator"), (other, "viewer")):
+        signed = client.post("/api/v1/login", {"username": name, "password": PASSWORD}, format="json")
+        assert signed.status_code == 200
+    path = f"/api/v1/users/{cast['operator'].pk}"
+    assert admin.patch(path, {"end_sessions": True}, format="json", headers=ANY).status_code == 200
+    assert here.get("/api/v1/me").status_code == 401
+    assert program.get("/api/v1/me").status_code == 200
+    body = {"revoke_tokens": True, "password": "another horse battery"}
+    assert admin.patch(path, body, format="json", headers=ANY).status_code == 200
+    assert program.get("/api/v1/me").status_code == 401
+    assert other.get("/api/v1/me").status_code == 200
+    told = list(AuditRecord.objects.filter(actor="admin").values_list("action", flat=True))
+    assert told[::-1] == ["user.update", "token.delete", "user.update"]
+
+
+ANY = {"If-Match": "*"}
+
+
+def test_a_name_that_looks_like_another_is_refused(cast: Cast) -> None:
+    body = {"username": "\u0430dmin", "password": PASSWORD, "role": "viewer"}
+    answer = cast.browser("admin").post("/api/v1/users", body, format="json")
+    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "#/username")
 
 
 def test_the_last_admin_cannot_be_removed(cast: Cast) -> None:

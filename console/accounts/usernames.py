@@ -1,0 +1,31 @@
+"""Names of users that cannot be taken for others' names."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Final
+
+# What people do write together; anything else in one name is there to deceive (Unicode's "highly restrictive").
+_TOGETHER: Final = (
+    frozenset({"LATIN", "CJK", "HIRAGANA", "KATAKANA"}),
+    frozenset({"LATIN", "CJK", "BOPOMOFO"}),
+    frozenset({"LATIN", "CJK", "HANGUL"}),
+)
+
+
+def fault_of(username: str) -> str | None:
+    """Return why a name could be taken for another one, None when it could not."""
+    if unicodedata.normalize("NFKC", username) != username:
+        return "letters must be in their usual form (Unicode NFKC), since others look the same"
+    others = [letter for letter in username if not letter.isascii()]
+    if any(not letter.isalpha() for letter in others):
+        return "beside letters, only ASCII digits and @ . + - _ are allowed, since others look the same"
+    scripts = {_script(letter) for letter in username if letter.isalpha()}
+    if len(scripts) > 1 and not any(scripts <= each for each in _TOGETHER):
+        return f"letters of {', '.join(sorted(each.title() for each in scripts))} in one name look like another name"
+    return None
+
+
+def _script(letter: str) -> str:
+    """Return the first word of a letter's name, which is its script: ``CYRILLIC SMALL LETTER A``."""
+    return unicodedata.name(letter, "UNKNOWN").partition(" ")[0].partition("-")[0]
