@@ -1,4 +1,4 @@
-import type { Group, GroupQueue, GroupSummary, Job, Me, Message, MessageSearch, MessageSummary, Topic } from "@/lib/api-types"
+import type { Broker, Group, GroupQueue, GroupSummary, Job, Me, Message, MessageSearch, MessageSummary, Overview, Topic } from "@/lib/api-types"
 
 /** Builders say what matters to a test and hide the rest. */
 const AT = "2026-11-21T06:31:07.412Z"
@@ -73,6 +73,48 @@ export const group = (name: string, overrides: Partial<Group> = {}): Group => ({
   at: AT,
   queues: [queue(0)],
   config: { consume_enabled: true, consume_broadcast_enabled: false, retry_queue_nums: 1, retry_max_times: 16 },
+  ...overrides,
+})
+
+export const overview = (overrides: Partial<Overview> = {}): Overview => ({
+  at: AT,
+  in_rate: 10,
+  out_rate: 10,
+  total_lag: 0,
+  lag_unknown_groups: 0,
+  oldest_unconsumed_ms: null,
+  oldest_group: null,
+  groups_behind: 0,
+  groups_timed: 0,
+  dead_letters: 0,
+  dead_letter_groups: 0,
+  disk_used_ratio: 0.2,
+  disk_days_to_full: null,
+  uptime_ms: 60_000,
+  brokers: [broker("broker-a")],
+  brokers_answering: 1,
+  topics: 3,
+  groups: 2,
+  worst_groups: [],
+  missing: [],
+  unknown_reason: null,
+  name_server_reason: null,
+  last_known: null,
+  ...overrides,
+})
+
+export const broker = (name: string, overrides: Partial<Broker> = {}): Broker => ({
+  name,
+  address: "10.0.0.1:10911",
+  broker_id: 0,
+  version: "V4_9_8",
+  reachable: true,
+  reason: null,
+  in_rate: 10,
+  out_rate: 10,
+  uptime_ms: 60_000,
+  disk_used_ratio: 0.2,
+  commit_log_bytes: 1_000,
   ...overrides,
 })
 

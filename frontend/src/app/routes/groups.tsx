@@ -1,4 +1,8 @@
+import { useUnknownReason } from "@/features/clusters/api/get-overview"
 import { GroupsPage } from "@/features/groups/components/groups-page"
 import { useCluster } from "@/hooks/use-cluster"
 
-export const GroupsRoute = () => <GroupsPage cluster={useCluster()} />
+export function GroupsRoute() {
+  const cluster = useCluster()
+  return <GroupsPage cluster={cluster} unknownReason={useUnknownReason(cluster, "groups")} />
+}

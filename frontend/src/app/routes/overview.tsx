@@ -30,9 +30,9 @@ export function OverviewRoute() {
   )
 }
 
-/** At most one topic and no group: somebody may still be taking the first steps. */
+/** At most one topic and no group, as all that is known answered: somebody may still be taking the first steps. */
 const isNearlyEmpty = (overview: Overview | undefined): boolean =>
-  overview?.groups === 0 && overview.topics !== null && overview.topics <= 1
+  overview?.groups === 0 && overview.topics !== null && overview.topics <= 1 && overview.brokers_answering > 0 && overview.missing.length === 0
 
 /** Whether the first steps are shown, and how far they are; undecided until it is known, so that nothing flashes. */
 function useFirstSteps(cluster: string) {

@@ -1,12 +1,23 @@
 import { Menu } from "@mantine/core"
 import { IconPlugConnected, IconPlugConnectedX, IconRefresh } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
+import { useOverview } from "@/features/clusters/api/get-overview"
+import { useCluster } from "@/hooks/use-cluster"
 import { useFormat } from "@/hooks/use-format"
 import { useNow } from "@/hooks/use-now"
 import { reachable } from "@/lib/api-client"
 import { live } from "@/lib/live"
 import { useStore } from "@/lib/store"
 import classes from "./shell.module.css"
+
+/** What the cluster does not tell, in a word or two; null when all that is known of it answers. */
+function useLacking(): string | null {
+  const { t } = useTranslation()
+  const overview = useOverview(useCluster()).data
+  if (!overview) return null
+  if (overview.brokers_answering === 0) return t("connection.silent")
+  return overview.missing.length > 0 ? t("connection.partly", { count: overview.missing.length }) : null
+}
 
 /** Live (socket), polling (requests only), offline (neither, and since when). */
 export function ConnectionBadge() {
@@ -17,13 +28,15 @@ export function ConnectionBadge() {
   const now = useNow(5_000)
   const state = socket.state === "open" ? "live" : gateway.ok ? "polling" : "offline"
   const since = state === "offline" ? gateway.since : socket.since
+  const lacks = useLacking()
+  const isCalm = state === "live" && lacks === null
   const Icon = state === "live" ? IconPlugConnected : IconPlugConnectedX
   return (
     <Menu>
       <Menu.Target>
         <button type="button" className={classes.tool} data-state={state} aria-live="polite">
-          <Icon size={16} stroke={1.6} data-tone={state === "live" ? "ok" : undefined} aria-hidden />
-          <span>{t(`connection.${state}`)}</span>
+          <Icon size={16} stroke={1.6} data-tone={isCalm ? "ok" : undefined} aria-hidden />
+          <span>{state === "live" && lacks !== null ? lacks : t(`connection.${state}`)}</span>
         </button>
       </Menu.Target>
       <Menu.Dropdown>

@@ -1,7 +1,9 @@
 import { useQueryClient } from "@tanstack/react-query"
 import { Outlet, useLocation, useNavigate } from "@tanstack/react-router"
 import { useEffect, useRef, useState } from "react"
+import { MissingNotice } from "@/features/clusters/components/missing-notice"
 import { useJobsFeed } from "@/features/jobs/api/jobs-feed"
+import { useCluster } from "@/hooks/use-cluster"
 import { refreshAll } from "@/hooks/use-frozen-order"
 import { useKeys } from "@/hooks/use-keys"
 import { meQuery } from "@/hooks/use-rights"
@@ -19,6 +21,7 @@ export function Shell() {
   const [menuAt, setMenuAt] = useState<string | null>(null)
   const [hasKeys, setKeys] = useState(false)
   const { pathname } = useLocation()
+  const cluster = useCluster()
   useLeaveWhenSignedOut()
   useJobsFeed()
   useJumps(() => setKeys(true))
@@ -28,6 +31,7 @@ export function Shell() {
       <div className={classes.veil} onClick={() => setMenuAt(null)} aria-hidden />
       <Topbar onMenu={() => setMenuAt(pathname)} />
       <main className={classes.content} id="content">
+        <MissingNotice cluster={cluster} />
         <Outlet />
       </main>
       <Palette />

@@ -16,6 +16,8 @@ export const common = {
   },
   states: {
     unknown: "Not known",
+    wasKnown: "Not known now: {{reason}}. It was {{value}}, {{age}} ago",
+    ago: "{{age}} ago",
     dataIsSafe: "Messages and offsets are not affected by this.",
     status: "status",
     request: "request",
@@ -57,6 +59,14 @@ export const common = {
     growing: "Growing",
     stalled: "Stalled",
     unknown: "Unknown",
+  },
+  groupWords: {
+    idle: "reads nothing yet",
+    caught_up: "caught up",
+    consuming: "being consumed",
+    growing: "growing",
+    stalled: "nothing is consumed",
+    unknown: "not known",
   },
   jobStates: {
     queued: "Queued",

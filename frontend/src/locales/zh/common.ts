@@ -16,6 +16,8 @@ export const common = {
   },
   states: {
     unknown: "未知",
+    wasKnown: "当前未知：{{reason}}。{{age}}前为 {{value}}",
+    ago: "{{age}}前",
     dataIsSafe: "消息与位点不受影响。",
     status: "状态",
     request: "请求",
@@ -56,6 +58,14 @@ export const common = {
     consuming: "消费中",
     growing: "堆积上升",
     stalled: "停滞",
+    unknown: "未知",
+  },
+  groupWords: {
+    idle: "尚未消费",
+    caught_up: "无堆积",
+    consuming: "正在消费",
+    growing: "堆积上升",
+    stalled: "没有消费",
     unknown: "未知",
   },
   jobStates: {

@@ -15,7 +15,12 @@ export const overview = {
     growing_other: "{{count}} 个消费组上升",
     unknownGroups_other: "{{count}} 个消费组未知",
     nothingWaits: "没有等待的消息",
-    noForecast: "用量未增长",
+    noForecast: "暂无预测",
+    fullSoon: "按当前速度一天内写满",
+    timed: "落后的 {{total}} 个消费组中已测 {{n}} 个",
+    noBroker: "没有已知的 Broker",
+    unknownWorst: "无法得知哪些消费组落后",
+    unknownWorstNext: "没有应答的 Broker 可以说明其消费组的堆积。",
     fullIn_other: "按当前速度 {{count, number}} 天写满",
     answering_other: "{{n}} / {{count}} 个 Broker 正常",
     last: {

@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query"
+import { useTranslation } from "react-i18next"
 import { paths } from "@/config/paths"
 import { subjects } from "@/config/subjects"
 import { useLiveQuery } from "@/hooks/use-live"
@@ -15,4 +16,12 @@ export function useOverview(cluster: string) {
   const queryKey = overviewKey(cluster)
   const refetchInterval = useLiveQuery(subjects.overview(cluster), queryKey)
   return useQuery({ queryKey, queryFn: ({ signal }) => getOverview(cluster, signal), refetchInterval })
+}
+
+/** Why it is not known which topics or groups there are; null where it is, and before anything was read. */
+export function useUnknownReason(cluster: string, what: "topics" | "groups"): string | null {
+  const { t } = useTranslation()
+  const overview = useOverview(cluster).data
+  if (!overview || overview[what] !== null) return null
+  return overview.unknown_reason ?? overview.missing[0]?.reason ?? t("states.unknown")
 }

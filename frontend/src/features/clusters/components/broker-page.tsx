@@ -29,7 +29,7 @@ export function BrokerPage({ cluster }: { cluster: string }) {
     <Page
       title={t("nav.broker")}
       updatedAt={overview.dataUpdatedAt}
-      facts={known && t("overview.answering", { n: known.brokers_answering, count: known.brokers.length })}
+      facts={known && (known.brokers.length === 0 ? t("overview.noBroker") : t("overview.answering", { n: known.brokers_answering, count: known.brokers.length }))}
       actions={<CurlButton request={{ path: paths.overview(cluster) }} />}
     >
       {known && <Figures overview={known} />}
@@ -63,11 +63,11 @@ function Figures({ overview }: { overview: Overview }) {
           label: t("overview.disk"),
           value: disk === null ? <Unknown /> : percentNumber(disk),
           unit: disk === null ? undefined : "%",
-          fact: days === null ? t("overview.noForecast") : t("overview.fullIn", { count: Math.round(days) }),
+          fact: disk === null ? t("states.unknown") : days === null ? t("overview.noForecast") : t("overview.fullIn", { count: Math.round(days) }),
           tone: disk !== null && disk > 0.85 ? "crit" : undefined,
         },
-        { label: t("overview.in"), value: overview.in_rate === null ? <Unknown /> : rate(overview.in_rate), unit: "/s" },
-        { label: t("overview.out"), value: overview.out_rate === null ? <Unknown /> : rate(overview.out_rate), unit: "/s" },
+        { label: t("overview.in"), value: overview.in_rate === null ? <Unknown /> : rate(overview.in_rate), unit: overview.in_rate === null ? undefined : "/s" },
+        { label: t("overview.out"), value: overview.out_rate === null ? <Unknown /> : rate(overview.out_rate), unit: overview.out_rate === null ? undefined : "/s" },
         { label: t("overview.up"), value: uptime === null ? <Unknown /> : format.duration(uptime) },
       ]}
     />

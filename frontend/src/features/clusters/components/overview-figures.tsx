@@ -1,5 +1,6 @@
 import { useTranslation } from "react-i18next"
 import { type KeyFigure, TitleBlock } from "@/components/layout/title-block"
+import { LastKnown } from "@/components/values/last-known"
 import { Unknown } from "@/components/values/num"
 import { useFormat } from "@/hooks/use-format"
 import { usePhone } from "@/hooks/use-media"
@@ -7,31 +8,19 @@ import type { Overview } from "@/lib/api-types"
 import { count, percentNumber, rate, signed } from "@/lib/format"
 import { lagGrowth, withUnknown } from "@/lib/lag"
 
-/** The strip: what the cluster does, in seven numbers. */
+/** The strip: what the cluster does, in seven numbers; what is not known says so, and what it was. */
 export function OverviewFigures({ overview }: { overview: Overview }) {
   const { t } = useTranslation()
+  const figureOf = useFigure(overview)
   const lag = useLagFigures(overview)
   const machine = useMachineFigures(overview)
   const rates: KeyFigure[] = [
-    {
-      label: t("overview.in"),
-      value: written(overview.in_rate, rate),
-      unit: unitOf(overview.in_rate, "/s"),
-      fact: overview.topics === null ? "" : t("overview.topics", { count: overview.topics }),
-    },
-    {
-      label: t("overview.out"),
-      value: written(overview.out_rate, rate),
-      unit: unitOf(overview.out_rate, "/s"),
-      fact: t("overview.allGroups"),
-    },
+    figureOf("in_rate", t("overview.in"), (value) => `${rate(value)}/s`, overview.topics === null ? "" : t("overview.topics", { count: overview.topics })),
+    figureOf("out_rate", t("overview.out"), (value) => `${rate(value)}/s`, t("overview.allGroups")),
   ]
+  const deadGroups = overview.dead_letter_groups
   const rest: KeyFigure[] = [
-    {
-      label: t("overview.deadLetters"),
-      value: written(overview.dead_letters, count),
-      fact: overview.dead_letter_groups ? t("overview.groups", { count: overview.dead_letter_groups }) : t("overview.noGroup"),
-    },
+    figureOf("dead_letters", t("overview.deadLetters"), count, deadGroups ? t("overview.groups", { count: deadGroups }) : t("overview.noGroup")),
     ...machine,
   ]
   // On a phone one reads lag; what came in and out is further down.
@@ -39,9 +28,24 @@ export function OverviewFigures({ overview }: { overview: Overview }) {
   return <TitleBlock figures={figures} />
 }
 
+type Known = Exclude<keyof NonNullable<Overview["last_known"]>, "at">
+
+/** Writes a figure with its fact; one that is not known has no fact but its last value and why it is unknown. */
+function useFigure(overview: Overview) {
+  const { t } = useTranslation()
+  const { last_known: last, unknown_reason: reason, missing } = overview
+  return (field: Known, label: string, write: (value: number) => string, fact: string): KeyFigure => {
+    const value = overview[field]
+    if (value !== null) return { label, value: write(value), fact }
+    const was = last?.[field] ?? null
+    const known = was === null ? undefined : write(was)
+    return { label, value: <LastKnown at={last?.at} reason={reason ?? missing[0]?.reason}>{known}</LastKnown>, fact: t("states.unknown") }
+  }
+}
+
 function useLagFigures(overview: Overview): KeyFigure[] {
   const { t } = useTranslation()
-  const format = useFormat()
+  const figureOf = useFigure(overview)
   const growing = overview.worst_groups.filter(({ state }) => state === "growing")
   const growth = growing.reduce((sum, group) => sum + (lagGrowth(group) ?? 0), 0)
   const unknown = overview.lag_unknown_groups
@@ -50,42 +54,38 @@ function useLagFigures(overview: Overview): KeyFigure[] {
     growing.length > 0 ? (growth > 0 ? `${signed(growth)}/s` : t("overview.growing", { count: growing.length })) : "",
     unknown > 0 ? t("overview.unknownGroups", { count: unknown }) : "",
   ].filter(Boolean)
-  return [
-    {
-      label: t("overview.totalLag"),
-      value: overview.total_lag === null ? <Unknown /> : withUnknown(count(overview.total_lag), unknown),
-      fact: facts.length > 0 ? facts.join(t("list.comma")) : t("overview.messages"),
-      tone,
-    },
-    {
-      label: t("overview.oldest"),
-      value: overview.oldest_unconsumed_ms === null ? "—" : format.duration(overview.oldest_unconsumed_ms),
-      fact: overview.oldest_group ?? t("overview.nothingWaits"),
-      tone,
-    },
-  ]
+  const total = figureOf("total_lag", t("overview.totalLag"), (lag) => withUnknown(count(lag), unknown), facts.join(t("list.comma")) || t("overview.messages"))
+  return [{ ...total, tone }, { ...useOldest(overview), tone }]
 }
+
+/** Nothing waits only where that was measured; groups that are behind and were not timed yet make it unknown. */
+function useOldest(overview: Overview): KeyFigure {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const figureOf = useFigure(overview)
+  const label = t("overview.oldest")
+  const { oldest_unconsumed_ms: oldest, total_lag: lag, groups_behind: behind, groups_timed: timed } = overview
+  if (oldest === null && lag === 0) return { label, value: "—", fact: t("overview.nothingWaits") }
+  const figure = figureOf("oldest_unconsumed_ms", label, format.duration, overview.oldest_group ?? "")
+  if (oldest !== null || !behind || timed === null || timed >= behind) return figure
+  return { ...figure, fact: t("overview.timed", { n: count(timed), total: count(behind) }) }
+}
+
+const DAY_WORDS_FROM = 1
 
 function useMachineFigures(overview: Overview): KeyFigure[] {
   const { t } = useTranslation()
   const format = useFormat()
+  const figureOf = useFigure(overview)
   const { disk_used_ratio: disk, disk_days_to_full: days, uptime_ms: uptime, brokers, brokers_answering: answering } = overview
+  const forecast = days === null ? t("overview.noForecast") : days < DAY_WORDS_FROM ? t("overview.fullSoon") : t("overview.fullIn", { count: Math.round(days) })
   return [
-    {
-      label: t("overview.disk"),
-      value: written(disk, percentNumber),
-      unit: unitOf(disk, "%"),
-      fact: days === null ? t("overview.noForecast") : t("overview.fullIn", { count: Math.round(days) }),
-      tone: disk !== null && disk > 0.85 ? "crit" : undefined,
-    },
+    { ...figureOf("disk_used_ratio", t("overview.disk"), (ratio) => `${percentNumber(ratio)} %`, forecast), tone: disk !== null && disk > 0.85 ? "crit" : undefined },
     {
       label: t("overview.up"),
-      value: uptime === null ? <Unknown /> : format.duration(uptime),
-      fact: t("overview.answering", { n: answering, count: brokers.length }),
+      value: uptime === null ? <Unknown reason={overview.unknown_reason} /> : format.duration(uptime),
+      fact: brokers.length === 0 ? t("overview.noBroker") : t("overview.answering", { n: answering, count: brokers.length }),
       tone: answering < brokers.length ? "crit" : undefined,
     },
   ]
 }
-
-const written = (value: number | null, write: (value: number) => string) => (value === null ? <Unknown /> : write(value))
-const unitOf = (value: number | null, unit: string) => (value === null ? undefined : unit)

@@ -3,12 +3,13 @@ import { useTranslation } from "react-i18next"
 import { Sparkline } from "@/components/charts/sparkline"
 import { Panel } from "@/components/layout/panel"
 import { Empty } from "@/components/states/empty"
-import { Unknown } from "@/components/values/num"
+import { LastKnown } from "@/components/values/last-known"
 import { useFormat } from "@/hooks/use-format"
 import { useFrozenOrder } from "@/hooks/use-frozen-order"
 import type { GroupSummary, Overview } from "@/lib/api-types"
 import { count, signed } from "@/lib/format"
 import { lagGrowth } from "@/lib/lag"
+import { reasonIn } from "@/lib/reasons"
 import { useOverviewHistory } from "../api/get-overview-history"
 import classes from "./clusters.module.css"
 
@@ -27,8 +28,23 @@ export function WorstGroups({ cluster, overview }: { cluster: string; overview: 
           <Row key={group.name} group={group} values={history?.group_lag[group.name] ?? []} />
         ))}
       </div>
-      {groups.length === 0 && <Empty small title={t("overview.noWorst")} next={t("overview.noWorstNext")} />}
+      {groups.length === 0 &&
+        (overview.total_lag === null ? (
+          <Empty small title={t("overview.unknownWorst")} next={t("overview.unknownWorstNext")} />
+        ) : (
+          <Empty small title={t("overview.noWorst")} next={t("overview.noWorstNext")} />
+        ))}
     </Panel>
+  )
+}
+
+/** What the lag was, while it is not known. */
+function LagUnknown({ group: { last_known: last, unknown_reason: reason } }: { group: GroupSummary }) {
+  const was = last?.lag ?? null
+  return (
+    <LastKnown at={last?.at} reason={reason}>
+      {was === null ? undefined : count(was)}
+    </LastKnown>
   )
 }
 
@@ -40,9 +56,9 @@ function Row({ group, values }: { group: GroupSummary; values: readonly (number 
   return (
     <Link to="/groups/$group" params={{ group: group.name }} className={classes.row}>
       <span className={classes.name}>{group.name}</span>
-      <span className={classes.number}>{group.lag === null ? <Unknown reason={group.unknown_reason} width={43} /> : count(group.lag)}</span>
+      <span className={classes.number}>{group.lag === null ? <LagUnknown group={group} /> : count(group.lag)}</span>
       {group.lag === null ? (
-        <small className={classes.whole}>{t("groups.unknownBecause", { reason: group.unknown_reason ?? t("states.unknown") })}</small>
+        <small className={classes.whole}>{t("groups.unknownBecause", { reason: group.unknown_reason ? reasonIn(t, group.unknown_reason) : t("states.unknown") })}</small>
       ) : (
         <>
           <small>{group.topics.join(", ")}</small>

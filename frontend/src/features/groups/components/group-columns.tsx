@@ -4,10 +4,11 @@ import type { TFunction } from "i18next"
 import { GroupState } from "@/components/badges/group-state"
 import { columnsFor } from "@/components/data-table/columns"
 import { LagRail } from "@/components/rail/rail"
-import { NotApplicable, Num } from "@/components/values/num"
+import { LastKnown, MeasuredAge } from "@/components/values/last-known"
+import { NotApplicable, Num, Unknown } from "@/components/values/num"
 import { Duration } from "@/components/values/time"
 import type { GroupSummary } from "@/lib/api-types"
-import { rate } from "@/lib/format"
+import { count, rate } from "@/lib/format"
 import classes from "./groups.module.css"
 
 const column = columnsFor<GroupSummary>()
@@ -23,32 +24,60 @@ export const groupColumns = (t: TFunction, scale: number) => [
   )),
   column("state", t("groups.state"), { minWidth: 520 }, ({ state }) => <GroupState state={state} />),
   column("mode", t("groups.mode"), { isSecondary: true, minWidth: 1060 }, ({ mode }) => (mode ? t(`groups.modes.${mode}`) : <NotApplicable />)),
-  column("clients", t("groups.clients"), { align: "end", sort: "clients", minWidth: 700 }, ({ clients }) => <Num value={clients} />),
+  column("clients", t("groups.clients"), { align: "end", sort: "clients", minWidth: 700 }, ({ clients, unknown_reason: reason }) => <Num value={clients} reason={reason} />),
   column("topics", t("groups.topics"), { isSecondary: true, minWidth: 820 }, ({ topics }) => <Topics topics={topics} />),
   column("lag", t("groups.lag"), { align: "end", sort: "lag", isStrong: true, isFixed: true }, (group) => <Lag group={group} />),
   column("rail", t("groups.rail"), { width: 132, minWidth: 980, ends: [t("lag.consumed"), t("lag.head")] }, (group) => (
     <LagRail lag={group.lag} scale={scale} tone={railTone(group)} />
   )),
   column("time_lag_ms", t("groups.timeLag"), { align: "end", sort: "time_lag_ms", minWidth: 420 }, (group) => (
-    <Duration ms={group.time_lag_ms} />
+    <TimeLag group={group} />
   )),
   column("in_rate", t("groups.in"), { align: "end", sort: "in_rate", isSecondary: true, minWidth: 900 }, (group) => (
-    <Num value={group.in_rate} write={rate} reason={group.unknown_reason} />
+    <Figure group={group} field="in_rate" write={rate} />
   )),
   column("out_rate", t("groups.out"), { align: "end", sort: "out_rate", minWidth: 620 }, (group) => (
-    <Num value={group.out_rate} write={rate} reason={group.unknown_reason} />
+    <Figure group={group} field="out_rate" write={rate} />
   )),
-  column("drain", t("groups.drain"), { align: "end", isSecondary: true, minWidth: 1000 }, (group) => (
-    <Duration ms={group.lag === 0 ? null : group.drain_eta_ms} />
-  )),
-  column("leases", t("groups.leases"), { align: "end", isSecondary: true, minWidth: 1120 }, ({ leases }) =>
-    leases === null ? <NotApplicable /> : <Num value={leases} />,
+  column("drain", t("groups.drain"), { align: "end", isSecondary: true, minWidth: 1000 }, (group) =>
+    group.lag === null ? <Unknown reason={group.unknown_reason} /> : <Duration ms={group.lag === 0 ? null : group.drain_eta_ms} />,
   ),
+  column("leases", t("groups.leases"), { align: "end", isSecondary: true, minWidth: 1120 }, ({ leases, unknown_reason: reason }) => (
+    <Num value={leases} reason={reason} />
+  )),
 ]
 
-function Lag({ group }: { group: GroupSummary }) {
-  if (group.lag === null) return <Num value={null} reason={group.unknown_reason} />
-  if (group.state !== "growing") return <Num value={group.lag} />
+interface FigureProps {
+  group: GroupSummary
+  field: "lag" | "in_rate" | "out_rate"
+  write?: (value: number) => string
+}
+
+/** A figure, or what it was while it is not known. */
+function Figure({ group: { last_known: last, unknown_reason: reason, ...group }, field, write = count }: FigureProps) {
+  const was = last?.[field] ?? null
+  if (group[field] !== null) return <Num value={group[field]} write={write} />
+  return (
+    <LastKnown at={last?.at} reason={reason}>
+      {was === null ? undefined : write(was)}
+    </LastKnown>
+  )
+}
+
+/** None where nothing waits; where something waits and was not timed it is unknown. */
+export function TimeLag({ group: { lag, time_lag_ms: ms, unknown_reason: reason } }: { group: GroupSummary }) {
+  if (ms !== null) return <Duration ms={ms} />
+  return lag === 0 ? <NotApplicable /> : <Unknown reason={reason} />
+}
+
+export function Lag({ group }: { group: GroupSummary }) {
+  if (group.state !== "growing")
+    return (
+      <>
+        <Figure group={group} field="lag" />
+        <MeasuredAge at={group.measured_at} />
+      </>
+    )
   return (
     <span className={classes.growing}>
       <IconTrendingUp size={13} stroke={1.6} aria-hidden />

@@ -1,11 +1,13 @@
 import { useTranslation } from "react-i18next"
 import { type KeyFigure, TitleBlock } from "@/components/layout/title-block"
+import { LastKnown } from "@/components/values/last-known"
 import { Unknown } from "@/components/values/num"
 import { useFormat } from "@/hooks/use-format"
 import { usePhone } from "@/hooks/use-media"
 import type { Group, GroupQueue } from "@/lib/api-types"
 import { count, rate, signed } from "@/lib/format"
 import { lagGrowth, withUnknown } from "@/lib/lag"
+import { reasonIn } from "@/lib/reasons"
 
 /** The queue whose oldest message waits longest. */
 function slowest(queues: readonly GroupQueue[]): GroupQueue | undefined {
@@ -15,34 +17,50 @@ function slowest(queues: readonly GroupQueue[]): GroupQueue | undefined {
   )
 }
 
+/** The strip of a group; what is not known says so, and what it was. */
 export function GroupFigures({ group }: { group: Group }) {
   const { t } = useTranslation()
   const lag = useLagFigures(group)
   const drain = useDrainFigure(group)
+  const figureOf = useFigure(group)
+  const readers = useReaders(group)
   const isPhone = usePhone()
   if (isPhone) return <TitleBlock figures={[...lag, { label: t("groups.inOut"), value: inOut(group), unit: "/s" }, drain]} />
   const figures: KeyFigure[] = [
     ...lag,
-    {
-      label: t("groups.inFull"),
-      value: group.in_rate === null ? <Unknown reason={group.unknown_reason} /> : rate(group.in_rate),
-      unit: group.in_rate === null ? undefined : "/s",
-      fact: group.topics.join(", "),
-    },
-    {
-      label: t("groups.outFull"),
-      value: group.out_rate === null ? <Unknown reason={group.unknown_reason} /> : rate(group.out_rate),
-      unit: group.out_rate === null ? undefined : "/s",
-      fact: group.clients === null ? "" : t("groups.byClients", { count: group.clients }),
-    },
+    figureOf("in_rate", t("groups.inFull"), (value) => `${rate(value)}/s`, group.topics.join(", ")),
+    figureOf("out_rate", t("groups.outFull"), (value) => `${rate(value)}/s`, readers),
     drain,
     {
       label: t("groups.leasesFull"),
-      value: group.leases === null ? "—" : count(group.leases),
-      fact: group.leases === null ? t("groups.noLeases") : t("groups.leasesWords"),
+      value: group.leases === null ? <Unknown reason={group.unknown_reason} /> : count(group.leases),
+      fact: group.leases === null ? t("states.unknown") : t("groups.leasesWords"),
     },
   ]
   return <TitleBlock figures={figures} />
+}
+
+type Known = Exclude<keyof NonNullable<Group["last_known"]>, "at">
+
+function useFigure({ last_known: last, unknown_reason: reason, ...group }: Group) {
+  const { t } = useTranslation()
+  return (field: Known, label: string, write: (value: number) => string, fact: string): KeyFigure => {
+    const value = group[field]
+    if (value !== null) return { label, value: write(value), fact }
+    const was = last?.[field] ?? null
+    const shown = (
+      <LastKnown at={last?.at} reason={reason}>
+        {was === null ? undefined : write(was)}
+      </LastKnown>
+    )
+    return { label, value: shown, fact: reason ? reasonIn(t, reason) : t("states.unknown") }
+  }
+}
+
+/** Who consumes: native clients and, once they are told apart, those that lease over HTTP; nothing while it is unknown. */
+function useReaders({ clients }: Group): string {
+  const { t } = useTranslation()
+  return clients === null ? "" : t("groups.byClients", { count: clients })
 }
 
 const inOut = ({ in_rate: inRate, out_rate: outRate }: Group): string =>
@@ -50,37 +68,36 @@ const inOut = ({ in_rate: inRate, out_rate: outRate }: Group): string =>
 
 function useLagFigures(group: Group): KeyFigure[] {
   const { t } = useTranslation()
-  const format = useFormat()
+  const figureOf = useFigure(group)
   const unknown = group.queues.filter(({ lag }) => lag === null).length
   const growth = lagGrowth(group)
-  const worst = slowest(group.queues)
-  const tone = group.state === "growing" ? ("warn" as const) : undefined
-  const facts = [
-    growth !== null && Math.round(growth) !== 0 ? `${signed(growth)}/s` : "",
-    unknown > 0 ? t("groups.unknownQueues", { count: unknown }) : "",
-  ].filter(Boolean)
-  return [
-    {
-      label: t("groups.lag"),
-      value: group.lag === null ? <Unknown reason={group.unknown_reason} /> : withUnknown(count(group.lag), unknown),
-      fact: group.lag === null ? group.unknown_reason : facts.length > 0 ? facts.join(t("list.comma")) : t("groups.steady"),
-      tone,
-    },
-    {
-      label: t("groups.timeLag"),
-      value: group.time_lag_ms === null ? "—" : format.duration(group.time_lag_ms),
-      fact: worst ? t("groups.atQueue", { queue: worst.queue_id, client: worst.client ?? t("groups.noClient") }) : t("groups.caughtUp"),
-      tone,
-    },
-  ]
+  const tone = group.state === "growing" || group.state === "stalled" ? ("warn" as const) : undefined
+  // The words of the state are those of its badge; a number stands only beside a state that it agrees with.
+  const word = group.state === "growing" && growth !== null ? `${signed(growth)}/s` : t(`groupWords.${group.state}`)
+  const fact = unknown > 0 ? t("groups.unknownQueues", { count: unknown }) : word
+  const lag = figureOf("lag", t("groups.lag"), (value) => withUnknown(count(value), unknown), fact)
+  return [{ ...lag, tone }, { ...useTimeLag(group), tone }]
 }
 
-function useDrainFigure(group: Group): KeyFigure {
+function useTimeLag(group: Group): KeyFigure {
   const { t } = useTranslation()
   const format = useFormat()
-  const { drain_eta_ms: eta, lag } = group
+  const figureOf = useFigure(group)
+  const label = t("groups.timeLag")
+  if (group.lag === 0) return { label, value: "—", fact: t("groupWords.caught_up") }
+  const worst = slowest(group.queues)
+  const place = worst ? [t("groups.atQueue", { queue: worst.queue_id }), worst.client].filter(Boolean).join(t("list.comma")) : ""
+  const figure = figureOf("time_lag_ms", label, format.duration, place)
+  return group.lag !== null && group.time_lag_ms === null ? { ...figure, fact: t("groups.notTimed") } : figure
+}
+
+function useDrainFigure({ drain_eta_ms: eta, lag, state, unknown_reason: reason }: Group): KeyFigure {
+  const { t } = useTranslation()
+  const format = useFormat()
   const label = t("groups.drainFull")
+  if (lag === null) return { label, value: <Unknown reason={reason} />, fact: t("states.unknown") }
   if (lag === 0) return { label, value: "—", fact: t("groups.nothingToDrain") }
-  if (eta === null) return { label, value: "—", fact: lag === null ? t("states.unknown") : t("groups.slower") }
-  return { label, value: format.duration(eta), fact: t("groups.atThisRate") }
+  if (eta !== null) return { label, value: format.duration(eta), fact: t("groups.atThisRate") }
+  const why = { growing: t("groups.slower"), stalled: t("groupWords.stalled"), unknown: t("states.unknown") } as const
+  return { label, value: "—", fact: state in why ? why[state as keyof typeof why] : t("groups.noEstimate") }
 }

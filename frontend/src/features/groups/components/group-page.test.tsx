@@ -20,7 +20,7 @@ describe("a group", () => {
     expect(await screen.findByText("lag 100")).toBeTruthy()
     act(() => {
       FakeSocket.last.greet()
-      FakeSocket.last.state("group:local:billing", 1, group("billing", { lag: 184_220, state: "growing", in_rate: 1_842, out_rate: 1_555 }))
+      FakeSocket.last.state("group:local:billing", 1, group("billing", { lag: 184_220, state: "growing", in_rate: 1_842, out_rate: 1_555, lag_per_second: 287 }))
     })
     expect(await screen.findByText("lag 184220")).toBeTruthy()
     expect(screen.getByText("Growing")).toBeTruthy()
@@ -43,9 +43,30 @@ describe("a group", () => {
   })
 
   it("gives no estimate while out is slower than in", async () => {
-    answer(ONE, group("billing", { lag: 100, drain_eta_ms: null }))
+    answer(ONE, group("billing", { lag: 100, state: "growing", drain_eta_ms: null }))
     show()
     expect(await screen.findByText("out is slower than in")).toBeTruthy()
+  })
+
+  it("shows what was known last, with its age and why it is not known now, and no word of health", async () => {
+    const reason = "broker-b at 10.0.0.2:10911 refused the connection"
+    answer(ONE, group("billing", { lag: null, time_lag_ms: null, in_rate: null, out_rate: null, clients: null, state: "unknown", unknown_reason: reason, queues: [], last_known: { at: new Date(Date.now() - 12_000).toISOString(), lag: 6_976, time_lag_ms: 42_000, in_rate: 10, out_rate: 5 } }))
+    show()
+    expect(await screen.findByLabelText(new RegExp(`Not known now: ${reason}. It was 6,976, 1[2-9] s ago`))).toBeTruthy()
+    const words = document.body.textContent
+    for (const health of ["caught up", "Caught up", "no client", "by 0 clients", "not growing", "nothing to drain"]) expect(words).not.toContain(health)
+  })
+
+  it.each([
+    ["idle", "Idle", "reads nothing yet"],
+    ["caught_up", "Caught up", "caught up"],
+    ["consuming", "Consuming", "being consumed"],
+    ["stalled", "Stalled", "nothing is consumed"],
+  ] as const)("says %s in the badge and beside the lag with the same meaning", async (state, badge, fact) => {
+    answer(ONE, group("billing", { state, lag: state === "idle" || state === "caught_up" ? 0 : 18_008, lag_per_second: 0 }))
+    show()
+    expect(await screen.findByText(badge)).toBeTruthy()
+    expect(screen.getAllByText(fact).length).toBeGreaterThan(0)
   })
 
   it("says which group could not be read", async () => {

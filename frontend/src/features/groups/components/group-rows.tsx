@@ -2,10 +2,8 @@ import { Link } from "@tanstack/react-router"
 import { useTranslation } from "react-i18next"
 import { GroupState } from "@/components/badges/group-state"
 import { LagRail } from "@/components/rail/rail"
-import { Num } from "@/components/values/num"
-import { Duration } from "@/components/values/time"
 import type { GroupSummary } from "@/lib/api-types"
-import { railTone } from "./group-columns"
+import { Lag, railTone, TimeLag } from "./group-columns"
 import classes from "./groups.module.css"
 
 /** For a phone: the whole name, then lag before anything else, over a rail of full width. */
@@ -19,10 +17,12 @@ export function GroupRows({ rows, scale, onEnd }: { rows: readonly GroupSummary[
             {group.name}
           </Link>
           <b>
-            <Num value={group.lag} reason={group.unknown_reason} />
+            <Lag group={group} />
           </b>
           <GroupState state={group.state} />
-          <small>{group.time_lag_ms !== null && <Duration ms={group.time_lag_ms} />}</small>
+          <small>
+            <TimeLag group={group} />
+          </small>
           <div className={classes.rail}>
             <LagRail lag={group.lag} scale={scale} tone={railTone(group)} />
           </div>

@@ -15,7 +15,8 @@ import { useFrozenOrder } from "@/hooks/use-frozen-order"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { GroupSummary } from "@/lib/api-types"
 import { count } from "@/lib/format"
-import { useGroups } from "../api/get-groups"
+import { reasonIn } from "@/lib/reasons"
+import { type GroupsFilter, useGroups } from "../api/get-groups"
 import { CreateGroup } from "./create-group"
 import { groupColumns } from "./group-columns"
 import { GroupsTable } from "./groups-table"
@@ -29,16 +30,18 @@ const byTrouble = (rows: GroupSummary[]): GroupSummary[] =>
 /** Unknown first, then what grows, then what stands still, then the rest by lag. */
 const rank = ({ state }: GroupSummary): number => Math.min(TROUBLE.indexOf(state), 3)
 
-export function GroupsPage({ cluster }: { cluster: string }) {
+interface GroupsPageProps {
+  cluster: string
+  /** Why it is not known which groups there are; null where that is known. */
+  unknownReason?: string | null
+}
+
+export function GroupsPage({ cluster, unknownReason = null }: GroupsPageProps) {
   const { t } = useTranslation()
   const [state, change] = useUrlState()
   const filter = { search: state.search, sort: state.sort ?? DEFAULT_SORT }
   const groups = useGroups(cluster, filter)
-  const read = groups.data?.pages.flatMap(({ items }) => items)
-  // Unknown is trouble too; it can be put on top where one page holds the whole list.
-  const isByTrouble = filter.sort === DEFAULT_SORT && groups.data?.pages[0]?.next_cursor === null
-  const rows = useFrozenOrder(read && isByTrouble ? byTrouble(read) : read, groups.isPlaceholderData ? null : JSON.stringify([cluster, filter]))
-  const total = groups.data?.pages.at(-1)?.total ?? 0
+  const { rows, isByTrouble, total } = useRows(cluster, filter, groups)
   const create = () => change({ new: "group" })
   return (
     <DockedPage drawer={state.new === "group" && <CreateGroup cluster={cluster} onClose={() => change({ new: undefined })} />}>
@@ -73,7 +76,7 @@ export function GroupsPage({ cluster }: { cluster: string }) {
           what={t("groups.failed")}
           skeleton={<SkeletonRows rows={12} />}
           isEmpty={(items) => items.length === 0}
-          empty={<NoGroups isFiltered={filter.search !== undefined} onCreate={create} />}
+          empty={<NoGroups isFiltered={filter.search !== undefined} unknownReason={unknownReason} onCreate={create} />}
         >
           {(items) => (
             <GroupsTable
@@ -90,8 +93,23 @@ export function GroupsPage({ cluster }: { cluster: string }) {
   )
 }
 
-function NoGroups({ isFiltered, onCreate }: { isFiltered: boolean; onCreate: () => void }) {
+/** The rows in the order that stands still; unknown is trouble too, and on top where one page holds the whole list. */
+function useRows(cluster: string, filter: GroupsFilter, groups: ReturnType<typeof useGroups>) {
+  const read = groups.data?.pages.flatMap(({ items }) => items)
+  const isByTrouble = filter.sort === DEFAULT_SORT && groups.data?.pages[0]?.next_cursor === null
+  const rows = useFrozenOrder(read && isByTrouble ? byTrouble(read) : read, groups.isPlaceholderData ? null : JSON.stringify([cluster, filter]))
+  return { rows, isByTrouble, total: groups.data?.pages.at(-1)?.total ?? 0 }
+}
+
+interface NoGroupsProps {
+  isFiltered: boolean
+  unknownReason: string | null
+  onCreate: () => void
+}
+
+function NoGroups({ isFiltered, unknownReason, onCreate }: NoGroupsProps) {
   const { t } = useTranslation()
+  if (unknownReason !== null) return <Empty title={t("groups.unknownList")} next={reasonIn(t, unknownReason)} />
   if (isFiltered) return <Empty title={t("groups.noMatch")} next={t("groups.noMatchNext")} />
   return (
     <Empty

@@ -16,18 +16,19 @@ interface LagRowsProps {
 export function LagRows({ queues, scale, growing }: LagRowsProps) {
   const sorted = [...queues].sort((a, b) => (b.lag ?? -1) - (a.lag ?? -1))
   const rows = useFrozenOrder(sorted.map((queue) => ({ name: queueId(queue), queue })), "") ?? []
+  const brokers = new Set(queues.map(({ broker }) => broker))
   return (
     <div>
       {rows.map(({ queue }) => {
         const isGrowing = growing.has(queueId(queue))
         return (
           <div key={queueId(queue)} className={classes.row}>
-            <b>q{queue.queue_id}</b>
+            <b>{brokers.size > 1 ? `${queue.broker} q${queue.queue_id}` : `q${queue.queue_id}`}</b>
             <small className="truncate">{queue.lag === null ? queue.unknown_reason : (queue.client ?? "")}</small>
             <b className={isGrowing ? classes.growing : undefined}>
               <Num value={queue.lag} reason={queue.unknown_reason} width={44} />
             </b>
-            <span>{queue.lag === null ? <NotApplicable /> : <Duration ms={queue.time_lag_ms} />}</span>
+            <span>{queue.lag === null ? <NotApplicable /> : queue.lag > 0 && queue.time_lag_ms === null ? <Num value={null} /> : <Duration ms={queue.time_lag_ms} />}</span>
             <div className={classes.rail}>
               <LagRail lag={queue.lag} scale={scale} tone={isGrowing ? "growing" : "normal"} />
             </div>

@@ -25,6 +25,7 @@ export function LagTable({ group }: { group: Group }) {
   const growing = useGrowingQueues(group)
   const scale = Math.max(1, ...group.queues.map(({ lag }) => lag ?? 0))
   const topics = new Set(group.queues.map(({ topic }) => topic))
+  const brokers = new Set(group.queues.map(({ broker }) => broker))
   return (
     <Panel
       title={t("lag.queues")}
@@ -35,7 +36,7 @@ export function LagTable({ group }: { group: Group }) {
         (isPhone ? (
           <LagRows queues={group.queues} scale={scale} growing={growing} />
         ) : (
-          <QueuesTable queues={group.queues} scale={scale} growing={growing} hasTopics={topics.size > 1} />
+          <QueuesTable queues={group.queues} scale={scale} growing={growing} hasTopics={topics.size > 1} hasBrokers={brokers.size > 1} />
         ))}
     </Panel>
   )
@@ -46,13 +47,15 @@ interface QueuesTableProps {
   scale: number
   growing: ReadonlySet<string>
   hasTopics: boolean
+  hasBrokers: boolean
 }
 
-function QueuesTable({ queues, scale, growing, hasTopics }: QueuesTableProps) {
+function QueuesTable({ queues, scale, growing, hasTopics, hasBrokers }: QueuesTableProps) {
   const { t } = useTranslation()
   const columns = useMemo(() => {
     const isGrowing = (queue: GroupQueue) => growing.has(queueId(queue))
     return [
+      ...(hasBrokers ? [column("broker", t("topics.broker"), { isSecondary: true }, (queue) => queue.broker)] : []),
       ...(hasTopics ? [column("topic", t("lag.topic"), { isName: true }, (queue) => queue.topic)] : []),
       column("queue", t("lag.queue"), { align: "end", isStrong: true, width: 56 }, (queue) => queue.queue_id),
       column("client", t("lag.client"), { isSecondary: true }, (queue) => <Client id={queue.client} />),
@@ -71,10 +74,16 @@ function QueuesTable({ queues, scale, growing, hasTopics }: QueuesTableProps) {
         <LagRail lag={queue.lag} scale={scale} tone={isGrowing(queue) ? "growing" : "normal"} />
       )),
       column("time_lag", t("lag.timeLag"), { align: "end" }, (queue) =>
-        queue.lag === null ? <span className="micro">{queue.unknown_reason && reasonIn(t, queue.unknown_reason)}</span> : <Duration ms={queue.time_lag_ms} />,
+        queue.lag === null ? (
+          <span className="micro">{queue.unknown_reason && reasonIn(t, queue.unknown_reason)}</span>
+        ) : queue.lag > 0 && queue.time_lag_ms === null ? (
+          <Num value={null} reason={t("groups.notTimed")} />
+        ) : (
+          <Duration ms={queue.time_lag_ms} />
+        ),
       ),
     ]
-  }, [t, scale, growing, hasTopics])
+  }, [t, scale, growing, hasTopics, hasBrokers])
   return <DataTable natural label={t("lag.queues")} columns={columns} rows={queues} rowId={queueId} />
 }
 

@@ -12,9 +12,10 @@ const column = columnsFor<MessageSummary>()
 const MANY_RETRIES = 10
 
 /** Beside a drawer the list keeps what tells messages apart; keys and size go first. */
-export const messageColumns = (t: TFunction, withTopic: boolean) => [
+export const messageColumns = (t: TFunction, withTopic: boolean, withBroker = false) => [
   column("stored", t("messages.stored"), { align: "end", width: 158 }, ({ stored_at }) => <Time at={stored_at} withMs />),
   ...(withTopic ? [column("topic", t("messages.topic"), { isName: true, minWidth: 560 }, ({ topic }) => topic)] : []),
+  ...(withBroker ? [column("broker", t("topics.broker"), { isSecondary: true, minWidth: 520 }, ({ broker }) => broker)] : []),
   column("queue", t("messages.queueOffset"), { align: "end", isSecondary: true, minWidth: 420 }, (message) =>
     queueAndOffset(message.queue_id, message.queue_offset),
   ),

@@ -18,7 +18,8 @@ export const rowIdOf = ({ broker, topic, queue_id, queue_offset }: MessageSummar
 
 export function MessagesTable({ rows, selectedId, onRow, onEnd, withTopic = true, natural = false, end }: MessagesTableProps) {
   const { t } = useTranslation()
-  const columns = useMemo(() => messageColumns(t, withTopic), [t, withTopic])
+  const withBroker = rows.some(({ broker }) => broker !== rows[0]?.broker)
+  const columns = useMemo(() => messageColumns(t, withTopic, withBroker), [t, withTopic, withBroker])
   const selected = rows.find(({ message_id }) => message_id === selectedId)
   return (
     <DataTable

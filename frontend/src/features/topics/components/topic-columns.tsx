@@ -1,11 +1,13 @@
 import { Link } from "@tanstack/react-router"
 import type { TFunction } from "i18next"
 import { columnsFor } from "@/components/data-table/columns"
+import { MeasuredAge } from "@/components/values/last-known"
 import { NotApplicable, Num } from "@/components/values/num"
 import { Ago } from "@/components/values/time"
 import type { TopicSummary } from "@/lib/api-types"
 import { rate } from "@/lib/format"
 import { PinStar } from "./pin-star"
+import { TopicFigure } from "./topic-figure"
 import { TopicMenu } from "./topic-menu"
 
 const column = columnsFor<TopicSummary>()
@@ -20,14 +22,19 @@ export const topicColumns = (t: TFunction) => [
   )),
   column("kind", t("topics.kind"), { isSecondary: true, minWidth: 900 }, ({ kind }) => t(`topics.kinds.${kind}`)),
   column("queues", t("topics.queues"), { align: "end", isSecondary: true, minWidth: 820 }, (topic) => `${topic.read_queues} / ${topic.write_queues}`),
-  column("messages", t("topics.messages"), { align: "end", sort: "messages", minWidth: 480 }, ({ messages }) => <Num value={messages} />),
-  column("in_rate", t("topics.in"), { align: "end", sort: "in_rate", minWidth: 560 }, (topic) => <Num value={topic.in_rate} write={rate} />),
+  column("messages", t("topics.messages"), { align: "end", sort: "messages", minWidth: 480 }, (topic) => (
+    <>
+      <TopicFigure topic={topic} field="messages" />
+      <MeasuredAge at={topic.measured_at} />
+    </>
+  )),
+  column("in_rate", t("topics.in"), { align: "end", sort: "in_rate", minWidth: 560 }, (topic) => <TopicFigure topic={topic} field="in_rate" write={rate} />),
   column("last_stored_at", t("topics.lastWrite"), { align: "end", isSecondary: true, sort: "last_stored_at", minWidth: 760 }, (topic) => (
     <Ago at={topic.last_stored_at} />
   )),
   column("groups", t("topics.groups"), { align: "end", sort: "groups", minWidth: 640 }, ({ groups }) => <Num value={groups} />),
   column("max_lag", t("topics.maxLag"), { align: "end", sort: "max_lag", isStrong: true }, (topic) =>
-    topic.groups === 0 ? <NotApplicable /> : <Num value={topic.max_lag} />,
+    topic.groups === 0 ? <NotApplicable /> : <TopicFigure topic={topic} field="max_lag" />,
   ),
   column("menu", "", { width: 28, isFixed: true, minWidth: 560 }, ({ name }) => <TopicMenu topic={name} />),
 ]

@@ -4,31 +4,38 @@ import { Unknown } from "@/components/values/num"
 import { Ago, Time } from "@/components/values/time"
 import type { Topic } from "@/lib/api-types"
 import { count, rate } from "@/lib/format"
+import { TopicFigure } from "./topic-figure"
 
 export function TopicFigures({ topic }: { topic: Topic }) {
   const { t } = useTranslation()
-  const number = (value: number | null, write = count) => (value === null ? <Unknown /> : write(value))
+  const why = topic.missing[0]?.reason
+  const number = (value: number | null) => (value === null ? <Unknown reason={why} /> : count(value))
+  const brokers = topic.brokers.length
   return (
     <TitleBlock
       figures={[
-        { label: t("topics.messages"), value: number(topic.messages), fact: t("topics.kept") },
+        { label: t("topics.messages"), value: <TopicFigure topic={topic} field="messages" />, fact: topic.messages === null ? t("states.unknown") : t("topics.kept") },
         {
           label: t("topics.inRate"),
-          value: number(topic.in_rate, rate),
+          value: <TopicFigure topic={topic} field="in_rate" write={rate} />,
           unit: topic.in_rate === null ? undefined : "/s",
           fact: t("topics.lastTen"),
         },
-        { label: t("topics.lastWrite"), value: <Ago at={topic.last_stored_at} />, fact: <Time at={topic.last_stored_at} /> },
-        { label: t("topics.groups"), value: number(topic.groups), fact: t("topics.consume") },
+        {
+          label: t("topics.lastWrite"),
+          value: topic.messages === null && topic.last_stored_at === null ? <Unknown reason={why} /> : <Ago at={topic.last_stored_at} />,
+          fact: <Time at={topic.last_stored_at} />,
+        },
+        { label: t("topics.groups"), value: number(topic.groups), fact: topic.groups === null ? t("states.unknown") : t("topics.consume") },
         {
           label: t("topics.maxLag"),
-          value: topic.groups === 0 ? "—" : number(topic.max_lag),
-          fact: topic.groups === 0 ? t("topics.noGroup") : t("topics.slowest"),
+          value: topic.groups === 0 ? "—" : <TopicFigure topic={topic} field="max_lag" />,
+          fact: topic.groups === 0 ? t("topics.noGroup") : topic.max_lag === null ? t("states.unknown") : t("topics.slowest"),
         },
         {
           label: t("topics.queues"),
           value: `${topic.read_queues} / ${topic.write_queues}`,
-          fact: t(`topics.permissions.${topic.permission}`),
+          fact: brokers > 1 ? t("topics.onEach", { count: brokers }) : t(`topics.permissions.${topic.permission}`),
         },
       ]}
     />

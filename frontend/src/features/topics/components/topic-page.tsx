@@ -35,7 +35,7 @@ export function TopicPage({ cluster, topic, messages, groups }: TopicPageProps) 
   const known = query.data
   const tabs: TabItem[] = [
     { id: "messages", label: t("topics.tabs.messages") },
-    { id: "queues", label: t("topics.tabs.queues"), count: known && String(known.read_queues) },
+    { id: "queues", label: t("topics.tabs.queues"), count: known && String(known.read_queues * Math.max(1, known.brokers.length)) },
     { id: "groups", label: t("topics.tabs.groups"), count: known?.groups === null ? undefined : known && String(known.groups) },
     { id: "producers", label: t("topics.tabs.producers") },
     { id: "produce", label: t("topics.tabs.produce") },

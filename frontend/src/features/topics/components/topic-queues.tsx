@@ -10,6 +10,7 @@ import { Num } from "@/components/values/num"
 import { Time } from "@/components/values/time"
 import type { TopicQueue } from "@/lib/api-types"
 import { count } from "@/lib/format"
+import { reasonIn } from "@/lib/reasons"
 import { useTopicQueues } from "../api/get-topic"
 
 const column = columnsFor<TopicQueue>()
@@ -23,18 +24,22 @@ export function TopicQueues({ cluster, topic, title }: { cluster: string; topic:
     () => [
       column("queue", t("topics.queue"), { align: "end", isStrong: true, width: 60 }, (queue) => queue.queue_id),
       column("broker", t("topics.broker"), { isSecondary: true, minWidth: 620 }, (queue) => queue.broker),
-      column("min", t("topics.minOffset"), { align: "end", isSecondary: true, minWidth: 480 }, (queue) => <Num value={queue.min_offset} />),
-      column("max", t("topics.maxOffset"), { align: "end" }, (queue) => <Num value={queue.max_offset} />),
-      column("count", t("topics.messages"), { align: "end", isStrong: true }, (queue) => <Num value={queue.count} />),
+      column("min", t("topics.minOffset"), { align: "end", isSecondary: true, minWidth: 480 }, (queue) => <Num value={queue.min_offset} reason={queue.unknown_reason} />),
+      column("max", t("topics.maxOffset"), { align: "end" }, (queue) => <Num value={queue.max_offset} reason={queue.unknown_reason} />),
+      column("count", t("topics.messages"), { align: "end", isStrong: true }, (queue) => <Num value={queue.count} reason={queue.unknown_reason} />),
       column("rail", t("topics.share"), { width: 180, minWidth: 560 }, (queue) => <LagRail lag={queue.count} scale={longest} />),
       column("last", t("topics.lastWrite"), { align: "end", isSecondary: true, minWidth: 700 }, (queue) => (
         <Time at={queue.last_stored_at} withMs />
       )),
-      column("open", "", { align: "end" }, ({ queue_id, min_offset }) => (
-        <Link to="/messages" search={{ mode: "offset", topic, queue: String(queue_id), offset: String(min_offset) }}>
-          {t("topics.read")}
-        </Link>
-      )),
+      column("open", "", { align: "end" }, ({ queue_id, min_offset, unknown_reason: reason }) =>
+        min_offset === null ? (
+          <span className="micro">{reason && reasonIn(t, reason)}</span>
+        ) : (
+          <Link to="/messages" search={{ mode: "offset", topic, queue: String(queue_id), offset: String(min_offset) }}>
+            {t("topics.read")}
+          </Link>
+        ),
+      ),
     ],
     [t, topic, longest],
   )

@@ -1,8 +1,9 @@
 import { Link } from "@tanstack/react-router"
 import { useTranslation } from "react-i18next"
-import { NotApplicable, Num } from "@/components/values/num"
+import { NotApplicable } from "@/components/values/num"
 import type { TopicSummary } from "@/lib/api-types"
 import { count } from "@/lib/format"
+import { TopicFigure } from "./topic-figure"
 import classes from "./topics.module.css"
 
 /** For a phone: the whole name and the lag of its slowest group, then how much it holds. */
@@ -15,7 +16,7 @@ export function TopicRows({ rows, onEnd }: { rows: readonly TopicSummary[]; onEn
           <Link to="/topics/$topic" params={{ topic: topic.name }}>
             {topic.name}
           </Link>
-          <b>{topic.groups === 0 ? <NotApplicable /> : <Num value={topic.max_lag} />}</b>
+          <b>{topic.groups === 0 ? <NotApplicable /> : <TopicFigure topic={topic} field="max_lag" />}</b>
           <small>{topic.messages === null ? t("states.unknown") : t("topics.holds", { count: topic.messages, n: count(topic.messages) })}</small>
           <small>{t("topics.maxLag")}</small>
         </li>

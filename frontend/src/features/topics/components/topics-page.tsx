@@ -17,7 +17,13 @@ import { TopicsTable } from "./topics-table"
 
 const DEFAULT_SORT = "-max_lag"
 
-export function TopicsPage({ cluster }: { cluster: string }) {
+interface TopicsPageProps {
+  cluster: string
+  /** Why it is not known which topics there are; null where that is known. */
+  unknownReason?: string | null
+}
+
+export function TopicsPage({ cluster, unknownReason = null }: TopicsPageProps) {
   const { t } = useTranslation()
   const [state, change] = useUrlState()
   const filter = { search: state.search, kind: state.kind ?? "normal", sort: state.sort ?? DEFAULT_SORT }
@@ -53,6 +59,7 @@ export function TopicsPage({ cluster }: { cluster: string }) {
           rows={rows}
           sort={filter.sort}
           onSort={(sort) => change({ sort: sort === DEFAULT_SORT ? undefined : sort })}
+          unknownReason={unknownReason}
           onCreate={() => change({ new: "topic" })}
         />
       </Page>

@@ -12,6 +12,7 @@ import { usePhone } from "@/hooks/use-media"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { TopicSummary } from "@/lib/api-types"
 import { pinnedTopics } from "@/lib/preferences"
+import { reasonIn } from "@/lib/reasons"
 import { useStore } from "@/lib/store"
 import { type useTopics, useTopicRates } from "../api/get-topics"
 import { topicColumns } from "./topic-columns"
@@ -23,10 +24,11 @@ interface TopicsTableProps {
   rows: TopicSummary[] | undefined
   sort: string
   onSort: (sort: string) => void
+  unknownReason: string | null
   onCreate: () => void
 }
 
-export function TopicsTable({ cluster, query, rows, sort, onSort, onCreate }: TopicsTableProps) {
+export function TopicsTable({ cluster, query, rows, sort, onSort, unknownReason, onCreate }: TopicsTableProps) {
   const { t } = useTranslation()
   const navigate = useNavigate()
   const columns = useMemo(() => topicColumns(t), [t])
@@ -41,7 +43,7 @@ export function TopicsTable({ cluster, query, rows, sort, onSort, onCreate }: To
       what={t("topics.failed")}
       skeleton={<SkeletonRows rows={12} />}
       isEmpty={(items) => items.length === 0}
-      empty={<NoTopics onCreate={onCreate} />}
+      empty={<NoTopics unknownReason={unknownReason} onCreate={onCreate} />}
     >
       {() =>
         isPhone ? (
@@ -79,9 +81,10 @@ function useShownRows(cluster: string, rows: TopicSummary[] = NONE) {
   }, [rows, rates, pins])
 }
 
-function NoTopics({ onCreate }: { onCreate: () => void }) {
+function NoTopics({ unknownReason, onCreate }: Pick<TopicsTableProps, "unknownReason" | "onCreate">) {
   const { t } = useTranslation()
   const [state] = useUrlState()
+  if (unknownReason !== null) return <Empty title={t("topics.unknownList")} next={reasonIn(t, unknownReason)} />
   if (state.search ?? state.kind) return <Empty title={t("topics.noMatch")} next={t("topics.noMatchNext")} />
   return (
     <Empty
