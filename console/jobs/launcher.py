@@ -7,6 +7,7 @@ replay that is started again goes on from there.
 from __future__ import annotations
 
 import logging
+import shutil
 import signal
 import socket
 import subprocess
@@ -23,12 +24,12 @@ from console.jobs.models import Job, JobState
 from console.jobs.progress import ProgressTail, counters_of
 from console.jobs.requests import program_request
 
-_LOOK_SECONDS: Final = 0.25
+_LOOK_SECONDS: Final = 0.2
 _WRITE_SECONDS: Final = 2.0
 _RENEW_SECONDS: Final = 5.0
 # Whoever cancels waits for it. What is not written down by then is found at the end of the target queues when the job
 # goes on, as after a kill.
-CANCEL_GRACE_SECONDS: Final = 1.0
+CANCEL_GRACE_SECONDS: Final = 0.8
 # A worker that is told to end leaves its program time to stop its sends; whoever told it will not wait long.
 STOP_GRACE_SECONDS: Final = 6.0
 # Any other status is a death: the program was killed, stopped by a stranger, or failed in a way nobody foresaw.
@@ -95,6 +96,8 @@ class _Run:
         finally:
             program.end_session(child.pid)
             child.wait()
+            # A program that was killed could not clear up what Spark left on the side.
+            shutil.rmtree(self._folder / "tmp", ignore_errors=True)
         self._finish(child.returncode)
 
     def _look(self, tail: ProgressTail) -> None:

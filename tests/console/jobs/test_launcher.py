@@ -130,6 +130,7 @@ _DEAF = """
 import os, signal, subprocess, sys, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 worker = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], process_group=0)
+os.mkdir("tmp")
 open("worker.pid", "w").write(str(worker.pid))
 time.sleep(600)
 """
@@ -154,6 +155,7 @@ def test_a_program_that_does_not_hear_is_killed_with_all_its_workers(
     launcher.run(job.id, worker="w")
     job.refresh_from_db()
     assert (job.state, job.state_reason) == (JobState.CANCELLED, "cancelled by ann; what was written stays")
+    assert not (pid.parent / "tmp").exists()
     worker = int(pid.read_text())
     wait_until(lambda: has_ended(worker))
 
