@@ -17,10 +17,10 @@ from broker_core.client.errors import GroupNotFound
 from broker_core.protocol.codes import ResponseCode
 from console import live
 from console.clusters import connections
+from console.clusters.flights import Flights
 from console.clusters.memory import Remembered, Sighting, aremembered
 from console.errors import RedisUnreachable
 from console.lag import history, lease_consumers, looks
-from console.lag.flights import Flights
 from console.lag.group_state import summary
 from console.lag.reading import Reader
 from console.lag.state import WORST_GROUPS, ClusterState, StateBuilder

@@ -150,10 +150,18 @@ class Sampler:
                     self._tasks[name] = group.create_task(self._follow(name), name=f"sampler {name}")
                 for name in self._tasks.keys() - names:
                     self._tasks.pop(name).cancel()
+                    await self._forget_figures(name)
             else:
                 while self._tasks:
                     self._tasks.popitem()[1].cancel()
             await asyncio.sleep(_CLUSTERS_EVERY_SECONDS)
+
+    async def _forget_figures(self, name: str) -> None:
+        """Drop what was last known of a deleted cluster: another one may get its name."""
+        try:
+            await self._store.delete(_LAST_KNOWN_KEY + name)
+        except redis.RedisError as error:
+            _log.warning("redis: last known figures of %s not dropped (%s)", name, error)
 
     async def _leads(self) -> bool:
         try:

@@ -82,8 +82,10 @@ class StateBuilder:
                     self._topic_written.see(at, {(broker, topic): written})
         for broker, topic in [key for key in self._topic_seen if key[1] not in reading.topics]:
             del self._topic_seen[broker, topic]
-            self._last_topics.pop(topic, None)
         self._topic_written.keep(self._topic_seen)
+        if reading.facts:
+            for gone in self._last_topics.keys() - reading.topics.keys():
+                del self._last_topics[gone]
         runtimes = reading.runtimes.items()
         self._broker_in.see(reading.at, {a: r.stored_total for a, r in runtimes if r.stored_total is not None})
         self._broker_out.see(reading.at, {a: r.handed_out_total for a, r in runtimes if r.handed_out_total is not None})

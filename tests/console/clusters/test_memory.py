@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -72,24 +71,6 @@ def test_code_on_a_loop_remembers_too() -> None:
     services.add(BY, name="prod", name_servers=["127.0.0.1:1"])
     async_to_sync(aremember)("prod", [sighting(topics=ORDERS)], AT)
     assert async_to_sync(aremembered)("prod").brokers["broker-a"].topics == ORDERS
-
-
-@pytest.fixture
-def running(tmp_path: Path, cast: Cast) -> Iterator[RunningBroker]:
-    """The broker of a cluster ``prod`` that threads can ask."""
-    with started_broker(tmp_path) as broker:
-
-        async def find(name: str) -> ClusterAddress:
-            return ClusterAddress(name, (broker.name_server,))
-
-        before = connections._process.find_cluster
-        connections.use(None)
-        connections.look_up_by(find)
-        services.add(BY, name="prod", name_servers=[broker.name_server])
-        yield broker
-        connections.use(None)
-        if before is not None:
-            connections.look_up_by(before)
 
 
 def test_a_broker_that_is_gone_is_forgotten_by_an_operator_and_one_that_answers_is_not(

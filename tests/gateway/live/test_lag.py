@@ -16,7 +16,7 @@ def group(name: str, lag: int | None = 0, **more: Any) -> dict[str, Any]:
     """A group summary as the sampler publishes it."""
     return {
         "name": name,
-        "state": "unknown" if lag is None else "active",
+        "state": "unknown" if lag is None else "consuming",
         "mode": "clustering",
         "clients": 1,
         "topics": ["orders"],

@@ -1,4 +1,4 @@
-"""Requirements of `console.lag.flights`: a question is asked once for all who want to know at the same time."""
+"""Requirements of `console.clusters.flights`: a question is asked once for all who want to know at the same time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from console.lag.flights import Flights
+from console.clusters.flights import Flights
 from tests.support.wait import wait_until
 
 
