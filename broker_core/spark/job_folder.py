@@ -121,7 +121,9 @@ class Progress:
         self._folder = folder
         self._seq = 0
         self._seen: list[tuple[float, int]] = []
+        self._has_moved = False
         self._said = ("", 0.0)
+        self._began_at = time.monotonic()
 
     def write(self, counters: Mapping[str, int], *, phase: str, done: bool = False, **more: Any) -> None:
         """Write a line with the counters, the rate per second over the last ten seconds, and the time that is left."""
@@ -129,6 +131,9 @@ class Progress:
         # A replay has its goal in what it writes, a reconciliation in what it reads.
         moved = counters["written"] + counters.get("failed", 0) if "written" in counters else counters.get("read", 0)
         rate = self._rate(moved)
+        if moved and not self._has_moved:
+            self._has_moved = True
+            say(f"the first messages were through {time.monotonic() - self._began_at:.1f} s after the program began")
         left = counters.get("planned", 0) - moved
         line = {
             "seq": self._seq,

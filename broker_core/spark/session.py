@@ -54,6 +54,8 @@ class SessionConfig:
     """The Python of a cluster's executors, with our dependencies; the path of this one if not told."""
     jobs_at_once: int = 2
     """Shares the memory: each driver gets a quarter of the machine divided by this, at most 2 GiB."""
+    is_short: bool = False
+    """Let Java compile quickly rather than well: for work of seconds, or that Java has no part in."""
     max_failures: int = 1
     """How often a task may fail; 1 for whatever writes, since each attempt sends again (spark.md 4.1)."""
     record_archive: Path | None = None
@@ -182,6 +184,8 @@ def _prepare_environment(java: Java, config: SessionConfig) -> None:
         "SPARK_HOME": str(_spark_home()),
         "PYSPARK_PYTHON": config.executor_python or sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
+        # Spark's launcher is a Java of its own, which only puts a command line together.
+        "SPARK_LAUNCHER_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "PYTHONPATH": os.pathsep.join(paths),
     }
     if is_local(config.master):
@@ -217,6 +221,7 @@ def _java_options(config: SessionConfig, java: Java) -> str:
         "-XX:+ExitOnOutOfMemoryError",
         f"-Djava.io.tmpdir={temporary}",
         f"-Dlog4j2.configurationFile=file:{log4j}",
+        *(["-XX:TieredStopAtLevel=1"] if config.is_short else []),
         *_archive_options(config, java),
     ]
     return " ".join(f'"{option}"' for option in chosen)

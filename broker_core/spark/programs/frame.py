@@ -113,19 +113,24 @@ class Run:
         self.phases[phase] = time.monotonic() - began
         say(f"{phase}: took {self.phases[phase]:.1f} s")
 
-    def start_spark(self, plan: Callable[[], None] | None = None, *, max_failures: int = 1) -> SparkSession:
-        """Start Spark as the request says, and plan meanwhile; raise what `plan` raises."""
+    def start_spark(
+        self, plan: Callable[[], None], *, is_short: Callable[[], bool], max_failures: int = 1
+    ) -> SparkSession:
+        """Start Spark as the request says, and plan meanwhile; raise what `plan` raises.
+
+        `is_short` says, when Spark is started, whether Java has little to do.
+        """
         with self.timed("starting Spark"), ThreadPoolExecutor(1) as pool:
-            planning = pool.submit(plan or _nothing)
+            planning = pool.submit(plan)
             # A request that cannot be served mostly fails at once, and needs no Spark.
             wait([planning], _PLAN_ALONE_S)
             if planning.done():
                 planning.result()
-            session = self._start_spark(max_failures)
+            session = self._start_spark(max_failures, is_short=is_short())
             planning.result()
         return session
 
-    def _start_spark(self, max_failures: int) -> SparkSession:
+    def _start_spark(self, max_failures: int, *, is_short: bool) -> SparkSession:
         spark = self.request["spark"]
         config = sessions.SessionConfig(
             app_name=f"gantry {self.request['type']} {self.request['job_id']}",
@@ -135,6 +140,7 @@ class Run:
             java_home=spark.get("java_home"),
             executor_python=spark.get("executor_python"),
             jobs_at_once=spark.get("jobs_at_once", 2),
+            is_short=is_short,
             max_failures=max_failures,
         )
         return sessions.start(config)
@@ -160,19 +166,17 @@ class Run:
         return results[0]
 
 
-def _nothing() -> None:
-    """Plan nothing."""
-
-
 def main(work: Callable[[Run], Outcome]) -> None:
     """Run a program for the job folder on the command line, and exit."""
     folder = JobFolder(Path(sys.argv[1]))
     about: dict[str, Any] = {"versions": {"gantry": broker_core.__version__, "spark": pyspark.__version__}}
-    say(f"{Path(sys.argv[0]).stem} {folder.path.name}: started, Spark {pyspark.__version__}")
+    imports_s = _seconds_since_start()
+    say(f"{Path(sys.argv[0]).stem} {folder.path.name}: starting Python took {imports_s:.1f} s")
     outcome = _outcome(folder, work, about)
     say(f"ended with status {outcome.exit_code}{f': {outcome.reason}' if outcome.reason else ''}")
     about |= {"counters": folder.last_line("progress.jsonl").get("counters", {}), "artefacts": folder.artefacts()}
     error = outcome.reason if outcome.exit_code not in (OK, PARTIAL, CANCELLED) else None
+    about["phases"] = {"starting Python": round(imports_s, 1), **about.get("phases", {})}
     folder.write_json("result.json", {"reason": outcome.reason, "error": error, **about})
     sys.stdout.flush()
     sys.exit(outcome.exit_code)
@@ -193,8 +197,16 @@ def _outcome(folder: JobFolder, work: Callable[[Run], Outcome], about: dict[str,
         traceback.print_exc()
         return Outcome(_code_of_text(str(error)), told(error))
     finally:
+        if run is not None:
+            about["phases"] = {phase: round(seconds, 1) for phase, seconds in run.phases.items()}
         _stop_spark(about)
         folder.drop_temporary()
+
+
+def _seconds_since_start() -> float:
+    """Return for how long this process has been running: most of it went into imports."""
+    ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
+    return float(Path("/proc/uptime").read_text().split()[0]) - ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _listen(run: Run) -> None:

@@ -24,6 +24,8 @@ from broker_core.spark.samples import add_values
 from broker_core.spark.session import is_local
 
 _NOTHING: Final = "none"
+# From here on it pays that Java compiles well.
+_SHORT_MESSAGES: Final = 500_000
 
 
 def work(run: Run) -> Outcome:
@@ -36,7 +38,7 @@ def work(run: Run) -> Outcome:
     comparing = Comparing(run, comparison, options, counter)
     try:
         # Both ends are pinned here, at one moment, and whatever comes later is no part of this run.
-        session = run.start_spark(comparing.plan, max_failures=4)
+        session = run.start_spark(comparing.plan, is_short=lambda: comparing.is_short, max_failures=4)
         return comparing.compare(session)
     finally:
         counter.close()
@@ -83,6 +85,15 @@ class Comparing:
     tiles: Mapping[str, int] | None = None
     """Known once everything is compared."""
 
+    @property
+    def is_short(self) -> bool:
+        """Whether it is known that there is little to compare."""
+        return self.partitions is not None and self._total() < _SHORT_MESSAGES
+
+    def _total(self) -> int:
+        ranges = [each for parts in (self.partitions or {}).values() for each in parts]
+        return sum(each.end - each.begin for each in ranges)
+
     def plan(self) -> None:
         """Pin what is read of both sides."""
         found = plan_together([self.options[name] for name in SIDES])
@@ -91,8 +102,7 @@ class Comparing:
 
     def tell(self, phase: str, *, done: bool = False) -> None:
         """Write a progress line."""
-        ranges = [each for parts in (self.partitions or {}).values() for each in parts]
-        total = sum(each.end - each.begin for each in ranges)
+        total = self._total()
         counters = {"planned": total, "read": self.counter.rows()}
         if self.tiles is not None:
             sound, damaged = (sum(self.tiles[f"{what}_{name}"] for name in SIDES) for what in ("rows", "damaged"))
@@ -152,10 +162,11 @@ class Comparing:
         add_values(samples, {name: replace(each, count_to=None) for name, each in self.options.items()})
         asked = self.run.request["request"]
         request = {name: asked[name] for name in SIDES} | {
-            "by": self.comparison.by, "compare": list(self.comparison.fields), "order": self.comparison.ordered
+            "by": self.comparison.by, "compare": list(self.comparison.fields), "order": self.comparison.ordered,
+            "pinned": self._pinned(),
         }  # fmt: skip
         content = {"summary": sentence, "tiles": tiles, "samples": samples, "request": request}
-        folder.write_json("report.json", content | {"pinned": self._pinned()})
+        folder.write_json("report.json", content)
 
     def _pinned(self) -> dict[str, list[dict[str, Any]]]:
         """Return which offsets of each queue were compared."""

@@ -31,8 +31,12 @@ def work(run: Run) -> Outcome:
     on_damage(run.request)
     with run.timed("planning"):
         replaying = Replaying(run, _lanes(run, options), limits)
-    replaying.tell("starting")
-    results = replaying.copy(options, run.start_spark()) if replaying.has_work else []
+    if replaying.has_work:
+        # Messages never pass through Java.
+        session = run.start_spark(lambda: replaying.tell("starting"), is_short=lambda: True)
+        results = replaying.copy(options, session)
+    else:
+        results = []
     return replaying.report(results)
 
 

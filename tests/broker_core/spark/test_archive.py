@@ -12,13 +12,13 @@ from broker_core.spark.java import find_java
 from broker_core.spark.session import SessionConfig, archive_path, settings
 from tests.support.cluster import ROOT
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(1200)]
 
 
 def test_an_archive_is_recorded_once_and_is_what_a_session_names(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "broker_core.spark.archive", str(tmp_path)]
     # Given an environment in which an archive was recorded
-    subprocess.run(command, cwd=ROOT, check=True, timeout=500)
+    subprocess.run(command, cwd=ROOT, check=True, timeout=1000)
     java = find_java(tmp_path)
     target = archive_path(java, tmp_path)
     assert target.stat().st_size > 10 << 20

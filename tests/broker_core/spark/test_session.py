@@ -40,6 +40,12 @@ def test_writers_are_never_tried_again_and_never_run_twice_at_once(tmp_path: Pat
     assert (chosen["spark.task.maxFailures"], chosen["spark.speculation"]) == ("1", "false")
 
 
+def test_short_work_is_compiled_quickly(tmp_path: Path) -> None:
+    word = "-XX:TieredStopAtLevel=1"
+    assert word in settings(config(tmp_path, is_short=True), JAVA_17)["spark.driver.extraJavaOptions"]
+    assert word not in settings(config(tmp_path), JAVA_17)["spark.driver.extraJavaOptions"]
+
+
 def test_memory_is_shared_by_the_jobs_that_run_at_once(tmp_path: Path) -> None:
     alone, many = (settings(config(tmp_path, jobs_at_once=number), JAVA_17) for number in (1, 1000))
     assert int(alone["spark.driver.memory"][:-1]) >= int(many["spark.driver.memory"][:-1]) == 512

@@ -47,9 +47,9 @@ def test_every_seeded_fault_is_found_and_nothing_else(program: Program) -> None:
         "keyless_right": 0, "damaged_left": 0, "damaged_right": 0, "rows_left": 4970, "rows_right": 4980,
     }  # fmt: skip
     assert report["summary"] == "4,863 keys match, 137 do not"
-    assert [sum(queue["to"] - queue["from"] for queue in report["pinned"][side]) for side in ("left", "right")] == [
-        4970, 4980
-    ]  # fmt: skip
+    pinned = report["request"]["pinned"]
+    compared = {side: sum(queue["to"] - queue["from"] for queue in pinned[side]) for side in pinned}
+    assert compared == {"left": 4970, "right": 4980}
     assert Counter(sample["class"] for sample in report["samples"]) == expected
     other = next(sample for sample in report["samples"] if sample["key"] == "o-03000")
     assert other["values"] == {"body": {"left": '{"id":3000,"amount":3000}', "right": '{"id":3000,"amount":-1}'}}
@@ -61,6 +61,9 @@ def test_every_seeded_fault_is_found_and_nothing_else(program: Program) -> None:
     ]  # fmt: skip
     assert result["counters"]["read"] == result["counters"]["planned"] == 9950
     assert result["versions"]["java"]
+    assert list(result["phases"]) == ["starting Python", "starting Spark", "comparing", "reporting"]
+    assert all(f"{phase}: took" in program.log for phase in list(result["phases"])[1:])
+    assert "the first messages were through" in program.log
 
 
 def test_what_cannot_be_compared_is_counted_and_said(program: Program, tmp_path: Path) -> None:
