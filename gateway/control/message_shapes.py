@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import orjson
 from rest_framework import serializers
 
 from broker_core.client.admin.messages import DeliveryState
@@ -12,6 +11,7 @@ from broker_core.client.admin.placed import PlacedMessage
 from console.fields import MomentField
 from console.live import rfc3339
 from gateway.data.bodies import CONTENT_TYPE, present
+from gateway.data.schemas import encode
 
 ENCODINGS: Final = ["json", "text", "base64"]
 VERDICTS: Final = ["match", "no_match", "partial", "failed"]
@@ -33,17 +33,22 @@ class MessageSummarySerializer(serializers.Serializer[Any]):
     reconsume_times = serializers.IntegerField()
 
 
-class MessageBodySerializer(serializers.Serializer[Any]):
-    """A body as JSON can carry it; `data` is a value for json, else text."""
+class StoredBodySerializer(serializers.Serializer[Any]):
+    """A body as JSON can carry it; `data` is a value for json, else text.
+
+    Numbers and members of `data` stand there as they were stored. Most readers round numbers and drop members of the
+    same name all the same: `text` is for them.
+    """
 
     encoding = serializers.ChoiceField(ENCODINGS)
     data = serializers.JSONField()  # type: ignore[assignment]
+    text = serializers.CharField(allow_null=True, help_text="The stored characters of json; null for the others.")
 
 
 class MessageDetailSerializer(MessageSummarySerializer):
     """A message, whole."""
 
-    body = MessageBodySerializer()
+    body = StoredBodySerializer()
     properties = serializers.DictField(child=serializers.CharField())
     born_at = MomentField()
     born_host = serializers.CharField()
@@ -134,13 +139,14 @@ def summary(placed: PlacedMessage) -> dict[str, Any]:
     }
 
 
-def detail(placed: PlacedMessage) -> dict[str, Any]:
-    """Return a message, whole."""
+def detail(placed: PlacedMessage) -> bytes:
+    """Return a message, whole, as JSON: a body that is JSON is part of it to the letter."""
     message = placed.message
     body = present(message.body, message.properties.get(CONTENT_TYPE), "auto")
-    return {
+    text = message.body.decode() if body.encoding == "json" else None
+    shown = {
         **summary(placed),
-        "body": {"encoding": body.encoding, "data": orjson.loads(bytes(body.data))},
+        "body": {"encoding": body.encoding, "data": body.data, "text": text},
         "properties": message.properties,
         "born_at": rfc3339(message.born_timestamp),
         "born_host": message.born_host,
@@ -149,3 +155,4 @@ def detail(placed: PlacedMessage) -> dict[str, Any]:
         "offset_id": message.offset_id,
         "body_bytes": len(message.body),
     }
+    return encode(shown)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Collection
 from typing import Any, Final
 
+from django.http import HttpResponse
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import exceptions, serializers
 from rest_framework.request import Request
@@ -77,9 +78,9 @@ class MessageView(TopicInQueryView):
     """One message."""
 
     @extend_schema(operation_id="getMessage", tags=["messages"], parameters=[TOPIC], responses=MessageDetailSerializer)
-    def get(self, request: Request, cluster: str, message_id: str) -> Response:
+    def get(self, request: Request, cluster: str, message_id: str) -> HttpResponse:
         """Return a message by its unique id or offset id."""
-        return Response(detail(_found(self, _needed(request, "topic"), message_id)))
+        return _json(detail(_found(self, _needed(request, "topic"), message_id)))
 
 
 class DeliveriesView(TopicInQueryView):
@@ -214,6 +215,10 @@ def _found(view: ClusterScopedView, topic: str, message_id: str) -> PlacedMessag
     if found is None:
         raise exceptions.NotFound(f"No message of topic {topic!r} has the id {message_id!r}.")
     return found
+
+
+def _json(content: bytes) -> HttpResponse:
+    return HttpResponse(content, content_type="application/json")
 
 
 def _needed(request: Request, name: str) -> str:

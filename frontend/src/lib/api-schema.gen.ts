@@ -1389,12 +1389,6 @@ export interface components {
             language: components["schemas"]["Language"] | components["schemas"]["NullEnum"];
             token_auth: boolean;
         };
-        /** @description A message body inside JSON. */
-        MessageBody: {
-            /** @enum {unknown} */
-            encoding: "base64" | "json" | "text";
-            data: unknown;
-        };
         /** @description A message, whole. */
         MessageDetail: {
             message_id: string;
@@ -1409,7 +1403,7 @@ export interface components {
             /** @description Of the whole record. */
             size_bytes: number;
             reconsume_times: number;
-            body: components["schemas"]["MessageBody"];
+            body: components["schemas"]["StoredBody"];
             properties: {
                 [key: string]: string;
             };
@@ -1688,6 +1682,18 @@ export interface components {
             broker: string;
             reason: string;
         };
+        /**
+         * @description A body as JSON can carry it; `data` is a value for json, else text.
+         *
+         *     Numbers and members of `data` stand there as they were stored. Most readers round numbers and drop members of the
+         *     same name all the same: `text` is for them.
+         */
+        StoredBody: {
+            encoding: components["schemas"]["BodyEncoding"];
+            data: unknown;
+            /** @description The stored characters of json; null for the others. */
+            text: string | null;
+        };
         /** @description A ticket that opens one WebSocket within a minute. */
         Ticket: {
             ticket: string;
@@ -1920,6 +1926,12 @@ export interface components {
             status: number;
             retryable: boolean;
             detail: string;
+        };
+        /** @description A message body inside JSON. */
+        MessageBody: {
+            /** @enum {unknown} */
+            encoding: "base64" | "json" | "text";
+            data: unknown;
         };
         /** @description One message to produce. */
         ProduceMessage: {

@@ -134,7 +134,7 @@ export const messageSummary = (message_id: string, overrides: Partial<MessageSum
 
 export const message = (message_id: string, overrides: Partial<Message> = {}): Message => ({
   ...messageSummary(message_id),
-  body: { encoding: "json", data: { order: "A17" } },
+  body: { encoding: "json", data: { order: "A17" }, text: null },
   properties: { KEYS: "A17" },
   born_at: AT,
   born_host: "10.0.0.1:5000",

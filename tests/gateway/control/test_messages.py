@@ -5,7 +5,10 @@ from __future__ import annotations
 import base64
 from typing import Any
 
+import pytest
+
 from tests.gateway.control.conftest import Control
+from tests.support.wait import wait_until
 
 
 def found_by_key(control: Control, topic: str, key: str, *, limit: int) -> tuple[list[str], list[dict[str, Any]]]:
@@ -85,7 +88,7 @@ def test_a_message_is_shown_whole_by_either_id(control: Control) -> None:
     entry = {"body": body, "keys": ["A17"], "properties": {"source": "web"}}
     result = control.call("POST", path, json=entry).json()["results"][0]
     shown = control.get(f"/messages/{result['message_id']}", topic=topic)
-    assert shown["body"] == body
+    assert shown["body"] == {**body, "text": '{"id":"A17","n":[1,2]}'}
     assert shown["properties"]["source"] == "web"
     assert shown["body_bytes"] < shown["size_bytes"]
     assert control.get(f"/messages/{shown['offset_id']}", topic=topic) == shown
@@ -98,6 +101,45 @@ def test_a_body_that_is_no_text_is_base64(control: Control) -> None:
     [item] = control.get(f"/topics/{topic}/messages")["items"]
     body = control.get(f"/messages/{item['message_id']}", topic=topic)["body"]
     assert (body["encoding"], base64.b64decode(body["data"])) == ("base64", raw)
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        '{"price": 1.10, "id": 12345678901234567890123, "a": 1, "a": 2}',
+        '{"n": 1e999, "m": -1E+999}',
+        '{"n": ' + "9" * 400 + "}",
+        '[1.0, 0.1000, "\\u00e9", "é"]',
+    ],
+)
+def test_a_body_is_shown_to_the_letter(control: Control, stored: str) -> None:
+    topic = control.topic()
+    content = f'{{"messages": [{{"body": {{"encoding": "json", "data": {stored}}}}}]}}'
+    headers = {"Content-Type": "application/json"}
+    sent = control.call("POST", f"/topics/{topic}/messages", content=content.encode(), headers=headers)
+    assert sent.status_code == 201, sent.text
+    wait_until(lambda: control.get(f"/topics/{topic}/messages")["items"])
+    (message,) = control.get(f"/topics/{topic}/messages")["items"]
+    shown = control.call("GET", f"/messages/{message['message_id']}", params={"topic": topic})
+    assert shown.status_code == 200
+    assert f'"data":{stored}' in shown.text
+    assert shown.json()["body"]["text"] == stored
+
+
+def test_a_body_nested_deeper_than_readers_go_is_text(control: Control) -> None:
+    topic = control.topic()
+    stored = "[" * 10_000 + "]" * 10_000
+    control.produce(topic, stored)
+    (message,) = control.get(f"/topics/{topic}/messages")["items"]
+    body = control.get(f"/messages/{message['message_id']}", topic=topic)["body"]
+    assert body == {"encoding": "text", "data": stored, "text": None}
+
+
+def test_a_filter_that_is_not_served_is_refused_by_name(control: Control) -> None:
+    topic = control.topic()
+    for path in (f"/topics/{topic}/messages", f"/topics/{topic}/queues/0/messages?offset=0", "/groups", "/topics"):
+        answer = control.call("GET", f"{path}{'&' if '?' in path else '?'}tag=paid")
+        assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "?tag"), path
 
 
 def test_an_id_that_nothing_has_is_not_there(control: Control) -> None:

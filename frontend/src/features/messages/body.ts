@@ -2,14 +2,36 @@ import type { Message } from "@/lib/api-types"
 
 type Body = Message["body"]
 
-export function bytesOf({ encoding, data }: Body): Uint8Array {
+export function bytesOf({ encoding, data, text }: Body): Uint8Array {
   if (encoding === "base64") return Uint8Array.from(atob(String(data)), (char) => char.charCodeAt(0))
-  return new TextEncoder().encode(encoding === "json" ? JSON.stringify(data) : String(data))
+  return new TextEncoder().encode(text ?? (encoding === "json" ? JSON.stringify(data) : String(data)))
 }
 
 export function textOf(body: Body): string {
-  if (body.encoding === "json") return JSON.stringify(body.data, null, 2)
+  if (body.encoding === "json") return indented(body.text ?? JSON.stringify(body.data))
   return body.encoding === "text" ? String(body.data) : new TextDecoder().decode(bytesOf(body))
+}
+
+const TOKEN = /"(?:[^"\\]|\\.)*"|[[\]{},:]|[^\s[\]{},:"]+/g
+
+/** JSON over several lines, its numbers, strings and members as they stand: no reader of numbers comes near them. */
+export function indented(json: string): string {
+  const tokens = json.match(TOKEN) ?? []
+  let text = ""
+  let depth = 0
+  tokens.forEach((token, at) => {
+    const isOpen = token === "{" || token === "["
+    const isClose = token === "}" || token === "]"
+    if (isClose) depth -= 1
+    const before = tokens[at - 1] ?? ""
+    const isEmpty = isClose && (before === "{" || before === "[")
+    if ((isClose && !isEmpty) || before === "," || (!isClose && (before === "{" || before === "["))) {
+      text += `\n${"  ".repeat(depth)}`
+    }
+    text += token === ":" ? ": " : token
+    if (isOpen) depth += 1
+  })
+  return text
 }
 
 const ROW = 16
