@@ -1,0 +1,35 @@
+"""Requirements of `console.clusters.views`: a cluster says whether it answers, and in words why it does not."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+from uuid import uuid4
+
+from console import live
+from console.clusters import services
+from console.lag.reading import Reading
+from console.lag.state import StateBuilder
+from tests.support.cast import BY, Cast
+
+
+def told(cast: Cast, name: str) -> Any:
+    return cast.browser("viewer").get(f"/api/v1/clusters/{name}").json()
+
+
+def test_a_cluster_that_cannot_be_reached_says_why(cast: Cast) -> None:
+    name = f"c{uuid4().hex[:8]}"
+    services.add(BY, name=name, name_servers=["127.0.0.1:1"])
+    assert (told(cast, name)["reachable"], told(cast, name)["reason"]) == (
+        False,
+        "it was not sampled in the last seconds",
+    )
+    reason = "name server 127.0.0.1:1 refused the connection"
+    now = time.time_ns() // 1_000_000
+    live.publish_sync(live.overview(name), StateBuilder().step(Reading(now, name_server_reason=reason)).overview)
+    assert (told(cast, name)["reachable"], told(cast, name)["reason"]) == (False, reason)
+    live.publish_sync(live.overview(name), StateBuilder().step(Reading(now)).overview)
+    assert told(cast, name)["reason"] == "the name server lists no broker"
+    old = StateBuilder().step(Reading(now - 50_000, name_server_reason=reason)).overview
+    live.publish_sync(live.overview(name), old)
+    assert told(cast, name)["reason"] == "it was not sampled in the last seconds"
