@@ -98,6 +98,8 @@ class Gateway:
                 ),
                 receipts=Receipts(derive_key(settings.SECRET_KEY)),
                 redis=store,
+                note=lookups.note,
+                known_groups=lookups.known_groups,
                 serves_host=lookups.serves_host,
                 limits=self._limits,
             )
@@ -113,6 +115,7 @@ class Gateway:
         if parts is None:
             return
         parts.draining.set()
+        await lookups.notes_written()
         cluster_connections.use(None)
         await parts.consumers.close()
         await parts.connections.close()

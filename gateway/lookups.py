@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from importlib import import_module
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from asgiref.sync import sync_to_async
@@ -22,8 +24,15 @@ from redis.exceptions import RedisError
 
 from console.accounts import services, tickets
 from console.accounts.models import Token, User
+from console.audit.record import Actor, record
+from console.audit.refusals import refusals
+from console.clusters.memory import aremembered
 from gateway.auth import Headers, Principal
+from gateway.data.notes import Note
 from gateway.problems import REDIS_UNREACHABLE, ProblemError
+
+_log = logging.getLogger(__name__)
+_writing: Final[set[asyncio.Task[None]]] = set()
 
 
 async def find_token(text: str) -> Principal | None:
@@ -75,11 +84,45 @@ def allowed_origin(headers: Headers) -> bool:
     return urlsplit(origin).netloc.lower() == host or origin in settings.CSRF_TRUSTED_ORIGINS
 
 
+def note(told: Note) -> None:
+    """Have the audit written, a while after the request that it tells of; equal refusals once in a while."""
+    who = told.who
+    by = Actor(who.user, None, who.name if who.kind == "token" else None, told.request_id, who.address)
+    if told.result == "refused" and not refusals.are_news(by, told.action, told.resource):
+        return
+    after = {"reason": told.reason} if told.reason else None
+    task = asyncio.create_task(sync_to_async(_write)(by, told, after), name="audit: write")
+    _writing.add(task)
+    task.add_done_callback(_written)
+
+
+async def notes_written() -> None:
+    """Wait until all that was told to the audit is written."""
+    await asyncio.gather(*_writing, return_exceptions=True)
+
+
+async def known_groups(cluster: str) -> frozenset[str]:
+    """Return the consumer groups that were ever seen on the cluster's brokers."""
+    seen = await aremembered(cluster)
+    return frozenset(name for broker in seen.brokers.values() for name in broker.groups)
+
+
 @lru_cache(maxsize=1024)
 def serves_host(host: bytes) -> bool:
     """Return whether a Host header names this installation: Django's rule, for what never reaches Django."""
     domain, _ = split_domain_port(host.decode("latin-1"))
     return bool(domain) and validate_host(domain, settings.ALLOWED_HOSTS)
+
+
+def _write(by: Actor, told: Note, after: dict[str, str] | None) -> None:
+    close_old_connections()
+    record(by, told.action, told.resource, result=told.result, after=after)
+
+
+def _written(task: asyncio.Task[None]) -> None:
+    _writing.discard(task)
+    if not task.cancelled() and task.exception() is not None:
+        _log.error("audit: a record could not be written", exc_info=task.exception())
 
 
 def _find_token(text: str) -> Principal | None:

@@ -93,11 +93,15 @@ class DataPlane:
         self._parts.check_host(headers)
         auth = self._parts.auth
         principal = auth.cached(headers.get(b"authorization", b"")) or await auth.of_request(headers)
-        if route.action == "produce":
-            check_topic(route.topic)
-            principal.require("produce", route.topic)
-        else:
-            check_consumer(principal, route.topic, route.group)
+        try:
+            if route.action == "produce":
+                check_topic(route.topic)
+                principal.require("produce", route.topic)
+            else:
+                check_consumer(principal, route.topic, route.group)
+        except ProblemError as problem:
+            self._parts.note_refusal(principal, route.action, scope, problem)
+            raise
         return principal
 
 

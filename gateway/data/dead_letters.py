@@ -10,6 +10,7 @@ from broker_core.protocol import properties as names
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.message import Message, StoredMessage
 from gateway.data.leasing import Holder
+from gateway.data.notes import Note
 from gateway.data.parts import Parts
 from gateway.problems import RECEIPT_EXPIRED, ProblemError
 
@@ -35,6 +36,8 @@ async def bury(parts: Parts, holder: Holder, handle: LeaseReceipt, *, reason: st
         await producer.send(letter)
     except TopicNotFound:
         await admin.topics.create(letter.topic, read_queues=1, write_queues=1)
+        made = f"{holder.cluster}/topics/{letter.topic}"
+        parts.note(Note(holder.who, "topic.create", made, "ok", reason="made by its first dead letter"))
         await producer.send(letter)
 
 

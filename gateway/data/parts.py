@@ -12,12 +12,13 @@ import redis.asyncio
 
 from console.clusters.connections import Connections
 from gateway.auth import Authenticator, Principal
-from gateway.data.consumers import LeaseConsumers
+from gateway.data.consumers import Caller, LeaseConsumers
+from gateway.data.notes import FirstUses, KnownGroups, Note
 from gateway.data.receipts import Receipts
 from gateway.data.routing import Route
 from gateway.limits import LeasesOut, Limits, RateLimiter
 from gateway.metrics import Metrics
-from gateway.problems import HOST_NOT_SERVED, ProblemError
+from gateway.problems import FORBIDDEN, HOST_NOT_SERVED, ProblemError
 
 Header = tuple[bytes, bytes]
 
@@ -71,6 +72,10 @@ class ClientGone(Exception):
     """The client closed its connection; there is nobody to answer."""
 
 
+async def _none_known(_: str) -> frozenset[str]:
+    return frozenset()
+
+
 @dataclass(slots=True)
 class Parts:
     """The parts of the data plane of one process."""
@@ -79,6 +84,10 @@ class Parts:
     auth: Authenticator
     receipts: Receipts
     redis: redis.asyncio.Redis
+    note: Callable[[Note], None] = lambda _: None
+    """Tells the audit; returns at once."""
+    known_groups: KnownGroups = _none_known
+    """Consumer groups of a cluster that were seen before, so that no broker need be asked."""
     serves_host: Callable[[bytes], bool] = lambda _: True
     """Whether requests to this host name are answered; no foreign page may lead its own name here."""
     limits: Limits = field(default_factory=Limits)
@@ -90,13 +99,25 @@ class Parts:
     produce_rate: RateLimiter = field(init=False)
     consume_rate: RateLimiter = field(init=False)
     leases: LeasesOut = field(init=False)
+    first_uses: FirstUses = field(init=False)
     consumers: LeaseConsumers = field(init=False)
 
     def __post_init__(self) -> None:
         self.produce_rate = RateLimiter(self.limits.produce)
         self.consume_rate = RateLimiter(self.limits.consume)
         self.leases = LeasesOut(self.limits)
+        self.first_uses = FirstUses(self.known_groups, self._has_group, self.note, self.clock)
         self.consumers = LeaseConsumers(self.redis)
+
+    async def _has_group(self, cluster: str, group: str) -> bool:
+        admin = await self.connections.admin(cluster)
+        return await admin.groups.find(group) is not None
+
+    def note_refusal(self, principal: Principal, act: str, scope: Mapping[str, Any], problem: ProblemError) -> None:
+        """Tell the audit that somebody has not the right; other problems are not its business."""
+        if problem.kind is FORBIDDEN:
+            who = Caller.of(principal, address_of(scope))
+            self.note(Note(who, f"access.{act}", str(scope["path"]), "refused", reason=problem.detail))
 
     def check_host(self, headers: Mapping[bytes, bytes]) -> None:
         """Raise HOST_NOT_SERVED for a request to a name under which nothing is served."""

@@ -43,8 +43,10 @@ async def _receive(parts: Parts, request: Request, wanted: ReceiveRequest) -> An
     headers = parts.consume_rate.take(holder.caller, 1, started)
     room = parts.leases.room(group=holder.group_key, caller=holder.caller, wanted=wanted.max_messages, now=started)
     consumer = await parts.connections.lease_consumer(route.cluster, route.group)
+    await parts.first_uses.look(route.cluster, route.group)
     asked = Wanted(consumer, route.topic, wanted.lease_ms, wanted.filter.expression)
     leased = await asked.ask(room, wait_ms=0)
+    parts.first_uses.used(route.cluster, route.group, holder.who, request.id)
     reason: Reason = "messages" if leased else "timeout"
     if not leased and wanted.wait_ms:
         leased, reason = await _wait(parts, request, holder, asked, room, wanted.wait_ms)

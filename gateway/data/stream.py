@@ -86,6 +86,10 @@ class Socket:
         """Send an error frame."""
         await self.send({"type": "error", "context": context, "problem": problem.brief()})
 
+    def note_refusal(self, act: str, problem: ProblemError) -> None:
+        """Tell the audit if a frame was refused for want of a right."""
+        self.parts.note_refusal(self.principal, act, self._scope, problem)
+
     def close(self, code: int, reason: str) -> None:
         """Have the socket closed from our side; the first one to say so is heard."""
         self._is_open = False
@@ -184,6 +188,7 @@ async def _hear(socket: Socket, handlers: Mapping[str, Handler], data: bytes) ->
         problem = find_problem(error)
         if problem is None:
             raise
+        socket.note_refusal(head.type, problem)
         await socket.send_problem(problem, head.context)
 
 

@@ -118,6 +118,7 @@ class Consuming:
             raise ProblemError(CONFLICT, "This socket has a subscription; open another one for a second.")
         check_consumer(self._socket.principal, frame.topic, frame.group)
         consumer = await self._parts.connections.lease_consumer(frame.cluster, frame.group)
+        await self._parts.first_uses.look(frame.cluster, frame.group)
         wanted = Wanted(consumer, frame.topic, frame.lease_ms, frame.filter.expression)
         self._subscribed = frame
         caller = Caller.of(self._socket.principal, self._socket.address)
@@ -197,7 +198,11 @@ class Consuming:
         room = parts.leases.room(
             group=holder.group_key, caller=holder.caller, wanted=min(self._credit, _BATCH), now=parts.clock()
         )
-        return await wanted.ask(room, wait_ms=_WAIT_MS)
+        place = holder.cluster, holder.group
+        # The question that makes a group does not wait, so that the audit hears of it at once.
+        leased = await wanted.ask(room, wait_ms=0 if parts.first_uses.is_first(*place) else _WAIT_MS)
+        parts.first_uses.used(*place, holder.who)
+        return leased
 
     async def _send(self, holder: Holder, frame: SubscribeFrame, wanted: Wanted, leased: list[LeasedMessage]) -> None:
         unsent = list(leased)
