@@ -122,7 +122,6 @@ class Connections:
             found = self._open.pop(cluster, None)
             if found is not None:
                 await _close(found)
-        self._locks.pop(cluster, None)
 
     async def close(self) -> None:
         """Close everything that is open."""

@@ -31,8 +31,8 @@ _BEAT_TTL_SECONDS: Final = 60
 # An instance that lost Redis for longer than this is replaced; it notices before it speaks again.
 _LEADER_TTL_MS: Final = 10_000
 _CLUSTERS_EVERY_SECONDS: Final = 5.0
-# A cluster that answers nothing must not hold its own step up for ever.
-_STEP_TIMEOUT_SECONDS: Final = 10.0
+# Something that hangs must not hold the steps up for ever; those of thousands of groups take their time.
+_STEP_TIMEOUT_SECONDS: Final = 30.0
 _LAST_KNOWN_KEY: Final = "gantry:last-known:"
 _LAST_KNOWN_EVERY_MS: Final = 10_000
 _LAST_KNOWN_SECONDS: Final = 7 * 24 * 3600

@@ -105,6 +105,7 @@ class BrokerWatch:
         self._failures: dict[str, GantryError | None] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._lists_due = 0
+        self._unlisted: set[str] = set()
         self._topic_turns: Turns[str] = Turns()
         self._member_turns: Turns[str] = Turns()
         self._delay_turns: Turns[tuple[str, str]] = Turns()
@@ -176,8 +177,10 @@ class BrokerWatch:
         facts, addr = self.facts, self.broker.addr
         facts.stats = await self._admin.groups.all_consume_stats_on(addr, facts.groups, timeout_ms=_FIGURES_MS)
         facts.at = now
-        if not facts.stats.keys() <= facts.groups.keys():
-            self._lists_due = 0
+        unlisted = facts.stats.keys() - facts.groups.keys()
+        if unlisted - self._unlisted:
+            self._lists_due = 0  # a group that was made since; once is enough for one that is never listed
+        self._unlisted = unlisted
         written: dict[str, dict[MessageQueue, int]] = {}
         for stats in facts.stats.values():
             for queue, offset in stats.queues.items():

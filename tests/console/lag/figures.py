@@ -48,6 +48,8 @@ class Figures:
     """Groups of which the broker says the time lag as Apache RocketMQ does where no offset was committed."""
     fresh: set[str] = field(default_factory=set)
     """Topics whose last message came just now; the last of the others is old."""
+    hidden: set[str] = field(default_factory=set)
+    """Groups that no list has."""
     asked: Counter[str] = field(default_factory=Counter)
     """How often the broker was asked for a topic's ends, or for a group's time lag."""
 
@@ -81,11 +83,15 @@ class Figures:
         return TopicConfigSerializeWrapper(topic_config_table={name: TopicConfig(name, 1, 1) for name in names})
 
     def _groups(self, _: Command) -> SubscriptionGroupWrapper:
-        table = {name: SubscriptionGroupConfig(group_name=name) for name in self.consumed}
+        table = {name: SubscriptionGroupConfig(group_name=name) for name in self.consumed.keys() - self.hidden}
         return SubscriptionGroupWrapper(subscription_group_table=table)
 
     def _offsets(self, _: Command) -> ConsumerOffsetSerializeWrapper:
-        table = {f"{topic}@{group}": {0: offset} for group, (topic, offset) in self.consumed.items()}
+        table = {
+            f"{topic}@{group}": {0: offset}
+            for group, (topic, offset) in self.consumed.items()
+            if group not in self.hidden
+        }
         return ConsumerOffsetSerializeWrapper(table)
 
     def _stats(self, _: Command) -> ConsumeStatsList:

@@ -373,6 +373,29 @@ async def test_a_topic_that_a_broker_refuses_to_tell_of_keeps_no_other_back() ->
             assert all(each["messages"] is not None for each in (await followed.step()).topics.values())
 
 
+async def test_lists_are_read_seldom_and_at_once_for_a_new_group() -> None:
+    async with scripted_cluster("broker-a") as cluster:
+        figures = crowd(cluster, 3)
+
+        def lists() -> int:
+            return len(cluster["broker-a"].asked(RequestCode.GET_ALL_TOPIC_CONFIG))
+
+        async with following(cluster.name_server.addr) as followed:
+            for _ in range(4):
+                await followed.step()
+            assert lists() == 1
+            figures.consumed["new"] = ("t000", 2)
+            await followed.step()
+            assert (await followed.step()).groups["new"]["lag"] == 3
+            # One that is in no list is looked for once
+            figures.hidden.add("ghost")
+            figures.consumed["ghost"] = ("t000", 2)
+            before = lists()
+            for _ in range(4):
+                await followed.step(0.1)
+            assert lists() <= before + 1
+
+
 async def test_who_reads_which_queue_is_told_by_the_members() -> None:
     async with scripted_cluster("broker-a") as cluster:
         crowd(cluster, 1).members["g000"] = ["c1"]
