@@ -14,6 +14,7 @@ from tests.support.crowd import (
     Client,
     create_wide_topic,
     crowd,
+    first_sends,
     message,
     park_all,
     parked_pulls,
@@ -50,6 +51,7 @@ async def _measure(folder: Path) -> list[Row]:
             Row("send alone, p50", _us(alone, 50), "us"),
             Row("send alone, p99", _us(alone, 99), "us"),
             *await _beside_the_crowd(running, senders, alone),
+            await _first_sends(running, senders[0]),
         ]
 
 
@@ -74,6 +76,15 @@ async def _beside_the_crowd(running: RunningBroker, senders: list[Client], alone
         Row("memory of one connection", (connected - before) / CONNECTIONS / KIB, "KiB"),
         Row("memory of one parked pull", (parked - connected) / PARKED, "bytes"),
     ]
+
+
+async def _first_sends(running: RunningBroker, client: Client) -> Row:
+    """Return what the first send to a new topic takes where there are a thousand, beside what it takes at first."""
+    alone = await first_sends([client], "alone", 20)
+    async with crowd(running.address, 50) as many:
+        await first_sends(many, "many", 20)
+    crowded = await first_sends([client], "crowded", 20)
+    return Row("first send to a topic among 1,000, p50", _us(crowded, 50), "us", "among few", _us(alone, 50))
 
 
 async def _best_latencies(senders: list[Client]) -> list[float]:

@@ -100,7 +100,8 @@ async def crowd(address: str, count: int) -> AsyncIterator[list[Client]]:
         yield clients
     finally:
         for client in clients:
-            client.transport.abort()
+            if not client.is_closed:  # the broker may have ended it; a transport that is gone cannot be aborted
+                client.transport.abort()
 
 
 async def create_wide_topic(client: Client, topic: str, queues: int) -> None:

@@ -32,7 +32,7 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
         capture_output=True,
         text=True,
         check=False,
-        timeout=110,
+        timeout=290,
     )
 
 
