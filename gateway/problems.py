@@ -18,6 +18,7 @@ from broker_core.client import errors as client
 from broker_core.client.admin.topics import NameIllegal
 from broker_core.protocol.errors import MalformedProperties
 from console.clusters.connections import ClusterNotFound, ClusterSilent
+from console.clusters.reasons import reason_of
 
 CONTENT_TYPE: Final = "application/problem+json"
 
@@ -176,6 +177,9 @@ PROBLEMS: Final[dict[type[BaseException], Kind]] = {
 }
 
 
+_SILENT: Final = (client.Unreachable, client.TimedOut, client.MalformedAnswer, client.NotSupported, ClusterSilent)
+
+
 def find_problem(error: BaseException) -> ProblemError | None:
     """Return the problem that `error` stands for, or None when the table knows neither its type nor a parent of it."""
     if isinstance(error, ProblemError):
@@ -183,8 +187,16 @@ def find_problem(error: BaseException) -> ProblemError | None:
     for ancestor in type(error).__mro__:
         kind = PROBLEMS.get(ancestor)
         if kind is not None:
-            return ProblemError(kind, str(error))
+            return ProblemError(kind, _told(error))
     return None
+
+
+def _told(error: BaseException) -> str:
+    """Return the error in words: why nobody answered, or cannot, reads the same everywhere."""
+    if not isinstance(error, _SILENT):
+        return str(error)
+    reason = reason_of(error)
+    return f"{reason[:1].upper()}{reason[1:]}."
 
 
 def internal(request_id: str) -> ProblemError:

@@ -9,11 +9,36 @@ from collections.abc import Mapping
 from typing import Final
 
 from broker_core.client import errors as client
+from broker_core.protocol.codes import RequestCode
 from broker_core.remoting.errors import RemotingTimeout
 from console.clusters.connections import ClusterNotFound, ClusterSilent
 
 _NUMBER: Final = re.compile(r"\[Errno -?\d+\] ")
 _NO_WAY: Final = frozenset({errno.ENETUNREACH, errno.EHOSTUNREACH})
+
+_REQUEST: Final = re.compile(r"request type (\d{1,9})\b")
+_NO_LEASES: Final = "has no leases; RocketMQ 5 and Gantry have"
+_LACKING: Final[Mapping[int, str]] = {
+    **dict.fromkeys(
+        (
+            RequestCode.POP_MESSAGE,
+            RequestCode.ACK_MESSAGE,
+            RequestCode.BATCH_ACK_MESSAGE,
+            RequestCode.PEEK_MESSAGE,
+            RequestCode.CHANGE_MESSAGE_INVISIBLETIME,
+            RequestCode.NOTIFICATION,
+            RequestCode.POLLING_INFO,
+            RequestCode.POP_ROLLBACK,
+            RequestCode.SET_MESSAGE_REQUEST_MODE,
+        ),
+        _NO_LEASES,
+    ),
+    RequestCode.QUERY_ASSIGNMENT: "does not share out queues; RocketMQ 5 and Gantry do",
+    RequestCode.GET_TOPIC_CONFIG: "does not tell the settings of a single topic; RocketMQ 5 and Gantry do",
+    RequestCode.GET_SUBSCRIPTIONGROUP_CONFIG: "does not tell the settings of a single group; RocketMQ 5 and Gantry do",
+    RequestCode.GET_ALL_PRODUCER_INFO: "does not list its producers; RocketMQ 4.9.3, RocketMQ 5 and Gantry do",
+    RequestCode.LITE_PULL_MESSAGE: "has no lite pull of its own; RocketMQ 5 and Gantry have",
+}
 
 
 def reason_of(error: BaseException, names: Mapping[str, str] | None = None) -> str:
@@ -78,8 +103,14 @@ def _refused(error: client.BrokerRefused, peer: str) -> str:
     if isinstance(error, client.BrokerBusy):
         return f"{peer} is too busy to answer"
     if isinstance(error, client.NotSupported):
-        return f"{peer} does not serve this request"
+        return f"{peer} {_lacks(error.remark or '')}"
     return f"{peer} refused: {error.remark or 'it gave no reason'}"
+
+
+def _lacks(remark: str) -> str:
+    """Say what the broker cannot do, by the request that its remark names."""
+    found = _REQUEST.search(remark)
+    return _LACKING.get(int(found[1]), f"does not serve requests of type {found[1]}") if found else "cannot do this"
 
 
 def _causes(error: BaseException) -> list[BaseException]:

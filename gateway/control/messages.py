@@ -18,6 +18,7 @@ from broker_core.client.admin.placed import BrowsePage, PlacedMessage
 from broker_core.client.admin.topics import Topic
 from broker_core.protocol.bodies import MessageQueue
 from console.clusters.memory import remembered
+from console.clusters.reasons import reason_of
 from console.live import rfc3339
 from console.paging import PAGE_PARAMETERS, cursor_of, limit_of, make_cursor
 from gateway.control.cluster_view import ClusterScopedView, TopicInQueryView, moment_of, number_of
@@ -135,7 +136,7 @@ class TopicMessagesView(ClusterScopedView):
             {
                 "items": [summary(each) for each in page.messages],
                 "next_cursor": make_cursor(request, rest) if rest else None,
-                "failed": [{"broker": name, "reason": str(error)} for name, error in sorted(page.failed.items())],
+                "failed": [{"broker": name, "reason": reason_of(error)} for name, error in sorted(page.failed.items())],
             }
         )
 

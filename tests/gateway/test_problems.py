@@ -6,6 +6,7 @@ import orjson
 import pytest
 
 from broker_core.client import errors as client
+from console.clusters.connections import ClusterSilent
 from gateway import problems
 from gateway.problems import FieldError, Kind, ProblemError, find_problem, internal, respond
 
@@ -34,8 +35,6 @@ def test_only_what_is_retryable_says_when_to_try_again(kind: Kind) -> None:
         (client.MessageTooLarge(5, 4), 413, "MESSAGE_TOO_LARGE"),
         (client.SendUncertain("orders", "h:1", "no answer"), 504, "SEND_UNCERTAIN"),
         (client.LeaseExpired("orders", 1, 2), 409, "RECEIPT_EXPIRED"),
-        (client.TimedOut("h:1", 3000), 504, "TIMED_OUT"),
-        (client.Unreachable("h:1", "refused"), 503, "BROKER_UNREACHABLE"),
         (client.BrokerBusy(2, "busy", "h:1"), 503, "BROKER_BUSY"),
         (client.BrokerUnavailable(14, "disk full", "h:1"), 503, "BROKER_CANNOT_STORE"),
         (client.BrokerRefused(1, "odd", "h:1"), 502, "BROKER_REFUSED"),
@@ -47,6 +46,34 @@ def test_an_error_of_the_client_is_a_problem_by_the_table(error: Exception, stat
     assert problem is not None
     assert (problem.kind.status, problem.kind.code) == (status, code)
     assert problem.detail == str(error)
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "detail"),
+    [
+        (client.TimedOut("h:1", 3000), "TIMED_OUT", "The broker at h:1 did not answer within 3 s."),
+        (
+            client.Unreachable("h:1", "[Errno 111] refused"),
+            "BROKER_UNREACHABLE",
+            "The broker at h:1 cannot be reached.",
+        ),
+        (
+            client.NotSupported(3, " request type 200050 not supported", "h:1"),
+            "NOT_SERVED_BY_BROKER",
+            "The broker at h:1 has no leases; RocketMQ 5 and Gantry have.",
+        ),
+        (
+            client.NotSupported(3, " request type 999 not supported", "h:1"),
+            "NOT_SERVED_BY_BROKER",
+            "The broker at h:1 does not serve requests of type 999.",
+        ),
+        (ClusterSilent("moon", 10), "TIMED_OUT", "The cluster did not answer within 10 s."),
+    ],
+)
+def test_why_a_broker_does_not_answer_or_cannot_is_said_in_words(error: Exception, code: str, detail: str) -> None:
+    problem = find_problem(error)
+    assert problem is not None
+    assert (problem.kind.code, problem.detail) == (code, detail)
 
 
 def test_an_error_nobody_foresaw_is_no_problem_of_the_table() -> None:
