@@ -74,6 +74,7 @@ class Claim:
         return bytes.fromhex(self.place.removeprefix(_PREFIX))
 
 
+HEADER: Final = b"idempotency-key"
 Run = Callable[[Parts, Request, Claim], Awaitable[Answer]]
 
 
@@ -102,6 +103,18 @@ async def once(parts: Parts, request: Request, key: bytes, run: Run) -> Answer:
     else:
         await _keep_answer(parts, claim, answer, KEEP_MS)
     return answer
+
+
+async def once_if_named(parts: Parts, request: Request, run: Callable[[Parts, Request], Awaitable[Answer]]) -> Answer:
+    """Run the request; with an Idempotency-Key, once."""
+    key = request.headers.get(HEADER)
+    if key is None:
+        return await run(parts, request)
+
+    async def claimed(parts: Parts, request: Request, _: Claim) -> Answer:
+        return await run(parts, request)
+
+    return await once(parts, request, key, claimed)
 
 
 async def remembered(

@@ -39,7 +39,7 @@ async def produce(parts: Parts, request: Request) -> Answer:
     """Store the messages of the request and answer with what became of each; with an Idempotency-Key, once."""
     if request.scope["query_string"]:
         _check_query(request.scope["query_string"])
-    key = request.headers.get(b"idempotency-key")
+    key = request.headers.get(idempotency.HEADER)
     if key is not None:
         return await idempotency.once(parts, request, key, _produce)
     return await _produce(parts, request)

@@ -9,12 +9,13 @@ import asyncio
 from typing import Final, Literal
 
 from broker_core.client.consumer.leases import LeasedMessage
+from console.idempotency import length_fault
 from gateway.data import idempotency
 from gateway.data.consumers import Caller
 from gateway.data.leasing import Holder, Wanted, give_back, lease_out
 from gateway.data.parts import Answer, ClientGone, Parts, Request
 from gateway.data.reasons import last_reasons
-from gateway.data.schemas import ReceiveAnswer, ReceiveRequest, decode, decoder, encode
+from gateway.data.schemas import ReceiveAnswer, ReceiveRequest, decode, decoder, encode, invalid
 
 _REQUEST: Final = decoder(ReceiveRequest)
 Reason = Literal["messages", "timeout", "draining"]
@@ -25,7 +26,8 @@ async def receive(parts: Parts, request: Request) -> Answer:
     wanted = decode(_REQUEST, request.body)
     caller = Caller.of(request.principal, request.address)
     with parts.consumers.asking(request.route.cluster, request.route.group, caller):
-        if wanted.attempt_id is None:
+        attempt = _attempt(request, wanted)
+        if attempt is None:
             return await _receive(parts, request, wanted)
 
         async def run(parts: Parts, request: Request, _: idempotency.Claim) -> Answer:
@@ -34,7 +36,20 @@ async def receive(parts: Parts, request: Request) -> Answer:
         def keep_ms(answer: Answer) -> int:
             return wanted.lease_ms if answer.leased else 0
 
-        return await idempotency.remembered(parts, request, wanted.attempt_id.encode(), run, keep_ms=keep_ms)
+        return await idempotency.remembered(parts, request, attempt, run, keep_ms=keep_ms)
+
+
+def _attempt(request: Request, wanted: ReceiveRequest) -> bytes | None:
+    """Return by what the same messages are asked for again: leases end, so a key means what an attempt id means."""
+    key = request.headers.get(idempotency.HEADER)
+    if key is None:
+        return None if wanted.attempt_id is None else wanted.attempt_id.encode()
+    fault = length_fault(key)
+    if wanted.attempt_id is not None:
+        fault = "The request has an attempt_id; the key would be a second one."
+    if fault is not None:
+        raise invalid("Idempotency-Key", fault)
+    return key
 
 
 async def _receive(parts: Parts, request: Request, wanted: ReceiveRequest) -> Answer:

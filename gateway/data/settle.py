@@ -8,6 +8,7 @@ from typing import Final
 from msgspec import to_builtins
 
 from gateway.data import settling
+from gateway.data.idempotency import once_if_named
 from gateway.data.leasing import Holder
 from gateway.data.parts import Answer, Header, Parts, Request
 from gateway.data.schemas import (
@@ -29,6 +30,10 @@ _EXTEND: Final = decoder(ExtendRequest)
 
 async def ack(parts: Parts, request: Request) -> Answer:
     """Mark messages as done."""
+    return await once_if_named(parts, request, _ack)
+
+
+async def _ack(parts: Parts, request: Request) -> Answer:
     wanted = decode(_ACK, request.body)
     headers = _admit(parts, request, wanted.receipts)
     return _answer(await settling.ack(parts, holder_of(request), wanted.receipts), headers)
@@ -36,6 +41,10 @@ async def ack(parts: Parts, request: Request) -> Answer:
 
 async def nack(parts: Parts, request: Request) -> Answer:
     """Let messages come again, or put them among the group's dead letters."""
+    return await once_if_named(parts, request, _nack)
+
+
+async def _nack(parts: Parts, request: Request) -> Answer:
     wanted = decode(_NACK, request.body)
     headers = _admit(parts, request, wanted.receipts)
     return _answer(await settling.nack(parts, holder_of(request), wanted.receipts, wanted), headers)
@@ -43,6 +52,10 @@ async def nack(parts: Parts, request: Request) -> Answer:
 
 async def extend(parts: Parts, request: Request) -> Answer:
     """Hold messages for longer."""
+    return await once_if_named(parts, request, _extend)
+
+
+async def _extend(parts: Parts, request: Request) -> Answer:
     wanted = decode(_EXTEND, request.body)
     headers = _admit(parts, request, wanted.receipts)
     return _answer(await settling.extend(parts, holder_of(request), wanted.receipts, wanted), headers)

@@ -180,6 +180,18 @@ async def test_the_same_attempt_brings_the_same_messages_again(api: Api) -> None
     assert texts(other.json()["messages"]) == ["b"]
 
 
+async def test_a_key_means_what_an_attempt_id_means(api: Api) -> None:
+    topic, group = await api.topic(), api.group()
+    await api.produce(topic, "a", "b")
+    headers = {"Idempotency-Key": f"k-{group}"}
+    first = await api.post(url(group, topic), {"max_messages": 1}, headers=headers)
+    again = await api.post(url(group, topic), {"max_messages": 1}, headers=headers)
+    assert texts(first.json()["messages"]) == ["a"]
+    assert again.json() == first.json()
+    both = await api.post(url(group, topic), {"attempt_id": "try-1"}, headers=headers)
+    assert (both.status_code, both.json()["errors"][0]["pointer"]) == (422, "Idempotency-Key")
+
+
 async def test_an_attempt_that_brought_nothing_is_not_remembered(api: Api) -> None:
     topic, group = await api.topic(), api.group()
     assert await api.receive(group, topic, attempt_id="try-1") == []

@@ -148,3 +148,18 @@ async def test_a_receipt_of_another_group_is_refused(api: Api) -> None:
     topic = await api.topic()
     receipt = await one(api, topic, "billing-x")
     assert code_of(await api.settle("ack", "billing-y", topic, receipt)) == (422, "INVALID_RECEIPT")
+
+
+@pytest.mark.parametrize("action", ["ack", "nack", "extend"])
+async def test_with_a_key_a_repetition_is_answered_as_the_first_one_was(api: Api, action: str) -> None:
+    topic, group = await api.topic(), api.group()
+    receipt = await one(api, topic, group)
+    path = f"/groups/{group}/topics/{topic}:{action}"
+    headers = {"Idempotency-Key": f"k-{group}"}
+    body = {"receipts": [receipt], **({"lease_ms": 60_000} if action == "extend" else {})}
+    first = await api.post(path, body, headers=headers)
+    again = await api.post(path, body, headers=headers)
+    assert (first.status_code, again.status_code, again.json()) == (200, 200, first.json())
+    assert again.headers["idempotency-replayed"] == "true"
+    other = await api.post(path, {**body, "receipts": ["v1.other"]}, headers=headers)
+    assert code_of(other) == (422, "IDEMPOTENCY_MISMATCH")
