@@ -10,6 +10,7 @@ export const paths = {
   password: "/api/v1/me/password",
   clusters: "/api/v1/clusters",
   cluster,
+  broker: (c: string, broker: string) => `${cluster(c)}/brokers/${part(broker)}`,
   overview: (c: string) => `${cluster(c)}/overview`,
   overviewHistory: (c: string) => `${cluster(c)}/overview/history`,
   topics: (c: string) => `${cluster(c)}/topics`,

@@ -28,5 +28,8 @@ export const useCreateUser = () => useUserChange((input: UserInput) => api.post<
 export const useDeleteUser = () => useUserChange((id: number) => api.delete(paths.user(id)))
 export const useChangeRole = () => useUserChange(({ id, role }: { id: number; role: User["role"] }) => api.patch<User>(paths.user(id), { role }))
 
+export const useResetPassword = () =>
+  useUserChange(({ id, ...change }: { id: number; password: string; revoke_tokens: boolean }) => api.patch<User>(paths.user(id), change))
+
 export const useChangePassword = () =>
   useMutation({ mutationFn: (input: { current: string; new: string }) => api.post(paths.password, input) })

@@ -9,6 +9,7 @@ import { toastFailed } from "@/components/toast/toast"
 import { useMe } from "@/hooks/use-rights"
 import type { NewToken } from "@/lib/api-types"
 import { useCreateToken } from "../api/tokens"
+import { scopesOf } from "../scopes"
 
 const VERBS = ["produce", "consume", "read", "manage", "jobs", "admin"] as const
 const LIVES_DAYS = ["7", "30", "90", "365", "never"] as const
@@ -35,9 +36,9 @@ function TokenForm({ create, onClose }: { create: ReturnType<typeof useCreateTok
   const [name, setName] = useState("")
   const [verbs, setVerbs] = useState<string[]>(FIRST_VERBS.filter((verb) => rights.includes(verb)))
   const [pattern, setPattern] = useState("")
+  const [groups, setGroups] = useState("")
   const [days, setDays] = useState<string>("90")
-  const topics = pattern.split(/[\s,]+/).filter(Boolean)
-  const scopes = topics.length === 0 ? verbs : verbs.flatMap((verb) => (verb === "admin" || verb === "jobs" ? verb : topics.map((topic) => `${verb}:${topic}`)))
+  const scopes = scopesOf(verbs, pattern, groups)
   const isReady = name.trim() !== "" && scopes.length > 0
   const submit = () =>
     create.mutate(
@@ -56,8 +57,14 @@ function TokenForm({ create, onClose }: { create: ReturnType<typeof useCreateTok
         <Field label={t("access.may")}>
           <Checkbox.Group value={verbs} onChange={setVerbs}>
             <Stack gap={6} mt={4}>
-              {VERBS.filter((verb) => rights.includes(verb)).map((verb) => (
-                <Checkbox key={verb} value={verb} label={t(`access.verbs.${verb}`)} />
+              {VERBS.map((verb) => (
+                <Checkbox
+                  key={verb}
+                  value={verb}
+                  label={t(`access.verbs.${verb}`)}
+                  disabled={!rights.includes(verb)}
+                  description={rights.includes(verb) ? undefined : t("rights.missing", { right: t(`rights.${verb}`) })}
+                />
               ))}
             </Stack>
           </Checkbox.Group>
@@ -69,6 +76,15 @@ function TokenForm({ create, onClose }: { create: ReturnType<typeof useCreateTok
           value={pattern}
           onChange={(event) => setPattern(event.currentTarget.value)}
         />
+        {verbs.includes("consume") && (
+          <TextInput
+            label={t("access.groups")}
+            description={t("access.groupsWords")}
+            placeholder="billing*"
+            value={groups}
+            onChange={(event) => setGroups(event.currentTarget.value)}
+          />
+        )}
         <Select
           label={t("access.expires")}
           value={days}

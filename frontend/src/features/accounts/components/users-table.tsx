@@ -10,6 +10,7 @@ import { Time } from "@/components/values/time"
 import { useMay, useMe } from "@/hooks/use-rights"
 import type { User } from "@/lib/api-types"
 import { ROLES, useChangeRole, useDeleteUser, useUsers } from "../api/users"
+import { ResetPassword } from "./reset-password"
 
 const column = columnsFor<User>()
 
@@ -25,7 +26,12 @@ export function UsersTable() {
         return known ? t(`access.roleWords.${known}`) : ""
       }),
       column("last", t("access.lastLogin"), { align: "end", isSecondary: true, minWidth: 560 }, (user) => <Time at={user.last_login_at} />),
-      column("delete", "", { align: "end" }, (user) => <DeleteUser user={user} />),
+      column("delete", "", { align: "end" }, (user) => (
+        <>
+          <ResetPassword user={user} />
+          <DeleteUser user={user} />
+        </>
+      )),
     ],
     [t],
   )

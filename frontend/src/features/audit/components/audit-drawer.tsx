@@ -28,6 +28,7 @@ export function AuditDrawer({ entry, ...steps }: AuditDrawerProps) {
         items={[
           [t("audit.at"), <Time at={entry.at} withMs />],
           [t("audit.token"), entry.token ?? t("audit.session")],
+          [t("audit.address"), entry.address || "—"],
           [t("audit.result"), result(entry.result)],
           [t("audit.action"), <span className="mono">{entry.action}</span>],
           [t("audit.resource"), <span className="mono">{entry.resource}</span>],

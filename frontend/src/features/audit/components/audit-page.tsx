@@ -50,6 +50,7 @@ function AuditList() {
       column("at", t("audit.at"), { align: "end", width: 150 }, ({ at }) => <Time at={at} withMs />),
       column("actor", t("audit.actor"), { isStrong: true }, ({ actor }) => actor),
       column("token", t("audit.token"), { isSecondary: true, minWidth: 820 }, ({ token }) => token ?? <NotApplicable />),
+      column("address", t("audit.address"), { isSecondary: true, minWidth: 980 }, ({ address }) => address || <NotApplicable />),
       column("action", t("audit.action"), {}, ({ action }) => <span title={action}>{words.action(action)}</span>),
       column("resource", t("audit.resource"), { isName: true }, ({ resource }) => resource),
       column("result", t("audit.result"), { minWidth: 520 }, ({ result }) => <AuditResult result={result} />),

@@ -20,6 +20,7 @@ import { withUnknown } from "@/lib/lag"
 import { reasonIn } from "@/lib/reasons"
 import { useOverview } from "../api/get-overview"
 import { ClusterFacts } from "./cluster-facts"
+import { ForgetBroker } from "./forget-broker"
 
 export function BrokerPage({ cluster }: { cluster: string }) {
   const { t } = useTranslation()
@@ -41,7 +42,7 @@ export function BrokerPage({ cluster }: { cluster: string }) {
         isEmpty={({ brokers }) => brokers.length === 0}
         empty={<Empty title={t("broker.none")} next={t("broker.noneNext")} />}
       >
-        {({ brokers }) => <Brokers brokers={brokers} />}
+        {({ brokers }) => <Brokers cluster={cluster} brokers={brokers} />}
       </QueryPanel>
       <ClusterFacts cluster={cluster} />
     </Page>
@@ -76,8 +77,9 @@ function Figures({ overview }: { overview: Overview }) {
 
 const column = columnsFor<Broker>()
 
-function Brokers({ brokers }: { brokers: Broker[] }) {
+function Brokers({ cluster, brokers }: { cluster: string; brokers: Broker[] }) {
   const { t } = useTranslation()
+  const isMissed = brokers.some(({ reachable }) => !reachable)
   const columns = useMemo(
     () => [
       column("name", t("broker.name"), { isName: true }, (broker) => broker.name),
@@ -91,8 +93,9 @@ function Brokers({ brokers }: { brokers: Broker[] }) {
       column("disk", t("overview.disk"), { width: 150, minWidth: 860 }, (broker) => <ProgressRail ratio={broker.disk_used_ratio} />),
       column("ratio", "%", { align: "end" }, (broker) => <Num value={broker.disk_used_ratio} write={percentNumber} reason={broker.reason} />),
       column("up", t("overview.up"), { align: "end", isSecondary: true, minWidth: 980 }, (broker) => <Duration ms={broker.uptime_ms} />),
+      ...(isMissed ? [column("forget", "", { align: "end" }, ({ name, reachable }) => !reachable && <ForgetBroker cluster={cluster} broker={name} />)] : []),
     ],
-    [t],
+    [t, cluster, isMissed],
   )
   return <DataTable natural label={t("broker.brokers")} columns={columns} rows={brokers} rowId={({ address, broker_id }) => `${address} ${broker_id}`} />
 }

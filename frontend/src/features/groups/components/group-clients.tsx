@@ -1,3 +1,4 @@
+import type { TFunction } from "i18next"
 import { useMemo } from "react"
 import { useTranslation } from "react-i18next"
 import { CodeBlock } from "@/components/code/code-block"
@@ -5,10 +6,12 @@ import { columnsFor } from "@/components/data-table/columns"
 import { DataTable } from "@/components/data-table/data-table"
 import { Empty } from "@/components/states/empty"
 import { QueryPanel } from "@/components/states/query-panel"
-import { NotApplicable } from "@/components/values/num"
+import { NotApplicable, Num } from "@/components/values/num"
+import { Ago, Time } from "@/components/values/time"
 import { paths } from "@/config/paths"
 import type { GroupClient } from "@/lib/api-types"
 import { curlOf } from "@/lib/curl"
+import { count } from "@/lib/format"
 import { useGroupClients } from "../api/get-group"
 import classes from "./groups.module.css"
 
@@ -19,12 +22,21 @@ export function GroupClients({ cluster, group }: { cluster: string; group: strin
   const clients = useGroupClients(cluster, group)
   const columns = useMemo(
     () => [
-      column("client", t("groups.client"), { isName: true }, (client) => <span className="mono">{client.client_id}</span>),
+      column("client", t("groups.client"), { isName: true }, (client) => (
+        <span className="mono" title={client.client_id}>
+          {nameOf(client)}
+        </span>
+      )),
       column("protocol", t("groups.protocol"), {}, (client) => t(`groups.protocols.${client.protocol}`)),
       column("address", t("groups.address"), { isSecondary: true }, (client) => client.address),
-      column("language", t("groups.language"), { isSecondary: true, minWidth: 560 }, (client) => client.language),
-      column("version", t("groups.version"), { isSecondary: true, minWidth: 620 }, (client) => client.version),
-      column("queues", t("groups.queues"), { align: "end" }, (client) => client.queues ?? <NotApplicable />),
+      column("language", t("groups.language"), { isSecondary: true, minWidth: 560 }, ({ language }) => language ?? <NotApplicable />),
+      column("version", t("groups.version"), { isSecondary: true, minWidth: 620 }, ({ version }) => version ?? <NotApplicable />),
+      column("queues", t("groups.queues"), { align: "end", minWidth: 480 }, (client) => client.queues ?? <NotApplicable />),
+      column("since", t("groups.since"), { align: "end", isSecondary: true, minWidth: 760 }, ({ since }) => <Time at={since} />),
+      column("in_flight", t("groups.inFlight"), { align: "end", minWidth: 520 }, ({ in_flight: leased }) =>
+        leased === null ? <NotApplicable /> : <Num value={leased} />,
+      ),
+      column("last_receive", t("groups.lastReceive"), { align: "end", isSecondary: true, minWidth: 680 }, ({ last_receive_at: at }) => <Ago at={at} />),
     ],
     [t],
   )
@@ -43,9 +55,19 @@ export function GroupClients({ cluster, group }: { cluster: string; group: strin
         />
       }
     >
-      {(items) => <DataTable natural label={t("groups.tabs.clients")} columns={columns} rows={items} rowId={({ client_id }) => client_id} />}
+      {(items) => <DataTable natural label={t("groups.tabs.clients")} columns={columns} rows={items} rowId={rowIdOf} />}
     </QueryPanel>
   )
+}
+
+/** A caller over HTTP is a token of a user; two callers may share an address, and one may have several. */
+const nameOf = ({ client_id: id, user }: GroupClient): string => (user === null || user === id ? id : `${id} (${user})`)
+const rowIdOf = ({ client_id: id, user, address }: GroupClient): string => `${id} ${user ?? ""} ${address}`
+
+/** What a client holds: queues, or messages out on lease. */
+function loadOf({ queues, in_flight: leased }: GroupClient, t: TFunction): string {
+  if (leased !== null) return t("groups.leasedBy", { count: leased, n: count(leased) })
+  return queues === null ? "" : t("groups.queuesOf", { count: queues })
 }
 
 /** The same clients in short, beside the queues. */
@@ -64,12 +86,12 @@ export function ClientsBrief({ cluster, group }: { cluster: string; group: strin
       {(items) => (
         <div>
           {items.map((client) => (
-            <div key={client.client_id} className={classes.client}>
+            <div key={rowIdOf(client)} className={classes.client}>
               <span className="mono truncate" title={client.client_id}>
-                {client.client_id}
+                {nameOf(client)}
               </span>
-              <span>{client.queues === null ? "" : t("groups.queuesOf", { count: client.queues })}</span>
-              <small>{`${t(`groups.protocols.${client.protocol}`)} ${client.version}`}</small>
+              <span>{loadOf(client, t)}</span>
+              <small>{[t(`groups.protocols.${client.protocol}`), client.version].filter(Boolean).join(" ")}</small>
               <small>{client.address}</small>
             </div>
           ))}

@@ -13,6 +13,10 @@ import classes from "./groups.module.css"
 
 const column = columnsFor<GroupSummary>()
 
+/** All who consume: native clients, and callers that lease over HTTP. */
+export const readersOf = ({ clients, lease_consumers: callers }: Pick<GroupSummary, "clients" | "lease_consumers">): number | null =>
+  clients === null ? null : clients + (callers?.length ?? 0)
+
 export const railTone = ({ state }: Pick<GroupSummary, "state">) => (state === "growing" ? "growing" : "normal")
 
 /** The columns of a list of groups; all rails share `scale`. */
@@ -24,7 +28,7 @@ export const groupColumns = (t: TFunction, scale: number) => [
   )),
   column("state", t("groups.state"), { minWidth: 520 }, ({ state }) => <GroupState state={state} />),
   column("mode", t("groups.mode"), { isSecondary: true, minWidth: 1060 }, ({ mode }) => (mode ? t(`groups.modes.${mode}`) : <NotApplicable />)),
-  column("clients", t("groups.clients"), { align: "end", sort: "clients", minWidth: 700 }, ({ clients, unknown_reason: reason }) => <Num value={clients} reason={reason} />),
+  column("clients", t("groups.clients"), { align: "end", sort: "clients", minWidth: 700 }, (group) => <Num value={readersOf(group)} reason={group.unknown_reason} />),
   column("topics", t("groups.topics"), { isSecondary: true, minWidth: 820 }, ({ topics }) => <Topics topics={topics} />),
   column("lag", t("groups.lag"), { align: "end", sort: "lag", isStrong: true, isFixed: true }, (group) => <Lag group={group} />),
   column("rail", t("groups.rail"), { width: 132, minWidth: 980, ends: [t("lag.consumed"), t("lag.head")] }, (group) => (

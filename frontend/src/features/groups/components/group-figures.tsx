@@ -57,10 +57,14 @@ function useFigure({ last_known: last, unknown_reason: reason, ...group }: Group
   }
 }
 
-/** Who consumes: native clients and, once they are told apart, those that lease over HTTP; nothing while it is unknown. */
-function useReaders({ clients }: Group): string {
+/** Who consumes: native clients, and callers that lease over HTTP; nothing while it is unknown. */
+function useReaders({ clients, lease_consumers: consumers }: Group): string {
   const { t } = useTranslation()
-  return clients === null ? "" : t("groups.byClients", { count: clients })
+  const callers = consumers?.length ?? 0
+  if (clients === null) return ""
+  if (callers === 0) return t("groups.byClients", { count: clients })
+  if (clients === 0) return t("groups.byCallers", { count: callers })
+  return t("groups.byBoth", { clients: t("groups.byClients", { count: clients }), callers })
 }
 
 const inOut = ({ in_rate: inRate, out_rate: outRate }: Group): string =>

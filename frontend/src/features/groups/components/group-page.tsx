@@ -17,6 +17,7 @@ import type { Group } from "@/lib/api-types"
 import { useGroup } from "../api/get-group"
 import { DeleteGroup } from "./delete-group"
 import { GroupClients } from "./group-clients"
+import { readersOf } from "./group-columns"
 import { GroupConfig } from "./group-config"
 import { GroupFigures } from "./group-figures"
 import { GroupSubscriptions } from "./group-subscriptions"
@@ -35,7 +36,7 @@ export function GroupPage({ cluster, group, lag }: GroupPageProps) {
   const known = query.data
   const tabs: TabItem[] = [
     { id: "lag", label: t("groups.tabs.lag") },
-    { id: "clients", label: t("groups.tabs.clients"), count: known?.clients === null ? undefined : known && String(known.clients) },
+    { id: "clients", label: t("groups.tabs.clients"), count: known && readersOf(known) !== null ? String(readersOf(known)) : undefined },
     { id: "subscriptions", label: t("groups.tabs.subscriptions"), count: known && String(known.topics.length) },
     { id: "config", label: t("groups.tabs.config") },
   ]

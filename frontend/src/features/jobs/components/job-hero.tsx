@@ -76,9 +76,9 @@ function useCounters(job: Job): KeyFigure[] {
       ? [
           { label: t("jobs.counters.written"), value: count(counters.written), fact: speed },
           { label: t("jobs.counters.filtered"), value: count(counters.filtered) },
-          { label: t("jobs.counters.damaged"), value: count(counters.damaged), tone: counters.damaged ? ("warn" as const) : undefined },
         ]
       : []),
+    { label: t("jobs.counters.damaged"), value: count(counters.damaged), tone: counters.damaged ? ("warn" as const) : undefined },
     failed,
     { label: t("jobs.counters.bytes"), value: bytes(counters.bytes) },
     {

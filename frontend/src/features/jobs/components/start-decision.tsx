@@ -29,7 +29,7 @@ export function StartDecision({ request, hero, heroWords, facts, seenBy = [], ac
   const navigate = useNavigate()
   const create = useCreateJob()
   const [known, setKnown] = useState<ReadonlySet<string>>(new Set())
-  const liveGroups = seenBy.filter(({ clients }) => (clients ?? 0) > 0)
+  const liveGroups = seenBy.filter(({ clients, lease_consumers: callers }) => (clients ?? 0) + (callers?.length ?? 0) > 0)
   const isAllKnown = liveGroups.every(({ name }) => known.has(name))
   const start = () =>
     create.mutate(request, {
