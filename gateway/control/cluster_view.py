@@ -87,7 +87,9 @@ def moment_of(request: Request, name: str, default: int) -> int:
         moment = None
     if moment is None:
         raise serializers.ValidationError({name: f"{text[:40]!r} is no moment such as 2026-05-01T08:00:00Z"})
-    since_1970 = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH
+    if moment.tzinfo is None:
+        raise serializers.ValidationError({name: f"{text[:40]!r} has no zone; append Z for UTC"})
+    since_1970 = moment - _EPOCH
     if since_1970 > _LAST:
         raise serializers.ValidationError({name: "lies behind the end of the year 9999, in UTC"})
     return max(0, since_1970 // timedelta(milliseconds=1))

@@ -112,3 +112,12 @@ def test_every_change_of_a_configuration_says_which_one_was_read(control: Contro
                 method, f"/{kind}/{name}", json={} if method == "PATCH" else None, headers={"If-Match": '"old"'}
             )
             assert (late.status_code, late.json()["code"]) == (412, "PRECONDITION_FAILED")
+
+
+@pytest.mark.parametrize("name", ["from", "to"])
+def test_a_moment_in_the_query_has_a_zone(control: Control, name: str) -> None:
+    topic = control.topic()
+    answer = control.call("GET", f"/topics/{topic}/messages", params={name: "2026-05-01T08:00:00"})
+    assert pointers(answer) == [f"?{name}"]
+    assert "no zone" in answer.json()["detail"]
+    assert control.get(f"/topics/{topic}/messages", **{f"{name}_": "2026-05-01T08:00:00+02:00"})["items"] == []
