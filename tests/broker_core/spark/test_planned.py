@@ -1,0 +1,34 @@
+"""Ranges that the driver planned, as a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from broker_core.spark.options import SourceOptions
+from broker_core.spark.planned import planned_table
+from broker_core.spark.reading import plan_together
+from tests.support.topics import order, orders, write_topic
+
+pytestmark = pytest.mark.spark
+
+
+def test_two_topics_that_grow_are_read_up_to_one_moment(spark: SparkSession, tmp_path: Path) -> None:
+    # Given two topics that were planned together
+    write_topic(tmp_path, [*orders(10), *(order(number, topic="copy") for number in range(10))], queues=2)
+    sides = [SourceOptions(topics=(topic,), stores=(tmp_path,), brokers=("broker-a",)) for topic in ("orders", "copy")]
+    planned = plan_together(sides)
+    # When one of them grows
+    write_topic(tmp_path, orders(5), queues=2)
+    # Then both tables have what was planned, as often as they are read
+    tables = [planned_table(spark, parts, side, ("topic", "key")) for parts, side in zip(planned, sides, strict=True)]
+    assert [table.count() for table in tables] == [10, 10]
+    assert [table.count() for table in tables] == [10, 10]
+    assert sorted(row["key"] for row in tables[1].collect()) == sorted(f"k{number}" for number in range(10))
+
+
+def test_nothing_planned_is_an_empty_table(spark: SparkSession, tmp_path: Path) -> None:
+    options = SourceOptions(topics=("orders",), stores=(tmp_path,), brokers=("broker-a",))
+    assert planned_table(spark, [], options, ("body",)).count() == 0
