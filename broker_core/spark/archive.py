@@ -13,6 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from pyspark.errors import PySparkException
 from pyspark.sql import Observation, SparkSession
 
 from broker_core.errors import GantryError
@@ -33,13 +34,13 @@ _LOOK_S = 0.1
 
 
 def main() -> int:
-    """Record the archive unless it is there; without Java, say so, since everything works without it too."""
+    """Record the archive unless it is there; where that fails, say so, since everything works without it too."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else shared_cache()
     try:
         target = archive_path(find_java(folder), folder)
         if not target.exists():
             record(target)
-    except GantryError as error:
+    except (GantryError, OSError, PySparkException) as error:
         sys.stdout.write(f"Spark will start slowly, without a class archive: {error}\n")
     return 0
 

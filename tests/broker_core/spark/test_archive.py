@@ -30,3 +30,18 @@ def test_an_archive_is_recorded_once_and_is_what_a_session_names(tmp_path: Path)
     assert list(tmp_path.glob("classes-*")) == [target]
     chosen = settings(SessionConfig(app_name="test", work_dir=tmp_path / "job", cache=tmp_path), java)
     assert str(target) in chosen["spark.driver.extraJavaOptions"]
+
+
+def test_without_java_set_up_goes_on_and_says_what_is_missing(tmp_path: Path) -> None:
+    answer = subprocess.run(
+        [sys.executable, "-c", _WITHOUT_JAVA], cwd=ROOT, capture_output=True, text=True, timeout=100
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.startswith("Spark will start slowly, without a class archive: Spark needs Java 17 or newer")
+
+
+_WITHOUT_JAVA = """
+from broker_core.spark import archive, java
+java._candidates = lambda setting, environ: iter(())
+raise SystemExit(archive.main())
+"""
