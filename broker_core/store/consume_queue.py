@@ -350,9 +350,14 @@ class ConsumeQueue:
             self._files.sync(min(end, self._synced))
             self._synced = end
 
-    def mark_synced(self, end: int) -> None:
-        """Take note that everything up to `end` is on the disk: the whole file system was brought there."""
-        self._files.mark_named()
+    @property
+    def files_added(self) -> int:
+        """How many files it began since it was opened."""
+        return self._files.added
+
+    def mark_synced(self, end: int, files_added: int) -> None:
+        """Take note that everything up to `end`, and so many new files, are on the disk: all of its system was."""
+        self._files.mark_named(files_added)
         self._synced = end
 
     @property

@@ -43,6 +43,7 @@ class MappedFile:
 
     __slots__ = (
         "_reserve_bytes",
+        "_when_wanted",
         "_writable",
         "is_mapped",
         "map",
@@ -68,6 +69,7 @@ class MappedFile:
         self.is_mapped = False
         self._reserve_bytes = reserve_bytes
         self._writable = writable
+        self._when_wanted = size is not None
         if size is None:
             self._map()
             self.size = len(self.map)
@@ -89,6 +91,9 @@ class MappedFile:
             raise Corrupt(self.path, "the file is empty") from error
         finally:
             os.close(descriptor)
+        if self._when_wanted:
+            # One of many, of which little is looked at: what the system would read ahead is holes for the most part.
+            self.map.madvise(mmap.MADV_RANDOM)
         self.view = memoryview(self.map)
         self.is_mapped = True
 

@@ -159,9 +159,14 @@ class MappedFiles:
         for file in self.files:
             file.release()
 
-    def mark_named(self) -> None:
-        """Take note that the names of all files there are now are on the disk."""
-        self._named = self._added
+    @property
+    def added(self) -> int:
+        """How many files were added since the row was loaded."""
+        return self._added
+
+    def mark_named(self, added: int) -> None:
+        """Take note that the names of the first `added` of the new files are on the disk."""
+        self._named = max(self._named, added)
 
     def close(self) -> None:
         """Give up all files."""

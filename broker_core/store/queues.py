@@ -158,12 +158,13 @@ class Queues:
 
     def sync(self) -> None:
         """Wait until all units written so far are on the disk; other threads run meanwhile."""
-        unsynced = [(queue, end) for queue in self if (end := queue.unsynced_end) is not None]
+        # What is so before the wait: more may be written meanwhile.
+        unsynced = [(queue, end, queue.files_added) for queue in self if (end := queue.unsynced_end) is not None]
         if len(unsynced) > _SYNCED_SINGLY and sync_file_system(self._config.folder):
-            for queue, end in unsynced:
-                queue.mark_synced(end)
+            for queue, end, files_added in unsynced:
+                queue.mark_synced(end, files_added)
             return
-        for queue, _ in unsynced:
+        for queue, _, _ in unsynced:
             queue.sync()
 
     @property
