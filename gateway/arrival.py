@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -28,8 +29,10 @@ class Arrival:
         "_loop",
         "_receive",
         "_scope",
+        "_task",
         "client",
         "is_whole",
+        "late_at",
         "since",
     )
 
@@ -44,30 +47,33 @@ class Arrival:
         self.is_whole = False
         self.since = self._loop.time()
         self._deadline = self.since + limits.body_seconds
+        self._task: asyncio.Task[Any] | None = None
+        self.late_at = math.inf
+        """When what is awaited is late, on the loop's clock; whoever follows the requests calls `expire` then."""
 
     async def __call__(self) -> Event:
         """Return the next event of the server."""
         if self.is_whole:
             return await self._receive()
-        task = asyncio.current_task()
-        assert task is not None
-        wait = min(self._limits.pause_seconds, self._deadline - self._loop.time())
-        # As asyncio.timeout does it, at a quarter of its cost: this is on the way of every request.
-        timer = self._loop.call_later(wait, self._expire, task)
+        # A timer for each part of each body would cost more than all the rest here; so somebody looks now and then.
+        self._task = asyncio.current_task()
+        self.late_at = min(self._loop.time() + self._limits.pause_seconds, self._deadline)
         try:
             event = await self._receive()
         except asyncio.CancelledError:
-            if not self._is_late or task.uncancel() > 0:
+            if not self._is_late or self._task is None or self._task.uncancel() > 0:
                 raise
             raise self._refusal() from None
         finally:
-            timer.cancel()
+            self.late_at = math.inf
         self.is_whole = not event.get("more_body", False) or self._has_all(event)
         return event
 
-    def _expire(self, task: asyncio.Task[Any]) -> None:
-        self._is_late = True
-        task.cancel()
+    def expire(self) -> None:
+        """Give up waiting for the body, if it is waited for."""
+        if self.late_at < math.inf and self._task is not None:
+            self._is_late = True
+            self._task.cancel()
 
     def _has_all(self, event: Mapping[str, Any]) -> bool:
         """Return whether as much has come as was announced, though the server has not said that this is the end."""

@@ -124,8 +124,8 @@ class Gateway:
     async def _live(self, receive: Receive, send: Send) -> None:
         """Follow the server's lifespan; a stop signal is heard before it, so that nobody waits in vain."""
         await receive()
-        parts = await self.start()
-        on_stop_signal(parts.draining.set)
+        await self.start()
+        on_stop_signal(self._drain)
         self._open.start()
         await send({"type": "lifespan.startup.complete"})
         await receive()
@@ -133,6 +133,12 @@ class Gateway:
         await self._open.stop()
         await self.stop()
         await send({"type": "lifespan.shutdown.complete"})
+
+    def _drain(self) -> None:
+        """Keep nobody waiting: the process was told to stop."""
+        if self._parts is not None:
+            self._parts.draining.set()
+        self._open.expire_all()
 
     async def _http(self, scope: Scope, arrival: Arrival, send: Send) -> None:
         route = find_route(scope["method"], scope["path"])

@@ -35,7 +35,7 @@ class OpenConnections:
         self._under_way: set[Arrival] = set()
         self._used: set[Client] = set()
         self._sockets: dict[Client, int] = {}
-        self._looking: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
         self.most = limits.connections
         """How many may be open; fewer than the limit where the system allows fewer files."""
 
@@ -45,16 +45,22 @@ class OpenConnections:
         if room < self.most:
             _log.warning("this process may open too few files for %d connections: %d it is", self.most, room)
             self.most = room
+        self._tasks.append(asyncio.create_task(self._expire_late(), name="connections: late bodies"))
         if not self._own.are_listed:
             _log.warning("this system does not list a process's sockets: idle connections are not watched")
             return
-        self._looking = asyncio.create_task(self._look_on(), name="connections: look")
+        self._tasks.append(asyncio.create_task(self._look_on(), name="connections: look"))
 
     async def stop(self) -> None:
         """Look no more."""
-        if self._looking is not None:
-            self._looking.cancel()
-            await asyncio.gather(self._looking, return_exceptions=True)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def expire_all(self) -> None:
+        """Wait for no body any more: the process shall stop."""
+        for arrival in list(self._under_way):
+            arrival.expire()
 
     def begin(self, arrival: Arrival) -> None:
         """Note that a connection carries a request."""
@@ -78,6 +84,14 @@ class OpenConnections:
             if not self._sockets[client]:
                 del self._sockets[client]
             self._used.add(client)
+
+    async def _expire_late(self) -> None:
+        clock = asyncio.get_running_loop().time
+        while True:
+            await asyncio.sleep(_LOOK_SECONDS)
+            now = clock()
+            for arrival in [each for each in self._under_way if each.late_at <= now]:
+                arrival.expire()
 
     async def _look_on(self) -> None:
         clock = asyncio.get_running_loop().time
