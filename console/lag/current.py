@@ -134,7 +134,7 @@ def _asked(cluster: str) -> ClusterState:
     consumers = lease_consumers.find_sync(store(), cluster, _now_ms())
 
     async def question(admin: Admin) -> ClusterState:
-        reader = Reader(admin, _Recalled(cluster), patience=_PATIENCE_SECONDS)
+        reader = Reader(admin, _Recalled(cluster), first_patience=_PATIENCE_SECONDS)
         try:
             reading = await reader.step(_now_ms())
             reading.lease_consumers = consumers

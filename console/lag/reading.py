@@ -31,6 +31,8 @@ from console.lag.watching import BrokerFacts, BrokerWatch, Looked, Portions
 
 # How long a step waits for answers; what comes later counts for the next step.
 PATIENCE_SECONDS: Final = 0.7
+# Before the first answers there is nothing to tell: it is worth to wait for them.
+FIRST_PATIENCE_SECONDS: Final = 5.0
 _RECALL_EVERY_MS: Final = 5_000
 _WRITE_DOWN_EVERY_MS: Final = 60_000
 NOBODY: Final = Looked()
@@ -114,11 +116,13 @@ class Reader:
         *,
         portions: Portions | None = None,
         patience: float = PATIENCE_SECONDS,
+        first_patience: float = FIRST_PATIENCE_SECONDS,
     ) -> None:
         self._admin = admin
         self._memory = memory
         self._portions = portions or Portions()
         self._patience = patience
+        self._first_patience = first_patience
         self._known: dict[str, RememberedBroker] = {}
         self._recalled_at: int | None = None
         self._listed: list[BrokerAddress] | None = None
@@ -134,12 +138,13 @@ class Reader:
         """Return the reading at `now` (ms). Never raises for a cluster that does not answer: the reading says so."""
         is_first = self._recalled_at is None
         await self._recall(now)
+        patience = self._first_patience if is_first else self._patience
         route = self._ask_route()
         if is_first:
-            await asyncio.wait([route], timeout=self._patience)
+            await asyncio.wait([route], timeout=patience)
         self._follow_brokers()
         asked = [task for watch in self._watches.values() for task in watch.ask(now, looked)]
-        await asyncio.wait([route, *asked], timeout=self._patience)
+        await asyncio.wait([route, *asked], timeout=patience)
         for watch in self._watches.values():
             watch.note(now)
         reading = self._compose(now)

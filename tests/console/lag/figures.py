@@ -59,7 +59,7 @@ class Figures:
         peer.on(RequestCode.GET_ALL_TOPIC_CONFIG, self._say(self._topics))
         peer.on(RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG, self._say(self._groups))
         peer.on(RequestCode.GET_ALL_CONSUMER_OFFSET, self._say(self._offsets))
-        peer.on(RequestCode.GET_BROKER_CONSUME_STATS, self._say(self._stats))
+        peer.on(RequestCode.GET_BROKER_CONSUME_STATS, self._say(self.lags))
         peer.on(RequestCode.GET_TOPIC_STATS_INFO, self.tell_ends)
         peer.on(RequestCode.QUERY_CONSUME_TIME_SPAN, self._say(self._span))
         peer.on(RequestCode.GET_CONSUMER_CONNECTION_LIST, self._connections)
@@ -94,7 +94,8 @@ class Figures:
         }
         return ConsumerOffsetSerializeWrapper(table)
 
-    def _stats(self, _: Command) -> ConsumeStatsList:
+    def lags(self, _: Command) -> ConsumeStatsList:
+        """Tell how far every group is."""
         self.asked["lag"] += 1
         return ConsumeStatsList(
             [

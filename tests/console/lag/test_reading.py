@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -36,7 +37,7 @@ class Followed:
     """A cluster that is read by hand, second by second."""
 
     def __init__(self, session: Session, memory: InProcess, patience: float, portions: Portions | None = None) -> None:
-        self.reader = Reader(Admin(session), memory, portions=portions, patience=patience)
+        self.reader = Reader(Admin(session), memory, portions=portions, patience=patience, first_patience=PATIENT)
         self.builder = StateBuilder()
         self.now = time.time_ns() // 1_000_000
 
@@ -177,6 +178,27 @@ async def test_a_topic_that_was_deleted_on_purpose_is_forgotten() -> None:
             shown = await followed.step(60)
             assert ("old" in shown.topics, "orders" in shown.topics) == (False, True)
             assert shown.overview["missing"] == []
+
+
+async def test_the_first_step_waits_for_answers_and_those_after_it_go_on() -> None:
+    async with scripted_cluster("broker-a") as cluster:
+        figures = Figures(written={"orders": 7}, consumed={"billing": ("orders", 0)})
+        figures.tell(cluster["broker-a"])
+        may_answer = asyncio.Event()
+
+        async def late(request: Command, _: object) -> Command:
+            await may_answer.wait()
+            return Command.response(ResponseCode.SUCCESS, body=bodies.encode(figures.lags(request)))
+
+        cluster["broker-a"].on(RequestCode.GET_BROKER_CONSUME_STATS, late)
+        async with following(cluster.name_server.addr, patience=0.01) as followed:
+            first = asyncio.create_task(followed.step())
+            await eventually(lambda: cluster["broker-a"].asked(RequestCode.GET_BROKER_CONSUME_STATS))
+            may_answer.set()
+            assert (await first).overview["total_lag"] == 7
+            may_answer.clear()
+            assert (await followed.step()).overview["total_lag"] == 7
+            may_answer.set()
 
 
 async def test_a_hanging_consumer_holds_nothing_back() -> None:
