@@ -33,7 +33,8 @@ export type GroupSubscription = Schemas["GroupSubscription"]
 export type MessageSummary = Schemas["MessageSummary"]
 export type Message = Schemas["MessageDetail"]
 export type MessageDelivery = Schemas["Delivery"]
-export type MessageSearch = Schemas["Search"]
+/** Which known brokers did not answer a search is told once there are several. */
+export type MessageSearch = Schemas["Search"] & { missing?: MissingBroker[] }
 export type BrowseAnswer = Schemas["Browse"]
 export type QueuePage = Schemas["QueuePage"]
 export type ProduceMessage = Schemas["ProduceMessage"]

@@ -14,6 +14,7 @@ afterEach(() => i18next.changeLanguage("en"))
 
 it.each([
   ["topic.create", "local/topics/orders", "ok", "olga created topic orders", "olga 创建了 Topic orders"],
+  ["topic.delete", "local/topics/shipments-of-the-north", "ok", "olga deleted topic shipments-of-the-north", "olga 删除了 Topic shipments-of-the-north"],
   ["replay.cancel", "jobs/0198f1c2-77aa-7000-8000-00000061e8b2", "ok", "olga cancelled replay 0198…61e8b2", "olga 取消了重放任务 0198…61e8b2"],
   ["group.delete", "local/groups/billing", "refused", "olga tried to delete group billing: refused", "olga 尝试删除消费组 billing：被拒绝"],
   ["session.login", "users/olga", "failed", "olga tried to sign in: failed", "olga 尝试登录：失败"],

@@ -8,8 +8,13 @@ const RESULTS = ["ok", "refused", "failed", "partial"] as const
 
 const pick = <T extends string>(known: readonly T[], word: string | undefined): T | undefined => known.find((name) => name === word)
 
-/** Jobs and schedules are recorded by their ids, all else by its name. */
-const nameOf = (resource: string): string => shortId(resource.split("/").at(-1) ?? resource)
+const BY_ID: ReadonlySet<string> = new Set(["replay", "reconcile", "schedule"])
+
+/** Jobs and schedules are recorded by their ids, which are cut; a name never is. */
+function nameOf(noun: string, resource: string): string {
+  const name = resource.split("/").at(-1) ?? resource
+  return BY_ID.has(noun) ? shortId(name) : name
+}
 
 /** The words of the record in the language of the reader; what has no word of its own is said as it is recorded. */
 export function useAuditWords() {
@@ -31,7 +36,7 @@ export function useAuditWords() {
     const { noun, verb } = parts(entry.action)
     const { actor, resource } = entry
     if (!noun || !verb) return t("audit.did", { actor, action: entry.action, resource, result: result(entry.result) })
-    const what = t("audit.what", { noun: t(`audit.nouns.${noun}`), name: nameOf(resource) })
+    const what = t("audit.what", { noun: t(`audit.nouns.${noun}`), name: nameOf(noun, resource) })
     if (entry.result === "ok") return t(`audit.verbs.${verb}`, { actor, what })
     return t("audit.attempt", { actor, act: t(`audit.acts.${verb}`, { what }), result: result(entry.result) })
   }

@@ -79,6 +79,8 @@ export const messages = {
     noneInNext: "Send one:",
   },
   verdict: {
+    more: "more below",
+    missing: "{{broker}} was not searched: {{reason}}",
     match_one: "{{n}} match",
     match_other: "{{n}} matches",
     no_match_one: "No match",

@@ -76,6 +76,8 @@ export const messages = {
     noneInNext: "发送一条：",
   },
   verdict: {
+    more: "下方还有",
+    missing: "未查询 {{broker}}：{{reason}}",
     match_other: "{{n}} 条匹配",
     no_match_other: "无匹配",
     partial_other: "目前 {{n}} 条匹配",

@@ -15,8 +15,8 @@ export function OverviewFigures({ overview }: { overview: Overview }) {
   const lag = useLagFigures(overview)
   const machine = useMachineFigures(overview)
   const rates: KeyFigure[] = [
-    figureOf("in_rate", t("overview.in"), (value) => `${rate(value)}/s`, overview.topics === null ? "" : t("overview.topics", { count: overview.topics })),
-    figureOf("out_rate", t("overview.out"), (value) => `${rate(value)}/s`, t("overview.allGroups")),
+    figureOf("in_rate", t("overview.in"), rate, overview.topics === null ? "" : t("overview.topics", { count: overview.topics }), "/s"),
+    figureOf("out_rate", t("overview.out"), rate, t("overview.allGroups"), "/s"),
   ]
   const deadGroups = overview.dead_letter_groups
   const rest: KeyFigure[] = [
@@ -34,11 +34,11 @@ type Known = Exclude<keyof NonNullable<Overview["last_known"]>, "at">
 function useFigure(overview: Overview) {
   const { t } = useTranslation()
   const { last_known: last, unknown_reason: reason, missing } = overview
-  return (field: Known, label: string, write: (value: number) => string, fact: string): KeyFigure => {
+  return (field: Known, label: string, write: (value: number) => string, fact: string, unit?: string): KeyFigure => {
     const value = overview[field]
-    if (value !== null) return { label, value: write(value), fact }
+    if (value !== null) return { label, value: write(value), unit, fact }
     const was = last?.[field] ?? null
-    const known = was === null ? undefined : write(was)
+    const known = was === null ? undefined : `${write(was)}${unit ?? ""}`
     return { label, value: <LastKnown at={last?.at} reason={reason ?? missing[0]?.reason}>{known}</LastKnown>, fact: t("states.unknown") }
   }
 }
@@ -80,7 +80,7 @@ function useMachineFigures(overview: Overview): KeyFigure[] {
   const { disk_used_ratio: disk, disk_days_to_full: days, uptime_ms: uptime, brokers, brokers_answering: answering } = overview
   const forecast = days === null ? t("overview.noForecast") : days < DAY_WORDS_FROM ? t("overview.fullSoon") : t("overview.fullIn", { count: Math.round(days) })
   return [
-    { ...figureOf("disk_used_ratio", t("overview.disk"), (ratio) => `${percentNumber(ratio)} %`, forecast), tone: disk !== null && disk > 0.85 ? "crit" : undefined },
+    { ...figureOf("disk_used_ratio", t("overview.disk"), percentNumber, forecast, "%"), tone: disk !== null && disk > 0.85 ? "crit" : undefined },
     {
       label: t("overview.up"),
       value: uptime === null ? <Unknown reason={overview.unknown_reason} /> : format.duration(uptime),

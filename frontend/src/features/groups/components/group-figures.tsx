@@ -28,8 +28,8 @@ export function GroupFigures({ group }: { group: Group }) {
   if (isPhone) return <TitleBlock figures={[...lag, { label: t("groups.inOut"), value: inOut(group), unit: "/s" }, drain]} />
   const figures: KeyFigure[] = [
     ...lag,
-    figureOf("in_rate", t("groups.inFull"), (value) => `${rate(value)}/s`, group.topics.join(", ")),
-    figureOf("out_rate", t("groups.outFull"), (value) => `${rate(value)}/s`, readers),
+    figureOf("in_rate", t("groups.inFull"), rate, group.topics.join(", "), "/s"),
+    figureOf("out_rate", t("groups.outFull"), rate, readers, "/s"),
     drain,
     {
       label: t("groups.leasesFull"),
@@ -44,13 +44,13 @@ type Known = Exclude<keyof NonNullable<Group["last_known"]>, "at">
 
 function useFigure({ last_known: last, unknown_reason: reason, ...group }: Group) {
   const { t } = useTranslation()
-  return (field: Known, label: string, write: (value: number) => string, fact: string): KeyFigure => {
+  return (field: Known, label: string, write: (value: number) => string, fact: string, unit?: string): KeyFigure => {
     const value = group[field]
-    if (value !== null) return { label, value: write(value), fact }
+    if (value !== null) return { label, value: write(value), unit, fact }
     const was = last?.[field] ?? null
     const shown = (
       <LastKnown at={last?.at} reason={reason}>
-        {was === null ? undefined : write(was)}
+        {was === null ? undefined : `${write(was)}${unit ?? ""}`}
       </LastKnown>
     )
     return { label, value: shown, fact: reason ? reasonIn(t, reason) : t("states.unknown") }

@@ -5,6 +5,7 @@ import { useFormat } from "@/hooks/use-format"
 import { useNow } from "@/hooks/use-now"
 import type { MessageSearch } from "@/lib/api-types"
 import { count } from "@/lib/format"
+import { reasonIn } from "@/lib/reasons"
 import classes from "./messages.module.css"
 
 const ICONS = {
@@ -23,10 +24,11 @@ interface VerdictBarProps {
 /** What the search found, and how much it read to be sure. No match is a complete answer too. */
 export function VerdictBar({ answer, matches }: VerdictBarProps) {
   const { t } = useTranslation()
-  const { verdict, complete, searched } = answer
+  const { verdict, searched } = answer
   const { icon: Icon, color } = ICONS[verdict]
-  const kind = verdict === "failed" ? "failed" : complete ? "complete" : "partial"
-  const tones = { failed: "crit", complete: "ok", partial: "warn" } as const satisfies Record<string, Tone>
+  const missing = answer.missing ?? []
+  const tones = { failed: "crit", complete: "ok", partial: "warn", more: "grey" } as const satisfies Record<string, Tone>
+  const kind = kindOf(answer)
   return (
     <div className={classes.verdict} role="status">
       <div className={classes.verdictHead}>
@@ -36,9 +38,21 @@ export function VerdictBar({ answer, matches }: VerdictBarProps) {
         <span className={classes.words}>{useWords(answer)}</span>
         <span className="micro">{`${count(searched.elapsed_ms)} ms`}</span>
       </div>
+      {missing.map(({ broker, reason }) => (
+        <p key={broker} className={classes.words}>
+          {t("verdict.missing", { broker, reason: reasonIn(t, reason) })}
+        </p>
+      ))}
       <Coverage answer={answer} />
     </div>
   )
+}
+
+/** Partial is a search that left something unread; that there are more pages of matches is another thing. */
+function kindOf({ verdict, complete, next_cursor: cursor }: MessageSearch): "failed" | "partial" | "more" | "complete" {
+  if (verdict === "failed" || verdict === "partial") return verdict
+  if (cursor !== null) return "more"
+  return complete ? "complete" : "partial"
 }
 
 function useWords({ verdict, complete, searched }: MessageSearch): string {
