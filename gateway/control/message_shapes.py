@@ -9,6 +9,7 @@ from rest_framework import serializers
 from broker_core.client.admin.messages import DeliveryState
 from broker_core.client.admin.placed import PlacedMessage
 from console.fields import MomentField
+from console.lag.serializers import MissingBrokerSerializer
 from console.live import rfc3339
 from gateway.data.bodies import CONTENT_TYPE, present
 from gateway.data.schemas import encode
@@ -75,10 +76,15 @@ class SearchedSerializer(serializers.Serializer[Any]):
 
 
 class SearchSerializer(serializers.Serializer[Any]):
-    """What a search found, and how far it can be trusted."""
+    """What a search found, and how far it can be trusted.
+
+    `partial`: something was not searched, because a known broker did not answer or the search was too long for one
+    question. That there are more pages says `next_cursor` alone.
+    """
 
     verdict = serializers.ChoiceField(VERDICTS)
-    complete = serializers.BooleanField()
+    complete = serializers.BooleanField(help_text="Whether all that is known was searched, as far as the page goes.")
+    missing = MissingBrokerSerializer(many=True)
     items = MessageSummarySerializer(many=True)
     next_cursor = serializers.CharField(allow_null=True)
     searched = SearchedSerializer()

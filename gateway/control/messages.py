@@ -16,9 +16,11 @@ from broker_core.client.admin import Admin
 from broker_core.client.admin.messages import SearchFigures
 from broker_core.client.admin.placed import BrowsePage, PlacedMessage
 from broker_core.client.admin.topics import Topic
+from broker_core.client.errors import TopicNotFound, Unreachable
 from broker_core.protocol.bodies import MessageQueue
 from console.clusters.memory import remembered
 from console.clusters.reasons import reason_of
+from console.lag import current
 from console.live import rfc3339
 from console.paging import PAGE_PARAMETERS, cursor_of, limit_of, make_cursor
 from gateway.control.cluster_view import ClusterScopedView, TopicInQueryView, moment_of, number_of
@@ -33,6 +35,7 @@ from gateway.control.message_shapes import (
 )
 from gateway.control.search import Found, search_page
 
+_NOT_LISTED: Final = "it is known, but no name server lists it for this topic"
 _DAY_MS: Final = 24 * 3600 * 1000
 DEFAULT_SPAN_MS: Final = 3 * _DAY_MS
 FROM = OpenApiParameter("from", str, description="Stored at this moment or after it (RFC 3339).")
@@ -60,14 +63,20 @@ class MessageSearchView(TopicInQueryView):
             place = None if after is None else (after[0], after[1], after[2])
             return await search_page(admin, topic, key, begin=begin, upper=upper, after=place, limit=limit)
 
-        found = self.ask(question)
-        if found.failed and not found.messages:
-            raise next(iter(found.failed.values()))
-        is_whole = found.complete and found.goes_on is None
+        try:
+            found = self.ask(question)
+        except (TopicNotFound, Unreachable):
+            # Brokers that are gone may have had it all: then nothing was searched, and that is what is said.
+            if not missing_of(cluster, topic, Found()):
+                raise
+            found = Found()
+        missing = missing_of(cluster, topic, found)
+        is_whole = found.complete and not missing
         return Response(
             {
                 "verdict": _verdict(found, is_whole),
                 "complete": is_whole,
+                "missing": missing,
                 "items": [summary(each) for each in found.messages],
                 "next_cursor": None if found.goes_on is None else make_cursor(request, [begin, end, *found.goes_on]),
                 "searched": _searched(found.figures or SearchFigures(), begin, end, started),
@@ -216,6 +225,22 @@ def _found(view: ClusterScopedView, topic: str, message_id: str) -> PlacedMessag
     if found is None:
         raise exceptions.NotFound(f"No message of topic {topic!r} has the id {message_id!r}.")
     return found
+
+
+def missing_of(cluster: str, topic: str, found: Found) -> list[dict[str, Any]]:
+    """Return the known brokers that may hold messages of the topic and did not answer the search."""
+    told = {each["broker"]: each for each in (current.find_overview(cluster) or {}).get("missing", [])}
+    names = found.asked
+    failed = [
+        {"broker": names.get(address, address), "reason": reason_of(error, names), "since": None}
+        for address, error in sorted(found.failed.items())
+    ]
+    gone = [
+        {"broker": each.name, "reason": _NOT_LISTED, "since": rfc3339(int(each.last_seen_at.timestamp() * 1000))}
+        for each in remembered(cluster).missing(names.values())
+        if each.holds(topic) or not each.topics
+    ]
+    return failed + [told.get(str(each["broker"]), each) for each in gone]
 
 
 def _json(content: bytes) -> HttpResponse:

@@ -34,9 +34,11 @@ class Found:
     goes_on: tuple[int, Place | None] | None = None
     """Where the next page begins: not after this time (ms), and after this place. None: there is no more."""
     complete: bool = True
-    """Whether everything there is, down to where the page ends, was seen."""
+    """Whether everything that the brokers asked have, down to where the page ends, was seen."""
     figures: SearchFigures | None = None
     failed: dict[str, GantryError] = field(default_factory=dict)
+    asked: dict[str, str] = field(default_factory=dict)
+    """Name of each broker that was asked, by address."""
 
 
 async def search_page(
@@ -50,6 +52,8 @@ async def search_page(
     for _ in range(_MOST_QUESTIONS):
         result = await admin.messages.search(topic, key, begin=begin, end=at, max_messages=MAX_FOUND)
         page.failed.update(result.failed)
+        page.asked.update(result.asked)
+        page.complete = not page.failed
         page.figures = result.figures if page.figures is None else _together(page.figures, result.figures)
         found, below = await _sure(admin, topic, key, result)
         page.messages += [each for each in found if after is None or place_of(each) < after]
@@ -62,7 +66,7 @@ async def search_page(
             page.complete = not page.failed and (result.complete or below is not None)
             return page
         at, after = below, None
-    page.goes_on = (at, None)
+    page.goes_on, page.complete = (at, None), False
     return page
 
 

@@ -53,6 +53,8 @@ class SearchResult:
     """Whether all there is was seen: every broker answered, and none stopped at a limit."""
     figures: SearchFigures = field(default_factory=SearchFigures)
     failed: dict[str, GantryError] = field(default_factory=dict)
+    asked: dict[str, str] = field(default_factory=dict)
+    """Name of each broker that was asked, by address."""
     """Brokers that did not answer, by address."""
 
 
@@ -110,7 +112,7 @@ class Messages:
         ]
         placed.sort(key=lambda each: (each.message.store_timestamp, each.message.log_offset), reverse=True)
         complete = answers.complete and all(_is_complete(each, header.max_num) for each in answers.found.values())
-        return SearchResult(placed, complete, _figures(answers.found.values()), answers.failed)
+        return SearchResult(placed, complete, _figures(answers.found.values()), answers.failed, dict(masters))
 
     async def find(self, topic: str, message_id: str) -> PlacedMessage | None:
         """Return the message with this unique id or offset id; raise TopicNotFound or Unreachable."""

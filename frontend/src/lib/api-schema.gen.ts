@@ -1652,10 +1652,17 @@ export interface components {
             overlap: components["schemas"]["Overlap"];
             job: components["schemas"]["WholeJobRequestRequest"];
         };
-        /** @description What a search found, and how far it can be trusted. */
+        /**
+         * @description What a search found, and how far it can be trusted.
+         *
+         *     `partial`: something was not searched, because a known broker did not answer or the search was too long for one
+         *     question. That there are more pages says `next_cursor` alone.
+         */
         Search: {
             verdict: components["schemas"]["SearchVerdict"];
+            /** @description Whether all that is known was searched, as far as the page goes. */
             complete: boolean;
+            missing: components["schemas"]["MissingBroker"][];
             items: components["schemas"]["MessageSummary"][];
             next_cursor: string | null;
             searched: components["schemas"]["Searched"];

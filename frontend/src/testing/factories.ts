@@ -148,6 +148,7 @@ export const message = (message_id: string, overrides: Partial<Message> = {}): M
 export const search = (overrides: Partial<MessageSearch> = {}): MessageSearch => ({
   verdict: "match",
   complete: true,
+  missing: [],
   items: [],
   next_cursor: null,
   searched: {

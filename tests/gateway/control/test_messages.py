@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import base64
-from typing import Any
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, Final
 
 import pytest
 
 from tests.gateway.control.conftest import Control
+from tests.gateway.installation import ROOT, Installation
 from tests.support.wait import wait_until
 
 
@@ -56,13 +61,54 @@ def test_every_message_of_a_key_is_reached_once_newest_first(control: Control) -
     # When they are searched in pages of any size
     for limit in (37, 500):
         ids, pages = found_by_key(control, topic, "hot", limit=limit)
-        # Then each is there once, and only the last page is complete
+        # Then each is there once; that there are more pages makes none of them partial
         assert len(ids) == len(set(ids)) == 500
         assert set(ids) == set(stored)
         moments = [item["stored_at"] for page in pages for item in page["items"]]
         assert moments == sorted(moments, reverse=True)
-        assert [page["complete"] for page in pages] == [False] * (len(pages) - 1) + [True]
+        assert {(page["verdict"], page["complete"]) for page in pages} == {("match", True)}
         assert pages[-1]["verdict"] == "match"
+
+
+@pytest.fixture
+def gone(control: Control, installation: Installation) -> Iterator[Callable[[str], None]]:
+    """Let the console remember a broker that holds a topic too, and is not there any more."""
+
+    def remember(topic: str) -> None:
+        environment = {**os.environ, "GANTRY_DATA_DIR": str(installation.data)}
+        code = _REMEMBER.format(topic=topic)
+        subprocess.run([sys.executable, ROOT / "manage.py", "shell", "-c", code], env=environment, check=True)
+
+    yield remember
+    assert control.call("DELETE", "/brokers/broker-gone", headers={"If-Match": "*"}).status_code == 204
+
+
+_REMEMBER: Final = """
+from datetime import UTC, datetime
+from console.clusters.memory import QueueCounts, Sighting, remember
+topics = {{"{topic}": QueueCounts(4, 4, 6)}}
+remember("local", [Sighting("broker-gone", {{0: "127.0.0.1:1"}}, topics)], datetime(2026, 5, 1, 8, tzinfo=UTC))
+"""
+
+
+def test_a_key_that_may_lie_on_a_broker_that_is_gone_is_no_complete_no(
+    control: Control, gone: Callable[[str], None]
+) -> None:
+    topic, other, lost = control.topic(), control.topic(), control.name("lost")
+    control.produce(topic, "a", keys=["here"])
+    gone(topic)
+    answer = control.get("/messages:search", topic=topic, key="elsewhere")
+    assert (answer["verdict"], answer["complete"], answer["items"]) == ("partial", False, [])
+    ((broker, reason),) = [(each["broker"], each["reason"]) for each in answer["missing"]]
+    assert broker == "broker-gone"
+    assert "Errno" not in reason
+    found = control.get("/messages:search", topic=topic, key="here")
+    assert (found["verdict"], len(found["items"]), len(found["missing"])) == ("partial", 1, 1)
+    # What it never held is searched completely; what it alone held is not "no such topic".
+    assert control.get("/messages:search", topic=other, key="here")["verdict"] == "no_match"
+    assert control.call("GET", "/messages:search", params={"topic": lost, "key": "k"}).status_code == 404
+    gone(lost)
+    assert control.get("/messages:search", topic=lost, key="k")["verdict"] == "partial"
 
 
 def test_a_search_keeps_to_its_span(control: Control) -> None:
