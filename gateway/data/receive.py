@@ -15,6 +15,7 @@ from gateway.data.consumers import Caller
 from gateway.data.leasing import Holder, Wanted, give_back, lease_out
 from gateway.data.parts import Answer, ClientGone, Parts, Request
 from gateway.data.reasons import last_reasons
+from gateway.data.routing import check_consumer
 from gateway.data.schemas import ReceiveAnswer, ReceiveRequest, decode, decoder, encode, invalid
 
 _REQUEST: Final = decoder(ReceiveRequest)
@@ -63,9 +64,12 @@ async def _receive(parts: Parts, request: Request, wanted: ReceiveRequest) -> An
     leased = await asked.ask(room, wait_ms=0)
     parts.first_uses.used(route.cluster, route.group, holder.who, request.id)
     reason: Reason = "messages" if leased else "timeout"
-    if not leased and wanted.wait_ms:
+    waits = not leased and wanted.wait_ms > 0
+    if waits:
         leased, reason = await _wait(parts, request, holder, asked, room, wanted.wait_ms)
     try:
+        if waits and leased:
+            await _check_again(parts, request)
         reasons = await last_reasons(parts, holder, leased)
     except BaseException:
         await give_back(parts, holder, consumer, leased)
@@ -79,6 +83,12 @@ async def _receive(parts: Parts, request: Request, wanted: ReceiveRequest) -> An
             message.offset = str(message.offset)
     waited_ms = int((parts.clock() - started) * 1000)
     return Answer(200, encode(ReceiveAnswer(messages, waited_ms, reason)), headers, leased=len(messages))
+
+
+async def _check_again(parts: Parts, request: Request) -> None:
+    """Raise a problem if the caller may not have messages any more: much may have changed in half a minute."""
+    principal = await parts.auth.of_request(request.headers)
+    check_consumer(principal, request.route.topic, request.route.group)
 
 
 async def _wait(

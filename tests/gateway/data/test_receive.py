@@ -14,7 +14,7 @@ from broker_core.protocol.message import Message
 from gateway.data.parts import Parts
 from gateway.limits import Limits
 from tests.gateway.data.conftest import Api, code_of
-from tests.gateway.running import make_parts, running_plane
+from tests.gateway.running import CAST, make_parts, running_plane
 from tests.support.cluster import RunningBroker
 from tests.support.wait import eventually
 
@@ -279,3 +279,29 @@ async def test_what_is_the_systems_is_consumed_by_no_token(api: Api, topic: str,
     answer = await api.post(f"/groups/{group}/topics/{topic}:receive")
     assert code_of(answer) == (403, "FORBIDDEN")
     assert "the system's" in answer.json()["detail"]
+
+
+async def test_who_waits_with_a_token_that_is_revoked_meanwhile_gets_nothing(
+    api: Api, parts: Parts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topic, group = await api.topic(), "billing-revoked"
+    monkeypatch.setitem(CAST, "passing", CAST["developer"])
+    # Given a receive that waits, and a token that is revoked while it does; what is remembered of it is over
+    waiting = asyncio.create_task(
+        api.post(f"/groups/{group}/topics/{topic}:receive", {"wait_ms": 20_000}, token="passing")
+    )
+
+    async def waits() -> bool:
+        session = await api.parts.connections.session("local")
+        (addr,) = (await session.routes.get(topic)).masters.values()
+        answer = await session.invoke(addr, PollingInfoRequest(group, topic, -1))
+        return answer.header(PollingInfoResponse).polling_num > 0
+
+    await eventually(waits)
+    monkeypatch.delitem(CAST, "passing")
+    parts.auth._cache.clear()
+    # When a message comes
+    await api.produce(topic, "a")
+    # Then it is for somebody else, and at once
+    assert code_of(await waiting) == (401, "NOT_AUTHENTICATED")
+    assert [message["body"]["data"] for message in await api.receive(group, topic, wait_ms=5000)] == ["a"]
