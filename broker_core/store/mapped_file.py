@@ -9,8 +9,8 @@ A file has its full length from the moment its name appears (it is made beside a
 files of another length. Disk blocks are reserved in steps ahead of the writes: writing into a hole of a full disk would
 kill the process, running out of reservation is an error (StoreFull).
 
-A file of a row of many may be mapped when something of it is first wanted: `map` and `view` are there from then on,
-until `release`. No descriptor is kept but the one inside the map. `sync` opens the file anew, so a flushing thread
+A `WantedFile` is mapped when something of it is first wanted: `map` and `view` are there from then on, until `release`.
+No descriptor is kept but the one inside the map. `sync` opens the file anew, so a flushing thread
 never meets a descriptor that the owner closed; a file that is gone by then needs no sync.
 """
 
@@ -43,7 +43,6 @@ class MappedFile:
 
     __slots__ = (
         "_reserve_bytes",
-        "_when_wanted",
         "_writable",
         "is_mapped",
         "map",
@@ -61,7 +60,7 @@ class MappedFile:
     def __init__(
         self, path: Path, *, start: int, wrote: int, reserve_bytes: int, writable: bool, size: int | None = None
     ) -> None:
-        """Take a file that exists; `wrote` bytes of it are data. With its `size` given it is mapped when wanted."""
+        """Take a file that exists; `wrote` bytes of it are data. With its `size` given it is not mapped yet."""
         self.path = path
         self.start = start
         self.wrote = wrote
@@ -69,19 +68,11 @@ class MappedFile:
         self.is_mapped = False
         self._reserve_bytes = reserve_bytes
         self._writable = writable
-        self._when_wanted = size is not None
         if size is None:
             self._map()
             self.size = len(self.map)
         else:
             self.size = size
-
-    def __getattr__(self, name: str) -> Any:
-        """Map the file; Python asks only for what is not there."""
-        if name not in ("map", "view"):
-            raise AttributeError(name)
-        self._map()
-        return getattr(self, name)
 
     def _map(self) -> None:
         descriptor = os.open(self.path, os.O_RDWR if self._writable else os.O_RDONLY)
@@ -91,9 +82,6 @@ class MappedFile:
             raise Corrupt(self.path, "the file is empty") from error
         finally:
             os.close(descriptor)
-        if self._when_wanted:
-            # One of many, of which little is looked at: what the system would read ahead is holes for the most part.
-            self.map.madvise(mmap.MADV_RANDOM)
         self.view = memoryview(self.map)
         self.is_mapped = True
 
@@ -238,6 +226,27 @@ class MappedFile:
                 raise
         finally:
             os.close(descriptor)
+
+
+class WantedFile(MappedFile):
+    """One that is mapped when something of it is wanted: one of many, of which little is looked at.
+
+    A class of its own, since every look at an object with `__getattr__` takes longer.
+    """
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        """Map the file; Python asks only for what is not there."""
+        if name not in ("map", "view"):
+            raise AttributeError(name)
+        self._map()
+        return getattr(self, name)
+
+    def _map(self) -> None:
+        super()._map()
+        # What the system would read ahead is holes for the most part.
+        self.map.madvise(mmap.MADV_RANDOM)
 
 
 def _sync_file(path: Path) -> int:

@@ -14,7 +14,7 @@ from typing import Final, Self
 
 from broker_core.store.errors import Corrupt
 from broker_core.store.layout import segment_name, sized_segments
-from broker_core.store.mapped_file import MappedFile, sync_folder
+from broker_core.store.mapped_file import MappedFile, WantedFile, sync_folder
 
 _start: Final = attrgetter("start")
 
@@ -22,8 +22,11 @@ _start: Final = attrgetter("start")
 class MappedFiles:
     """The files of one folder, in order; positions count from the begin of the stream."""
 
-    def __init__(self, folder: Path, *, file_size: int, reserve_bytes: int, scratch: Path) -> None:
+    def __init__(
+        self, folder: Path, *, file_size: int, reserve_bytes: int, scratch: Path, when_wanted: bool = False
+    ) -> None:
         """Start without files; `scratch` is where new files are made before they get their name."""
+        self._kind = WantedFile if when_wanted else MappedFile
         self.folder = folder
         self.file_size = file_size
         self.files: list[MappedFile] = []
@@ -54,7 +57,7 @@ class MappedFiles:
         found = sized_segments(folder)
         if found:
             file_size = found[0][1] or file_size
-        row = cls(folder, file_size=file_size, reserve_bytes=reserve_bytes, scratch=scratch)
+        row = cls(folder, file_size=file_size, reserve_bytes=reserve_bytes, scratch=scratch, when_wanted=when_wanted)
         if found and writable:
             _mend_last(found, file_size)
         for path, size in found:
@@ -69,7 +72,7 @@ class MappedFiles:
         if self.files and start != self.files[-1].start + self.file_size:
             raise Corrupt(path, f"the file before it ends at {self.files[-1].start + self.file_size}")
         self.files.append(
-            MappedFile(
+            self._kind(
                 path,
                 start=start,
                 wrote=size,
@@ -104,7 +107,7 @@ class MappedFiles:
     def roll(self, data: bytes = b"", *, at: int | None = None) -> MappedFile:
         """Add a file and return it; it holds `data` from its begin on. `at` is where the first file of a row starts."""
         start = self.files[-1].start + self.file_size if self.files else (at or 0) // self.file_size * self.file_size
-        file = MappedFile.create(
+        file = self._kind.create(
             self.folder / segment_name(start),
             size=self.file_size,
             start=start,
