@@ -10,7 +10,7 @@ import sys
 from gateway.env import BadSetting
 from gateway.private import UMASK, make_private
 from gateway.up.banner import banner
-from gateway.up.checks import claimed, require_free
+from gateway.up.checks import claimed, require_apart, require_free
 from gateway.up.config import UpConfig, help_text
 from gateway.up.console_log import ConsoleLog
 from gateway.up.errors import CannotStart, NoRight
@@ -18,6 +18,9 @@ from gateway.up.first_run import Admin, prepare
 from gateway.up.hello import TOPIC, ensure_topic
 from gateway.up.processes import plan
 from gateway.up.supervisor import Supervisor
+
+# Where the broker listens once more for RocketMQ's clients that look for it there.
+_FAST_PORT_BELOW = 2
 
 
 def main() -> int:
@@ -46,6 +49,14 @@ def _make_private(config: UpConfig) -> None:
 
 
 def _require_ports(config: UpConfig) -> None:
+    require_apart(
+        {
+            "GANTRY_NAMESRV_PORT": config.namesrv_port,
+            "GANTRY_BROKER_PORT": config.broker_port,
+            "the broker's second port, GANTRY_BROKER_PORT minus 2": config.broker_port - _FAST_PORT_BELOW,
+            "GANTRY_HTTP_PORT": config.http_port,
+        }
+    )
     require_free(config.bind, config.namesrv_port, "GANTRY_NAMESRV_PORT")
     require_free(config.bind, config.broker_port, "GANTRY_BROKER_PORT")
     require_free(config.bind, config.http_port, "GANTRY_HTTP_PORT")

@@ -6,7 +6,7 @@ import errno
 import fcntl
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -39,6 +39,15 @@ def claimed(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(lock)
+
+
+def require_apart(ports: Mapping[str, int]) -> None:
+    """Raise CannotStart when two of the ports, by what each is for, are one."""
+    taken: dict[int, str] = {}
+    for purpose, port in ports.items():
+        if port in taken:
+            raise CannotStart(f"port {port} is wanted twice, for {taken[port]} and for {purpose}: choose another")
+        taken[port] = purpose
 
 
 def require_free(host: str, port: int, setting: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.up.checks import claimed, free_port, require_free
+from gateway.up.checks import claimed, free_port, require_apart, require_free
 from gateway.up.errors import CannotStart, FolderInUse, NoRight, PortTaken
 
 
@@ -39,6 +39,12 @@ def test_a_taken_port_is_named_with_its_setting() -> None:
         port = other.getsockname()[1]
         with pytest.raises(PortTaken, match=f"port {port}.*GANTRY_HTTP_PORT"):
             require_free("127.0.0.1", port, "GANTRY_HTTP_PORT")
+
+
+def test_a_port_that_is_wanted_twice_is_named_with_both_purposes() -> None:
+    require_apart({"the console": 8000, "the broker": 10911})
+    with pytest.raises(CannotStart, match="port 8000 is wanted twice, for the console and for the broker"):
+        require_apart({"the console": 8000, "the broker": 8000})
 
 
 def test_a_free_port_passes() -> None:
