@@ -21,6 +21,8 @@ from gateway.data.schemas import ExtendRequest, NackRequest, Settled, invalid, r
 from gateway.problems import RECEIPT_EXPIRED, ProblemError, find_problem
 
 _AT_ONCE: Final = 256
+# What it may take to store a dead letter; a message whose letter failed comes again after that.
+_BURY_MS: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +54,11 @@ async def nack(parts: Parts, holder: Holder, texts: Sequence[str], wanted: NackR
         return Settled(text, "nacked")
 
     async def for_good(parts: Parts, holder: Holder, consumer: LeaseConsumer, text: str, receipt: Receipt) -> Settled:
-        await bury(parts, holder, receipt.handle, reason=wanted.reason)
-        await consumer.ack(receipt.handle)
+        # Taking the lease anew spends the receipt: one that is settled, or sent twice at a time, makes no letter more.
+        lease_ms = max(_BURY_MS, receipt.expires_at - parts.now_ms)
+        handle = await consumer.extend(receipt.handle, lease_ms)
+        await bury(parts, holder, handle, reason=wanted.reason)
+        await consumer.ack(handle)
         forget(parts, holder, receipt)
         return Settled(text, "dead_lettered")
 

@@ -116,6 +116,36 @@ async def test_a_message_that_nobody_can_handle_becomes_a_dead_letter_with_its_r
     assert letter.properties["RETRY_TOPIC"] == topic
 
 
+async def letters(api: Api, group: str) -> int:
+    """Return how many dead letters the group has."""
+    admin = await api.parts.connections.admin("local")
+    queue = MessageQueue(f"%DLQ%{group}", "broker-a", 0)
+    return sum([await admin.messages.at(queue, offset) is not None for offset in range(5)])
+
+
+async def test_a_receipt_makes_one_dead_letter_however_often_it_is_sent(api: Api) -> None:
+    topic, group = await api.topic(), api.group()
+    receipt = await one(api, topic, group)
+    at_once = [api.settle("nack", group, topic, receipt, dead_letter=True) for _ in range(4)]
+    answers = [*await asyncio.gather(*at_once), await api.settle("nack", group, topic, receipt, dead_letter=True)]
+    assert sorted(answer.status_code for answer in answers) == [200, 409, 409, 409, 409]
+    assert await letters(api, group) == 1
+
+
+async def test_a_message_that_is_done_or_held_by_another_receipt_makes_no_dead_letter(api: Api) -> None:
+    topic, group = await api.topic(), api.group()
+    await api.produce(topic, "done", "failed", "held", "dead")
+    done, failed, held, dead = [message["receipt"] for message in await api.receive(group, topic)]
+    await api.settle("ack", group, topic, done)
+    await api.settle("nack", group, topic, failed, delay_ms=60_000)
+    await api.settle("extend", group, topic, held, lease_ms=60_000)
+    for receipt in (done, failed, held):
+        answer = await api.settle("nack", group, topic, receipt, dead_letter=True)
+        assert code_of(answer) == (409, "RECEIPT_EXPIRED")
+    assert (await api.settle("nack", group, topic, dead, dead_letter=True)).status_code == 200
+    assert await letters(api, group) == 1
+
+
 async def test_many_receipts_are_settled_in_one_request(api: Api) -> None:
     topic, group = await api.topic(queues=4), api.group()
     await api.produce(topic, *map(str, range(100)))
