@@ -23,9 +23,9 @@ TEXT_TYPE: Final = "text/plain"
 def body_bytes(body: Body, at: str) -> tuple[bytes, str | None]:
     """Return the bytes to store and their content type; `at` is the pointer of the body."""
     raw = bytes(body.data)
+    if body.encoding != "base64" and not raw.isascii():
+        _check_utf8(raw, f"{at}/data")
     if body.encoding == "json":
-        if not raw.isascii():
-            _check_utf8(raw, f"{at}/data")
         return raw, JSON_TYPE
     try:
         if body.encoding == "text":

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from msgspec import Raw
 
 from gateway.data.bodies import JSON_TYPE, body_bytes, present
-from gateway.data.schemas import Body, encode
+from gateway.data.schemas import Body, Encoding, encode
 from gateway.problems import ProblemError
 
 
@@ -50,9 +50,11 @@ def test_data_that_does_not_fit_its_encoding_is_told_at_its_pointer(encoding: st
     assert caught.value.errors[0].pointer == "#/messages/4/body/data"
 
 
-def test_json_that_is_not_utf8_is_malformed() -> None:
+@pytest.mark.parametrize("encoding", ["json", "text"])
+@pytest.mark.parametrize("data", [b'"\xff"', b'"\xc0\x80"', b'"\xed\xa0\x80"'])
+def test_what_is_not_utf8_is_malformed(encoding: Encoding, data: bytes) -> None:
     with pytest.raises(ProblemError) as caught:
-        body_bytes(Body("json", Raw(b'"\xff"')), "#/body")
+        body_bytes(Body(encoding, Raw(data)), "#/body")
     assert caught.value.kind.code == "MALFORMED"
 
 
