@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from gateway.auth import Principal
 from gateway.data import produce, receive, settle
+from gateway.data.heads import check_headers, check_query
 from gateway.data.parts import Answer, ClientGone, Parts, Request
 from gateway.data.routing import Action, Route, check_consumer, check_topic
 from gateway.limits import MIB, check_body_size
@@ -68,6 +69,9 @@ class DataPlane:
         try:
             principal = await self._admit(route, scope, headers)
             body = await read_body(receive, headers, self._parts.limits.sizes.body_bytes)
+            if scope["query_string"]:
+                check_query(route.action, scope["query_string"])
+            check_headers(scope["headers"], headers)
             request = Request(route, scope, headers, body, principal, request_id, receive)
             answer = await _ENDPOINTS[route.action](self._parts, request)
             status, content = answer.status, answer.body

@@ -84,6 +84,8 @@ def draft_of_raw(headers: Iterable[tuple[bytes, bytes]], body: bytes, topic: str
         properties[names.TAGS] = _checked_tag(tag, "MQ-Tag")
     if content_type:
         properties[CONTENT_TYPE] = _checked_text(content_type, "Content-Type")
+    if ordering_key == "":
+        raise invalid("MQ-Ordering-Key", "An ordering key is not empty.")
     delay = given.pop("mq-delay-ms", None)
     if delay is not None and not (delay.isascii() and delay.isdigit() and len(delay) < 16):
         raise invalid("MQ-Delay-Ms", "Wanted whole milliseconds.")

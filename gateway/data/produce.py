@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
-from urllib.parse import parse_qs
 
 from msgspec import UNSET, to_builtins
 
@@ -24,7 +23,6 @@ from gateway.limits import Sizes
 from gateway.problems import (
     ATOMIC_NOT_POSSIBLE,
     SEND_UNCERTAIN,
-    TRANSACTIONS_NOT_SERVED,
     UNSUPPORTED_MEDIA_TYPE,
     FieldError,
     ProblemError,
@@ -37,8 +35,6 @@ _DEFAULT_OPTIONS: Final = Options()
 
 async def produce(parts: Parts, request: Request) -> Answer:
     """Store the messages of the request and answer with what became of each; with an Idempotency-Key, once."""
-    if request.scope["query_string"]:
-        _check_query(request.scope["query_string"])
     key = request.headers.get(idempotency.HEADER)
     if key is not None:
         return await idempotency.once(parts, request, key, _produce)
@@ -173,13 +169,6 @@ def _check_nothing_beside(wanted: ProduceRequest) -> None:
     for name in ("body", "entry_id", "keys", "tag", "properties", "ordering_key", "delay_ms", "deliver_at"):
         if getattr(wanted, name) != getattr(_NO_MESSAGE, name):
             raise invalid(f"#/{name}", f"{name} belongs into the messages when there is a list of them.")
-
-
-def _check_query(query: bytes) -> None:
-    for name in parse_qs(query.decode("latin-1"), keep_blank_values=True):
-        if name == "transaction":
-            raise ProblemError(TRANSACTIONS_NOT_SERVED, "Use a RocketMQ client for transactional messages.")
-        raise invalid(f"?{name}", f"No query parameter {name!r} is known here.")
 
 
 def _set_flush(drafts: list[Draft], options: Options) -> None:

@@ -229,6 +229,45 @@ async def test_what_is_not_served_says_so(api: Api) -> None:
     assert code_of(unknown) == (422, "INVALID")
 
 
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("MQ-Tag", ("a", "b")),
+        ("MQ-Delay-Ms", ("1000", "5000")),
+        ("MQ-Ordering-Key", ("a", "a")),
+        ("MQ-Property-colour", ("red", "blue")),
+        ("Idempotency-Key", ("one", "two")),
+        ("MQ-Ordering-Key", ("",)),
+    ],
+)
+async def test_a_header_that_stands_twice_or_says_nothing_is_refused(
+    api: Api, name: str, values: tuple[str, ...]
+) -> None:
+    topic = await api.topic()
+    headers = [("Authorization", "Bearer admin"), ("Content-Type", "text/plain"), *((name, value) for value in values)]
+    path = f"/api/v1/clusters/local/topics/{topic}/messages"
+    answer = await api.client.post(path, content=b"x", headers=headers)
+    assert code_of(answer) == (422, "INVALID")
+    assert answer.json()["errors"][0]["pointer"].lower() == name.lower()
+
+
+async def test_a_body_that_is_encoded_is_refused_and_keys_may_be_many(api: Api) -> None:
+    topic = await api.topic()
+    path = f"/api/v1/clusters/local/topics/{topic}/messages"
+    plain = [("Authorization", "Bearer admin"), ("Content-Type", "text/plain")]
+    zipped = await api.client.post(path, content=b"\x1f\x8b", headers=[*plain, ("Content-Encoding", "gzip")])
+    assert code_of(zipped) == (415, "UNSUPPORTED_MEDIA_TYPE")
+    keys = [("MQ-Key", "a"), ("MQ-Key", "b"), ("Content-Encoding", "identity")]
+    assert (await api.client.post(path, content=b"x", headers=[*plain, *keys])).status_code == 201
+
+
+@pytest.mark.parametrize("verb", ["receive", "ack", "nack", "extend"])
+async def test_a_query_parameter_is_refused_by_its_name(api: Api, verb: str) -> None:
+    answer = await api.post(f"/groups/billing/topics/orders:{verb}?dry_run=true", {"receipts": ["x"]})
+    assert code_of(answer) == (422, "INVALID")
+    assert answer.json()["errors"][0]["pointer"] == "?dry_run"
+
+
 async def test_offsets_are_text_for_readers_whose_numbers_are_doubles(api: Api) -> None:
     topic = await api.topic()
     answer = await api.post(

@@ -1,0 +1,42 @@
+"""What a request says beside its body: what is unknown, or stands twice, is refused rather than half obeyed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+from urllib.parse import parse_qs
+
+from gateway.data.parts import Header
+from gateway.data.routing import Action
+from gateway.data.schemas import invalid
+from gateway.problems import TRANSACTIONS_NOT_SERVED, UNSUPPORTED_MEDIA_TYPE, ProblemError
+
+_ONCE: Final = frozenset({b"authorization", b"content-encoding", b"content-type", b"idempotency-key"})
+_OURS: Final = b"mq-"
+_KEY: Final = b"mq-key"
+
+
+def check_query(action: Action, query: bytes) -> None:
+    """Raise a problem that names the query parameter: none is served."""
+    for name in parse_qs(query.decode("latin-1"), keep_blank_values=True):
+        if action == "produce" and name == "transaction":
+            raise ProblemError(TRANSACTIONS_NOT_SERVED, "Use a RocketMQ client for transactional messages.")
+        raise invalid(f"?{name}", f"No query parameter {name!r} is known here.")
+
+
+def check_headers(given: Sequence[Header], headers: dict[bytes, bytes]) -> None:
+    """Raise INVALID for a header that means one thing and stands twice, 415 for a body that is encoded.
+
+    `headers` has the last value of each of `given`.
+    """
+    if len(given) > len(headers):
+        seen = set[bytes]()
+        for name, _ in given:
+            if name in seen and (name in _ONCE or (name.startswith(_OURS) and name != _KEY)):
+                text = name.decode("latin-1")
+                raise invalid(text, f"The header {text} stands twice.")
+            seen.add(name)
+    encoding = headers.get(b"content-encoding", b"identity").strip().lower()
+    if encoding != b"identity":
+        wanted = "Send the body as it is: a Content-Encoding is not undone, nor told to who receives the message."
+        raise ProblemError(UNSUPPORTED_MEDIA_TYPE, wanted)
