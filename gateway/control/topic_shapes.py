@@ -21,6 +21,8 @@ class TopicSummarySerializer(serializers.Serializer[Any]):
 
     name = serializers.CharField()
     kind = serializers.ChoiceField(KINDS)
+    total_read_queues = serializers.IntegerField(help_text="On all brokers together.")
+    total_write_queues = serializers.IntegerField(help_text="On all brokers together.")
     read_queues = serializers.IntegerField(help_text="On each broker.")
     write_queues = serializers.IntegerField(help_text="On each broker.")
     permission = serializers.ChoiceField(SHOWN_PERMISSIONS)

@@ -70,7 +70,9 @@ class TopicsView(ClusterListView):
 
         figures = current.topics(cluster)
         known = known_topics(cluster)
-        every = self.visible({**_settings(topic), **_figures(figures, topic.name)} for topic in known)
+        every = self.visible(
+            {**_settings(topic), **totals_of(topic), **_figures(figures, topic.name)} for topic in known
+        )
         found = [row for row in every if part in row["name"].lower()]
         rows = [row for row in found if kind in ("all", row["kind"])]
         page = page_sequence(request, sorted_rows(request, rows, SORTABLE), key=lambda row: str(row["name"]))
@@ -258,10 +260,19 @@ def _settings(topic: Topic) -> dict[str, Any]:
     }
 
 
+def totals_of(topic: Topic) -> dict[str, int]:
+    """Return how many queues the topic has on all its brokers together."""
+    configs = topic.configs.values()
+    return {
+        "total_read_queues": sum(config.read_queue_nums for config in configs),
+        "total_write_queues": sum(config.write_queue_nums for config in configs),
+    }
+
+
 def _answer(cluster: str, topic: Topic, *, status: int = 200) -> Response:
     settings = _settings(topic)
     figures = _figures(current.topics(cluster), topic.name)
-    body = {**settings, **figures, "order": topic.order, "brokers": list(topic.brokers)}
+    body = {**settings, **totals_of(topic), **figures, "order": topic.order, "brokers": list(topic.brokers)}
     return Response(body, status=status, headers={"ETag": etags.etag(settings)})
 
 

@@ -1738,6 +1738,10 @@ export interface components {
         Topic: {
             name: string;
             kind: components["schemas"]["TopicKind"];
+            /** @description On all brokers together. */
+            total_read_queues: number;
+            /** @description On all brokers together. */
+            total_write_queues: number;
             /** @description On each broker. */
             read_queues: number;
             /** @description On each broker. */
@@ -1839,6 +1843,10 @@ export interface components {
         TopicSummary: {
             name: string;
             kind: components["schemas"]["TopicKind"];
+            /** @description On all brokers together. */
+            total_read_queues: number;
+            /** @description On all brokers together. */
+            total_write_queues: number;
             /** @description On each broker. */
             read_queues: number;
             /** @description On each broker. */

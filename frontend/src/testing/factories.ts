@@ -19,6 +19,8 @@ export const topic = (name: string, overrides: Partial<Topic> = {}): Topic => ({
   name,
   kind: "normal",
   read_queues: 4,
+  total_read_queues: 4,
+  total_write_queues: 4,
   write_queues: 4,
   permission: "rw",
   measured_at: AT,

@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+from broker_core.client.admin.topics import Topic, TopicKind
+from broker_core.protocol.bodies import TopicConfig
+from gateway.control.topics import totals_of
 from tests.gateway.control.conftest import Control
 
 
@@ -153,3 +156,12 @@ def test_the_list_falls_by_a_figure(control: Control) -> None:
     control.produce(many, "a", "b")
     assert [row["name"] for row in control.get("/topics", search=stem, sort="-messages")["items"]] == [many, few]
     assert [row["name"] for row in control.get("/topics", search=stem, sort="messages")["items"]] == [few, many]
+
+
+def test_queues_of_all_brokers_are_counted_together(control: Control) -> None:
+    config = TopicConfig("orders", 4, 3, 6)
+    topic = Topic("orders", TopicKind.NORMAL, {"broker-a": config, "broker-b": config})
+    assert (topic.read_queues, totals_of(topic)) == (4, {"total_read_queues": 8, "total_write_queues": 6})
+    name = control.topic(queues=3)
+    for shown in (control.get(f"/topics/{name}"), control.get("/topics", search=name)["items"][0]):
+        assert (shown["total_read_queues"], shown["total_write_queues"]) == (3, 3)

@@ -21,7 +21,7 @@ export const topicColumns = (t: TFunction) => [
     </Link>
   )),
   column("kind", t("topics.kind"), { isSecondary: true, minWidth: 900 }, ({ kind }) => t(`topics.kinds.${kind}`)),
-  column("queues", t("topics.queues"), { align: "end", isSecondary: true, minWidth: 820 }, (topic) => `${topic.read_queues} / ${topic.write_queues}`),
+  column("queues", t("topics.queues"), { align: "end", isSecondary: true, minWidth: 820 }, (topic) => `${topic.total_read_queues} / ${topic.total_write_queues}`),
   column("messages", t("topics.messages"), { align: "end", sort: "messages", minWidth: 480 }, (topic) => (
     <>
       <TopicFigure topic={topic} field="messages" />
