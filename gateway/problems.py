@@ -17,7 +17,7 @@ import orjson
 from broker_core.client import errors as client
 from broker_core.client.admin.topics import NameIllegal
 from broker_core.protocol.errors import MalformedProperties
-from console.clusters.connections import ClusterNotFound, ClusterSilent
+from console.clusters.connections import ClusterNotFound, ClusterSilent, ClusterUnknown
 from console.clusters.reasons import reason_of
 
 CONTENT_TYPE: Final = "application/problem+json"
@@ -153,6 +153,7 @@ TIMED_OUT: Final = Kind(504, "TIMED_OUT", "The broker did not answer in time", T
 PROBLEMS: Final[dict[type[BaseException], Kind]] = {
     ClusterNotFound: CLUSTER_NOT_FOUND,
     ClusterSilent: TIMED_OUT,
+    ClusterUnknown: BROKER_UNREACHABLE,
     client.TopicNotFound: TOPIC_NOT_FOUND,
     client.NoRoute: NO_ROUTE,
     client.TopicReadOnly: TOPIC_READ_ONLY,

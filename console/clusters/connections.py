@@ -68,6 +68,14 @@ class ClusterSilent(GantryError):
         self.seconds = seconds
 
 
+class ClusterUnknown(GantryError):
+    """Nothing is known of what the cluster holds, since none of its brokers ever answered or all are forgotten."""
+
+    def __init__(self, cluster: str, reason: str) -> None:
+        super().__init__(f"nothing is known of cluster {cluster!r}: {reason}")
+        self.cluster = cluster
+
+
 @dataclass(slots=True)
 class _Open:
     """What is open to one cluster."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from datetime import timedelta
+from typing import Any, Final
 
+from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
@@ -22,6 +24,8 @@ from console.lag import current
 from console.paging import PAGE_PARAMETERS, page_of, page_sequence
 
 ClusterPage = page_of(ClusterSerializer)
+# The sampler finds a new cluster within seconds.
+_FIRST_SAMPLE: Final = timedelta(seconds=15)
 
 
 class _ClusterRights(ApiView):
@@ -122,13 +126,19 @@ def _answer(row: Cluster) -> Any:
     return ClusterSerializer(_described(row)).data
 
 
+def _why_not_sampled(row: Cluster) -> str:
+    if timezone.now() - row.created_at < _FIRST_SAMPLE:
+        return "it was added just now, and nobody has asked it yet"
+    return "it was not sampled in the last seconds"
+
+
 def _described(row: Cluster) -> dict[str, Any]:
     sampled = current.find_overview(row.name)
     brokers: list[dict[str, Any]] = sampled["brokers"] if sampled else []
     answering = [broker for broker in brokers if broker["reachable"]]
     reason = None
     if not answering:
-        reason = sampled["unknown_reason"] if sampled else "it was not sampled in the last seconds"
+        reason = sampled["unknown_reason"] if sampled else _why_not_sampled(row)
     name_servers = list(services.address_of(row).name_servers)
     return {
         "name": row.name,

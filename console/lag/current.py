@@ -17,6 +17,7 @@ from broker_core.client.errors import GroupNotFound
 from broker_core.protocol.codes import ResponseCode
 from console import live
 from console.clusters import connections
+from console.clusters.connections import ClusterUnknown
 from console.clusters.flights import Flights
 from console.clusters.memory import Remembered, Sighting, aremembered
 from console.errors import RedisUnreachable
@@ -51,21 +52,38 @@ def overview(cluster: str) -> dict[str, Any]:
 
 
 def groups(cluster: str) -> list[dict[str, Any]]:
-    """Return every consumer group in one line each; raise ClusterNotFound."""
+    """Return every consumer group in one line each; raise ClusterNotFound or ClusterUnknown."""
     sampled = _sampled(live.groups(cluster))
-    return sampled["items"] if sampled else [summary(group) for group in _asked(cluster).groups.values()]
+    rows = sampled["items"] if sampled else [summary(group) for group in _asked(cluster).groups.values()]
+    if not rows:
+        _require_known(cluster)
+    return rows
+
+
+def find_group(cluster: str, name: str) -> dict[str, Any] | None:
+    """Return one group as sampled last, queue by queue, or None; asks no broker."""
+    sampled: dict[str, Any] | None = _sampled(live.group(cluster, name))
+    return sampled
 
 
 def group(cluster: str, name: str) -> dict[str, Any]:
-    """Return one group, queue by queue; raise ClusterNotFound or GroupNotFound."""
-    sampled: dict[str, Any] | None = _sampled(live.group(cluster, name))
+    """Return one group, queue by queue; raise ClusterNotFound, ClusterUnknown or GroupNotFound."""
+    sampled = find_group(cluster, name)
     if sampled:
         return sampled
     # A question that was under way already may be older than the group.
     asked = _asked(cluster).groups.get(name) or _asked(cluster).groups.get(name)
     if asked is None:
+        _require_known(cluster)
         raise GroupNotFound(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, f"no consumer group is named {name!r}", cluster)
     return asked
+
+
+def _require_known(cluster: str) -> None:
+    """Raise ClusterUnknown where no broker ever told what there is: an empty list would be made up."""
+    told = overview(cluster)
+    if told["groups"] is None:
+        raise ClusterUnknown(cluster, told["unknown_reason"] or "no broker has answered yet")
 
 
 def topics(cluster: str) -> dict[str, dict[str, Any]]:

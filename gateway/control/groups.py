@@ -82,6 +82,10 @@ class GroupView(ClusterScopedView):
     def get(self, request: Request, cluster: str, group: str) -> Response:
         """Return a consumer group, queue by queue."""
         current.look(cluster, groups=[group])
+        sampled = current.find_group(cluster, group)
+        if sampled is not None and sampled["missing"]:
+            # To ask once more who does not answer would only make the reader wait.
+            return _shown(sampled)
         try:
             found = self._found(group)
         except (GroupNotFound, Unreachable):
@@ -89,7 +93,7 @@ class GroupView(ClusterScopedView):
             remembered = current.group(cluster, group)
             if not remembered["missing"]:
                 raise
-            return Response(remembered)
+            return _shown(remembered)
         return self._answer(found)
 
     @extend_schema(
@@ -200,6 +204,12 @@ def _lease_client(consumer: dict[str, Any]) -> dict[str, Any]:
         "protocol": "http_lease",
         **dict.fromkeys(("language", "version", "queues")),
     }
+
+
+def _shown(sampled: dict[str, Any]) -> Response:
+    """Return a group as it is known, with the tag of its settings where these are known."""
+    config = sampled["config"]
+    return Response(sampled, headers={} if config is None else {"ETag": etags.etag(config)})
 
 
 def _for_brokers(settings: dict[str, Any]) -> dict[str, Any]:

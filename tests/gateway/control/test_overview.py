@@ -32,6 +32,11 @@ def test_a_cluster_that_does_not_answer_is_shown_so(control: Control) -> None:
     refused = admin.get(f"/api/v1/clusters/{name}/topics")
     assert (refused.status_code, refused.json()["code"]) == (503, "BROKER_UNREACHABLE")
     assert refused.json()["retryable"]
+    assert "nobody has asked it yet" in made.json()["reason"]
+    for path in ("groups", "groups/billing"):
+        unknown = admin.get(f"/api/v1/clusters/{name}/{path}")
+        assert (unknown.status_code, unknown.json()["code"]) == (503, "BROKER_UNREACHABLE"), unknown.text
+        assert "refused the connection" in unknown.json()["detail"]
     assert admin.delete(f"/api/v1/clusters/{name}", headers={"If-Match": made.json()["etag"]}).status_code == 204
     assert admin.get(f"/api/v1/clusters/{name}").status_code == 404
 
