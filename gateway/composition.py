@@ -14,6 +14,7 @@ from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.db import close_old_connections, connection
 
+from console.accounts.addresses import client_address
 from console.clusters import connections as cluster_connections
 from console.clusters.connections import Connections
 from console.clusters.services import EMBEDDED, find_address
@@ -101,6 +102,7 @@ class Gateway:
                 note=lookups.note,
                 known_groups=lookups.known_groups,
                 serves_host=lookups.serves_host,
+                client_address=client_address,
                 limits=self._limits,
             )
             parts.metrics.gauge("gantry_gateway_leases_out", "Leases not settled and not over.", parts.leases.total)

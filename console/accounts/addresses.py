@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
 from django.conf import settings
@@ -12,18 +13,28 @@ Network = IPv4Network | IPv6Network
 
 
 def address_of(request: HttpRequest) -> str:
-    """Return the address of the client; empty when the server does not tell.
+    """Return the address of the client of a request; empty when the server does not tell."""
+    forwarded = str(request.META.get("HTTP_X_FORWARDED_FOR", ""))
+    return client_address(str(request.META.get("REMOTE_ADDR") or ""), forwarded)
+
+
+def client_address(address: str, forwarded: str) -> str:
+    """Return the address of the client behind a connection from `address` that says it was forwarded for others.
 
     Each proxy adds to ``X-Forwarded-For`` from whom it has the request. The entries are believed from the last one on
     for as long as they come from proxies of the setting GANTRY_PROXIES; the first other one is the client.
     """
-    address = str(request.META.get("REMOTE_ADDR") or "")
-    proxies = [ip_network(each, strict=False) for each in settings.GANTRY_PROXIES]
-    for entry in reversed(str(request.META.get("HTTP_X_FORWARDED_FOR", "")).split(",")):
+    proxies = _networks(tuple(settings.GANTRY_PROXIES))
+    for entry in reversed(forwarded.split(",")):
         if not _is_one_of(address, proxies) or not _is_address(entry.strip()):
             break
         address = entry.strip()
     return address
+
+
+@lru_cache(maxsize=8)
+def _networks(written: tuple[str, ...]) -> tuple[Network, ...]:
+    return tuple(ip_network(each, strict=False) for each in written)
 
 
 def _is_one_of(address: str, networks: Sequence[Network]) -> bool:

@@ -72,7 +72,8 @@ class DataPlane:
             if scope["query_string"]:
                 check_query(route.action, scope["query_string"])
             check_headers(scope["headers"], headers)
-            request = Request(route, scope, headers, body, principal, request_id, receive)
+            address = self._parts.address_of(scope)
+            request = Request(route, scope, headers, body, principal, address, request_id, receive)
             answer = await _ENDPOINTS[route.action](self._parts, request)
             status, content = answer.status, answer.body
             answer_headers = [(b"content-type", answer.content_type), *answer.headers]

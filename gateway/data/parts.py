@@ -23,12 +23,6 @@ from gateway.problems import FORBIDDEN, HOST_NOT_SERVED, ProblemError
 Header = tuple[bytes, bytes]
 
 
-def address_of(scope: Mapping[str, Any]) -> str:
-    """Return the address of the client of a connection; empty where the server tells none."""
-    client = scope.get("client")
-    return str(client[0]) if client else ""
-
-
 @dataclass(slots=True)
 class Request:
     """One HTTP request with its body read and its caller known."""
@@ -39,14 +33,11 @@ class Request:
     """By lower-case name; of a repeated header the last value. All of them are in `scope`."""
     body: bytes
     principal: Principal
+    address: str
+    """Where the request came from."""
     id: str
     next_event: Callable[[], Awaitable[MutableMapping[str, Any]]]
     """ASGI's receive: after the body, it returns when the client has gone."""
-
-    @property
-    def address(self) -> str:
-        """Where the request came from."""
-        return address_of(self.scope)
 
     @property
     def wants_text_offsets(self) -> bool:
@@ -90,6 +81,8 @@ class Parts:
     """Consumer groups of a cluster that were seen before, so that no broker need be asked."""
     serves_host: Callable[[bytes], bool] = lambda _: True
     """Whether requests to this host name are answered; no foreign page may lead its own name here."""
+    client_address: Callable[[str, str], str] = lambda address, _: address
+    """Address of the client, of that of the connection and what ``X-Forwarded-For`` says."""
     limits: Limits = field(default_factory=Limits)
     metrics: Metrics = field(default_factory=Metrics)
     draining: asyncio.Event = field(default_factory=asyncio.Event)
@@ -113,10 +106,16 @@ class Parts:
         admin = await self.connections.admin(cluster)
         return await admin.groups.find(group) is not None
 
+    def address_of(self, scope: Mapping[str, Any]) -> str:
+        """Return the address of the client of a request or socket; empty where the server tells none."""
+        client = scope.get("client")
+        forwarded = [value.decode("latin-1") for name, value in scope["headers"] if name == b"x-forwarded-for"]
+        return self.client_address(str(client[0]) if client else "", ",".join(forwarded))
+
     def note_refusal(self, principal: Principal, act: str, scope: Mapping[str, Any], problem: ProblemError) -> None:
         """Tell the audit that somebody has not the right; other problems are not its business."""
         if problem.kind is FORBIDDEN:
-            who = Caller.of(principal, address_of(scope))
+            who = Caller.of(principal, self.address_of(scope))
             self.note(Note(who, f"access.{act}", str(scope["path"]), "refused", reason=problem.detail))
 
     def check_host(self, headers: Mapping[bytes, bytes]) -> None:

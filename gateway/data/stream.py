@@ -17,7 +17,7 @@ import msgspec
 from broker_core.errors import GantryError
 from gateway import sockets
 from gateway.auth import Principal
-from gateway.data.parts import Parts, address_of
+from gateway.data.parts import Parts
 from gateway.data.schemas import decode
 from gateway.problems import MALFORMED, ProblemError, find_problem
 from gateway.sockets import Receive, Scope, Send
@@ -53,7 +53,7 @@ class Socket:
     @property
     def address(self) -> str:
         """Where the socket was opened from."""
-        return address_of(self._scope)
+        return self.parts.address_of(self._scope)
 
     @property
     def ending(self) -> asyncio.Future[tuple[int, str]]:

@@ -86,6 +86,7 @@ def running_installation(data: Path, *, name_server: str, redis_url: str, **sett
         "PYTHONPATH": str(ROOT),
         "DJANGO_SETTINGS_MODULE": "gateway.settings",
         "GANTRY_DATA_DIR": str(data),
+        "GANTRY_PROXIES": "127.0.0.1",
         "GANTRY_REDIS_URL": redis_url,
         "GANTRY_NAME_SERVERS": name_server,
         **settings,

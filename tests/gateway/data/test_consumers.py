@@ -7,7 +7,9 @@ import time
 from typing import Any
 
 import redis.asyncio
+from pytest_django import Settings
 
+from console.accounts.addresses import client_address
 from console.lag import lease_consumers
 from console.lag.lease_consumers import LeaseConsumer
 from gateway.data.consumers import GONE_AFTER_MS, Caller, LeaseConsumers
@@ -64,6 +66,20 @@ async def test_a_socket_is_a_consumer_too(api: Api, address: str) -> None:
             return [each["user"] for each in await shown(api.parts, group)] == ["dev"]
 
         await eventually(is_shown)
+
+
+async def test_behind_a_proxy_that_is_known_the_client_is_shown(api: Api, parts: Parts, settings: Settings) -> None:
+    topic, group = await api.topic(), api.group()
+    settings.GANTRY_PROXIES = ["127.0.0.1"]
+    parts.client_address = client_address
+    headers = {"X-Forwarded-For": "198.51.100.1, 203.0.113.9"}
+    answer = await api.post(f"/groups/{group}/topics/{topic}:receive", {}, headers=headers)
+    assert answer.status_code == 200
+
+    async def is_shown() -> bool:
+        return [each["address"] for each in await shown(api.parts, group)] == ["203.0.113.9"]
+
+    await eventually(is_shown)
 
 
 async def test_a_process_that_ends_takes_its_consumers_with_it(api: Api) -> None:

@@ -66,11 +66,12 @@ def test_refused_rights_of_the_data_plane_stand_in_the_audit(installation: Insta
     path = f"/api/v1/clusters/local/topics/payments-{next(_numbers)}/messages"
     with installation.client("narrow") as narrow, installation.client() as admin:
         for _ in range(3):
-            assert narrow.post(path, json={}).status_code == 403
+            assert narrow.post(path, json={}, headers={"X-Forwarded-For": "203.0.113.9"}).status_code == 403
         wait_until(lambda: bool(told(admin, path)))
         (refused,) = told(admin, path)
     assert (refused["action"], refused["result"], refused["token"]) == ("access.produce", "refused", "narrow")
-    assert refused["address"] == "127.0.0.1"
+    # The gateway's settings know the proxy that says so
+    assert refused["address"] == "203.0.113.9"
     assert "may not produce" in refused["after"]["reason"]
 
 
