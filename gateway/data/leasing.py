@@ -81,6 +81,7 @@ def lease_out(
     return Leased(
         message_id=receipt.message_id,
         topic=holder.topic,
+        broker=leased.receipt.broker_name,
         queue_id=stored.queue_id,
         offset=stored.queue_offset,
         keys=stored.keys,

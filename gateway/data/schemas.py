@@ -121,6 +121,7 @@ class Leased(Struct):
 
     message_id: str
     topic: str
+    broker: str
     queue_id: int
     offset: int | str
     keys: list[str]

@@ -2021,6 +2021,7 @@ export interface components {
         LeasedMessage: {
             message_id: string;
             topic: string;
+            broker: string;
             queue_id: number;
             /** @description A string under `Accept: application/json;offsets=string`. */
             offset: number;

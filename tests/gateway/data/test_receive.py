@@ -43,6 +43,7 @@ async def test_a_message_comes_with_all_that_was_given_and_what_the_broker_knows
     times = {name: message.pop(name) for name in ("born_at", "stored_at", "lease_expires_at", "first_delivered_at")}
     assert {name: message[name] for name in message if name not in ("message_id", "receipt")} == {
         "topic": topic,
+        "broker": "broker-a",
         "queue_id": 0,
         "offset": 0,
         "keys": ["A17", "c9"],
