@@ -20,32 +20,18 @@ from console.clusters.connections import ClusterNotFound
 from console.clusters.models import Cluster, ClusterKind
 from console.clusters.operations import find_topic
 from console.clusters.services import address_of
-from console.fields import MomentField, moment
+from console.jobs.bounds import LAST_SUCCESS, BoundField, Run, holds_nothing
 from console.jobs.models import Job, JobType
 
 MAX_KEYS: Final = 1000
 EMBEDDED_BROKER: Final = "broker-a"
 ON_DAMAGE: Final = ("skip", "stop")
-
-
-SCHEDULED_AT: Final = "{{ scheduled_at }}"
-LAST_SUCCESS: Final = "{{ last_success }}"
 _REPLAY: Final = ("source", "target", "limits")
 _RECONCILE: Final = ("left", "right", "by", "compare", "order")
 RANGES: Final = ("source", "left", "right")
 BY: Final = ("key", "unique_id", "body", "source")
 COMPARE: Final = ("body", "none")
 FIELDS: Final = ("body", "tag", "keys", "properties")
-
-
-class BoundField(MomentField):
-    """A moment; a schedule may say ``{{ scheduled_at }}`` or ``{{ last_success }}``, which each run fills in."""
-
-    def to_internal_value(self, value: Any) -> Any:
-        """Return the moment, or the word that stands for one."""
-        if self.context.get("is_scheduled") and value in (SCHEDULED_AT, LAST_SUCCESS):
-            return value
-        return super().to_internal_value(value)
 
 
 @extend_schema_field(
@@ -84,8 +70,7 @@ class RangeSerializer(serializers.Serializer[Any]):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Refuse a range that holds nothing."""
-        begin, end = attrs.get("from"), attrs.get("to")
-        if isinstance(begin, datetime) and isinstance(end, datetime) and begin >= end:
+        if holds_nothing(attrs.get("from"), attrs.get("to")):
             raise serializers.ValidationError({"to": "must lie after from"})
         return attrs
 
@@ -209,26 +194,14 @@ def goes_on(request: Mapping[str, Any]) -> bool:
 def filled(
     request: Mapping[str, Any], *, scheduled_at: datetime, last_success: datetime, now: datetime
 ) -> tuple[dict[str, Any], datetime]:
-    """Return the request of a schedule for the run that starts now, and the moment at which its range ends.
-
-    From the last success on, nothing twice and no hole: a range that goes on from there and names no end ends now.
-    """
-    # A run beside the times may have gone beyond this one's.
-    scheduled_at = max(scheduled_at, last_success)
-    moments = {SCHEDULED_AT: moment(scheduled_at), LAST_SUCCESS: moment(last_success)}
-    is_open = False
-    whole = dict(request)
+    """Return the request of a schedule for the run that starts now, and until when it sees to the schedule's range."""
+    run = Run(scheduled_at, last_success, now)
+    whole, ends = dict(request), []
     for part in RANGES:
-        if part not in request:
-            continue
-        asked = {
-            name: moments.get(value, value) if isinstance(value, str) else value
-            for name, value in request[part].items()
-        }
-        if request[part].get("from") == LAST_SUCCESS and asked.get("to") is None:
-            is_open, asked["to"] = True, moment(now)
-        whole[part] = asked
-    return whole, now if is_open else scheduled_at
+        if part in request:
+            whole[part], end = run.fill(request[part])
+            ends += [] if end is None else [end]
+    return whole, min(ends, default=scheduled_at)
 
 
 def name_of(request: Mapping[str, Any]) -> str:

@@ -1589,18 +1589,18 @@ export interface components {
         };
         /** @description A topic, from a moment (with it) to a moment (without it). */
         RangeRequest: {
-            /** Format: date-time */
+            /** @description A moment with its zone. In a schedule also `{{ last_success }}`, `{{ scheduled_at }}` or a moment before that, such as `{{ scheduled_at - 24h }}`: whole m, h or d, up to 366 days. */
             from?: string | null;
             topic: string;
-            /** Format: date-time */
+            /** @description A moment with its zone. In a schedule also `{{ last_success }}`, `{{ scheduled_at }}` or a moment before that, such as `{{ scheduled_at - 24h }}`: whole m, h or d, up to 366 days. */
             to?: string | null;
         };
         /** @description What is replayed. */
         ReplaySourceRequest: {
-            /** Format: date-time */
+            /** @description A moment with its zone. In a schedule also `{{ last_success }}`, `{{ scheduled_at }}` or a moment before that, such as `{{ scheduled_at - 24h }}`: whole m, h or d, up to 366 days. */
             from?: string | null;
             topic: string;
-            /** Format: date-time */
+            /** @description A moment with its zone. In a schedule also `{{ last_success }}`, `{{ scheduled_at }}` or a moment before that, such as `{{ scheduled_at - 24h }}`: whole m, h or d, up to 366 days. */
             to?: string | null;
             queues?: number[] | null;
             keys?: string[] | null;

@@ -156,6 +156,29 @@ def test_a_range_that_names_no_end_ends_when_the_run_starts() -> None:
     assert run(services.run_now(BY, made))[0] == until
 
 
+def test_a_range_of_a_span_before_the_run_is_counted_from_its_time() -> None:
+    schedule(
+        job={**JOB, "source": {"topic": "orders", "from": "{{ scheduled_at - 24h }}", "to": "{{ scheduled_at - 30m }}"}}
+    )
+    (first,) = clock.step(NOON)
+    assert run(first) == ("2026-04-30T12:00:00.000Z", "2026-05-01T11:30:00.000Z")
+    (second,) = clock.step(NOON + timedelta(hours=1))
+    assert run(second) == ("2026-04-30T13:00:00.000Z", "2026-05-01T12:30:00.000Z")
+
+
+def test_what_a_run_leaves_to_the_next_one_is_no_hole() -> None:
+    made = schedule(
+        job={**JOB, "source": {"topic": "orders", "from": "{{ last_success }}", "to": "{{ scheduled_at - 10m }}"}}
+    )
+    Schedule.objects.filter(pk=made.pk).update(created_at=NOON - timedelta(minutes=5))
+    # Nothing lies between the schedule's begin and ten minutes before its first run
+    (first,) = clock.step(NOON)
+    assert run(first) == ("2026-05-01T11:55:00.000Z", "2026-05-01T11:55:00.000Z")
+    (second,) = clock.step(NOON + timedelta(hours=1))
+    assert run(second) == ("2026-05-01T11:55:00.000Z", "2026-05-01T12:50:00.000Z")
+    assert services.last_success(made) == NOON + timedelta(minutes=50)
+
+
 def test_a_run_that_is_tried_again_keeps_its_range() -> None:
     schedule()
     (job,) = clock.step(NOON)

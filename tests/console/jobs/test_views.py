@@ -84,6 +84,16 @@ def test_nothing_is_replayed_into_what_belongs_to_the_brokers(cast: Cast, topic:
     assert not Job.objects.exists()
 
 
+def test_a_moment_of_a_schedule_that_is_none_is_refused_by_name(cast: Cast) -> None:
+    source = {"topic": "a", "from": "{{ scheduled_at - 1w }}"}
+    body = {"name": "n", "cron": "* * * * *", "job": {"type": "replay", "source": source, "target": {"topic": "b"}}}
+    answer = cast.browser("operator").post("/api/v1/schedules", body, format="json")
+    assert answer.status_code == 422
+    [error] = answer.json()["errors"]
+    assert error["pointer"] == "#/job/source/from"
+    assert "{{ scheduled_at - 1w }}" in error["detail"]
+
+
 @pytest.mark.parametrize(("part", "name"), [("source", "from"), ("source", "to")])
 def test_a_time_without_a_zone_is_refused(cast: Cast, part: str, name: str) -> None:
     body: dict[str, Any] = {"type": "replay", "source": {"topic": "a"}, "target": {"topic": "b"}}
