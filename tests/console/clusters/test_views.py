@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import time
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
+from django.utils import timezone
+
 from console import live
 from console.clusters import services
+from console.clusters.models import Cluster
 from console.lag.reading import Reading
 from console.lag.state import StateBuilder
 from tests.support.cast import BY, Cast
@@ -22,7 +26,7 @@ def test_a_cluster_that_cannot_be_reached_says_why(cast: Cast) -> None:
     services.add(BY, name=name, name_servers=["127.0.0.1:1"])
     assert (told(cast, name)["reachable"], told(cast, name)["reason"]) == (
         False,
-        "it was not sampled in the last seconds",
+        "it was added just now, and nobody has asked it yet",
     )
     reason = "name server 127.0.0.1:1 refused the connection"
     now = time.time_ns() // 1_000_000
@@ -30,6 +34,7 @@ def test_a_cluster_that_cannot_be_reached_says_why(cast: Cast) -> None:
     assert (told(cast, name)["reachable"], told(cast, name)["reason"]) == (False, reason)
     live.publish_sync(live.overview(name), StateBuilder().step(Reading(now)).overview)
     assert told(cast, name)["reason"] == "the name server lists no broker"
+    Cluster.objects.filter(name=name).update(created_at=timezone.now() - timedelta(minutes=1))
     old = StateBuilder().step(Reading(now - 50_000, name_server_reason=reason)).overview
     live.publish_sync(live.overview(name), old)
     assert told(cast, name)["reason"] == "it was not sampled in the last seconds"
