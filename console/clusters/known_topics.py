@@ -45,14 +45,20 @@ def known_topic(cluster: str, name: str) -> Topic:
     memory = remembered(cluster)
     try:
         topic: Topic | None = ask(cluster, lambda admin: admin.topics.get(name))
-    except (TopicNotFound, Unreachable):
-        topic = None
-        if not any(broker.holds(name) for broker in memory.brokers.values()):
-            raise
-    for broker in memory.brokers.values():
-        if broker.holds(name) and (topic is None or broker.name not in topic.configs):
-            topic = _with(topic, name, broker, broker.topics[name])
-    assert topic is not None
+        refusal: TopicNotFound | Unreachable | None = None
+    except (TopicNotFound, Unreachable) as error:
+        topic, refusal = None, error
+    told = () if topic is None else topic.configs
+    holders = [broker for broker in memory.brokers.values() if broker.holds(name) and broker.name not in told]
+    if holders and not isinstance(refusal, Unreachable):
+        # A broker that is there has told the name servers what it holds: this topic was deleted on it a moment ago.
+        there = ask(cluster, lambda admin: admin.clusters.brokers())
+        holders = [broker for broker in holders if broker.name not in {each.name for each in there}]
+    for broker in holders:
+        topic = _with(topic, name, broker, broker.topics[name])
+    if topic is None:
+        assert refusal is not None
+        raise refusal
     return topic
 
 

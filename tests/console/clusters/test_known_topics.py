@@ -49,6 +49,15 @@ def test_topics_of_a_broker_that_is_gone_are_known(gone: RunningBroker) -> None:
         known_topic("prod", "nowhere")
 
 
+def test_a_topic_that_its_broker_no_longer_has_is_gone_whatever_is_remembered(running: RunningBroker) -> None:
+    asyncio.run(_create(running))
+    held = {"orders": QueueCounts(1, 1, 6), "deleted": QueueCounts(1, 1, 6)}
+    remember("prod", [Sighting("broker-a", {0: running.address}, held, {})], AT)
+    assert known_topic("prod", "orders").brokers == ("broker-a",)
+    with pytest.raises(TopicNotFound):
+        known_topic("prod", "deleted")
+
+
 def test_topics_are_known_while_nobody_answers(gone: RunningBroker) -> None:
     gone.stop(kill=True)
     assert "payments" in {topic.name for topic in known_topics("prod")}
