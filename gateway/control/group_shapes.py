@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from rest_framework import serializers
 
+from broker_core.client.admin.groups import is_system_group
 from console.fields import MomentField
 
 PROTOCOLS: Final = ["native", "http_lease"]
@@ -26,6 +27,12 @@ class GroupCreateSerializer(serializers.Serializer[Any]):
     retry_max_times = serializers.IntegerField(min_value=0, max_value=1000, default=16)
     consume_enabled = serializers.BooleanField(default=True)
     consume_broadcast_enabled = serializers.BooleanField(default=True)
+
+    def validate_name(self, name: str) -> str:
+        """Refuse names that are the brokers' own."""
+        if is_system_group(name):
+            raise serializers.ValidationError(f"{name!r} is a name of the brokers' own.")
+        return name
 
 
 class GroupClientSerializer(serializers.Serializer[Any]):

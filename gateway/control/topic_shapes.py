@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from rest_framework import serializers
 
+from broker_core.client.admin.topics import TopicKind, kind_of
 from console.fields import MomentField
 from console.lag.serializers import GroupSummarySerializer, MissingBrokerSerializer, TopicLastKnownSerializer
 from console.paging import page_of
@@ -73,6 +74,12 @@ class TopicCreateSerializer(serializers.Serializer[Any]):
     read_queues = serializers.IntegerField(min_value=1, max_value=MAX_QUEUES, default=4)
     write_queues = serializers.IntegerField(min_value=1, max_value=MAX_QUEUES, default=4)
     permission = serializers.ChoiceField(PERMISSIONS, default="rw")
+
+    def validate_name(self, name: str) -> str:
+        """Refuse names that are the brokers' own: nobody could consume or delete such a topic."""
+        if kind_of(name) is TopicKind.SYSTEM:
+            raise serializers.ValidationError(f"{name!r} is a name of the brokers' own.")
+        return name
 
 
 class TopicImpactSerializer(serializers.Serializer[Any]):

@@ -19,6 +19,11 @@ def test_a_name_that_is_taken_is_refused(control: Control) -> None:
     assert (answer.status_code, answer.json()["code"]) == (409, "ALREADY_EXISTS")
 
 
+def test_a_name_of_the_brokers_own_is_refused(control: Control) -> None:
+    answer = control.call("POST", "/groups", json={"name": "CID_RMQ_SYS_mine"})
+    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "#/name")
+
+
 def test_a_group_that_nobody_made_is_not_there(control: Control) -> None:
     for method in ("GET", "PATCH", "DELETE"):
         answer = control.call(method, "/groups/nobody-made-this", json={} if method == "PATCH" else None)

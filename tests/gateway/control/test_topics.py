@@ -32,6 +32,9 @@ def test_a_name_that_is_taken_is_refused(control: Control) -> None:
     [
         ({"name": "no blanks"}, "#/name"),
         ({}, "#/name"),
+        ({"name": "RMQ_SYS_mine"}, "#/name"),
+        ({"name": "rmq_sys_mine"}, "#/name"),
+        ({"name": "TBW102"}, "#/name"),
         ({"name": "ok", "read_queues": 0}, "#/read_queues"),
         ({"name": "ok", "permission": "x"}, "#/permission"),
     ],
