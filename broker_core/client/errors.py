@@ -104,7 +104,8 @@ class LeaseExpired(ClientError):
     """The lease of a message is over or was replaced; the message may be delivered again."""
 
     def __init__(self, topic: str, queue_id: int, queue_offset: int, reason: str = "") -> None:
-        super().__init__(f"lease of topic {topic!r} queue {queue_id} offset {queue_offset} is over {reason}".rstrip())
+        where = f"topic {topic!r} queue {queue_id} offset {queue_offset}"
+        super().__init__(f"the lease of {where} is over" + (f": {reason}" if reason else ""))
         self.topic = topic
         self.queue_id = queue_id
         self.queue_offset = queue_offset

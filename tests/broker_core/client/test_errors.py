@@ -46,3 +46,10 @@ def test_an_unknown_topic_names_the_topic() -> None:
 def test_a_time_out_may_have_reached_the_peer() -> None:
     assert errors.TimedOut(ADDR, 300).was_sent
     assert not errors.Unreachable(ADDR, "refused").was_sent
+
+
+def test_a_lease_that_is_over_says_which_and_why() -> None:
+    assert str(errors.LeaseExpired("orders", 1, 2, "it was replaced")) == (
+        "the lease of topic 'orders' queue 1 offset 2 is over: it was replaced"
+    )
+    assert str(errors.LeaseExpired("orders", 1, 2)).endswith("is over")
