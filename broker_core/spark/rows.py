@@ -98,7 +98,9 @@ class RowMaker:
         wanted = self._wanted(batch)
         places = np.flatnonzero(wanted)
         if len(places) < len(batch):
+            errors = {row: batch.errors[at] for row, at in enumerate(places.tolist()) if at in batch.errors}
             batch = Batch(records.take(wanted), self.origin, bodies)
+            batch.errors |= errors
         arrays = {name: batch.column(name) for name in self.columns if name != _ERROR}
         if batch.errors and self.options.mode is not Mode.PERMISSIVE:
             return self._without_errors(batch, arrays, places)
@@ -124,11 +126,14 @@ class RowMaker:
             wanted &= stored >= (options.starting_timestamp or 0)
             if options.ending_timestamp is not None:
                 wanted &= stored < options.ending_timestamp
+        named = np.ones(len(batch), bool)
         if options.tags is not None:
-            wanted &= _numpy(pc.is_in(batch.tag, self._chosen_tags))
+            named &= _numpy(pc.is_in(batch.tag, self._chosen_tags))
         if options.keys is not None:
-            wanted &= self._has_key(batch)
-        return wanted
+            named &= self._has_key(batch)
+        # What cannot be read is told as damage: nobody knows whether the filter lets it through.
+        named[list(batch.errors)] = True
+        return wanted & named
 
     def _has_key(self, batch: Batch) -> Mask:
         """Say which rows have one of the keys, or it as their unique id, as the index does (store-format.md 4.5)."""

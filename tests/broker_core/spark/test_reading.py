@@ -128,6 +128,15 @@ def test_properties_that_are_no_utf_8_are_damage_inside_a_row(tmp_path: Path) ->
         rows(tmp_path, "key", mode=Mode.FAIL_FAST)
 
 
+@pytest.mark.parametrize("filters", [{"tags": frozenset({"A"})}, {"keys": frozenset({"k0"})}], ids=["tag", "key"])
+def test_a_filter_does_not_hide_a_message_that_it_cannot_judge(tmp_path: Path, filters: dict[str, Any]) -> None:
+    write_topic(tmp_path, orders(4, tags=("A", "B")), queues=1)
+    at = segment(tmp_path).read_bytes().index(b"k2 all")
+    overwrite(segment(tmp_path), at, b"\xff")
+    damage = [row["_error"] for row in rows(tmp_path, "queue_offset", "_error", **filters)]
+    assert damage == [None, "the properties are not UTF-8"]
+
+
 @pytest.fixture
 def flipped(tmp_path: Path) -> Path:
     """Three orders; one bit of the second one's body is not what it was."""
