@@ -79,12 +79,22 @@ class ReplaySourceSerializer(RangeSerializer):
     """What is replayed."""
 
     queues = serializers.ListField(
-        child=serializers.IntegerField(min_value=0), required=False, allow_null=True, max_length=1024
+        child=serializers.IntegerField(min_value=0), required=False, allow_null=True, allow_empty=False, max_length=1024
     )
     keys = serializers.ListField(
-        child=serializers.CharField(max_length=1000), required=False, allow_null=True, max_length=MAX_KEYS
+        child=serializers.CharField(max_length=1000),
+        required=False,
+        allow_null=True,
+        allow_empty=False,
+        max_length=MAX_KEYS,
     )
     tag = serializers.CharField(required=False, allow_null=True, max_length=1000)
+
+    def validate_tag(self, value: str | None) -> str | None:
+        """Refuse what no message has as its tag: it would look like a filter, and let nothing through."""
+        if value == "*" or (value is not None and "||" in value):
+            raise serializers.ValidationError("one tag, to the letter; leave it out to replay messages of every tag")
+        return value
 
 
 class ReplayTargetSerializer(serializers.Serializer[Any]):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rest_framework.exceptions import ValidationError
 
-from console.jobs.requests import CompareField
+from console.jobs.requests import CompareField, ReplaySourceSerializer
 
 
 @pytest.mark.parametrize("wanted", ["body", "none", ["body", "tag"], ["keys", "properties"]])
@@ -19,3 +19,17 @@ def test_what_is_compared_is_a_word_or_a_list_of_fields(wanted: Any) -> None:
 def test_a_field_that_cannot_be_compared_is_refused(wanted: Any) -> None:
     with pytest.raises(ValidationError):
         CompareField().run_validation(wanted)
+
+
+@pytest.mark.parametrize("part", [{"tag": "*"}, {"tag": "A || B"}, {"keys": []}, {"queues": []}])
+def test_a_filter_that_chooses_nothing_or_everything_is_refused(part: dict[str, Any]) -> None:
+    asked = ReplaySourceSerializer(data={"topic": "orders", **part})
+    assert not asked.is_valid()
+    assert list(asked.errors) == list(part)
+
+
+@pytest.mark.parametrize(
+    "part", [{"tag": "created"}, {"tag": None}, {"keys": ["A17"]}, {"queues": [0]}, {"keys": None}]
+)
+def test_a_filter_may_name_something_or_be_left_out(part: dict[str, Any]) -> None:
+    assert ReplaySourceSerializer(data={"topic": "orders", **part}).is_valid()
