@@ -168,6 +168,9 @@ class Replaying:
 
     def _queue_report(self, lane: Lane) -> dict[str, Any]:
         source = lane.source
+        done = self._done(lane, self.lines)
+        of_lane = (source.broker, source.topic, source.queue_id)
+        met = sum((each["broker"], each["topic"], each["queue_id"]) == of_lane for each in self.damage_met)
         return {
             "broker": source.broker,
             "queue_id": source.queue_id,
@@ -175,7 +178,9 @@ class Replaying:
             "to": source.end,
             "target_broker": lane.target.broker_name,
             "target_queue_id": lane.target.queue_id,
-            **self._done(lane, self.lines),
+            **done,
+            "read": done["read"] + met,
+            "damaged": done["damaged"] + met,
         }
 
     def _start(self, lane: Lane) -> Any:
@@ -186,7 +191,8 @@ class Replaying:
         for marks in list(self.collector.running.values()):
             current[marks["chunk"]] = marks
         totals = sum_counters(current.values())
-        totals["damaged"] += len(self.damage_met)
+        for name in ("read", "damaged"):
+            totals[name] += len(self.damage_met)
         planned = sum(lane.planned(self._done(lane, current)) for lane in self.lanes)
         most = self.limits.get("max_messages")
         return totals | {"planned": planned if most is None else min(planned, most)}

@@ -92,7 +92,10 @@ def test_a_damaged_message_is_passed_over_or_ends_the_job_as_asked(
     # Then the reason names the message
     result = program.read("result.json")
     assert result["error"].startswith("the message at offset 2 of queue 0 of topic orders on broker-a is damaged: ")
-    assert result["counters"]["damaged"] == len(program.read("report.json")["damage"]) == 1
+    counters = result["counters"]
+    assert counters["damaged"] == len(program.read("report.json")["damage"]) == 1
+    assert counters["read"] == counters["filtered"] + counters["damaged"] + counters["matched"]
+    assert [queue["damaged"] for queue in program.read("report.json")["queues"]] == [1]
     # When damage is to be passed over
     assert program.run(request) == 3, program.log
     # Then all others are written, and the report names it
