@@ -24,6 +24,7 @@ from types import FrameType
 from typing import Any, Final, TypeVar
 
 import pyspark
+from py4j.protocol import Py4JNetworkError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -65,10 +66,12 @@ _EXIT_CODES: Final[Mapping[type[GantryError], int]] = {
     DamagedRecord: DAMAGED,
 }
 _TICK_S: Final = 1.0
+_STOP_TICK_S: Final = 0.1
 _PLAN_ALONE_S: Final = 0.5
 # The last line of a Python traceback.
 _QUOTED: Final = re.compile(r"(?P<kind>[A-Za-z_][\w.]*(?:Error|Exception|[a-z]\.[A-Z]\w+)): (?P<text>.+)")
 _OURS: Final = "broker_core.spark.errors."
+_JAVA_GONE: Final = "the Java process of Spark is gone; it was killed, or the machine ran out of memory"
 _SPARK_ITSELF: Final = ("org.apache.", "java.", "py4j.", "pyspark.", "scala.")
 
 
@@ -146,7 +149,10 @@ class Run:
         return sessions.start(config)
 
     def wait_for(self, work: Callable[[], T], each_second: Callable[[], None]) -> T:
-        """Do `work` in a thread and return what it returns, or raise what it raises; look around once a second."""
+        """Do `work` in a thread and return what it returns, or raise what it raises; look around once a second.
+
+        Whoever stops the program will not wait long, so then it looks around at once, and often.
+        """
         results: list[T] = []
         errors: list[BaseException] = []
 
@@ -158,9 +164,12 @@ class Run:
 
         thread = threading.Thread(target=target, name="work", daemon=True)
         thread.start()
+        looked_at = time.monotonic()
         while thread.is_alive():
-            thread.join(_TICK_S)
-            each_second()
+            thread.join(_STOP_TICK_S)
+            if self.is_stopping or time.monotonic() - looked_at >= _TICK_S:
+                looked_at = time.monotonic()
+                each_second()
         if errors:
             raise errors[0]
         return results[0]
@@ -218,6 +227,8 @@ def _listen(run: Run) -> None:
 
 def told(error: Exception) -> str:
     """Return an error as one sentence: of Spark's long text, the Python error that it quotes, else its first line."""
+    if _is_java_gone(error):
+        return _JAVA_GONE
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     quoted = [found for found in map(_QUOTED.match, lines) if found and not found["kind"].startswith(_SPARK_ITSELF)]
     ours = next((found for found in quoted if found["kind"].startswith(_OURS)), None)
@@ -230,6 +241,15 @@ def told(error: Exception) -> str:
     return text if isinstance(error, PySparkException) else f"the program failed with {kind}: {text}"
 
 
+def _is_java_gone(error: BaseException | None) -> bool:
+    """Return whether the line to Java broke: Py4J raises whatever its next attempt to connect came to."""
+    while error is not None:
+        if isinstance(error, Py4JNetworkError):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
 def _code_of_text(text: str) -> int:
     """Return the exit code of the error of ours that Spark's text quotes: workers send errors as text."""
     named = (code for kind, code in _EXIT_CODES.items() if f"broker_core.spark.errors.{kind.__name__}:" in text)
@@ -238,8 +258,12 @@ def _code_of_text(text: str) -> int:
 
 
 def _stop_spark(about: dict[str, Any]) -> None:
-    session = SparkSession.getActiveSession()
-    if session is not None:
-        about["versions"]["java"] = session.conf.get("spark.gantry.java.version", None) or ""
-        about["spark_app_id"] = session.sparkContext.applicationId
-        session.stop()
+    try:
+        session = SparkSession.getActiveSession()
+        if session is not None:
+            about["versions"]["java"] = session.conf.get("spark.gantry.java.version", None) or ""
+            about["spark_app_id"] = session.sparkContext.applicationId
+            session.stop()
+    except (Py4JNetworkError, ConnectionError) as error:
+        # A Java that was killed can neither tell nor be stopped; how the run ended is known already.
+        say(f"Spark could not be stopped in order: {_JAVA_GONE} ({type(error).__name__})")

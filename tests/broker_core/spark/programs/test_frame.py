@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from pathlib import Path
+
 import pytest
+from py4j.protocol import Py4JNetworkError
 from pyspark.errors import PythonException
 
-from broker_core.spark.programs.frame import told
+from broker_core.spark.job_folder import JobFolder, Progress
+from broker_core.spark.programs import frame
+from broker_core.spark.programs.frame import Run, told
 
 WORKER = """\
 An exception was thrown from the Python worker. Please see the stack trace below.
@@ -38,3 +45,51 @@ def test_the_error_of_a_worker_is_the_reason_and_not_that_it_came_from_one(raise
 
 def test_an_error_of_the_program_itself_is_named() -> None:
     assert told(KeyError("lanes")) == "the program failed with KeyError: 'lanes'"
+
+
+def broken_line() -> Exception:
+    """Return what Py4J raises when Java dies: the error of its next attempt to connect."""
+    try:
+        try:
+            raise Py4JNetworkError("Answer from Java side is empty")
+        except Py4JNetworkError:
+            raise ConnectionRefusedError(111, "Connection refused")  # noqa: B904 - as Py4J does
+    except ConnectionRefusedError as error:
+        return error
+
+
+def test_a_java_that_died_is_the_reason() -> None:
+    assert told(broken_line()).startswith("the Java process of Spark is gone")
+    assert told(ConnectionRefusedError(111, "Connection refused")).startswith("the program failed with")
+
+
+def test_a_java_that_cannot_be_stopped_any_more_does_not_hide_how_the_run_ended(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    class Gone:
+        @staticmethod
+        def getActiveSession() -> None:  # noqa: N802 - Spark's name
+            raise broken_line()
+
+    monkeypatch.setattr(frame, "SparkSession", Gone)
+    monkeypatch.setattr(frame, "_listen", lambda _run: None)
+    JobFolder(tmp_path).write_json("request.json", {})
+    outcome = frame._outcome(JobFolder(tmp_path), lambda _: frame.Outcome(frame.PARTIAL, "said"), {"versions": {}})
+    assert outcome == frame.Outcome(frame.PARTIAL, "said")
+
+
+def test_a_stop_is_seen_to_at_once_and_until_the_work_has_ended(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(frame, "_TICK_S", 3600.0)
+    run = Run(JobFolder(tmp_path), {}, Progress(JobFolder(tmp_path)))
+    run.stop_reason = "stopped by SIGTERM"
+    looks: list[float] = []
+    enough = threading.Event()
+
+    def look() -> None:
+        looks.append(time.monotonic())
+        if len(looks) == 3:
+            enough.set()
+
+    assert run.wait_for(lambda: enough.wait(30), look)
