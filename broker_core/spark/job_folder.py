@@ -122,6 +122,7 @@ class Progress:
         self._seq = 0
         self._seen: list[tuple[float, int]] = []
         self._has_moved = False
+        self._moved_before: int | None = None
         self._said = ("", 0.0)
         self._began_at = time.monotonic()
 
@@ -131,7 +132,10 @@ class Progress:
         # A replay has its goal in what it writes, a reconciliation in what it reads.
         moved = counters["written"] + counters.get("failed", 0) if "written" in counters else counters.get("read", 0)
         rate = self._rate(moved)
-        if moved and not self._has_moved:
+        if self._moved_before is None:
+            # What an earlier run of the job did is no work of this one.
+            self._moved_before = moved
+        if moved > self._moved_before and not self._has_moved:
             self._has_moved = True
             say(f"the first messages were through {time.monotonic() - self._began_at:.1f} s after the program began")
         left = counters.get("planned", 0) - moved

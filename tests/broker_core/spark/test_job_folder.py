@@ -55,3 +55,13 @@ def test_progress_is_a_line_of_the_whole_state(tmp_path: Path) -> None:
     }  # fmt: skip
     assert (first["seq"], first["chunks"], first["phase"]) == (1, [1, 4], "running")
     assert (last["rate"], last["eta_ms"]) == (None, None)
+
+
+def test_what_an_earlier_run_did_is_not_what_this_one_was_fast_at(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    progress = Progress(JobFolder(tmp_path))
+    progress.write({"planned": 100, "read": 40, "written": 40}, phase="starting")
+    assert "first messages" not in capsys.readouterr().err
+    progress.write({"planned": 100, "read": 41, "written": 41}, phase="running")
+    assert "the first messages were through" in capsys.readouterr().err
