@@ -79,7 +79,7 @@ def _samples(batch: Any, taken: Counter[str]) -> Iterator[dict[str, Any]]:
 
 def _sample(row: dict[str, Any]) -> dict[str, Any]:
     def place(name: str) -> dict[str, Any] | None:
-        if not row[f"{name}_count"]:
+        if row[f"{name}_broker"] is None:
             return None
         return {
             "broker": row[f"{name}_broker"],

@@ -170,6 +170,7 @@ def _by_key(values: DataFrame, comparison: Comparison) -> DataFrame:
         F.count_if(left != right).alias("unequal"),
         F.count_if(unordered).alias("unordered"),
         *(_evidence(name, other).alias(f"{name}_evidence") for name, other in (SIDES, SIDES[::-1])),
+        *(F.max(F.col(name) > F.col(other)).alias(f"{name}_has_more") for name, other in (SIDES, SIDES[::-1])),
     )
     named = keys.withColumn("class", _class())
     places = [column for name in SIDES for column in _place(name)]
@@ -201,21 +202,25 @@ def _class() -> Column:
 
 
 def _different_fields(fields: Sequence[str]) -> Column:
+    """Return the fields in which two messages of a key differ; all, where one has no partner to differ from."""
     nothing = F.array().cast("array<string>")
     names = [
         F.when(F.col(f"left_evidence.parts.{name}") != F.col(f"right_evidence.parts.{name}"), name) for name in fields
     ]
-    return (
-        F.when(F.col("class") == "different", F.array_compact(F.array(*names))).otherwise(nothing) if names else nothing
-    )
+    if not names:
+        return nothing
+    is_pair = F.col("left_has_more") & F.col("right_has_more")
+    told = F.when(is_pair, F.array_compact(F.array(*names))).otherwise(F.array(*map(F.lit, fields)))
+    return F.when(F.col("class") == "different", told).otherwise(nothing)
 
 
 def _place(name: str) -> list[Column]:
-    position = f"{name}_evidence.position"
+    # Beside a message without a partner one that both sides have would look like its other version.
+    is_told = (F.col("class") != "different") | F.col(f"{name}_has_more")
+    parts = ("broker", "queue_id", "queue_offset", "store_timestamp")
     return [
         F.col(f"{name}_count"),
-        *(F.col(f"{position}.{part}").alias(f"{name}_{part}") for part in ("broker", "queue_id", "queue_offset")),
-        F.col(f"{position}.store_timestamp").alias(f"{name}_store_timestamp"),
+        *(F.when(is_told, F.col(f"{name}_evidence.position.{part}")).alias(f"{name}_{part}") for part in parts),
     ]
 
 

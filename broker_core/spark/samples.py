@@ -29,7 +29,9 @@ def add_values(samples: Sequence[dict[str, Any]], options: Mapping[str, SourceOp
             }
 
 
-def _find(options: SourceOptions, place: Place, fields: Sequence[str]) -> dict[str, Any] | None:
+def _find(options: SourceOptions, place: Place | None, fields: Sequence[str]) -> dict[str, Any] | None:
+    if place is None:
+        return None
     partition = _partition(options, place)
     try:
         return next(_rows(partition, options, fields), None)

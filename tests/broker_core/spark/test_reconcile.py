@@ -84,6 +84,14 @@ def test_places_and_fields_are_told(spark: SparkSession) -> None:
     assert (rows["a"].right_count, rows["a"].right_queue_id, list(rows["a"].fields)) == (0, None, [])
 
 
+def test_a_message_without_a_partner_is_not_shown_beside_one_that_both_sides_have(spark: SparkSession) -> None:
+    left = topic(spark, [("k", "a"), ("k", "b"), ("k", "c")])
+    (row,) = rows_of(left, topic(spark, [("k", "a"), ("k", "c")]), Comparison())
+    assert (row["class"], row["left_count"], row["right_count"]) == ("different", 3, 2)
+    assert (row["left_queue_offset"], row["right_queue_offset"], row["fields"]) == (1, None, ["body"])
+    assert (row["right_broker"], row["right_store_timestamp"]) == (None, None)
+
+
 @pytest.mark.parametrize(
     ("field", "left", "right"),
     [

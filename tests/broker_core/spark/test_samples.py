@@ -46,6 +46,12 @@ def test_a_message_that_is_gone_has_no_values(options: dict[str, SourceOptions],
     assert samples[0]["values"] == {"body": {"left": None, "right": None}}
 
 
+def test_a_message_without_a_partner_has_the_values_of_its_side(options: dict[str, SourceOptions]) -> None:
+    alone = sample("body") | {"right": None}
+    add_values([alone], options)
+    assert alone["values"] == {"body": {"left": '{"n":1}', "right": None}}
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [
