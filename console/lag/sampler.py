@@ -44,6 +44,17 @@ def _now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
+async def _pause(seconds: float) -> None:
+    """Sleep between two rounds; raise CancelledError if the round before passed over its cancellation.
+
+    `asyncio.wait_for` of Python 3.11, in which the Redis client sends, drops one that comes as the bytes are out.
+    """
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
+    await asyncio.sleep(seconds)
+
+
 class ClusterSampler:
     """One cluster: its reader, its memory, its history."""
 
@@ -140,7 +151,7 @@ class Sampler:
                 await self._store.set(BEAT_KEY, _now_ms(), ex=_BEAT_TTL_SECONDS)
             except redis.RedisError as error:
                 _log.warning("redis: no heartbeat (%s)", error)
-            await asyncio.sleep(STEP_SECONDS)
+            await _pause(STEP_SECONDS)
 
     async def _follow_clusters(self, group: asyncio.TaskGroup) -> None:
         while True:
@@ -154,7 +165,7 @@ class Sampler:
             else:
                 while self._tasks:
                     self._tasks.popitem()[1].cancel()
-            await asyncio.sleep(_CLUSTERS_EVERY_SECONDS)
+            await _pause(_CLUSTERS_EVERY_SECONDS)
 
     async def _forget_figures(self, name: str) -> None:
         """Drop what was last known of a deleted cluster: another one may get its name."""
@@ -196,7 +207,7 @@ class Sampler:
                     if not failed_before:
                         _log.exception("cluster=%s: no sample (%s)", name, error)
                     failed_before = True
-                await asyncio.sleep(max(0.05, STEP_SECONDS - (clock() - started)))
+                await _pause(max(0.05, STEP_SECONDS - (clock() - started)))
         finally:
             await sampler.close()
             await self._connections.leave(name)

@@ -282,3 +282,31 @@ async def test_a_deleted_cluster_is_left(
         await Cluster.objects.all().adelete()
         await eventually(lambda: not sampler._connections._open)
         await _end(work)
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_round_that_passes_over_its_cancellation_is_the_last(
+    redis_of_test: str, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.GANTRY_NAME_SERVERS = ["127.0.0.1:1"]
+    await sync_to_async(ensure_embedded)()
+    rounds = 0
+    is_cancelled, is_asked = asyncio.Event(), asyncio.Event()
+
+    async def step(_: ClusterSampler, __: int) -> None:
+        nonlocal rounds
+        rounds += 1
+        is_asked.set()
+        with suppress(asyncio.CancelledError):
+            await is_cancelled.wait()
+
+    monkeypatch.setattr(ClusterSampler, "step", step)
+    async with redis.asyncio.Redis.from_url(redis_of_test) as store:
+        await store.delete(LEADER_KEY)
+        work = asyncio.create_task(Sampler().run())
+        await is_asked.wait()
+        work.cancel()
+        await asyncio.wait([work], timeout=10)
+
+        assert work.cancelled()
+        assert rounds == 1
