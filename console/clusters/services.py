@@ -13,7 +13,7 @@ from broker_core.client.admin import Admin
 from broker_core.client.answers import ask_all
 from broker_core.errors import GantryError
 from console.audit.record import Actor, record
-from console.clusters.connections import ClusterAddress, ask
+from console.clusters.connections import ClusterAddress, ClusterNotFound, ask
 from console.clusters.memory import RememberedBroker, remembered
 from console.clusters.models import Cluster, ClusterKind, KnownBroker
 from console.errors import Conflict, NotKnown
@@ -59,6 +59,12 @@ def add(by: Actor, *, name: str, name_servers: list[str]) -> Cluster:
     cluster = Cluster.objects.create(name=name, kind=ClusterKind.ROCKETMQ, name_servers=name_servers)
     record(by, "cluster.create", name, after=_state(cluster))
     return cluster
+
+
+def require(name: str) -> None:
+    """Raise ClusterNotFound unless the console knows a cluster of this name."""
+    if not Cluster.objects.filter(name=name).exists():
+        raise ClusterNotFound(name)
 
 
 @transaction.atomic

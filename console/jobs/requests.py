@@ -14,12 +14,12 @@ from rest_framework import serializers
 from rest_framework.fields import empty
 
 from broker_core.client.admin.topics import TopicKind, kind_of
-from broker_core.client.errors import ClientError
+from broker_core.client.errors import NameIllegal, TopicNotFound
 from broker_core.protocol.codes import PERM_WRITE
-from console.clusters.connections import ClusterNotFound
 from console.clusters.models import Cluster, ClusterKind
 from console.clusters.operations import find_topic
 from console.clusters.services import address_of
+from console.clusters.services import require as require_cluster
 from console.jobs.bounds import LAST_SUCCESS, BoundField, Run, holds_nothing
 from console.jobs.models import Job, JobType
 
@@ -143,7 +143,7 @@ class JobRequestSerializer(serializers.Serializer[Any]):
             raise serializers.ValidationError({"target": {"topic": "must be another topic than the source"}})
         if attrs["type"] == JobType.REPLAY:
             _check_kind(kind_of(attrs["target"]["topic"]), attrs["target"]["topic"])
-        _check_cluster(attrs["cluster"])
+        require_cluster(attrs["cluster"])
         for part in needed:
             _check_topic(attrs["cluster"], part, attrs[part]["topic"])
         return attrs
@@ -161,15 +161,10 @@ class WholeJobRequestSerializer(JobRequestSerializer):
         return whole.validated_data
 
 
-def _check_cluster(name: str) -> None:
-    if not Cluster.objects.filter(name=name).exists():
-        raise ClusterNotFound(name)
-
-
 def _check_topic(cluster: str, part: str, topic: str) -> None:
     try:
         found = find_topic(cluster, topic)
-    except ClientError as error:
+    except (TopicNotFound, NameIllegal) as error:
         raise serializers.ValidationError({part: {"topic": str(error)}}) from error
     if part != "target":
         return

@@ -16,6 +16,7 @@ from console.accounts.permissions import allows, needs
 from console.accounts.rights import ANYTHING, EVERYTHING, Unnamed
 from console.api_view import ApiView
 from console.clusters.connections import ask
+from console.clusters.services import require
 from console.lag.history import RANGES
 
 T = TypeVar("T")
@@ -36,6 +37,11 @@ class ClusterScopedView(ApiView):
     def right_resource(self) -> str | Unnamed:
         """Return the topic or group that the request touches."""
         return EVERYTHING if self.resource_argument is None else str(self.kwargs[self.resource_argument])
+
+    def check_permissions(self, request: Request) -> None:
+        """Refuse who may not, and a cluster that the console does not know: what was sampled of it outlives it."""
+        super().check_permissions(request)
+        require(self.cluster)
 
     @property
     def cluster(self) -> str:

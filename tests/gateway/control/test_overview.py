@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
+import redis
 
 from tests.gateway.control.conftest import Control
 from tests.gateway.installation import Installation
@@ -37,8 +40,34 @@ def test_a_cluster_that_does_not_answer_is_shown_so(control: Control) -> None:
         unknown = admin.get(f"/api/v1/clusters/{name}/{path}")
         assert (unknown.status_code, unknown.json()["code"]) == (503, "BROKER_UNREACHABLE"), unknown.text
         assert "refused the connection" in unknown.json()["detail"]
+    job = {"type": "replay", "cluster": name, "source": {"topic": "orders"}, "target": {"topic": "orders-copy"}}
+    not_begun = admin.post("/api/v1/jobs", json=job)
+    assert (not_begun.status_code, not_begun.json()["code"]) == (503, "BROKER_UNREACHABLE"), not_begun.text
+    assert "refused the connection" in not_begun.json()["detail"]
     assert admin.delete(f"/api/v1/clusters/{name}", headers={"If-Match": made.json()["etag"]}).status_code == 204
     assert admin.get(f"/api/v1/clusters/{name}").status_code == 404
+
+
+def test_nothing_is_told_of_a_cluster_once_it_is_deleted(control: Control, redis_url: str) -> None:
+    admin, name = control.as_("admin"), control.name("pluto")
+    made = admin.post("/api/v1/clusters", json={"name": name, "name_servers": ["127.0.0.1:1"]})
+    with redis.Redis.from_url(redis_url) as store:
+        event = {
+            "type": "state",
+            "subject": f"groups:{name}",
+            "seq": 1,
+            "at": "",
+            "data": {"items": [{"name": "seen"}]},
+        }
+        store.set(f"gantry:live:groups:{name}", json.dumps(event), ex=60)
+    assert admin.get(f"/api/v1/clusters/{name}/groups").json()["items"] == [{"name": "seen"}]
+
+    gone = admin.delete(f"/api/v1/clusters/{name}", headers={"If-Match": made.json()["etag"]})
+    assert gone.status_code == 204, gone.text
+
+    for path in ("groups", "overview"):
+        answer = admin.get(f"/api/v1/clusters/{name}/{path}")
+        assert (answer.status_code, answer.json()["code"]) == (404, "CLUSTER_NOT_FOUND"), answer.text
 
 
 @pytest.mark.parametrize("servers", [[], ["nonsense"], ["host:0"], ["host:70000"], ["a b:1"]])
