@@ -2,13 +2,39 @@
 export const LAST_SUCCESS = "{{ last_success }}"
 export const SCHEDULED_AT = "{{ scheduled_at }}"
 
-export type BoundKind = "open" | "last_success" | "scheduled_at" | "fixed"
+export type BoundKind = "open" | "last_success" | "scheduled_at" | "before" | "fixed"
 
-const WORDS: Partial<Record<BoundKind, string>> = { last_success: LAST_SUCCESS, scheduled_at: SCHEDULED_AT }
+export const UNITS = ["m", "h", "d"] as const
+
+/** How long before the time of a run. */
+export interface Span {
+  amount: number
+  unit: (typeof UNITS)[number]
+}
+
+/** The longest span that the server takes, in each unit: 366 days. */
+export const LONGEST = { m: 527_040, h: 8_784, d: 366 } as const
+
+const BEFORE = /^\{\{ scheduled_at - ([1-9]\d{0,8})([mhd]) \}\}$/
+
+/** The span that a bound counts back from its run; none for another kind of bound. */
+export function spanOf(bound: string | undefined): Span | undefined {
+  const [, amount, unit] = BEFORE.exec(bound ?? "") ?? []
+  return amount ? { amount: Number(amount), unit: unit as Span["unit"] } : undefined
+}
+
+export const beforeRun = ({ amount, unit }: Span): string => `{{ scheduled_at - ${amount}${unit} }}`
+
+const WORDS: Partial<Record<BoundKind, string>> = {
+  last_success: LAST_SUCCESS,
+  scheduled_at: SCHEDULED_AT,
+  before: beforeRun({ amount: 1, unit: "h" }),
+}
 
 /** What a bound of a range is: open, a word of schedules, or a moment that stays. */
 export function kindOf(bound: string | undefined): BoundKind {
   if (!bound) return "open"
+  if (spanOf(bound)) return "before"
   return bound === LAST_SUCCESS ? "last_success" : bound === SCHEDULED_AT ? "scheduled_at" : "fixed"
 }
 

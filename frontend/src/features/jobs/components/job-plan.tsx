@@ -5,7 +5,7 @@ import { Definitions, Panel } from "@/components/layout/panel"
 import { useFormat } from "@/hooks/use-format"
 import type { Job, JobRequest } from "@/lib/api-types"
 import { count } from "@/lib/format"
-import { kindOf } from "../bounds"
+import { kindOf, spanOf } from "../bounds"
 import type { ReconcileRequest, ReplayRequest } from "../request"
 
 /** What the job was asked to do. */
@@ -28,6 +28,8 @@ function useBound() {
   const format = useFormat()
   return (bound: string | null | undefined, open: string): string => {
     const kind = kindOf(bound ?? undefined)
+    const span = spanOf(bound ?? undefined)
+    if (span) return t(`jobs.before.${span.unit}`, { count: span.amount })
     if (kind === "open") return open
     return kind === "fixed" ? format.when(bound ?? "") : t(`jobs.bounds.${kind}`)
   }

@@ -21,3 +21,23 @@ it("still takes a moment that stays", async () => {
   await user.click(await screen.findByRole("option", { name: "The oldest message", hidden: true }))
   await waitFor(() => expect(address()).not.toContain("from="))
 })
+
+const fromIn = (address: string) => new URLSearchParams(address.split("?")[1]).get("from")
+
+it("offers spans before the run, and one of one's own", async () => {
+  const { user, address } = renderApp(<ScheduleJobFields topics={["orders"]} />, { at: "/schedules?new=reconcile" })
+  await user.click(await screen.findByRole("combobox", { name: "From" }))
+  await user.click((await screen.findAllByRole("option", { name: "24 hours before it is due", hidden: true }))[0] as HTMLElement)
+  await waitFor(() => expect(fromIn(address())).toBe("{{ scheduled_at - 24h }}"))
+  await user.click(screen.getByRole("combobox", { name: "From" }))
+  await user.click((await screen.findAllByRole("option", { name: "Another span before it is due", hidden: true }))[0] as HTMLElement)
+  const amount = await screen.findByLabelText("Before")
+  await user.clear(amount)
+  await user.type(amount, "90")
+  await waitFor(() => expect(fromIn(address())).toBe("{{ scheduled_at - 90h }}"))
+})
+
+it("shows a span that was chosen before", async () => {
+  renderApp(<ScheduleJobFields topics={[]} />, { at: `/schedules?new=reconcile&from=${encodeURIComponent("{{ scheduled_at - 7d }}")}` })
+  expect(((await screen.findByRole("combobox", { name: "From" })) as HTMLInputElement).value).toBe("7 days before it is due")
+})

@@ -1,20 +1,26 @@
-import { Group, Select, Stack } from "@mantine/core"
+import { Group, NumberInput, Select, Stack } from "@mantine/core"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { WallClockInput } from "@/components/forms/wall-clock-input"
-import { type BoundKind, boundOf, kindOf } from "../bounds"
+import { beforeRun, type BoundKind, boundOf, kindOf, LONGEST, type Span, spanOf, UNITS } from "../bounds"
 import type { FieldsProps } from "./request-fields"
 
-const FROM = ["open", "last_success", "scheduled_at", "fixed"] as const
-const TO = ["open", "scheduled_at", "fixed"] as const
+const PRESETS = { "1h": { amount: 1, unit: "h" }, "24h": { amount: 24, unit: "h" }, "7d": { amount: 7, unit: "d" } } as const satisfies Record<string, Span>
+
+type Choice = BoundKind | keyof typeof PRESETS
+
+const FROM: readonly Choice[] = ["open", "last_success", "scheduled_at", "1h", "24h", "7d", "before", "fixed"]
+const TO: readonly Choice[] = ["open", "scheduled_at", "1h", "24h", "7d", "before", "fixed"]
+
+const isPreset = (choice: string): choice is keyof typeof PRESETS => choice in PRESETS
 
 /** The range of a job that runs again and again: counted from its runs, or between moments that stay. */
 export function ScheduledRange({ state, onChange }: Omit<FieldsProps, "topics">) {
   const { t } = useTranslation()
   return (
     <Group gap={12} align="flex-start">
-      <Bound name="from" label={t("messages.from")} kinds={FROM} value={state.from} onChange={(from) => onChange({ from })} />
-      <Bound name="to" label={t("messages.to")} kinds={TO} value={state.to} onChange={(to) => onChange({ to })} />
+      <Bound name="from" label={t("messages.from")} choices={FROM} value={state.from} onChange={(from) => onChange({ from })} />
+      <Bound name="to" label={t("messages.to")} choices={TO} value={state.to} onChange={(to) => onChange({ to })} />
     </Group>
   )
 }
@@ -22,28 +28,70 @@ export function ScheduledRange({ state, onChange }: Omit<FieldsProps, "topics">)
 interface BoundProps {
   name: "from" | "to"
   label: string
-  kinds: readonly BoundKind[]
+  choices: readonly Choice[]
   value: string | undefined
   onChange: (bound: string | undefined) => void
 }
 
-function Bound({ name, label, kinds, value, onChange }: BoundProps) {
+function Bound({ name, label, choices, value, onChange }: BoundProps) {
   const { t } = useTranslation()
-  const [kind, setKind] = useState<BoundKind>(kindOf(value))
-  const choose = (next: BoundKind) => {
-    setKind(next)
-    onChange(boundOf(next))
+  const [choice, setChoice] = useState<Choice>(() => choiceOf(value))
+  const choose = (next: Choice) => {
+    setChoice(next)
+    onChange(isPreset(next) ? beforeRun(PRESETS[next]) : boundOf(next))
+  }
+  const labelOf = (known: Choice) => {
+    if (isPreset(known)) return t(`jobs.before.${PRESETS[known].unit}`, { count: PRESETS[known].amount })
+    return known === "open" ? t(`jobs.bounds.${name}`) : t(`jobs.bounds.${known}`)
   }
   return (
     <Stack gap={6}>
       <Select
         label={label}
-        data={kinds.map((known) => ({ value: known, label: known === "open" ? t(`jobs.bounds.${name}`) : t(`jobs.bounds.${known}`) }))}
-        value={kind}
-        onChange={(next) => choose(next as BoundKind)}
+        data={choices.map((known) => ({ value: known, label: labelOf(known) }))}
+        value={choice}
+        onChange={(next) => choose(next as Choice)}
+        allowDeselect={false}
         w={230}
       />
-      {kind === "fixed" && <WallClockInput label={t("jobs.moment")} value={value} onChange={onChange} />}
+      {choice === "before" && <SpanInput span={spanOf(value) ?? PRESETS["1h"]} onChange={(span) => onChange(beforeRun(span))} />}
+      {choice === "fixed" && <WallClockInput label={t("jobs.moment")} value={value} onChange={onChange} />}
     </Stack>
   )
 }
+
+function choiceOf(bound: string | undefined): Choice {
+  const span = spanOf(bound)
+  const preset = span && `${span.amount}${span.unit}`
+  return preset && isPreset(preset) ? preset : kindOf(bound)
+}
+
+/** A span of one's own, as long as the server takes it. */
+function SpanInput({ span, onChange }: { span: Span; onChange: (span: Span) => void }) {
+  const { t } = useTranslation()
+  return (
+    <Group gap={6} align="flex-end" wrap="nowrap">
+      <NumberInput
+        label={t("jobs.before.amount")}
+        min={1}
+        max={LONGEST[span.unit]}
+        clampBehavior="strict"
+        allowDecimal={false}
+        allowNegative={false}
+        value={span.amount}
+        onChange={(amount) => Number(amount) > 0 && onChange({ ...span, amount: Number(amount) })}
+        w={90}
+      />
+      <Select
+        label={t("jobs.before.unit")}
+        data={UNITS.map((unit) => ({ value: unit, label: t(`jobs.before.units.${unit}`) }))}
+        value={span.unit}
+        onChange={(unit) => onChange(within({ ...span, unit: unit as Span["unit"] }))}
+        allowDeselect={false}
+        w={134}
+      />
+    </Group>
+  )
+}
+
+const within = ({ amount, unit }: Span): Span => ({ amount: Math.min(amount, LONGEST[unit]), unit })
