@@ -90,19 +90,12 @@ class SearchSerializer(serializers.Serializer[Any]):
     searched = SearchedSerializer()
 
 
-class SilentBrokerSerializer(serializers.Serializer[Any]):
-    """A broker whose messages are missing from an answer, and why."""
-
-    broker = serializers.CharField()
-    reason = serializers.CharField()
-
-
 class BrowseSerializer(serializers.Serializer[Any]):
-    """Messages by time, the newest first."""
+    """Messages by time, the newest first; those of the brokers in `missing` are not among them."""
 
     items = MessageSummarySerializer(many=True)
     next_cursor = serializers.CharField(allow_null=True)
-    failed = SilentBrokerSerializer(many=True)
+    missing = MissingBrokerSerializer(many=True)
 
 
 class QueuePageSerializer(serializers.Serializer[Any]):

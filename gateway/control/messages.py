@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 from django.http import HttpResponse
@@ -17,8 +18,9 @@ from broker_core.client.admin.messages import SearchFigures
 from broker_core.client.admin.placed import BrowsePage, PlacedMessage
 from broker_core.client.admin.topics import Topic
 from broker_core.client.errors import TopicNotFound, Unreachable
+from broker_core.errors import GantryError
 from broker_core.protocol.bodies import MessageQueue
-from console.clusters.memory import remembered
+from console.clusters.memory import RememberedBroker, remembered
 from console.clusters.reasons import reason_of
 from console.lag import current
 from console.live import rfc3339
@@ -67,10 +69,11 @@ class MessageSearchView(TopicInQueryView):
             found = self.ask(question)
         except (TopicNotFound, Unreachable):
             # Brokers that are gone may have had it all: then nothing was searched, and that is what is said.
-            if not missing_of(cluster, topic, Found()):
+            if not missing_of(cluster, topic, ()):
                 raise
             found = Found()
-        missing = missing_of(cluster, topic, found)
+        silent = {found.asked.get(address, address): error for address, error in found.failed.items()}
+        missing = missing_of(cluster, topic, found.asked.values(), silent, names=found.asked)
         is_whole = found.complete and not missing
         return Response(
             {
@@ -137,15 +140,20 @@ class TopicMessagesView(ClusterScopedView):
                 topic, begin=begin, end=end, limit=limit, queue_id=queue_id, positions=positions
             )
 
-        page = self.ask(question)
-        if page.failed and not page.messages:
+        try:
+            page = self.ask(question)
+        except (TopicNotFound, Unreachable):
+            if not missing_of(cluster, topic, (), queue_id=queue_id):
+                raise
+            page = BrowsePage()
+        if page.failed and page.asked == page.failed.keys():
             raise next(iter(page.failed.values()))
         rest = [[queue.broker_name, queue.queue_id, at] for queue, at in page.positions.items()]
         return Response(
             {
                 "items": [summary(each) for each in page.messages],
                 "next_cursor": make_cursor(request, rest) if rest else None,
-                "failed": [{"broker": name, "reason": reason_of(error)} for name, error in sorted(page.failed.items())],
+                "missing": missing_of(cluster, topic, page.asked, page.failed, queue_id=queue_id),
             }
         )
 
@@ -227,20 +235,37 @@ def _found(view: ClusterScopedView, topic: str, message_id: str) -> PlacedMessag
     return found
 
 
-def missing_of(cluster: str, topic: str, found: Found) -> list[dict[str, Any]]:
-    """Return the known brokers that may hold messages of the topic and did not answer the search."""
+def missing_of(
+    cluster: str,
+    topic: str,
+    asked: Iterable[str],
+    silent: Mapping[str, GantryError] = MappingProxyType({}),
+    *,
+    names: Mapping[str, str] = MappingProxyType({}),
+    queue_id: int | None = None,
+) -> list[dict[str, Any]]:
+    """Return the known brokers that may hold messages of the topic, or of its queue, and did not give them.
+
+    `asked` are the names of those that were asked, `silent` those among them that did not answer; `names` are names of
+    brokers by address, for the reasons.
+    """
     told = {each["broker"]: each for each in (current.find_overview(cluster) or {}).get("missing", [])}
-    names = found.asked
     failed = [
-        {"broker": names.get(address, address), "reason": reason_of(error, names), "since": None}
-        for address, error in sorted(found.failed.items())
+        {"broker": name, "reason": reason_of(error, names), "since": None} for name, error in sorted(silent.items())
     ]
     gone = [
         {"broker": each.name, "reason": _NOT_LISTED, "since": rfc3339(int(each.last_seen_at.timestamp() * 1000))}
-        for each in remembered(cluster).missing(names.values())
-        if each.holds(topic) or not each.topics
+        for each in remembered(cluster).missing(asked)
+        if _may_hold(each, topic, queue_id)
     ]
     return failed + [told.get(str(each["broker"]), each) for each in gone]
+
+
+def _may_hold(broker: RememberedBroker, topic: str, queue_id: int | None) -> bool:
+    if not broker.topics:
+        return True
+    counts = broker.topics.get(topic)
+    return counts is not None and (queue_id is None or queue_id < counts.read)
 
 
 def _json(content: bytes) -> HttpResponse:

@@ -113,7 +113,8 @@ class Browse:
         readers = list(started.found.values())
         messages = await _newest_of(readers, limit, failed)
         left = {reader.queue: reader.position for reader in readers if reader.has_more}
-        return BrowsePage(messages, left, failed=failed)
+        asked = frozenset(queue.broker_name for queue in (*route.read_queues, *queues))
+        return BrowsePage(messages, left, failed=failed, asked=asked)
 
     async def _start(self, queue: MessageQueue, begin: int, end: int, position: int | None) -> _Backwards:
         first = await self._offset(queue, GetMinOffsetRequest(queue.topic, queue.queue_id), GetMinOffsetResponse)

@@ -37,6 +37,8 @@ class BrowsePage:
     """Bounds of the queue, when one is read by offset."""
     failed: dict[str, GantryError] = field(default_factory=dict)
     """Queues that could not be read, by broker name."""
+    asked: frozenset[str] = frozenset()
+    """Names of the brokers that the name server lists for the topic, when it is read by time."""
 
 
 class Reading:

@@ -1022,11 +1022,11 @@ export interface components {
             disk_used_ratio: number | null;
             commit_log_bytes: number | null;
         };
-        /** @description Messages by time, the newest first. */
+        /** @description Messages by time, the newest first; those of the brokers in `missing` are not among them. */
         Browse: {
             items: components["schemas"]["MessageSummary"][];
             next_cursor: string | null;
-            failed: components["schemas"]["SilentBroker"][];
+            missing: components["schemas"]["MissingBroker"][];
         };
         /** @enum {string} */
         ByEnum: "key" | "unique_id" | "body" | "source";
@@ -1684,11 +1684,6 @@ export interface components {
         };
         /** @enum {string} */
         ShownPermission: "rw" | "r" | "w" | "none";
-        /** @description A broker whose messages are missing from an answer, and why. */
-        SilentBroker: {
-            broker: string;
-            reason: string;
-        };
         /**
          * @description A body as JSON can carry it; `data` is a value for json, else text.
          *

@@ -220,7 +220,27 @@ def test_a_topic_is_browsed_newest_first_over_its_queues(control: Control) -> No
         if cursor is None:
             break
     assert seen == stored[::-1]
-    assert page["failed"] == []
+    assert page["missing"] == []
+
+
+def test_a_topic_is_browsed_with_the_names_of_those_that_are_gone(
+    control: Control, gone: Callable[[str], None]
+) -> None:
+    topic, lost = control.topic(queues=1), control.name("lost")
+    control.produce(topic, "a", "b")
+    gone(topic)
+    # On every page, and where the broker had that queue
+    first = control.get(f"/topics/{topic}/messages", limit=1)
+    last = control.get(f"/topics/{topic}/messages", limit=1, cursor=first["next_cursor"])
+    one = control.get(f"/topics/{topic}/messages", queue=0)
+    for page in (first, last, one):
+        assert [each["broker"] for each in page["missing"]] == ["broker-gone"]
+        assert page["items"]
+    # What it alone held is not known, and no "no such topic"
+    assert control.call("GET", f"/topics/{lost}/messages").status_code == 404
+    gone(lost)
+    page = control.get(f"/topics/{lost}/messages")
+    assert (page["items"], page["next_cursor"], len(page["missing"])) == ([], None, 1)
 
 
 def test_a_queue_is_read_by_offset(control: Control) -> None:

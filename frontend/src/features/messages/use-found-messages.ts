@@ -1,8 +1,9 @@
 import type { UrlState } from "@/hooks/use-url-state"
-import type { MessageSearch, MessageSummary, QueuePage } from "@/lib/api-types"
+import type { MessageSearch, MessageSummary, MissingBroker, QueuePage } from "@/lib/api-types"
 import { useBrowseByOffset, useBrowseByTime } from "./api/browse-messages"
 import { useMessage } from "./api/get-message"
 import { useMessageSearch } from "./api/search-messages"
+import { missingOf } from "./components/missing-brokers"
 import { keySearchOf, modeOf, offsetBrowseOf, timeBrowseOf } from "./search-state"
 
 export interface FoundMessages {
@@ -11,6 +12,8 @@ export interface FoundMessages {
   /** The last page's verdict, in key mode. */
   answer: MessageSearch | undefined
   queuePage: QueuePage | undefined
+  /** Brokers whose messages a list by time lacks; a search by key has its own in the verdict. */
+  missing: MissingBroker[]
   error: unknown
   isAsked: boolean
   isBusy: boolean
@@ -31,6 +34,7 @@ export function useFoundMessages(cluster: string, state: UrlState, now: number):
     rows: rowsOf(),
     answer: mode === "key" ? search.data?.pages.at(-1) : undefined,
     queuePage: mode === "offset" ? offset.data : undefined,
+    missing: mode === "time" ? missingOf(time.data?.pages) : [],
     error: query.error,
     isAsked: query.fetchStatus !== "idle" || query.data !== undefined || query.error !== null,
     isBusy: query.isFetching,

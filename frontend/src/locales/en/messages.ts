@@ -34,6 +34,7 @@ export const messages = {
     },
     startNext: "The search reads index files and queues of the brokers; it changes nothing.",
     none: "No message",
+    unread: "{{broker}} was not read: {{reason}}",
     noneNext: "Everything in the range was read.",
     notThere: "It is not there",
     end: "End of results. Nothing more in the searched range.",

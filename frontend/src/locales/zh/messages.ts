@@ -34,6 +34,7 @@ export const messages = {
     },
     startNext: "查询只读取 Broker 的索引文件与队列，不做任何修改。",
     none: "没有消息",
+    unread: "未读取 {{broker}}：{{reason}}",
     noneNext: "范围内已全部读完。",
     notThere: "不存在",
     end: "结果到此为止，范围内没有更多。",

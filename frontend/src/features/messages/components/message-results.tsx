@@ -12,6 +12,7 @@ import { asProblem } from "@/lib/problem"
 import { boundsOf, modeOf } from "../search-state"
 import type { FoundMessages } from "../use-found-messages"
 import classes from "./messages.module.css"
+import { MissingBrokers } from "./missing-brokers"
 import { MessagesTable } from "./messages-table"
 import { VerdictBar } from "./verdict-bar"
 
@@ -31,6 +32,7 @@ export function MessageResults({ state, now, found, open, onShow, onChange }: Me
     <>
       {found.isAsked && <Summary state={state} now={now} />}
       {answer && <VerdictBar answer={answer} matches={rows?.length ?? 0} />}
+      <MissingBrokers missing={found.missing} />
       <Panel grow>
         <Results found={found} state={state} open={open} onShow={onShow} />
       </Panel>
@@ -67,7 +69,7 @@ function Results({ found, state, open, onShow }: Pick<MessageResultsProps, "foun
     if (isAsked) return <SkeletonRows rows={8} />
     return <Empty title={t(`messages.start.${modeOf(state)}`)} next={t("messages.startNext")} />
   }
-  if (rows.length === 0) return <Empty title={t("messages.none")} next={t("messages.noneNext")} />
+  if (rows.length === 0) return <Empty title={t("messages.none")} next={found.missing.length ? undefined : t("messages.noneNext")} />
   return (
     <MessagesTable
       rows={rows}

@@ -65,3 +65,14 @@ describe("one message", () => {
     expect((await screen.findAllByText("It is not there")).length).toBeGreaterThan(0)
   })
 })
+
+describe("browsing by time", () => {
+  it("names the brokers whose messages are not in the list, and calls nothing whole", async () => {
+    const missing = [{ broker: "broker-b", reason: "broker-b at 10.0.0.2:10911 refused the connection", since: null }]
+    answer("GET /api/v1/clusters/local/topics/orders/messages", { items: [], next_cursor: null, missing })
+    show("/messages?mode=time&topic=orders")
+    expect(await screen.findByText("broker-b was not read: broker-b at 10.0.0.2:10911 refused the connection")).toBeTruthy()
+    expect(screen.getByText("No message")).toBeTruthy()
+    expect(screen.queryByText("Everything in the range was read.")).toBeNull()
+  })
+})

@@ -7,6 +7,7 @@ import { QueryPanel } from "@/components/states/query-panel"
 import { paths } from "@/config/paths"
 import { curlOf } from "@/lib/curl"
 import { useBrowseByTime } from "../api/browse-messages"
+import { MissingBrokers, missingOf } from "./missing-brokers"
 import { MessagesTable } from "./messages-table"
 
 const NEWEST = 30
@@ -17,6 +18,7 @@ export function TopicMessages({ cluster, topic }: { cluster: string; topic: stri
   const navigate = useNavigate()
   const newest = useBrowseByTime(cluster, { topic }, NEWEST)
   const rows = newest.data?.pages[0]?.items
+  const missing = missingOf(newest.data?.pages)
   const send = { method: "POST", path: paths.topicMessages(cluster, topic), headers: { "MQ-Key": "first-1" }, body: "hello, harbour" } as const
   return (
     <QueryPanel
@@ -31,16 +33,23 @@ export function TopicMessages({ cluster, topic }: { cluster: string; topic: stri
       what={t("messages.failed")}
       isEmpty={(items) => items.length === 0}
       empty={
-        <Empty title={t("messages.noneIn", { topic })} next={t("messages.noneInNext")} actions={<CodeBlock language="curl" text={curlOf(send)} />} />
+        missing.length > 0 ? (
+          <Empty title={t("messages.none")} actions={<MissingBrokers missing={missing} />} />
+        ) : (
+          <Empty title={t("messages.noneIn", { topic })} next={t("messages.noneInNext")} actions={<CodeBlock language="curl" text={curlOf(send)} />} />
+        )
       }
     >
       {(items) => (
-        <MessagesTable
-          natural
-          withTopic={false}
-          rows={items}
-          onRow={({ message_id }) => void navigate({ to: "/messages", search: { mode: "time", topic, span: "all", open: message_id } })}
-        />
+        <>
+          <MissingBrokers missing={missing} />
+          <MessagesTable
+            natural
+            withTopic={false}
+            rows={items}
+            onRow={({ message_id }) => void navigate({ to: "/messages", search: { mode: "time", topic, span: "all", open: message_id } })}
+          />
+        </>
       )}
     </QueryPanel>
   )
