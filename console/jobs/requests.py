@@ -16,6 +16,8 @@ from rest_framework.fields import empty
 from broker_core.client.admin.topics import TopicKind, kind_of
 from broker_core.client.errors import NameIllegal, TopicNotFound
 from broker_core.protocol.codes import PERM_WRITE
+from console.accounts.permissions import require
+from console.accounts.rights import Verb
 from console.clusters.models import Cluster, ClusterKind
 from console.clusters.operations import find_topic
 from console.clusters.services import address_of
@@ -32,6 +34,8 @@ RANGES: Final = ("source", "left", "right")
 BY: Final = ("key", "unique_id", "body", "source")
 COMPARE: Final = ("body", "none")
 FIELDS: Final = ("body", "tag", "keys", "properties")
+# What a job does with a topic its caller must be allowed to do: no token reaches past its patterns by jobs.
+_VERBS: Final[Mapping[str, Verb]] = {"source": "read", "left": "read", "right": "read", "target": "produce"}
 
 
 @extend_schema_field(
@@ -143,6 +147,9 @@ class JobRequestSerializer(serializers.Serializer[Any]):
             raise serializers.ValidationError({"target": {"topic": "must be another topic than the source"}})
         if attrs["type"] == JobType.REPLAY:
             _check_kind(kind_of(attrs["target"]["topic"]), attrs["target"]["topic"])
+        # Before the cluster is asked: who may not read a topic does not learn whether it is there.
+        for part in needed:
+            require(self.context["request"], _VERBS[part], attrs[part]["topic"])
         require_cluster(attrs["cluster"])
         for part in needed:
             _check_topic(attrs["cluster"], part, attrs[part]["topic"])
@@ -184,11 +191,6 @@ def plain(checked: Mapping[str, Any]) -> dict[str, Any]:
     """Return a checked request as JSON's types, with moments as text and without what was not given."""
     tree: dict[str, Any] = orjson.loads(orjson.dumps(checked, default=str))
     return tree
-
-
-def topics_of(request: Mapping[str, Any]) -> list[str]:
-    """Return the topics that a request reads or writes."""
-    return [request[part]["topic"] for part in ("source", "target", "left", "right") if part in request]
 
 
 def goes_on(request: Mapping[str, Any]) -> bool:

@@ -94,6 +94,31 @@ def test_a_moment_of_a_schedule_that_is_none_is_refused_by_name(cast: Cast) -> N
     assert "{{ scheduled_at - 1w }}" in error["detail"]
 
 
+@pytest.mark.parametrize(
+    ("job", "verb", "topic"),
+    [
+        ({"type": "replay", "source": {"topic": "payments"}, "target": {"topic": "orders"}}, "read", "payments"),
+        ({"type": "replay", "source": {"topic": "orders"}, "target": {"topic": "payments"}}, "produce", "payments"),
+        ({"type": "reconcile", "left": {"topic": "orders"}, "right": {"topic": "payments"}}, "read", "payments"),
+        ({"type": "reconcile", "left": {"topic": "payments"}, "right": {"topic": "orders"}}, "read", "payments"),
+    ],
+)
+@pytest.mark.parametrize("path", ["jobs", "schedules"])
+def test_a_job_reaches_no_topic_that_its_token_does_not(
+    cast: Cast, path: str, job: dict[str, Any], verb: str, topic: str
+) -> None:
+    program = cast.program("operator", "jobs", "read:orders*", "produce:orders*")
+    body = job if path == "jobs" else {"name": "n", "cron": "* * * * *", "job": job}
+    answer = program.post(f"/api/v1/{path}", body, format="json")
+    assert (answer.status_code, answer.json()["detail"]) == (403, f"This needs the right {verb!r} on {topic!r}.")
+    # And a schedule is not changed to what could not be made
+    schedule = services.add_schedule(
+        Actor("ann"), {"name": "m", "cron": "* * * * *", "zone": "UTC", "job": {"type": "replay"}}
+    )
+    answer = program.patch(f"/api/v1/schedules/{schedule.id}", {"job": job}, format="json", headers={"if-match": "*"})
+    assert answer.status_code == 403, answer.content
+
+
 @pytest.mark.parametrize(("part", "name"), [("source", "from"), ("source", "to")])
 def test_a_time_without_a_zone_is_refused(cast: Cast, part: str, name: str) -> None:
     body: dict[str, Any] = {"type": "replay", "source": {"topic": "a"}, "target": {"topic": "b"}}
