@@ -20,6 +20,7 @@ from broker_core.client.admin.topics import Topic
 from broker_core.client.errors import TopicNotFound, Unreachable
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies import MessageQueue
+from console.accounts.permissions import allows
 from console.clusters.memory import RememberedBroker, remembered
 from console.clusters.reasons import reason_of
 from console.lag import current
@@ -106,11 +107,17 @@ class DeliveriesView(TopicInQueryView):
         responses=DeliveriesSerializer,
     )
     def get(self, request: Request, cluster: str, message_id: str) -> Response:
-        """Say for each group of the topic whether it has consumed the message."""
+        """Say for each group of the topic that the caller may read whether it has consumed the message."""
         placed = _found(self, _needed(request, "topic"), message_id)
         deliveries = self.ask(lambda admin: admin.messages.deliveries(placed))
         return Response(
-            {"items": [{"group": each.group, "state": each.state.value, "behind": each.behind} for each in deliveries]}
+            {
+                "items": [
+                    {"group": each.group, "state": each.state.value, "behind": each.behind}
+                    for each in deliveries
+                    if allows(request, "read", each.group)
+                ]
+            }
         )
 
 

@@ -208,6 +208,22 @@ def test_a_message_tells_which_groups_have_consumed_it(control: Control) -> None
     assert delivery(third) == {"group": group, "state": "not_reached", "behind": 1}
 
 
+def test_a_message_names_no_group_that_its_reader_may_not_read(control: Control) -> None:
+    # Given a topic orders-… that a group orders-… and one of another name have consumed
+    topic, mine, others = control.topic(), control.group("orders"), control.group("billing")
+    [stored] = control.produce(topic, "a")
+    for group in (mine, others):
+        control.consume(group, topic, 1)
+
+    def groups(role: str) -> set[str]:
+        items = control.get(f"/messages/{stored['message_id']}/deliveries", role=role, topic=topic)["items"]
+        return {item["group"] for item in items}
+
+    assert groups("operator") == {mine, others}
+    # Then a token for orders* sees its own alone
+    assert groups("narrow") == {mine}
+
+
 def test_a_topic_is_browsed_newest_first_over_its_queues(control: Control) -> None:
     topic = control.topic(queues=3)
     stored = [control.produce(topic, str(n))[0]["message_id"] for n in range(7)]
