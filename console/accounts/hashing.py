@@ -1,8 +1,12 @@
-"""Passwords are hashed by few threads at a time: each hash takes 100 MB and several cores, and others want answers."""
+"""Passwords are hashed by few threads at a time: each hash takes 100 MB and several cores, and others want answers.
+
+One address has but a part of the places in which they wait, so that nobody who guesses at many names fills them all.
+"""
 
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -12,19 +16,28 @@ from rest_framework.exceptions import Throttled
 AT_ONCE: Final = 2
 WAITING: Final = 32
 """So many may wait for their turn; who comes after them is asked to come back."""
+PER_ADDRESS: Final = 12
+"""So many of one address hash or wait at a time."""
 _RETRY_SECONDS: Final = 5
 
 _turns: Final = threading.BoundedSemaphore(AT_ONCE)
-_room: Final = threading.BoundedSemaphore(AT_ONCE + WAITING)
+_lock: Final = threading.Lock()
+_inside: Final[Counter[str]] = Counter()
+"""How many of each address hash or wait."""
 
 
 @contextmanager
-def hashing() -> Iterator[None]:
-    """Wait for a turn to hash a password; raise Throttled when too many wait."""
-    if not _room.acquire(blocking=False):
-        raise Throttled(_RETRY_SECONDS, "Too many people sign in at this moment.")
+def hashing(address: str) -> Iterator[None]:
+    """Wait for a turn to hash a password; raise Throttled when too many wait, or too many of this address."""
+    with _lock:
+        if _inside[address] >= PER_ADDRESS or _inside.total() >= AT_ONCE + WAITING:
+            raise Throttled(_RETRY_SECONDS, "Too many people sign in at this moment.")
+        _inside[address] += 1
     try:
         with _turns:
             yield
     finally:
-        _room.release()
+        with _lock:
+            _inside[address] -= 1
+            if not _inside[address]:
+                del _inside[address]

@@ -39,7 +39,7 @@ class WrongPassword(GantryError):
 def add_user(by: Actor, *, username: str, password: str, role: str) -> User:
     """Add a user; raise Django's ValidationError for a password that is too weak."""
     user = User(username=username, role=role)
-    _set_password(user, password)
+    _set_password(by, user, password)
     with transaction.atomic():
         user.save()
         record(by, "user.create", f"users/{username}", after=_user_state(user))
@@ -49,7 +49,7 @@ def add_user(by: Actor, *, username: str, password: str, role: str) -> User:
 def change_user(by: Actor, user: User, changes: Mapping[str, Any]) -> User:
     """Change role, activity or password of a user, end sessions and tokens; raise LastAdmin if nobody would be left."""
     if changes.get("password"):
-        _set_password(user, changes["password"])
+        _set_password(by, user, changes["password"])
     return _change_user(by, user, changes)
 
 
@@ -83,20 +83,20 @@ def remove_user(by: Actor, user: User) -> None:
 
 def change_password(by: Actor, user: User, *, current: str, new: str) -> None:
     """Let a user change the own password; raise WrongPassword, or ValidationError for a weak one."""
-    with hashing():
+    with hashing(by.address):
         is_right = user.check_password(current)
     if not is_right:
         raise WrongPassword("the current password is not right")
-    _set_password(user, new)
+    _set_password(by, user, new)
     with transaction.atomic():
         user.save(update_fields=["password"])
         record(by, "user.password", f"users/{user.username}")
 
 
-def _set_password(user: User, password: str) -> None:
+def _set_password(by: Actor, user: User, password: str) -> None:
     """Give a user a password, which is not saved yet: hashing takes long, and a transaction keeps others waiting."""
     validate_password(password, user)
-    with hashing():
+    with hashing(by.address):
         user.set_password(password)
 
 

@@ -45,7 +45,7 @@ class LoginView(ApiView):
         username, address = form.validated_data["username"], address_of(request)
         by = Actor(name=username, request_id=getattr(request, "request_id", ""), address=address)
         _count_guess(by, "session.login", username, address)
-        with hashing():
+        with hashing(address):
             user = authenticate(request._request, username=username, password=form.validated_data["password"])
         if not isinstance(user, User):
             record(by, "session.login", f"users/{username}", result="refused")

@@ -153,21 +153,41 @@ def test_what_a_proxy_says_of_the_client_counts_only_from_proxies_that_are_known
 def test_so_many_hash_at_once_and_no_more() -> None:
     with ExitStack() as others:
         for _ in range(hashing.AT_ONCE):
-            others.enter_context(hashing.hashing())
-        waiting = [threading.Thread(target=_hash) for _ in range(hashing.WAITING)]
+            others.enter_context(hashing.hashing("10.0.0.1"))
+        waiting = [threading.Thread(target=_hash, args=(f"10.0.1.{n}",)) for n in range(hashing.WAITING)]
         for thread in waiting:
             thread.start()
-        wait_until(lambda: hashing._room._value == 0)
-        with pytest.raises(Throttled), hashing.hashing():
+        wait_until(lambda: hashing._inside.total() == hashing.AT_ONCE + hashing.WAITING)
+        with pytest.raises(Throttled), hashing.hashing("10.0.0.2"):
             pass
     for thread in waiting:
         thread.join(10)
-    with hashing.hashing():
-        pass
+    _hash("10.0.0.2")
+    assert not hashing._inside
 
 
-def _hash() -> None:
-    with hashing.hashing():
+def test_who_guesses_at_many_names_leaves_places_for_other_addresses() -> None:
+    with ExitStack() as turns:
+        for _ in range(hashing.AT_ONCE):
+            turns.enter_context(hashing.hashing("10.0.0.1"))
+        crowd = [
+            threading.Thread(target=_hash, args=("10.0.0.1",)) for _ in range(hashing.PER_ADDRESS - hashing.AT_ONCE)
+        ]
+        for thread in crowd:
+            thread.start()
+        wait_until(lambda: hashing._inside["10.0.0.1"] == hashing.PER_ADDRESS)
+        # Then it has no place more, and somebody else has one
+        with pytest.raises(Throttled), hashing.hashing("10.0.0.1"):
+            pass
+        other = threading.Thread(target=_hash, args=("10.0.0.2",))
+        other.start()
+        wait_until(lambda: hashing._inside["10.0.0.2"] == 1)
+    for thread in [*crowd, other]:
+        thread.join(10)
+
+
+def _hash(address: str) -> None:
+    with hashing.hashing(address):
         pass
 
 
