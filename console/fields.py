@@ -15,6 +15,8 @@ from console.live import rfc3339
 class MomentField(serializers.DateTimeField):
     """A moment: RFC 3339 in UTC with milliseconds on the way out, any RFC 3339, with its zone, on the way in."""
 
+    default_error_messages = {"invalid": "wanted a moment with its zone, such as 2026-05-01T08:00:00Z"}
+
     def enforce_timezone(self, value: datetime) -> datetime:
         """Return the moment; refuse a time of nobody knows which zone."""
         if value.tzinfo is None:

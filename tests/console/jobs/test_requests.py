@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from rest_framework.exceptions import ValidationError
 
+from console.jobs.bounds import BoundField
 from console.jobs.requests import CompareField, ReplaySourceSerializer
 
 
@@ -33,3 +34,9 @@ def test_a_filter_that_chooses_nothing_or_everything_is_refused(part: dict[str, 
 )
 def test_a_filter_may_name_something_or_be_left_out(part: dict[str, Any]) -> None:
     assert ReplaySourceSerializer(data={"topic": "orders", **part}).is_valid()
+
+
+@pytest.mark.parametrize("value", [1700000000, "1700000000", "{{ last_success }}"])
+def test_what_is_no_moment_is_refused_with_one_that_is(value: Any) -> None:
+    with pytest.raises(ValidationError, match="wanted a moment with its zone, such as 2026-05-01T08:00:00Z"):
+        BoundField().run_validation(value)
