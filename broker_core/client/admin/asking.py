@@ -58,6 +58,12 @@ class Asking:
         """Return address → broker name of every master."""
         return {broker.addr: broker.name for broker in await self.brokers() if broker.is_master}
 
+    async def masters_among(self, brokers: Iterable[str] | None) -> dict[str, str]:
+        """Return the same of the brokers of these names; of all for None."""
+        masters = await self.masters()
+        wanted = set(masters.values()) if brokers is None else set(brokers)
+        return {addr: name for addr, name in masters.items() if name in wanted}
+
     async def masters_of(self, topic: str) -> dict[str, str]:
         """Return address → broker name of the masters that have `topic`; raise TopicNotFound."""
         route = await self.session.routes.refresh(topic)

@@ -102,6 +102,10 @@ class Clusters:
         """Return all brokers that name servers know, by name and id; raise Unreachable."""
         return await self._asking.brokers()
 
+    async def masters(self) -> dict[str, str]:
+        """Return address → broker name of every master; raise Unreachable."""
+        return await self._asking.masters()
+
     async def runtime(self) -> Answers[BrokerRuntime]:
         """Return the figures of every broker, by address."""
         addresses = [broker.addr for broker in await self._asking.brokers()]

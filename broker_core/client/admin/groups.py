@@ -163,8 +163,12 @@ class Groups:
         retry_queue_nums: int = 1,
         consume_enable: bool = True,
         consume_broadcast_enable: bool = True,
+        brokers: Iterable[str] | None = None,
     ) -> Answers[None]:
-        """Create the group, or replace its settings, on every master; answers by address. Raise NameIllegal."""
+        """Create the group, or replace its settings, on every master or those of `brokers`; answers by address.
+
+        Raises NameIllegal before anything is sent.
+        """
         check_name(name, longest=MAX_GROUP_NAME)
         config = SubscriptionGroupConfig(
             group_name=name,
@@ -178,7 +182,7 @@ class Groups:
         async def tell(addr: str) -> None:
             await self._asking.ask(addr, CreateSubscriptionGroupRequest(), body)
 
-        return await self._asking.ask_each(await self._asking.masters(), tell)
+        return await self._asking.ask_each(await self._asking.masters_among(brokers), tell)
 
     async def delete(self, name: str) -> Answers[None]:
         """Delete settings and offsets of the group on every master; its retry and dead letter topics stay."""

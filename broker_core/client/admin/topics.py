@@ -193,12 +193,8 @@ class Topics:
         Queue counts are per broker. Raises NameIllegal before anything is sent.
         """
         check_name(name)
-        wanted = None if brokers is None else set(brokers)
-        masters = [
-            addr for addr, broker in (await self._asking.masters()).items() if wanted is None or broker in wanted
-        ]
         header = CreateTopicRequest(name, read_queues, write_queues, perm, order=order)
-        return await self._tell(masters, header)
+        return await self._tell(await self._asking.masters_among(brokers), header)
 
     async def update(
         self,
@@ -230,11 +226,14 @@ class Topics:
         self._asking.session.routes.forget(name)
         return answers
 
-    async def delete(self, name: str) -> Answers[None]:
+    async def delete(self, name: str, *, masters: Iterable[str] | None = None) -> Answers[None]:
         """Delete the topic with its messages: on each broker first, since they would register it again, then on each
-        name server. Answers by address; raise TopicNotFound."""
-        masters = await self._asking.masters_of(name)
-        deleted = await self._tell(masters, DeleteTopicRequest(name))
+        name server. Answers by address.
+
+        `masters` are the addresses of those that have it; without, the route says who has, or raises TopicNotFound.
+        """
+        holders = await self._asking.masters_of(name) if masters is None else masters
+        deleted = await self._tell(holders, DeleteTopicRequest(name))
         forgotten = await self._tell(self._asking.session.name_servers.addresses, DeleteTopicInNameServerRequest(name))
         self._asking.session.routes.forget(name)
         return Answers({**deleted.found, **forgotten.found}, {**deleted.failed, **forgotten.failed})
