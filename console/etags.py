@@ -24,12 +24,18 @@ def etag(configuration: Any) -> str:
     return f'"{digest[:20]}"'
 
 
-def check(request: Request, configuration: Any) -> None:
-    """Raise unless If-Match names the present configuration, or ``*``.
+def check(request: Request, *configurations: Any) -> None:
+    """Raise unless If-Match names a present configuration, or ``*``; there are several where brokers differ.
 
     PreconditionRequired without the header, PreconditionFailed when it names another configuration.
     """
-    _check_tag(request, etag(configuration))
+    _check_tag(request, *map(etag, configurations))
+
+
+def require(request: Request) -> None:
+    """Raise PreconditionRequired without If-Match, where nothing is known that it could name."""
+    if not request.headers.get("If-Match", "").strip():
+        raise PreconditionRequired
 
 
 def match(request: Request, shown: Mapping[str, Any]) -> None:
@@ -42,11 +48,9 @@ def tagged(shown: Mapping[str, Any], *, status: int = 200) -> Response:
     return Response(shown, status=status, headers={"ETag": shown["etag"]})
 
 
-def _check_tag(request: Request, present: str) -> None:
-    wanted = request.headers.get("If-Match", "").strip()
-    if not wanted:
-        raise PreconditionRequired
+def _check_tag(request: Request, *present: str) -> None:
+    require(request)
     # A server that compresses answers marks their tags as weak; the configuration is the same.
-    tags = {tag.strip().removeprefix("W/") for tag in wanted.split(",")}
-    if not tags & {"*", present}:
+    tags = {tag.strip().removeprefix("W/") for tag in request.headers["If-Match"].split(",")}
+    if not tags & {"*", *present}:
         raise PreconditionFailed

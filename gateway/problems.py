@@ -17,7 +17,7 @@ import orjson
 from broker_core.client import errors as client
 from broker_core.client.admin.topics import NameIllegal
 from broker_core.protocol.errors import MalformedProperties
-from console.clusters.connections import ClusterNotFound, ClusterSilent, ClusterUnknown
+from console.clusters.connections import ClusterNotFound, ClusterSilent, ClusterUnknown, NoBrokerListed
 from console.clusters.reasons import reason_of
 
 CONTENT_TYPE: Final = "application/problem+json"
@@ -156,6 +156,7 @@ PROBLEMS: Final[dict[type[BaseException], Kind]] = {
     ClusterUnknown: BROKER_UNREACHABLE,
     client.TopicNotFound: TOPIC_NOT_FOUND,
     client.NoRoute: NO_ROUTE,
+    NoBrokerListed: BROKER_UNREACHABLE,
     client.TopicReadOnly: TOPIC_READ_ONLY,
     client.MessageTooLarge: MESSAGE_TOO_LARGE,
     client.MessageIllegal: MESSAGE_ILLEGAL,

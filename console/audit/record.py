@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from console.audit.models import AuditRecord
 
-Result = Literal["ok", "refused", "failed"]
+Result = Literal["ok", "refused", "failed", "partial"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from rest_framework import serializers
 from console.audit.models import AuditRecord
 from console.fields import MomentField
 
-RESULTS = ["ok", "refused", "failed"]
+RESULTS = ["ok", "refused", "failed", "partial"]
 
 
 class AuditRecordSerializer(serializers.ModelSerializer[AuditRecord]):

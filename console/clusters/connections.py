@@ -76,6 +76,10 @@ class ClusterUnknown(GantryError):
         self.cluster = cluster
 
 
+class NoBrokerListed(GantryError):
+    """No broker that a change is for is listed by a name server: there is nobody to tell."""
+
+
 @dataclass(slots=True)
 class _Open:
     """What is open to one cluster."""

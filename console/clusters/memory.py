@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from asgiref.sync import sync_to_async
 from django.db import close_old_connections, transaction
@@ -105,6 +105,23 @@ def remember(cluster: str, sightings: Iterable[Sighting], at: datetime) -> None:
                 row.groups = {name: list(topics) for name, topics in seen.groups.items()}
             row.last_seen_at = at
             row.save()
+
+
+def forget_topic(cluster: str, topic: str, brokers: Iterable[str]) -> None:
+    """Forget that these brokers have the topic, which they just deleted."""
+    _drop(cluster, brokers, lambda row: row.topics, topic)
+
+
+def forget_group(cluster: str, group: str, brokers: Iterable[str]) -> None:
+    """Forget that these brokers have the consumer group, which they just deleted."""
+    _drop(cluster, brokers, lambda row: row.groups, group)
+
+
+def _drop(cluster: str, brokers: Iterable[str], held: Callable[[KnownBroker], dict[str, Any]], name: str) -> None:
+    with transaction.atomic():
+        for row in KnownBroker.objects.select_for_update().filter(cluster__name=cluster, name__in=list(brokers)):
+            if held(row).pop(name, None) is not None:
+                row.save(update_fields=["topics", "groups"])
 
 
 async def aremember(cluster: str, sightings: Iterable[Sighting], at: datetime) -> None:

@@ -51,3 +51,18 @@ class ClusterChangeSerializer(serializers.Serializer[Any]):
     """What can be changed of a cluster."""
 
     name_servers = NameServersField(min_length=1, max_length=16)
+
+
+class BrokerOutcomeSerializer(serializers.Serializer[Any]):
+    """Whether one broker took a change."""
+
+    broker = serializers.CharField()
+    done = serializers.BooleanField()
+    reason = serializers.CharField(allow_null=True, help_text="Why it did not.")
+
+
+class PartlyDeletedSerializer(serializers.Serializer[Any]):
+    """What was asked to be deleted, and what each broker made of it: not all did it."""
+
+    name = serializers.CharField()
+    brokers = BrokerOutcomeSerializer(many=True)

@@ -1,0 +1,67 @@
+"""What each known broker made of a change: one that did not take it is named with the reason, never left out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from broker_core.client.answers import Answers
+from broker_core.errors import GantryError
+from console.clusters.connections import NoBrokerListed
+from console.clusters.memory import Remembered, RememberedBroker
+from console.clusters.reasons import reason_of
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Whether one broker is as it was asked to be, and why not."""
+
+    broker: str
+    done: bool
+    reason: str | None = None
+
+    def shown(self) -> dict[str, Any]:
+        """Return it as answers and the audit carry it."""
+        return {"broker": self.broker, "done": self.done, "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The answers to a change from the brokers that are listed, and who else should have taken it."""
+
+    masters: Mapping[str, str]
+    """Address → broker name of those that are listed."""
+    answers: Answers[None] = field(default_factory=Answers)
+    had_it: Collection[str] = ()
+    """Brokers that were as wanted already and were not asked."""
+    missing: Iterable[RememberedBroker] = ()
+    """Known brokers that it is for, and that no name server lists."""
+
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """Return one outcome for each broker, by name; raise the first failure when none of them did it.
+
+        A name server that failed is named by its address; one that did it is no broker.
+        """
+        done = {*self.had_it, *(self.masters[addr] for addr in self.answers.found if addr in self.masters)}
+        lacking = {
+            **{self.masters.get(addr, addr): self._reason(error) for addr, error in self.answers.failed.items()},
+            **{broker.name: f"{broker.name} is listed by no name server" for broker in self.missing},
+        }
+        if not done:
+            self._raise(lacking)
+        found = [Outcome(name, True) for name in done] + [Outcome(name, False, why) for name, why in lacking.items()]
+        return tuple(sorted(found, key=lambda outcome: outcome.broker))
+
+    def _reason(self, error: GantryError) -> str:
+        return reason_of(error, self.masters)
+
+    def _raise(self, lacking: Mapping[str, str]) -> None:
+        for error in self.answers.failed.values():
+            raise error
+        raise NoBrokerListed("; ".join(lacking.values()) or "the name server lists no broker")
+
+
+def unlisted(memory: Remembered, masters: Mapping[str, str]) -> list[RememberedBroker]:
+    """Return the known brokers that no name server lists."""
+    return memory.missing(masters.values())
