@@ -1,88 +1,156 @@
-"""Changes inside a cluster - its topics and groups - each written into the audit, refused ones too."""
+"""Changes inside a cluster - its topics and groups - each written into the audit, refused ones too.
+
+A change is for every broker that is known. Each function returns what became of it on each of them, and raises what
+the first one answered when none took it. The same change again is one for those that did not take it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, TypeVar
 
 from broker_core.client.admin import Admin
 from broker_core.client.admin.groups import Group
 from broker_core.client.admin.topics import Topic
 from broker_core.client.answers import Answers
+from broker_core.client.errors import TopicNotFound
 from broker_core.errors import GantryError
+from broker_core.protocol.bodies import TopicConfig
+from broker_core.protocol.bodies.groups import SubscriptionGroupConfig
+from broker_core.protocol.codes import PERM_READ, PERM_WRITE
 from console.audit.record import Actor, record
+from console.clusters import memory
 from console.clusters.connections import ask
+from console.clusters.memory import remembered
+from console.clusters.outcomes import Outcome, Told, unlisted
+from console.clusters.reasons import reason_of
+from console.errors import AlreadyExists
+
+C = TypeVar("C")
+Outcomes = tuple[Outcome, ...]
 
 
-def create_topic(by: Actor, cluster: str, name: str, settings: Mapping[str, Any]) -> None:
-    """Create a topic on every broker; raise what the brokers answer."""
-    _change(
-        by,
-        "topic.create",
-        f"{cluster}/topics/{name}",
-        lambda: ask(cluster, lambda admin: _all_did(admin.topics.create(name, **settings))),
-        after=settings,
+def create_topic(by: Actor, cluster: str, name: str, settings: Mapping[str, Any]) -> Outcomes:
+    """Create a topic on every broker that lacks it; raise AlreadyExists when none lacks it or settings differ."""
+    what = f"Topic {name!r}"
+    known = remembered(cluster)
+
+    async def tell(admin: Admin) -> Told:
+        masters = await admin.clusters.masters()
+        missing = unlisted(known, masters)
+        held = {broker.name for broker in missing if broker.holds(name)}
+        had_it = _holders(what, masters, await _topic_configs(admin, name), lambda each: _as_wanted(each, settings))
+        _refuse_if_everywhere(what, had_it | held, {*masters.values(), *known.brokers})
+        lacking = set(masters.values()) - had_it
+        return Told(masters, await admin.topics.create(name, **settings, brokers=lacking), had_it, missing)
+
+    return _change(
+        by, "topic.create", f"{cluster}/topics/{name}", lambda: ask(cluster, tell).outcomes(), after=settings
     )
 
 
-def change_topic(by: Actor, cluster: str, topic: Topic, settings: Mapping[str, Any]) -> None:
-    """Change what `settings` names of a topic."""
+def change_topic(by: Actor, cluster: str, topic: Topic, settings: Mapping[str, Any]) -> Outcomes:
+    """Change what `settings` names of a topic, on each broker that has it."""
     before = _settings(topic)
-    _change(
+    known = remembered(cluster)
+
+    async def tell(admin: Admin) -> Told:
+        masters = await admin.clusters.masters()
+        missing = [broker for broker in unlisted(known, masters) if broker.holds(topic.name)]
+        is_listed = not topic.configs.keys().isdisjoint(masters.values())
+        answers = await admin.topics.update(topic.name, **settings) if is_listed else Answers[None]()
+        return Told(masters, answers, missing=missing)
+
+    return _change(
         by,
         "topic.update",
         f"{cluster}/topics/{topic.name}",
-        lambda: ask(cluster, lambda admin: _all_did(admin.topics.update(topic.name, **settings))),
+        lambda: ask(cluster, tell).outcomes(),
         before=before,
         after={**before, **settings},
     )
 
 
-def delete_topic(by: Actor, cluster: str, topic: Topic) -> None:
-    """Delete a topic and its messages everywhere."""
-    _change(
+def delete_topic(by: Actor, cluster: str, topic: Topic) -> Outcomes:
+    """Delete a topic and its messages on each broker that has it."""
+    known = remembered(cluster)
+
+    async def tell(admin: Admin) -> Told:
+        masters = await admin.clusters.masters()
+        missing = [broker for broker in unlisted(known, masters) if broker.holds(topic.name)]
+        holders = [addr for addr, broker in masters.items() if broker in topic.configs]
+        return Told(masters, await admin.topics.delete(topic.name, masters=holders), missing=missing)
+
+    outcomes = _change(
         by,
         "topic.delete",
         f"{cluster}/topics/{topic.name}",
-        lambda: ask(cluster, lambda admin: _all_did(admin.topics.delete(topic.name))),
+        lambda: ask(cluster, tell).outcomes(),
         before=_settings(topic),
     )
+    memory.forget_topic(cluster, topic.name, [each.broker for each in outcomes if each.done])
+    return outcomes
 
 
-def create_group(by: Actor, cluster: str, name: str, settings: Mapping[str, Any]) -> None:
-    """Create a consumer group on every broker, or replace its settings."""
-    _change(
-        by,
-        "group.create",
-        f"{cluster}/groups/{name}",
-        lambda: ask(cluster, lambda admin: _all_did(admin.groups.create(name, **settings))),
-        after=settings,
+def create_group(by: Actor, cluster: str, name: str, settings: Mapping[str, Any]) -> Outcomes:
+    """Create a consumer group on every broker that lacks it; raise AlreadyExists as `create_topic` does."""
+    what = f"Consumer group {name!r}"
+    known = remembered(cluster)
+
+    async def tell(admin: Admin) -> Told:
+        masters, answers = await _groups(admin)
+        found = answers.raise_if_none().found.get(name, Group(name))
+        if found.topics and not found.configs:
+            raise AlreadyExists(f"{what} consumes already, without settings of its own.")
+        held = {broker.name for broker in known.missing(_answering(masters, answers)) if name in broker.groups}
+        had_it = _holders(what, masters, found.configs, lambda each: _has(each, settings))
+        _refuse_if_everywhere(what, had_it | held, {*masters.values(), *known.brokers})
+        told = await admin.groups.create(name, **settings, brokers=set(masters.values()) - had_it)
+        return Told(masters, told, had_it, unlisted(known, masters))
+
+    return _change(
+        by, "group.create", f"{cluster}/groups/{name}", lambda: ask(cluster, tell).outcomes(), after=settings
     )
 
 
-def change_group(by: Actor, cluster: str, group: Group, settings: Mapping[str, Any]) -> None:
-    """Change what `settings` names of a consumer group, and keep the rest."""
+def change_group(by: Actor, cluster: str, group: Group, settings: Mapping[str, Any]) -> Outcomes:
+    """Change what `settings` names of a consumer group on every broker, and keep the rest."""
     before = _group_settings(group)
     after = {**before, **settings}
-    _change(
+    known = remembered(cluster)
+
+    async def tell(admin: Admin) -> Told:
+        masters = await admin.clusters.masters()
+        return Told(masters, await admin.groups.create(group.name, **after), missing=unlisted(known, masters))
+
+    return _change(
         by,
         "group.update",
         f"{cluster}/groups/{group.name}",
-        lambda: ask(cluster, lambda admin: _all_did(admin.groups.create(group.name, **after))),
+        lambda: ask(cluster, tell).outcomes(),
         before=before,
         after=after,
     )
 
 
-def delete_group(by: Actor, cluster: str, group: Group) -> None:
-    """Delete a group's settings and offsets everywhere."""
-    _change(
+def delete_group(by: Actor, cluster: str, group: Group) -> Outcomes:
+    """Delete a group's settings and offsets on every broker."""
+    known = remembered(cluster)
+
+    async def tell(admin: Admin) -> Told:
+        masters = await admin.clusters.masters()
+        missing = [broker for broker in unlisted(known, masters) if group.name in broker.groups]
+        return Told(masters, await admin.groups.delete(group.name), missing=missing)
+
+    outcomes = _change(
         by,
         "group.delete",
         f"{cluster}/groups/{group.name}",
-        lambda: ask(cluster, lambda admin: _all_did(admin.groups.delete(group.name))),
+        lambda: ask(cluster, tell).outcomes(),
         before=_group_settings(group),
     )
+    memory.forget_group(cluster, group.name, [each.broker for each in outcomes if each.done])
+    return outcomes
 
 
 def find_topic(cluster: str, name: str) -> Topic:
@@ -94,8 +162,45 @@ def find_topic(cluster: str, name: str) -> Topic:
     return ask(cluster, question)
 
 
+def find_group(cluster: str, name: str) -> Group | None:
+    """Return a group as brokers tell it, or without settings when only a broker that does not answer is known to have
+    it; None when nobody has it, and raise when nobody answers."""
+    masters, answers = ask(cluster, _groups)
+    found = answers.found.get(name)
+    silent = remembered(cluster).missing(_answering(masters, answers))
+    if found is None and any(name in broker.groups for broker in silent):
+        return Group(name)
+    answers.raise_if_none()
+    return found
+
+
+async def _topic_configs(admin: Admin, name: str) -> dict[str, TopicConfig]:
+    try:
+        return (await admin.topics.get(name)).configs
+    except TopicNotFound:
+        return {}
+
+
+async def _groups(admin: Admin) -> tuple[dict[str, str], Answers[Group]]:
+    return await admin.clusters.masters(), await admin.groups.list()
+
+
+def _answering(masters: Mapping[str, str], answers: Answers[Group]) -> set[str]:
+    return {broker for addr, broker in masters.items() if addr not in answers.failed}
+
+
 def _settings(topic: Topic) -> dict[str, Any]:
     return {"read_queues": topic.read_queues, "write_queues": topic.write_queues, "perm": topic.perm}
+
+
+def _as_wanted(config: TopicConfig, settings: Mapping[str, Any]) -> bool:
+    perm = config.perm & (PERM_READ | PERM_WRITE)
+    found = {"read_queues": config.read_queue_nums, "write_queues": config.write_queue_nums, "perm": perm}
+    return all(found[name] == value for name, value in settings.items())
+
+
+def _has(config: SubscriptionGroupConfig, settings: Mapping[str, Any]) -> bool:
+    return all(getattr(config, name) == value for name, value in settings.items())
 
 
 def _group_settings(group: Group) -> dict[str, Any]:
@@ -111,24 +216,39 @@ def _group_settings(group: Group) -> dict[str, Any]:
     }
 
 
+def _holders(
+    what: str, masters: Mapping[str, str], configs: Mapping[str, C], is_wanted: Callable[[C], bool]
+) -> set[str]:
+    """Return the listed brokers that have it as wanted; raise AlreadyExists when one has it with other settings."""
+    there = {broker: configs[broker] for broker in masters.values() if broker in configs}
+    other = sorted(broker for broker, config in there.items() if not is_wanted(config))
+    if other:
+        raise AlreadyExists(f"{what} exists already, with other settings on {', '.join(other)}.")
+    return set(there)
+
+
+def _refuse_if_everywhere(what: str, there: Collection[str], known: Collection[str]) -> None:
+    if there and set(known) <= set(there):
+        raise AlreadyExists(f"{what} exists already.")
+
+
 def _change(
     by: Actor,
     action: str,
     resource: str,
-    act: Callable[[], None],
+    act: Callable[[], Outcomes],
     *,
     before: Mapping[str, Any] | None = None,
     after: Mapping[str, Any] | None = None,
-) -> None:
+) -> Outcomes:
     try:
-        act()
+        outcomes = act()
     except GantryError as error:
-        record(by, action, resource, result="failed", before=before, after={"error": str(error)})
+        record(by, action, resource, result="failed", before=before, after={"error": reason_of(error)})
         raise
-    record(by, action, resource, before=before, after=after)
-
-
-async def _all_did(answers: Awaitable[Answers[None]]) -> None:
-    """Raise the first failure: a change that some brokers did not take must not look done."""
-    for error in (await answers).failed.values():
-        raise error
+    if all(outcome.done for outcome in outcomes):
+        record(by, action, resource, before=before, after=after)
+    else:
+        told = {**(after or {}), "brokers": [outcome.shown() for outcome in outcomes]}
+        record(by, action, resource, result="partial", before=before, after=told)
+    return outcomes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, TypeVar
 
@@ -10,12 +10,14 @@ from django.utils.dateparse import parse_datetime
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
+from rest_framework.response import Response
 
 from broker_core.client.admin import Admin
 from console.accounts.permissions import allows, needs
 from console.accounts.rights import ANYTHING, EVERYTHING, Unnamed
 from console.api_view import ApiView
 from console.clusters.connections import ask
+from console.clusters.outcomes import Outcome
 from console.clusters.services import require
 from console.lag.history import RANGES
 
@@ -71,6 +73,20 @@ class TopicInQueryView(ClusterScopedView):
     def right_resource(self) -> str | Unnamed:
         """Return the topic; without one the request is refused later, as not valid."""
         return self.request.query_params.get("topic", "").strip() or ANYTHING
+
+
+def told(answer: Response, outcomes: Sequence[Outcome], *, status: int = 200) -> Response:
+    """Return the answer to a change with what each broker made of it: `status` when all did it, 207 when some did."""
+    answer.data = {**answer.data, "brokers": [outcome.shown() for outcome in outcomes]}
+    answer.status_code = status if all(outcome.done for outcome in outcomes) else 207
+    return answer
+
+
+def deleted(name: str, outcomes: Sequence[Outcome]) -> Response:
+    """Return the answer to a deletion: nothing when all brokers did it, what each did when some lack."""
+    if all(outcome.done for outcome in outcomes):
+        return Response(status=204)
+    return told(Response({"name": name}), outcomes)
 
 
 def range_of(request: Request) -> str:

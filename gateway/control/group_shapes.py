@@ -7,9 +7,17 @@ from typing import Any, Final
 from rest_framework import serializers
 
 from broker_core.client.admin.groups import is_system_group
+from console.clusters.serializers import BrokerOutcomeSerializer
 from console.fields import MomentField
+from console.lag.serializers import GroupSerializer
 
 PROTOCOLS: Final = ["native", "http_lease"]
+
+
+class GroupChangedSerializer(GroupSerializer):
+    """A consumer group after a change, and what each broker made of it."""
+
+    brokers = BrokerOutcomeSerializer(many=True)
 
 
 class GroupChangeSerializer(serializers.Serializer[Any]):

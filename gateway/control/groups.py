@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
@@ -16,19 +16,30 @@ from broker_core.protocol.versions import version_name
 from console import etags
 from console.accounts.permissions import actor_of, require
 from console.clusters import operations
-from console.errors import AlreadyExists, Conflict
+from console.clusters.serializers import PartlyDeletedSerializer
+from console.errors import Conflict
 from console.lag import current
 from console.lag.group_state import config_of
 from console.lag.serializers import GroupSerializer, GroupSummarySerializer, LagHistorySerializer
 from console.paging import PAGE_PARAMETERS, page_of, page_sequence
-from gateway.control.cluster_view import RANGE, ClusterListView, ClusterScopedView, range_of, sorted_rows
+from gateway.control.cluster_view import (
+    RANGE,
+    ClusterListView,
+    ClusterScopedView,
+    deleted,
+    range_of,
+    sorted_rows,
+    told,
+)
 from gateway.control.group_shapes import (
+    GroupChangedSerializer,
     GroupChangeSerializer,
     GroupClientsSerializer,
     GroupCreateSerializer,
     GroupSubscriptionsSerializer,
 )
 
+_CREATED: Final = {201: GroupChangedSerializer, 207: GroupChangedSerializer}
 GroupPage = page_of(GroupSummarySerializer)
 SORTABLE: Final = (
     "name", "state", "clients", "lag", "lag_per_second", "time_lag_ms", "in_rate", "out_rate", "drain_eta_ms", "leases"
@@ -57,20 +68,16 @@ class GroupsView(ClusterListView):
         current.look(cluster, groups=[str(row["name"]) for row in page.items])
         return Response({"items": page.items, "next_cursor": page.next_cursor, "total": page.total})
 
-    @extend_schema(
-        operation_id="createGroup", tags=["groups"], request=GroupCreateSerializer, responses={201: GroupSerializer}
-    )
+    @extend_schema(operation_id="createGroup", tags=["groups"], request=GroupCreateSerializer, responses=_CREATED)
     def post(self, request: Request, cluster: str) -> Response:
-        """Create a consumer group on every broker of the cluster."""
+        """Create a consumer group on every broker of the cluster that lacks it."""
         form = GroupCreateSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         wanted = dict(form.validated_data)
         name = wanted.pop("name")
         require(request, "manage", name)
-        if self.ask(lambda admin: admin.groups.find(name)) is not None:
-            raise AlreadyExists(f"Consumer group {name!r} exists already.")
-        operations.create_group(actor_of(request), cluster, name, _for_brokers(wanted))
-        return Response(current.group(cluster, name), status=201)
+        outcomes = operations.create_group(actor_of(request), cluster, name, _for_brokers(wanted))
+        return told(Response(current.group(cluster, name)), outcomes, status=201)
 
 
 class GroupView(ClusterScopedView):
@@ -101,26 +108,33 @@ class GroupView(ClusterScopedView):
         parameters=[etags.IF_MATCH],
         tags=["groups"],
         request=GroupChangeSerializer,
-        responses=GroupSerializer,
+        responses={200: GroupChangedSerializer, 207: GroupChangedSerializer},
     )
     def patch(self, request: Request, cluster: str, group: str) -> Response:
         """Change settings of a consumer group."""
         found = self._found(group)
-        etags.check(request, _config(found))
+        etags.check(request, *_configs(found))
         form = GroupChangeSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        operations.change_group(actor_of(request), cluster, found, _for_brokers(dict(form.validated_data)))
-        return self._answer(self._found(group))
+        outcomes = operations.change_group(actor_of(request), cluster, found, _for_brokers(dict(form.validated_data)))
+        return told(self._answer(self._found(group)), outcomes)
 
-    @extend_schema(operation_id="deleteGroup", parameters=[etags.IF_MATCH], tags=["groups"], responses={204: None})
+    @extend_schema(
+        operation_id="deleteGroup",
+        parameters=[etags.IF_MATCH],
+        tags=["groups"],
+        responses={204: None, 207: PartlyDeletedSerializer},
+    )
     def delete(self, request: Request, cluster: str, group: str) -> Response:
         """Delete the settings and offsets of a consumer group; its dead letters stay."""
-        found = self._found(group)
+        found = operations.find_group(cluster, group) or self._nobody(group)
         if found.is_built_in:
             raise Conflict(f"{group!r} belongs to the brokers; it cannot be deleted.")
-        etags.check(request, _config(found))
-        operations.delete_group(actor_of(request), cluster, found)
-        return Response(status=204)
+        if found.configs:
+            etags.check(request, *_configs(found))
+        else:
+            etags.require(request)  # nobody tells its settings now
+        return deleted(group, operations.delete_group(actor_of(request), cluster, found))
 
     def _answer(self, found: Group) -> Response:
         """Return the group as sampled, with its settings as they are now: those are what an ETag is of."""
@@ -129,11 +143,11 @@ class GroupView(ClusterScopedView):
         return Response(body, headers={"ETag": etags.etag(config)})
 
     def _found(self, name: str) -> Group:
-        found = self.ask(lambda admin: admin.groups.find(name))
-        if found is None:
-            code = ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST
-            raise GroupNotFound(code, f"no consumer group is named {name!r}", self.cluster)
-        return found
+        return self.ask(lambda admin: admin.groups.find(name)) or self._nobody(name)
+
+    def _nobody(self, name: str) -> NoReturn:
+        code = ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST
+        raise GroupNotFound(code, f"no consumer group is named {name!r}", self.cluster)
 
 
 class LagHistoryView(ClusterScopedView):
@@ -183,6 +197,11 @@ class GroupSubscriptionsView(ClusterScopedView):
 
 def _config(group: Group) -> dict[str, Any] | None:
     return None if group.config is None else config_of(group.config)
+
+
+def _configs(group: Group) -> list[dict[str, Any] | None]:
+    """Return the settings that a change may be one of: after a change that was partly done its brokers differ."""
+    return [config_of(config) for config in group.configs.values()] or [None]
 
 
 def _native_client(member: Connection, owned: list[str | None]) -> dict[str, Any]:

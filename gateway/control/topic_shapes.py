@@ -7,6 +7,7 @@ from typing import Any, Final
 from rest_framework import serializers
 
 from broker_core.client.admin.topics import TopicKind, kind_of
+from console.clusters.serializers import BrokerOutcomeSerializer
 from console.fields import MomentField
 from console.lag.serializers import GroupSummarySerializer, MissingBrokerSerializer, TopicLastKnownSerializer
 from console.paging import page_of
@@ -57,6 +58,13 @@ class TopicSerializer(TopicSummarySerializer):
 
     order = serializers.BooleanField()
     brokers = serializers.ListField(child=serializers.CharField())
+
+
+class TopicChangedSerializer(TopicSummarySerializer):
+    """A topic after a change, and what each broker made of it."""
+
+    order = serializers.BooleanField()
+    brokers = BrokerOutcomeSerializer(many=True)
 
 
 class TopicChangeSerializer(serializers.Serializer[Any]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any, Final
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -20,14 +21,16 @@ from console import etags
 from console.accounts.permissions import actor_of, allows, require
 from console.clusters import operations
 from console.clusters.known_topics import known_topic, known_topics
-from console.errors import AlreadyExists, Conflict
+from console.clusters.serializers import PartlyDeletedSerializer
+from console.errors import Conflict
 from console.lag import current
 from console.live import rfc3339
 from console.paging import PAGE_PARAMETERS, page_sequence
 from console.query import flag_of
-from gateway.control.cluster_view import ClusterListView, ClusterScopedView, sorted_rows
+from gateway.control.cluster_view import ClusterListView, ClusterScopedView, deleted, sorted_rows, told
 from gateway.control.topic_shapes import (
     KINDS,
+    TopicChangedSerializer,
     TopicChangeSerializer,
     TopicCreateSerializer,
     TopicGroupsSerializer,
@@ -44,6 +47,7 @@ _DELETE_IF_MATCH: Final = OpenApiParameter(
 )
 _PERMISSIONS: Final = {"rw": PERM_READ | PERM_WRITE, "r": PERM_READ, "w": PERM_WRITE}
 _NOT_MEASURED: Final = ("measured_at", "messages", "in_rate", "last_stored_at", "groups", "max_lag", "last_known")
+_CREATED: Final = {201: TopicChangedSerializer, 207: TopicChangedSerializer}
 _UNKNOWN: Final[dict[str, Any]] = {**dict.fromkeys(_NOT_MEASURED), "missing": []}
 
 
@@ -87,21 +91,17 @@ class TopicsView(ClusterListView):
             }
         )
 
-    @extend_schema(
-        operation_id="createTopic", tags=["topics"], request=TopicCreateSerializer, responses={201: TopicSerializer}
-    )
+    @extend_schema(operation_id="createTopic", tags=["topics"], request=TopicCreateSerializer, responses=_CREATED)
     def post(self, request: Request, cluster: str) -> Response:
-        """Create a topic on every broker of the cluster."""
+        """Create a topic on every broker of the cluster that lacks it."""
         form = TopicCreateSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         wanted = dict(form.validated_data)
         name = wanted.pop("name")
         require(request, "manage", name)
-        if _exists(cluster, name):
-            raise AlreadyExists(f"Topic {name!r} exists already.")
         wanted["perm"] = _PERMISSIONS[wanted.pop("permission")]
-        operations.create_topic(actor_of(request), cluster, name, wanted)
-        return _answer(cluster, operations.find_topic(cluster, name), status=201)
+        outcomes = operations.create_topic(actor_of(request), cluster, name, wanted)
+        return _changed(cluster, name, outcomes, status=201)
 
 
 class TopicView(ClusterScopedView):
@@ -120,36 +120,35 @@ class TopicView(ClusterScopedView):
         parameters=[etags.IF_MATCH],
         tags=["topics"],
         request=TopicChangeSerializer,
-        responses=TopicSerializer,
+        responses={200: TopicChangedSerializer, 207: TopicChangedSerializer},
     )
     def patch(self, request: Request, cluster: str, topic: str) -> Response:
         """Change queues or permission of a topic."""
-        found = operations.find_topic(cluster, topic)
-        etags.check(request, _settings(found))
+        found = known_topic(cluster, topic)
+        etags.check(request, *_tagged(found))
         form = TopicChangeSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         wanted = dict(form.validated_data)
         if "permission" in wanted:
             wanted["perm"] = _PERMISSIONS[wanted.pop("permission")]
-        operations.change_topic(actor_of(request), cluster, found, wanted)
-        return _answer(cluster, operations.find_topic(cluster, topic))
+        outcomes = operations.change_topic(actor_of(request), cluster, found, wanted)
+        return _changed(cluster, topic, outcomes)
 
     @extend_schema(
         operation_id="deleteTopic",
         tags=["topics"],
         parameters=[OpenApiParameter("dry_run", bool, description="Only say what would go with it."), _DELETE_IF_MATCH],
-        responses={200: TopicImpactSerializer, 204: None},
+        responses={200: TopicImpactSerializer, 204: None, 207: PartlyDeletedSerializer},
     )
     def delete(self, request: Request, cluster: str, topic: str) -> Response:
         """Delete a topic and its messages; with `dry_run=true` only say what would go."""
-        found = operations.find_topic(cluster, topic)
+        found = known_topic(cluster, topic)
         if flag_of(request, "dry_run"):
             return Response(self._impact(topic), headers={"ETag": etags.etag(_settings(found))})
         if found.kind.value == "system":
             raise Conflict(f"{topic!r} belongs to the brokers; it cannot be deleted.")
-        etags.check(request, _settings(found))
-        operations.delete_topic(actor_of(request), cluster, found)
-        return Response(status=204)
+        etags.check(request, *_tagged(found))
+        return deleted(topic, operations.delete_topic(actor_of(request), cluster, found))
 
     def _impact(self, topic: str) -> dict[str, Any]:
         async def question(admin: Admin) -> dict[str, Any]:
@@ -269,20 +268,22 @@ def totals_of(topic: Topic) -> dict[str, int]:
     }
 
 
-def _answer(cluster: str, topic: Topic, *, status: int = 200) -> Response:
+def _tagged(topic: Topic) -> list[dict[str, Any]]:
+    """Return the settings that a change may be one of: after a change that was partly done its brokers differ."""
+    single = [replace(topic, configs={broker: config}) for broker, config in topic.configs.items()]
+    return [_settings(each) for each in (topic, *single)]
+
+
+def _answer(cluster: str, topic: Topic) -> Response:
     settings = _settings(topic)
     figures = _figures(current.topics(cluster), topic.name)
     body = {**settings, **totals_of(topic), **figures, "order": topic.order, "brokers": list(topic.brokers)}
-    return Response(body, status=status, headers={"ETag": etags.etag(settings)})
+    return Response(body, headers={"ETag": etags.etag(settings)})
+
+
+def _changed(cluster: str, topic: str, outcomes: operations.Outcomes, *, status: int = 200) -> Response:
+    return told(_answer(cluster, known_topic(cluster, topic)), outcomes, status=status)
 
 
 def _figures(found: dict[str, dict[str, Any]], topic: str) -> dict[str, Any]:
     return found.get(topic, _UNKNOWN)
-
-
-def _exists(cluster: str, name: str) -> bool:
-    try:
-        operations.find_topic(cluster, name)
-    except TopicNotFound:
-        return False
-    return True

@@ -110,8 +110,8 @@ export interface paths {
         get: operations["listGroups"];
         put?: never;
         /**
-         * Create a consumer group on every broker of the cluster.
-         * @description Create a consumer group on every broker of the cluster.
+         * Create a consumer group on every broker of the cluster that lacks it.
+         * @description Create a consumer group on every broker of the cluster that lacks it.
          */
         post: operations["createGroup"];
         delete?: never;
@@ -236,8 +236,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Say for each group of the topic whether it has consumed the message.
-         * @description Say for each group of the topic whether it has consumed the message.
+         * Say for each group of the topic that the caller may read whether it has consumed the message.
+         * @description Say for each group of the topic that the caller may read whether it has consumed the message.
          */
         get: operations["listMessageDeliveries"];
         put?: never;
@@ -322,8 +322,8 @@ export interface paths {
         get: operations["listTopics"];
         put?: never;
         /**
-         * Create a topic on every broker of the cluster.
-         * @description Create a topic on every broker of the cluster.
+         * Create a topic on every broker of the cluster that lacks it.
+         * @description Create a topic on every broker of the cluster that lacks it.
          */
         post: operations["createTopic"];
         delete?: never;
@@ -1002,7 +1002,7 @@ export interface components {
             total: number | null;
         };
         /** @enum {string} */
-        AuditResult: "ok" | "refused" | "failed";
+        AuditResult: "ok" | "refused" | "failed" | "partial";
         /** @enum {string} */
         BodyEncoding: "json" | "text" | "base64";
         /** @description One broker of a cluster, as it answered last. */
@@ -1021,6 +1021,13 @@ export interface components {
             /** Format: double */
             disk_used_ratio: number | null;
             commit_log_bytes: number | null;
+        };
+        /** @description Whether one broker took a change. */
+        BrokerOutcome: {
+            broker: string;
+            done: boolean;
+            /** @description Why it did not. */
+            reason: string | null;
         };
         /** @description Messages by time, the newest first; those of the brokers in `missing` are not among them. */
         Browse: {
@@ -1129,6 +1136,50 @@ export interface components {
             at: string;
             queues: components["schemas"]["GroupQueue"][];
             config: components["schemas"]["GroupConfig"] | null;
+        };
+        /** @description A consumer group after a change, and what each broker made of it. */
+        GroupChanged: {
+            name: string;
+            /**
+             * Format: date-time
+             * @description When the oldest of its figures was read.
+             */
+            measured_at: string | null;
+            state: components["schemas"]["GroupState"];
+            mode: components["schemas"]["GroupMode"] | components["schemas"]["NullEnum"];
+            /** @description Native clients that are connected. */
+            clients: number | null;
+            lease_consumers: components["schemas"]["LeaseConsumer"][] | null;
+            topics: string[];
+            lag: number | null;
+            /** @description Age of the oldest message not consumed. */
+            time_lag_ms: number | null;
+            /**
+             * Format: double
+             * @description Messages a second into its topics.
+             */
+            in_rate: number | null;
+            /**
+             * Format: double
+             * @description Messages a second that it consumes.
+             */
+            out_rate: number | null;
+            /**
+             * Format: double
+             * @description Change of the lag over five minutes.
+             */
+            lag_per_second: number | null;
+            drain_eta_ms: number | null;
+            /** @description Messages handed out and not settled. */
+            leases: number | null;
+            unknown_reason: string | null;
+            missing: components["schemas"]["MissingBroker"][];
+            last_known: components["schemas"]["GroupLastKnown"] | null;
+            /** Format: date-time */
+            at: string;
+            queues: components["schemas"]["GroupQueue"][];
+            config: components["schemas"]["GroupConfig"] | null;
+            brokers: components["schemas"]["BrokerOutcome"][];
         };
         /**
          * @description A client of a group: a native one that is connected, or a caller that receives by lease over HTTP or WebSocket.
@@ -1527,6 +1578,11 @@ export interface components {
             oldest_unconsumed_ms: (number | null)[];
             disk_used_ratio: (number | null)[];
         };
+        /** @description What was asked to be deleted, and what each broker made of it: not all did it. */
+        PartlyDeleted: {
+            name: string;
+            brokers: components["schemas"]["BrokerOutcome"][];
+        };
         /** @description The current password and the one to come. */
         PasswordRequest: {
             current: string;
@@ -1758,6 +1814,36 @@ export interface components {
             last_known: components["schemas"]["TopicLastKnown"] | null;
             order: boolean;
             brokers: string[];
+        };
+        /** @description A topic after a change, and what each broker made of it. */
+        TopicChanged: {
+            name: string;
+            kind: components["schemas"]["TopicKind"];
+            /** @description On all brokers together. */
+            total_read_queues: number;
+            /** @description On all brokers together. */
+            total_write_queues: number;
+            /** @description On each broker. */
+            read_queues: number;
+            /** @description On each broker. */
+            write_queues: number;
+            permission: components["schemas"]["ShownPermission"];
+            /**
+             * Format: date-time
+             * @description When its figures were read.
+             */
+            measured_at: string | null;
+            messages: number | null;
+            /** Format: double */
+            in_rate: number | null;
+            /** Format: date-time */
+            last_stored_at: string | null;
+            groups: number | null;
+            max_lag: number | null;
+            missing: components["schemas"]["MissingBroker"][];
+            last_known: components["schemas"]["TopicLastKnown"] | null;
+            order: boolean;
+            brokers: components["schemas"]["BrokerOutcome"][];
         };
         /** @description How many topics of each kind the search found. */
         TopicCounts: {
@@ -2381,7 +2467,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Group"];
+                    "application/json": components["schemas"]["GroupChanged"];
+                };
+            };
+            207: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupChanged"];
                 };
             };
             /** @description A problem. */
@@ -2448,6 +2542,14 @@ export interface operations {
                 };
                 content?: never;
             };
+            207: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PartlyDeleted"];
+                };
+            };
             /** @description A problem. */
             default: {
                 headers: {
@@ -2483,7 +2585,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Group"];
+                    "application/json": components["schemas"]["GroupChanged"];
+                };
+            };
+            207: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupChanged"];
                 };
             };
             /** @description A problem. */
@@ -2826,7 +2936,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Topic"];
+                    "application/json": components["schemas"]["TopicChanged"];
+                };
+            };
+            207: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicChanged"];
                 };
             };
             /** @description A problem. */
@@ -2904,6 +3022,14 @@ export interface operations {
                 };
                 content?: never;
             };
+            207: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PartlyDeleted"];
+                };
+            };
             /** @description A problem. */
             default: {
                 headers: {
@@ -2939,7 +3065,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Topic"];
+                    "application/json": components["schemas"]["TopicChanged"];
+                };
+            };
+            207: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicChanged"];
                 };
             };
             /** @description A problem. */

@@ -1,0 +1,167 @@
+"""Requirements of `console.clusters.outcomes`: a change says which brokers took it, and the same again catches up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from console.audit.models import AuditRecord
+from console.clusters import connections
+from console.clusters.memory import QueueCounts, Sighting, remember, remembered
+from tests.support.cast import Cast
+from tests.support.cluster import RunningBroker, started_broker
+from tests.support.wait import wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+TOPIC = {"name": "orders", "read_queues": 2, "write_queues": 2}
+GROUP = {"name": "billing", "retry_max_times": 3}
+BOTH = [("broker-a", True), ("broker-b", True)]
+ONE = [("broker-a", True), ("broker-b", False)]
+ANY = {"HTTP_IF_MATCH": "*"}
+
+
+@dataclass
+class Pair:
+    """A cluster ``prod`` of two brokers, and an operator in front of it."""
+
+    second: RunningBroker
+    browser: Any
+
+    def call(self, method: str, path: str, body: object = None, **headers: str) -> Any:
+        """Send a request below the cluster."""
+        send = getattr(self.browser, method.lower())
+        return send(f"/api/v1/clusters/prod{path}", body, format="json", **headers)
+
+    def listed(self) -> set[str]:
+        """Return the names of the brokers that the name server lists."""
+
+        async def question(admin: Any) -> set[str]:
+            return {broker.name for broker in await admin.clusters.brokers()}
+
+        return connections.ask("prod", question)
+
+    def lose(self, *, topics: dict[str, QueueCounts] | None = None, groups: tuple[str, ...] = ()) -> None:
+        """Remember what broker-b has, and stop it; the name server forgets it."""
+        seen = Sighting("broker-b", {0: self.second.address}, topics or {}, dict.fromkeys(groups, ()))
+        remember("prod", [seen], datetime.now(UTC))
+        self.second.stop()
+        wait_until(lambda: self.listed() == {"broker-a"})
+
+    def bring_back(self) -> None:
+        """Start broker-b again, with its files and at its address."""
+        self.second.start()
+        wait_until(lambda: self.listed() == {"broker-a", "broker-b"})
+
+
+@pytest.fixture
+def pair(running: RunningBroker, tmp_path: Path, cast: Cast) -> Iterator[Pair]:
+    """Both brokers answer."""
+    with started_broker(tmp_path / "b", name_servers=running.name_server, broker_name="broker-b") as second:
+        found = Pair(second, cast.browser("operator"))
+        wait_until(lambda: found.listed() == {"broker-a", "broker-b"})
+        yield found
+
+
+def took(answer: Any) -> list[tuple[str, bool]]:
+    return [(each["broker"], each["done"]) for each in answer.json()["brokers"]]
+
+
+def told(action: str) -> list[str]:
+    return list(AuditRecord.objects.filter(action=action).order_by("pk").values_list("result", flat=True))
+
+
+def expect_partly(answer: Any) -> None:
+    assert (answer.status_code, took(answer)) == (207, ONE), answer.content
+    assert [each["reason"] for each in answer.json()["brokers"]] == [None, "broker-b is listed by no name server"]
+
+
+@pytest.mark.parametrize(("path", "wanted"), [("/topics", TOPIC), ("/groups", GROUP)])
+def test_a_creation_that_one_broker_missed_is_made_up_for_by_the_same_request(
+    pair: Pair, path: str, wanted: dict[str, Any]
+) -> None:
+    # Given a known broker that is away
+    pair.lose()
+    # Then a creation says who took it, as often as it is asked for
+    expect_partly(pair.call("POST", path, wanted))
+    expect_partly(pair.call("POST", path, wanted))
+    other = pair.call("POST", path, {**wanted, **({"read_queues": 7} if path == "/topics" else {"retry_max_times": 7})})
+    assert (other.status_code, other.json()["code"]) == (409, "ALREADY_EXISTS")
+    # And when the broker is back the same request creates it there, and has nothing to do after that
+    pair.bring_back()
+    caught_up = pair.call("POST", path, wanted)
+    assert (caught_up.status_code, took(caught_up)) == (201, BOTH), caught_up.content
+    assert pair.call("POST", path, wanted).status_code == 409
+    assert told(f"{path[1:-1]}.create") == ["partial", "partial", "ok"]
+    partial = AuditRecord.objects.filter(result="partial").first()
+    assert partial is not None
+    assert (partial.after or {})["brokers"][1]["reason"] == "broker-b is listed by no name server"
+
+
+def test_a_change_that_one_broker_missed_is_made_up_for_by_the_same_request(pair: Pair) -> None:
+    for path, wanted, change, held in (
+        ("/topics", TOPIC, {"write_queues": 5}, {"topics": {"orders": QueueCounts(2, 2, 6)}}),
+        ("/groups", GROUP, {"retry_max_times": 9}, {"groups": ("billing",)}),
+    ):
+        assert pair.call("POST", path, wanted).status_code == 201
+        one = f"{path}/{wanted['name']}"
+        tag = {"HTTP_IF_MATCH": pair.call("GET", one)["ETag"]}
+        pair.lose(**held)
+        expect_partly(pair.call("PATCH", one, change, **tag))
+        # The broker that comes back has what was read first, so the same request is still one of what is there.
+        pair.bring_back()
+        again = pair.call("PATCH", one, change, **tag)
+        assert (again.status_code, took(again)) == (200, BOTH), again.content
+        late = pair.call("PATCH", one, change, **tag)
+        assert late.status_code == 412, "now nothing is as it was read"
+        assert told(f"{path[1:-1]}.update") == ["partial", "ok"]
+
+
+def test_a_deletion_that_one_broker_missed_is_made_up_for_by_the_same_request(pair: Pair) -> None:
+    for path, wanted, held in (
+        ("/topics", TOPIC, {"topics": {"orders": QueueCounts(2, 2, 6)}}),
+        ("/groups", GROUP, {"groups": ("billing",)}),
+    ):
+        assert pair.call("POST", path, wanted).status_code == 201
+        one = f"{path}/{wanted['name']}"
+        tag = {"HTTP_IF_MATCH": pair.call("GET", one)["ETag"]}
+        pair.lose(**held)
+        partly = pair.call("DELETE", one, **tag)
+        expect_partly(partly)
+        assert partly.json()["name"] == wanted["name"]
+        pair.bring_back()
+        assert pair.call("DELETE", one, **tag).status_code == 204
+        known = remembered("prod").brokers["broker-b"]
+        assert not known.topics.keys() | known.groups.keys(), "what was deleted is remembered no more"
+        assert pair.call("DELETE", one, **ANY).status_code == 404
+        assert told(f"{path[1:-1]}.delete") == ["partial", "ok"]
+
+
+def test_a_broker_that_is_listed_and_does_not_answer_says_why(pair: Pair) -> None:
+    pair.second.process.send_signal(19)  # type: ignore[union-attr]  # it keeps its connections and says nothing
+    try:
+        answer = pair.call("POST", "/topics", TOPIC)
+        assert (answer.status_code, took(answer)) == (207, ONE), answer.content
+        assert "broker-b at 127.0.0.1:" in answer.json()["brokers"][1]["reason"]
+        assert "did not answer within" in answer.json()["brokers"][1]["reason"]
+    finally:
+        pair.second.process.send_signal(18)  # type: ignore[union-attr]
+
+
+def test_a_change_that_no_broker_took_is_a_problem_in_words(pair: Pair, running: RunningBroker) -> None:
+    pair.lose(topics={"payments": QueueCounts(1, 1, 6)})
+    for method in ("PATCH", "DELETE"):
+        body = {"write_queues": 5} if method == "PATCH" else None
+        answer = pair.call(method, "/topics/payments", body, **ANY)
+        assert (answer.status_code, answer.json()["code"]) == (503, "BROKER_UNREACHABLE")
+        assert answer.json()["detail"] == "broker-b is listed by no name server"
+    running.stop(kill=True)
+    assert pair.call("POST", "/groups", GROUP).status_code == 503
+    assert told("topic.update") == ["failed"]
+    failed = AuditRecord.objects.get(action="topic.delete")
+    assert (failed.after or {})["error"] == "broker-b is listed by no name server"
