@@ -69,14 +69,16 @@ function Results({ found, state, open, onShow }: Pick<MessageResultsProps, "foun
     if (isAsked) return <SkeletonRows rows={8} />
     return <Empty title={t(`messages.start.${modeOf(state)}`)} next={t("messages.startNext")} />
   }
-  if (rows.length === 0) return <Empty title={t("messages.none")} next={found.missing.length ? undefined : t("messages.noneNext")} />
+  const isPartial = found.missing.length > 0 || found.answer?.verdict === "partial"
+  if (rows.length === 0) return <Empty title={t(isPartial ? "messages.noneRead" : "messages.none")} next={t(isPartial ? "messages.notAllRead" : "messages.noneNext")} />
+  const end = t(isPartial ? "messages.notAllRead" : "messages.end")
   return (
     <MessagesTable
       rows={rows}
       selectedId={open}
       onRow={onShow}
       onEnd={more}
-      end={<p className={classes.end}>{more ? t("states.loadingMore") : t("messages.end")}</p>}
+      end={<p className={classes.end}>{more ? t("states.loadingMore") : end}</p>}
     />
   )
 }

@@ -28,6 +28,14 @@ describe("searching by key", () => {
     expect(screen.getByText("complete")).toBeTruthy()
   })
 
+  it("does not call the range read while a broker was not searched", async () => {
+    const missing = [{ broker: "broker-b", reason: "broker-b at 10.0.0.2:10911 refused the connection", since: null }]
+    answer(SEARCH, search({ verdict: "partial", complete: false, missing }))
+    show("/messages?topic=orders&key=A18")
+    expect(await screen.findByText("No message in what was read")).toBeTruthy()
+    expect(document.body.textContent).not.toContain("Everything in the range was read")
+  })
+
   it("does not invent figures that a broker did not tell", async () => {
     const { searched } = search()
     answer(SEARCH, search({ items: [messageSummary("A")], searched: { ...searched, index_files: null, index_files_skipped_by_time: null, entries_visited: null, collisions_dropped: null } }))

@@ -74,12 +74,14 @@ function Coverage({ answer }: { answer: MessageSearch }) {
   const { t } = useTranslation()
   const format = useFormat()
   const now = useNow(60_000)
-  const { searched, complete, verdict } = answer
+  const { searched, complete, verdict, missing } = answer
   const { index_files: files, index_files_skipped_by_time: skipped } = searched
   if (files === null || files + (skipped ?? 0) === 0) return null
+  // A broker that was not searched lacks over the whole range, not in a part of it.
+  const isWholeRangeRead = verdict === "partial" && (missing ?? []).length > 0 && answer.next_cursor === null
   const kinds = [
     ...new Array<string>(Math.min(skipped ?? 0, MOST_BLOCKS)).fill("skipped"),
-    ...(complete || verdict === "failed" ? [] : ["left"]),
+    ...(complete || verdict === "failed" || isWholeRangeRead ? [] : ["left"]),
     ...new Array<string>(Math.min(files, MOST_BLOCKS)).fill("searched"),
     ...(verdict === "failed" ? ["failed"] : []),
   ]
