@@ -31,7 +31,7 @@ export const topics = {
     messages: "Messages",
     in: "In/s",
     inRate: "In",
-    lastTen: "last ten seconds",
+    lastTen: "average of half a minute",
     lastWrite: "Last write",
     groups: "Groups",
     maxLag: "Max lag",

@@ -1,6 +1,6 @@
 export const topics = {
   topics: {
-    facts: "{{total}} 个中的 {{n}} 个 · 置顶优先",
+    facts: "显示 {{n}} / {{total}} 个 · 置顶优先",
     oneFacts: "{{kind}} · 位于 {{brokers}}",
     create: "创建 Topic",
     createNamed: "创建 {{topic}}",
@@ -29,7 +29,7 @@ export const topics = {
     messages: "消息数",
     in: "写入/s",
     inRate: "写入",
-    lastTen: "最近十秒",
+    lastTen: "近 30 秒平均",
     lastWrite: "最近写入",
     groups: "消费组",
     maxLag: "最大堆积",

@@ -54,7 +54,7 @@ function useLagFigures(overview: Overview): KeyFigure[] {
     growing.length > 0 ? (growth > 0 ? `${signed(growth)}/s` : t("overview.growing", { count: growing.length })) : "",
     unknown > 0 ? t("overview.unknownGroups", { count: unknown }) : "",
   ].filter(Boolean)
-  const total = figureOf("total_lag", t("overview.totalLag"), (lag) => withUnknown(count(lag), unknown), facts.join(t("list.comma")) || t("overview.messages"))
+  const total = figureOf("total_lag", t("overview.totalLag"), (lag) => withUnknown(count(lag), overview.total_lag === null ? 0 : unknown), facts.join(t("list.comma")) || t("overview.messages"))
   return [{ ...total, tone }, { ...useOldest(overview), tone }]
 }
 

@@ -79,7 +79,8 @@ function useLagFigures(group: Group): KeyFigure[] {
   // The words of the state are those of its badge; a number stands only beside a state that it agrees with.
   const word = group.state === "growing" && growth !== null ? `${signed(growth)}/s` : t(`groupWords.${group.state}`)
   const fact = unknown > 0 ? t("groups.unknownQueues", { count: unknown }) : word
-  const lag = figureOf("lag", t("groups.lag"), (value) => withUnknown(count(value), unknown), fact)
+  // What was once known was whole: only a sum of now lacks parts.
+  const lag = figureOf("lag", t("groups.lag"), (value) => withUnknown(count(value), group.lag === null ? 0 : unknown), fact)
   return [{ ...lag, tone }, { ...useTimeLag(group), tone }]
 }
 
@@ -88,9 +89,10 @@ function useTimeLag(group: Group): KeyFigure {
   const format = useFormat()
   const figureOf = useFigure(group)
   const label = t("groups.timeLag")
-  if (group.lag === 0) return { label, value: "—", fact: t("groupWords.caught_up") }
+  if (group.lag === 0) return { label, value: "—", fact: t(group.state === "idle" ? "groupWords.idle" : "groupWords.caught_up") }
   const worst = slowest(group.queues)
-  const place = worst ? [t("groups.atQueue", { queue: worst.queue_id }), worst.client].filter(Boolean).join(t("list.comma")) : ""
+  const isOfMany = new Set(group.queues.map(({ broker }) => broker)).size > 1
+  const place = worst ? [isOfMany && worst.broker, t("groups.atQueue", { queue: worst.queue_id }), worst.client].filter(Boolean).join(t("list.comma")) : ""
   const figure = figureOf("time_lag_ms", label, format.duration, place)
   return group.lag !== null && group.time_lag_ms === null ? { ...figure, fact: t("groups.notTimed") } : figure
 }
@@ -100,7 +102,7 @@ function useDrainFigure({ drain_eta_ms: eta, lag, state, unknown_reason: reason 
   const format = useFormat()
   const label = t("groups.drainFull")
   if (lag === null) return { label, value: <Unknown reason={reason} />, fact: t("states.unknown") }
-  if (lag === 0) return { label, value: "—", fact: t("groups.nothingToDrain") }
+  if (lag === 0) return { label, value: "—", fact: t(state === "idle" ? "groupWords.idle" : "groups.nothingToDrain") }
   if (eta !== null) return { label, value: format.duration(eta), fact: t("groups.atThisRate") }
   const why = { growing: t("groups.slower"), stalled: t("groupWords.stalled"), unknown: t("states.unknown") } as const
   return { label, value: "—", fact: state in why ? why[state as keyof typeof why] : t("groups.noEstimate") }

@@ -50,11 +50,24 @@ describe("a group", () => {
 
   it("shows what was known last, with its age and why it is not known now, and no word of health", async () => {
     const reason = "broker-b at 10.0.0.2:10911 refused the connection"
-    answer(ONE, group("billing", { lag: null, time_lag_ms: null, in_rate: null, out_rate: null, clients: null, state: "unknown", unknown_reason: reason, queues: [], last_known: { at: new Date(Date.now() - 12_000).toISOString(), lag: 6_976, time_lag_ms: 42_000, in_rate: 10, out_rate: 5 } }))
+    answer(ONE, group("billing", { lag: null, time_lag_ms: null, in_rate: null, out_rate: null, clients: null, state: "unknown", unknown_reason: reason, queues: [queue(0, { lag: null, unknown_reason: reason })], last_known: { at: new Date(Date.now() - 12_000).toISOString(), lag: 6_976, time_lag_ms: 42_000, in_rate: 10, out_rate: 5 } }))
     show()
     expect(await screen.findByLabelText(new RegExp(`Not known now: ${reason}. It was 6,976, \\d+ s ago`))).toBeTruthy()
     const words = document.body.textContent
     for (const health of ["caught up", "Caught up", "no client", "by 0 clients", "not growing", "nothing to drain"]) expect(words).not.toContain(health)
+  })
+
+  it("does not call a group that reads nothing yet caught up", async () => {
+    answer(ONE, group("billing", { lag: 0, time_lag_ms: 0, drain_eta_ms: 0, state: "idle", queues: [] }))
+    show()
+    expect((await screen.findAllByText("reads nothing yet")).length).toBe(3)
+    for (const health of ["caught up", "nothing to drain"]) expect(document.body.textContent).not.toContain(health)
+  })
+
+  it("names the broker of the slowest queue where there are several", async () => {
+    answer(ONE, group("billing", { lag: 5, queues: [queue(0, { time_lag_ms: 1_000 }), queue(3, { broker: "broker-b", time_lag_ms: 9_000, client: null })] }))
+    show()
+    expect(await screen.findByText("broker-b, queue 3")).toBeTruthy()
   })
 
   it.each([
