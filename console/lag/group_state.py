@@ -86,7 +86,8 @@ class GroupStates:
         in_rate = self._stored.find(*offsets) if is_known else None
         out_rate = self._consumed.find(*((group.name, queue) for queue in offsets)) if is_known else None
         members = reading.members(group.name) if is_known else None
-        trend = self._trend_of(group.name, reading.at, lag)
+        # Before its first commit a group has no lag that could rise or fall.
+        trend = self._trend_of(group.name, reading.at, lag, reads=bool(offsets))
         leases = _leases(offsets.values()) if is_known else None
         measured_at = None if lag is None else min([late.measured_at, *(facts.at for facts, _ in parts)])
         queues = [
@@ -124,11 +125,12 @@ class GroupStates:
             self._last[group.name] = {"at": shown["measured_at"], **{name: shown[name] for name in FIGURES}}
         return shown
 
-    def _trend_of(self, name: str, at: int, lag: int | None) -> Trend | None:
+    def _trend_of(self, name: str, at: int, lag: int | None, *, reads: bool) -> Trend | None:
         if lag is None:
             return None
         trend = self._trends.setdefault(name, Trend())
-        trend.see(at, lag)
+        if reads:
+            trend.see(at, lag)
         return trend
 
 

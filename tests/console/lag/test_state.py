@@ -204,6 +204,13 @@ def test_a_group_that_read_nothing_yet_is_idle() -> None:
     assert (group["state"], group["lag"], group["time_lag_ms"]) == ("idle", 0, 0)
 
 
+def test_the_slope_begins_with_the_first_commit() -> None:
+    idle = [reading(AT + s * 1_000, groups={"g": GroupStats()}) for s in range(30)]
+    reads = [reading(AT + s * 1_000, groups={"g": behind(20_000, 10 * s)}) for s in range(30, 95)]
+    shown = state(*idle, *reads).groups["g"]
+    assert (shown["state"], shown["lag_per_second"]) == ("consuming", pytest.approx(-10))
+
+
 def test_members_and_mode_are_told_when_all_brokers_told_them() -> None:
     online = GroupConnections({"c1": Connection("c1", "127.0.0.1:1")}, message_model=MessageModel.CLUSTERING)
     stats = {"g": behind(10, 10)}
