@@ -221,6 +221,17 @@ class OffsetGone(exceptions.APIException):
         super().__init__(f"The queue holds offsets from {min_offset} to {max_offset}.")
 
 
+class NotAllSearched(exceptions.APIException):
+    """No broker that answers has the message; a known one that may have it was not asked."""
+
+    status_code = 503
+    default_code = "broker_unreachable"
+
+    def __init__(self, missing: list[dict[str, Any]]) -> None:
+        reasons = "; ".join(f"{each['broker']} was not searched: {each['reason']}" for each in missing)
+        super().__init__(f"No broker that answers has the message. {reasons}.")
+
+
 def _check_queue(topic: Topic, queue_id: int) -> None:
     """Raise ValidationError for the number of a queue that the topic has on no broker."""
     if queue_id >= topic.read_queues:
@@ -238,6 +249,10 @@ def _check_broker(topic: Topic, broker: str, known: Collection[str]) -> None:
 def _found(view: ClusterScopedView, topic: str, message_id: str) -> PlacedMessage:
     found = view.ask(lambda admin: admin.messages.find(topic, message_id))
     if found is None:
+        listed = view.ask(lambda admin: admin.topics.get(topic)).brokers
+        missing = missing_of(view.cluster, topic, listed)
+        if missing:
+            raise NotAllSearched(missing)
         raise exceptions.NotFound(f"No message of topic {topic!r} has the id {message_id!r}.")
     return found
 

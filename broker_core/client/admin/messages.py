@@ -14,7 +14,7 @@ from broker_core.client.admin.browse import Browse
 from broker_core.client.admin.groups import Groups
 from broker_core.client.admin.placed import BrowsePage, PlacedMessage, Reading
 from broker_core.client.admin.topics import Topics
-from broker_core.client.errors import BrokerRefused, MalformedAnswer, refusal
+from broker_core.client.errors import BrokerRefused, MalformedAnswer, Unreachable, refusal
 from broker_core.client.sending import now_ms
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies.queues import MessageQueue
@@ -115,7 +115,10 @@ class Messages:
         return SearchResult(placed, complete, _figures(answers.found.values()), answers.failed, dict(masters))
 
     async def find(self, topic: str, message_id: str) -> PlacedMessage | None:
-        """Return the message with this unique id or offset id; raise TopicNotFound or Unreachable."""
+        """Return the message with this unique id or offset id; raise TopicNotFound or Unreachable.
+
+        None means that every broker of the topic was searched.
+        """
         found = await self.find_by_offset_id(message_id)
         if found is not None and found.message.topic == topic:
             return found
@@ -124,6 +127,9 @@ class Messages:
             exact = [each for each in result.messages if each.message.unique_id == message_id]
             if exact:
                 return exact[-1]  # the oldest: later ones are retries or copies of it
+            silent = next((error for error in result.failed.values() if isinstance(error, Unreachable)), None)
+            if silent is not None:
+                raise silent
         return None
 
     async def find_by_offset_id(self, offset_id: str) -> PlacedMessage | None:

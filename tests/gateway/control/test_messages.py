@@ -111,6 +111,19 @@ def test_a_key_that_may_lie_on_a_broker_that_is_gone_is_no_complete_no(
     assert control.get("/messages:search", topic=lost, key="k")["verdict"] == "partial"
 
 
+def test_an_id_that_may_lie_on_a_broker_that_is_gone_is_not_said_to_be_nowhere(
+    control: Control, gone: Callable[[str], None]
+) -> None:
+    topic = control.topic()
+    control.produce(topic, "a")
+    nothing = f"/messages/{'A' * 32}"
+    assert control.call("GET", nothing, params={"topic": topic}).status_code == 404
+    gone(topic)
+    answer = control.call("GET", nothing, params={"topic": topic})
+    assert (answer.status_code, answer.json()["code"]) == (503, "BROKER_UNREACHABLE"), answer.text
+    assert "broker-gone was not searched" in answer.json()["detail"]
+
+
 def test_a_search_keeps_to_its_span(control: Control) -> None:
     topic = control.topic()
     control.produce(topic, "old", keys=["k"])
