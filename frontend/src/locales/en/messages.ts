@@ -36,7 +36,6 @@ export const messages = {
     none: "No message",
     unread: "{{broker}} was not read: {{reason}}",
     noneNext: "Everything in the range was read.",
-    noneRead: "No message in what was read",
     notAllRead: "Not everything in the range was read: there may be more.",
     notThere: "It is not there",
     end: "End of results. Nothing more in the searched range.",

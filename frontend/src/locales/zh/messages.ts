@@ -36,7 +36,6 @@ export const messages = {
     none: "没有消息",
     unread: "未读取 {{broker}}：{{reason}}",
     noneNext: "范围内已全部读完。",
-    noneRead: "已读取的部分中没有消息",
     notAllRead: "范围内尚有未读取的部分，可能还有消息。",
     notThere: "不存在",
     end: "结果到此为止，范围内没有更多。",

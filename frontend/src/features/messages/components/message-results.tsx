@@ -70,7 +70,7 @@ function Results({ found, state, open, onShow }: Pick<MessageResultsProps, "foun
     return <Empty title={t(`messages.start.${modeOf(state)}`)} next={t("messages.startNext")} />
   }
   const isPartial = found.missing.length > 0 || found.answer?.verdict === "partial"
-  if (rows.length === 0) return <Empty title={t(isPartial ? "messages.noneRead" : "messages.none")} next={t(isPartial ? "messages.notAllRead" : "messages.noneNext")} />
+  if (rows.length === 0) return <Empty title={t("messages.none")} next={t(isPartial ? "messages.notAllRead" : "messages.noneNext")} />
   const end = t(isPartial ? "messages.notAllRead" : "messages.end")
   return (
     <MessagesTable
