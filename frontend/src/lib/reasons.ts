@@ -3,7 +3,7 @@ import type { Problem } from "@/lib/problem"
 
 type ReasonKey =
   | "refused" | "unknownHost" | "noNetwork" | "noConnection" | "closed" | "unreachable" | "late" | "stranger" | "notNameServer"
-  | "busy" | "notServed" | "refusedBecause"
+  | "busy" | "notServed" | "refusedBecause" | "unlisted"
 
 /** The sentences in which the server says why nobody answered, and what each is called here. */
 const REASONS: readonly [ReasonKey, RegExp][] = [
@@ -18,6 +18,7 @@ const REASONS: readonly [ReasonKey, RegExp][] = [
   ["notNameServer", /^(?<peer>.+) is a broker, or something else, but no name server$/],
   ["busy", /^(?<peer>.+) is too busy to answer$/],
   ["notServed", /^(?<peer>.+) does not serve this request$/],
+  ["unlisted", /^(?<peer>.+) is listed by no name server$/],
   ["refusedBecause", /^(?<peer>.+) refused: (?<words>.+)$/],
 ]
 

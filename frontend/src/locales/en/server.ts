@@ -12,12 +12,19 @@ export const server = {
     busy: "{{peer}} is too busy to answer",
     notServed: "{{peer}} does not serve this request",
     refusedBecause: "{{peer}} refused: {{words}}",
+    unlisted: "{{peer}} is listed by no name server",
     peers: {
       nameServer: "name server {{address}}",
       brokerAt: "the broker at {{address}}",
       namedBroker: "{{name}} at {{address}}",
       cluster: "the cluster",
     },
+  },
+  partly: {
+    title: "{{what}}, but not on every broker",
+    did: "{{broker}} took it",
+    didNot: "{{broker}} did not: {{reason}}",
+    again: "Try again on the others",
   },
   problems: {
     of: "{{kind}}: {{detail}}",

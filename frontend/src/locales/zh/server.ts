@@ -12,7 +12,14 @@ export const server = {
     busy: "{{peer}} 繁忙，暂不应答",
     notServed: "{{peer}} 不支持该请求",
     refusedBecause: "{{peer}} 拒绝：{{words}}",
+    unlisted: "没有 Name server 登记 {{peer}}",
     peers: { nameServer: "Name server {{address}}", brokerAt: "Broker {{address}}", namedBroker: "{{name}}（{{address}}）", cluster: "集群" },
+  },
+  partly: {
+    title: "{{what}}，但部分 Broker 未执行",
+    did: "{{broker}}：已执行",
+    didNot: "{{broker}}：未执行，{{reason}}",
+    again: "在其余 Broker 上重试",
   },
   problems: {
     of: "{{kind}}：{{detail}}",

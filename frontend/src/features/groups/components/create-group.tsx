@@ -5,7 +5,8 @@ import { useTranslation } from "react-i18next"
 import { CodeBlock } from "@/components/code/code-block"
 import { DockedDrawer } from "@/components/drawer/docked-drawer"
 import { Fillable } from "@/components/forms/lock"
-import { toastDone, toastFailed } from "@/components/toast/toast"
+import { toastChange } from "@/components/toast/change"
+import { toastFailed } from "@/components/toast/toast"
 import { paths } from "@/config/paths"
 import { curlOf } from "@/lib/curl"
 import { asProblem } from "@/lib/problem"
@@ -24,8 +25,8 @@ export function CreateGroup({ cluster, onClose }: { cluster: string; onClose: ()
   const refused = create.error ? asProblem(create.error).fields : {}
   const submit = () =>
     create.mutate(input, {
-      onSuccess: () => {
-        toastDone(t("groups.created", { group: input.name }))
+      onSuccess: (answer) => {
+        toastChange(answer, { done: t("groups.created", { group: input.name }), failed: t("groups.notCreated", { group: input.name }), again: () => create.mutateAsync(input) })
         void navigate({ to: "/groups/$group", params: { group: input.name } })
       },
       onError: (error) => toastFailed(t("groups.notCreated", { group: input.name }), error),

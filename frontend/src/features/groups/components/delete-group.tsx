@@ -1,7 +1,8 @@
 import { useNavigate } from "@tanstack/react-router"
 import { useTranslation } from "react-i18next"
 import { ConfirmDanger } from "@/components/forms/confirm-danger"
-import { toastDone, toastFailed } from "@/components/toast/toast"
+import { toastChange } from "@/components/toast/change"
+import { toastFailed } from "@/components/toast/toast"
 import { useDeleteGroup } from "../api/change-group"
 
 interface DeleteGroupProps {
@@ -16,8 +17,8 @@ export function DeleteGroup({ cluster, group, onClose }: DeleteGroupProps) {
   const remove = useDeleteGroup(cluster, group)
   const confirm = () =>
     remove.mutate(undefined, {
-      onSuccess: () => {
-        toastDone(t("groups.deleted", { group }))
+      onSuccess: (answer) => {
+        toastChange(answer, { done: t("groups.deleted", { group }), failed: t("groups.notDeleted", { group }), again: () => remove.mutateAsync() })
         void navigate({ to: "/groups" })
       },
       onError: (error) => toastFailed(t("groups.notDeleted", { group }), error),

@@ -6,7 +6,8 @@ import { Fillable, NeedsRight } from "@/components/forms/lock"
 import { Columns } from "@/components/layout/page"
 import { Callout, Panel } from "@/components/layout/panel"
 import { Empty } from "@/components/states/empty"
-import { toastDone, toastFailed } from "@/components/toast/toast"
+import { toastChange } from "@/components/toast/change"
+import { toastFailed } from "@/components/toast/toast"
 import { paths } from "@/config/paths"
 import type { Group, GroupChange } from "@/lib/api-types"
 import { curlOf } from "@/lib/curl"
@@ -37,9 +38,9 @@ function ConfigForm({ cluster, group, config }: { cluster: string; group: string
   const changed = Object.keys(change).length
   const save = () =>
     update.mutate(change, {
-      onSuccess: () => {
+      onSuccess: (answer) => {
         setEdited({})
-        toastDone(t("groups.changed", { group }))
+        toastChange(answer, { done: t("groups.changed", { group }), failed: t("groups.notChanged", { group }), again: () => update.mutateAsync(change) })
       },
       onError: (error) => toastFailed(t("groups.notChanged", { group }), error),
     })

@@ -1,13 +1,13 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { paths } from "@/config/paths"
 import { api } from "@/lib/api-client"
-import type { Topic, TopicChange, TopicImpact, TopicInput } from "@/lib/api-types"
+import type { PartlyDeleted, TopicChange, TopicChanged, TopicImpact, TopicInput } from "@/lib/api-types"
 import { topicKeys } from "./keys"
 
 export function useCreateTopic(cluster: string) {
   const cache = useQueryClient()
   return useMutation({
-    mutationFn: (input: TopicInput) => api.post<Topic>(paths.topics(cluster), input),
+    mutationFn: (input: TopicInput) => api.post<TopicChanged>(paths.topics(cluster), input),
     onSuccess: () => cache.invalidateQueries({ queryKey: topicKeys.all(cluster) }),
   })
 }
@@ -15,7 +15,7 @@ export function useCreateTopic(cluster: string) {
 export function useUpdateTopic(cluster: string, topic: string) {
   const cache = useQueryClient()
   return useMutation({
-    mutationFn: (change: TopicChange) => api.patch<Topic>(paths.topic(cluster, topic), change),
+    mutationFn: (change: TopicChange) => api.patch<TopicChanged>(paths.topic(cluster, topic), change),
     // Also when it was refused: it may have changed meanwhile.
     onSettled: () => cache.invalidateQueries({ queryKey: topicKeys.all(cluster) }),
   })
@@ -33,7 +33,7 @@ export const useTopicDeletion = (cluster: string, topic: string, isWanted: boole
 export function useDeleteTopic(cluster: string, topic: string) {
   const cache = useQueryClient()
   return useMutation({
-    mutationFn: () => api.delete(paths.topic(cluster, topic)),
+    mutationFn: () => api.delete<PartlyDeleted | undefined>(paths.topic(cluster, topic)),
     onSuccess: () => cache.invalidateQueries({ queryKey: topicKeys.lists(cluster) }),
     onError: () => cache.invalidateQueries({ queryKey: topicKeys.one(cluster, topic) }),
   })

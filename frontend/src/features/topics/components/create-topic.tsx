@@ -6,7 +6,8 @@ import { CodeBlock } from "@/components/code/code-block"
 import { DockedDrawer } from "@/components/drawer/docked-drawer"
 import { Field } from "@/components/forms/field"
 import { Fillable } from "@/components/forms/lock"
-import { toastDone, toastFailed } from "@/components/toast/toast"
+import { toastChange } from "@/components/toast/change"
+import { toastFailed } from "@/components/toast/toast"
 import { paths } from "@/config/paths"
 import { curlOf } from "@/lib/curl"
 import { asProblem } from "@/lib/problem"
@@ -25,8 +26,8 @@ export function CreateTopic({ cluster, onClose }: { cluster: string; onClose: ()
   const refused = create.error ? asProblem(create.error).fields : {}
   const submit = () =>
     create.mutate(input, {
-      onSuccess: () => {
-        toastDone(t("topics.created", { topic: input.name }))
+      onSuccess: (answer) => {
+        toastChange(answer, { done: t("topics.created", { topic: input.name }), failed: t("topics.notCreated", { topic: input.name }), again: () => create.mutateAsync(input) })
         void navigate({ to: "/topics/$topic", params: { topic: input.name } })
       },
       onError: (error) => toastFailed(t("topics.notCreated", { topic: input.name }), error),

@@ -2,7 +2,8 @@ import { useNavigate } from "@tanstack/react-router"
 import { useTranslation } from "react-i18next"
 import { ConfirmDanger } from "@/components/forms/confirm-danger"
 import { Failed } from "@/components/states/failed"
-import { toastDone, toastFailed } from "@/components/toast/toast"
+import { toastChange } from "@/components/toast/change"
+import { toastFailed } from "@/components/toast/toast"
 import { count } from "@/lib/format"
 import { useDeleteTopic, useTopicDeletion } from "../api/change-topic"
 
@@ -20,8 +21,8 @@ export function DeleteTopic({ cluster, topic, onClose }: DeleteTopicProps) {
   const remove = useDeleteTopic(cluster, topic)
   const confirm = () =>
     remove.mutate(undefined, {
-      onSuccess: () => {
-        toastDone(t("topics.deleted", { topic }))
+      onSuccess: (answer) => {
+        toastChange(answer, { done: t("topics.deleted", { topic }), failed: t("topics.notDeleted", { topic }), again: () => remove.mutateAsync() })
         void navigate({ to: "/topics" })
       },
       onError: (error) => toastFailed(t("topics.notDeleted", { topic }), error),

@@ -5,7 +5,8 @@ import { CodeBlock } from "@/components/code/code-block"
 import { Fillable, NeedsRight } from "@/components/forms/lock"
 import { Columns } from "@/components/layout/page"
 import { Callout, Panel } from "@/components/layout/panel"
-import { toastDone, toastFailed } from "@/components/toast/toast"
+import { toastChange } from "@/components/toast/change"
+import { toastFailed } from "@/components/toast/toast"
 import { paths } from "@/config/paths"
 import type { Topic, TopicChange } from "@/lib/api-types"
 import { curlOf } from "@/lib/curl"
@@ -24,9 +25,9 @@ export function TopicConfig({ cluster, topic }: { cluster: string; topic: Topic 
   const isChanged = Object.keys(change).length > 0
   const save = () =>
     update.mutate(change as TopicChange, {
-      onSuccess: () => {
+      onSuccess: (answer) => {
         setEdited({})
-        toastDone(t("topics.changed", { topic: topic.name }))
+        toastChange(answer, { done: t("topics.changed", { topic: topic.name }), failed: t("topics.notChanged", { topic: topic.name }), again: () => update.mutateAsync(change as TopicChange) })
       },
       onError: (error) => toastFailed(t("topics.notChanged", { topic: topic.name }), error),
     })

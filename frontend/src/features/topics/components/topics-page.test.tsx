@@ -68,7 +68,7 @@ describe("the topic list", () => {
 describe("creating a topic", () => {
   it("shows the request, refuses a bad name, and sends what was chosen", async () => {
     answer(LIST, page([topic("orders")]))
-    answer("POST /api/v1/clusters/local/topics", topic("payments"), 201)
+    answer("POST /api/v1/clusters/local/topics", { ...topic("payments"), brokers: [{ broker: "broker-a", done: true, reason: null }] }, 201)
     const { user } = renderApp(<TopicsPage cluster="local" />, { at: "/topics?new=topic" })
     const name = await screen.findByRole("textbox", { name: /^Topic/ })
     await user.type(name, "no spaces here")
