@@ -125,6 +125,8 @@ class TopicView(ClusterScopedView):
     def patch(self, request: Request, cluster: str, topic: str) -> Response:
         """Change queues or permission of a topic."""
         found = known_topic(cluster, topic)
+        if found.kind.value == "system":
+            raise Conflict(f"{topic!r} belongs to the brokers; it cannot be changed.")
         etags.check(request, *_tagged(found))
         form = TopicChangeSerializer(data=request.data)
         form.is_valid(raise_exception=True)

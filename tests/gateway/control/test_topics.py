@@ -168,3 +168,8 @@ def test_queues_of_all_brokers_are_counted_together(control: Control) -> None:
     name = control.topic(queues=3)
     for shown in (control.get(f"/topics/{name}"), control.get("/topics", search=name)["items"][0]):
         assert (shown["total_read_queues"], shown["total_write_queues"]) == (3, 3)
+
+
+def test_a_topic_of_the_brokers_is_not_changed(control: Control) -> None:
+    answer = control.call("PATCH", "/topics/TBW102", headers={"If-Match": "*"}, json={"write_queues": 4})
+    assert (answer.status_code, answer.json()["code"]) == (409, "CONFLICT"), answer.text
