@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -89,6 +89,7 @@ class GroupStates:
         # Before its first commit a group has no lag that could rise or fall.
         trend = self._trend_of(group.name, reading.at, lag, reads=bool(offsets))
         leases = _leases(offsets.values()) if is_known else None
+        consumers = _lease_consumers(reading, group.name)
         measured_at = None if lag is None else min([late.measured_at, *(facts.at for facts, _ in parts)])
         queues = [
             *_queues(reading, group.name, parts, reading.owners.get(group.name, {})),
@@ -98,10 +99,10 @@ class GroupStates:
             "name": group.name,
             "at": rfc3339(reading.at),
             "measured_at": None if measured_at is None else rfc3339(measured_at),
-            "state": _state(lag, trend, out_rate, reads=bool(offsets), is_read=_is_read(members, leases)),
+            "state": _state(lag, trend, out_rate, reads=bool(offsets), is_read=_is_read(members, leases, consumers)),
             "mode": _mode(members.message_model if members else None),
             "clients": None if members is None else len(members.members),
-            "lease_consumers": _lease_consumers(reading, group.name),
+            "lease_consumers": consumers,
             "topics": [name for name in topics if not name.startswith(_RETRY_PREFIX)],
             "lag": lag,
             "time_lag_ms": (late.ms if lag else 0) if is_known else None,
@@ -248,8 +249,8 @@ def _drain_eta(lag: int | None, in_rate: float | None, out_rate: float | None) -
     return int(lag / (out_rate - in_rate) * 1000)
 
 
-def _is_read(members: GroupConnections | None, leases: int | None) -> bool:
-    return bool(leases or (members is not None and members.members))
+def _is_read(members: GroupConnections | None, leases: int | None, consumers: Collection[LeaseConsumer] | None) -> bool:
+    return bool(leases or consumers or (members is not None and members.members))
 
 
 def _state(lag: int | None, trend: Trend | None, out_rate: float | None, *, reads: bool, is_read: bool) -> str:

@@ -14,6 +14,7 @@ from broker_core.protocol.bodies import MessageModel, MessageQueue, OffsetWrappe
 from broker_core.protocol.bodies.groups import Connection
 from console.clusters.memory import QueueCounts
 from console.lag.group_state import summary
+from console.lag.lease_consumers import LeaseConsumer
 from console.lag.reading import Missing, Reading
 from console.lag.state import OVERVIEW_FIGURES, ClusterState, StateBuilder
 from console.lag.watching import BrokerFacts, Delay
@@ -197,6 +198,16 @@ def test_the_time_to_drain_follows_from_both_rates() -> None:
 def test_one_word_tells_how_a_group_is(word: str, lags: list[tuple[int, int]]) -> None:
     members = {"g": GroupConnections({"c1": Connection("c1", "127.0.0.1:1")})} if word == "consuming" else {}
     assert watched(lags, members=members)["state"] == word
+
+
+def test_who_receives_by_lease_reads_before_a_rate_is_known() -> None:
+    first = reading(groups={"g": behind(50, 5)})
+    since = "2027-01-15T08:00:00.000Z"
+    shop = LeaseConsumer(
+        caller="shop", user="admin", kind="token", address="10.0.0.7", since=since, in_flight=0, last_receive_at=since
+    )
+    first.lease_consumers = {"g": [shop]}
+    assert state(first).groups["g"]["state"] == "consuming"
 
 
 def test_a_group_that_read_nothing_yet_is_idle() -> None:
