@@ -95,7 +95,10 @@ def _holds(data: mmap, slots: int, last_number: int, first: int, last: int) -> b
         return False
     begin = HEADER.size + slots * SLOT.size
     _, first_offset, _, older_than_first = ENTRY.unpack_from(data, begin + ENTRY.size)
-    key_hash, last_offset, _, older_than_last = ENTRY.unpack_from(data, begin + last_number * ENTRY.size)
+    last_at = begin + last_number * ENTRY.size
+    if not any(data[last_at : last_at + ENTRY.size]):
+        return False  # where nothing was written a first entry at log offset 0 would seem to be
+    key_hash, last_offset, _, older_than_last = ENTRY.unpack_from(data, last_at)
     (head,) = SLOT.unpack_from(data, HEADER.size + key_hash % slots * SLOT.size)
     return (
         (first_offset, older_than_first) == (first, 0)

@@ -50,6 +50,11 @@ def test_sizes_that_look_like_the_usual_ones_are_told_apart(tmp_path: Path) -> N
     assert measure([index(tmp_path / "1", 6, 24, [(77, 500, 1), (78, 900, 2)])]) == (6, 24)
 
 
+@pytest.mark.parametrize("sizes", [(1, 25), (1, 46)])
+def test_room_that_is_empty_is_no_entry_at_the_begin_of_the_log(tmp_path: Path, sizes: tuple[int, int]) -> None:
+    assert measure([index(tmp_path / "1", *sizes, [(1, 0, 0)])]) == sizes
+
+
 def test_a_file_without_entries_takes_any_sizes_that_fit_and_another_one_tells(tmp_path: Path) -> None:
     empty = index(tmp_path / "2", 26, 20, [])
     (tmp_path / "3").touch()
