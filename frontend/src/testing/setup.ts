@@ -1,3 +1,4 @@
+import { notifications } from "@mantine/notifications"
 import { cleanup, configure } from "@testing-library/react"
 import { afterEach, beforeEach, vi } from "vitest"
 import { live } from "@/lib/live"
@@ -68,6 +69,9 @@ beforeEach(() => {
 
 afterEach(() => {
   cleanup()
+  // Errors stay until somebody closes them, and only so many are shown at a time: those of one test would hide the next one's.
+  notifications.cleanQueue()
+  notifications.clean()
   live.close()
   forgetAnswers()
 })
