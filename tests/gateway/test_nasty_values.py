@@ -154,7 +154,9 @@ def body_with(operation: dict[str, Any], place: list[str], value: str) -> bytes:
 def assert_told(answer: httpx.Response, what: str) -> None:
     """Check that a refusal is one of ours."""
     asked = f"{answer.request.method} {what}: {answer.status_code} {answer.text[:300]}"
-    assert answer.status_code < 500, asked
+    # The walk itself adds clusters that are not there; to say so is no fault.
+    is_away = answer.status_code == 503 and answer.json()["code"] == "BROKER_UNREACHABLE"
+    assert answer.status_code < 500 or is_away, asked
     if answer.status_code >= 400:
         assert answer.headers["content-type"] == "application/problem+json", asked
         assert answer.json()["request_id"] == answer.headers["x-request-id"], asked
