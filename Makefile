@@ -63,7 +63,8 @@ $(VENV)/.native: $(wildcard broker_core/native/src/*) broker_core/native/build.p
 
 $(VENV)/.archive: requirements/runtime.txt broker_core/spark/archive.py | $(VENV)/.runtime $(VENV)/.native
 	@echo "Recording which classes Spark needs, so that jobs start faster (once)"
-	@$(BIN)/python -m broker_core.spark.archive
+	@$(BIN)/python -m broker_core.spark.archive > $(VENV)/archive.log 2>&1 || { cat $(VENV)/archive.log; exit 1; }
+	@grep '^Spark will start slowly' $(VENV)/archive.log || true
 	@touch $@
 
 frontend/dist/index.html: $(FRONTEND_SOURCES) | $(VENV)/.runtime
