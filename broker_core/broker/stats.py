@@ -24,7 +24,8 @@ DAY_MS: Final = 86_400_000
 _MINUTE_SAMPLE_MS: Final = 10_000
 _HOUR_SAMPLE_MS: Final = 600_000
 _DAY_SAMPLE_MS: Final = 3_600_000
-_SPANS: Final = ((_MINUTE_SAMPLE_MS, 7), (_HOUR_SAMPLE_MS, 7), (_DAY_SAMPLE_MS, 25))
+_SPANS: Final = ((_MINUTE_SAMPLE_MS, 6), (_HOUR_SAMPLE_MS, 6), (_DAY_SAMPLE_MS, 24))
+"""How far the samples of a window lie apart, and how many are kept; a window ends at the last step, not at a sample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +37,18 @@ class Window:
     avgpt: float
 
 
+_NOTHING: Final = Window(0, 0.0, 0.0)
+
+
 class Counter:
     """A sum that only grows, how often it grew, and samples of both."""
 
-    __slots__ = ("_samples", "sum", "times")
+    __slots__ = ("_latest", "_samples", "sum", "times")
 
     def __init__(self) -> None:
         self.sum = 0
         self.times = 0
+        self._latest = (0, 0, 0)
         self._samples: tuple[deque[tuple[int, int, int]], ...] = tuple(deque(maxlen=size) for _, size in _SPANS)
 
     def step(self, now: int) -> None:
@@ -51,12 +56,13 @@ class Counter:
         for (period, _), samples in zip(_SPANS, self._samples, strict=True):
             if not samples:
                 samples.append((now - period, 0, 0))
-            if now - samples[-1][0] >= period:
+            elif now - samples[-1][0] >= period:
                 samples.append((now, self.sum, self.times))
+        self._latest = (now, self.sum, self.times)
 
     def windows(self) -> tuple[Window, Window, Window]:
-        """Return the last minute, hour and day, each between its first and last sample."""
-        minute, hour, day = map(_between, self._samples)
+        """Return the last minute, hour and day, each up to the last step: nothing counted waits for a sample."""
+        minute, hour, day = (_between(samples[0], self._latest) if samples else _NOTHING for samples in self._samples)
         return minute, hour, day
 
 
@@ -181,11 +187,9 @@ class Stats:
         return self._counters.setdefault((name, key), Counter())
 
 
-def _between(samples: deque[tuple[int, int, int]]) -> Window:
-    if len(samples) < 2:
-        return Window(0, 0.0, 0.0)
-    first_at, first_sum, first_times = samples[0]
-    last_at, last_sum, last_times = samples[-1]
+def _between(first: tuple[int, int, int], last: tuple[int, int, int]) -> Window:
+    first_at, first_sum, first_times = first
+    last_at, last_sum, last_times = last
     amount, times = last_sum - first_sum, last_times - first_times
     seconds = (last_at - first_at) / 1000
     return Window(amount, amount / seconds if seconds > 0 else 0.0, amount / times if times else 0.0)

@@ -194,7 +194,7 @@ def test_what_went_in_and_out_is_told_by_topic(tool: GroupTool) -> None:
     def figures() -> list[str]:
         return row(tool("statsAll", "-t", tool.topic), tool.topic)
 
-    wait_until(lambda: figures()[-1] == str(MESSAGES))  # samples are taken every ten seconds
+    wait_until(lambda: figures()[-1] == str(MESSAGES))
     group, lag, in_rate, out_rate, into, out_of = figures()[1:]
     assert (group, lag, into, out_of) == (tool.group, "0", str(MESSAGES), str(MESSAGES))
     assert float(in_rate) > 0

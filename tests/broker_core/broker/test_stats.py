@@ -38,7 +38,7 @@ def test_a_topic_has_sums_of_the_last_minute() -> None:
 
     assert nums is not None
     assert sizes is not None
-    assert nums[0].sum == 360
+    assert nums[0].sum == 58 * 6  # its oldest sample is of second 62
     assert nums[0].tps == pytest.approx(6)
     assert sizes[0].avgpt == pytest.approx(600)
 
@@ -47,7 +47,7 @@ def test_the_broker_itself_is_counted_under_its_cluster() -> None:
     windows = stats_after(60, per_second=2).find(BROKER_PUT_NUMS, "local")
 
     assert windows is not None
-    assert windows[0].sum == 102  # up to the sample of second 51
+    assert windows[0].sum == 116  # its oldest sample is of second 2
 
 
 def test_the_first_messages_of_a_topic_count_at_once() -> None:
@@ -60,6 +60,18 @@ def test_the_first_messages_of_a_topic_count_at_once() -> None:
     assert nums is not None
     assert [window.sum for window in nums] == [5, 5, 5]
     assert nums[0].tps == pytest.approx(0.5)
+
+
+def test_no_sum_waits_for_the_next_sample_of_its_window() -> None:
+    stats = Stats("local", 0)
+    for second in (1, 2, 3):
+        stats.count_put("orders", 5, 500)
+        stats.step(second * 1_000)
+
+    nums = stats.find(TOPIC_PUT_NUMS, "orders")
+
+    assert nums is not None
+    assert [window.sum for window in nums] == [15, 15, 15]
 
 
 def test_what_was_never_counted_is_not_found() -> None:
