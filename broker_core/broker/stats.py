@@ -61,7 +61,7 @@ class Counter:
         self._latest = (now, self.sum, self.times)
 
     def windows(self) -> tuple[Window, Window, Window]:
-        """Return the last minute, hour and day, each up to the last step: nothing counted waits for a sample."""
+        """Return the last 50 to 60 s, 50 to 60 min and 23 to 24 h, each up to the last step."""
         minute, hour, day = (_between(samples[0], self._latest) if samples else _NOTHING for samples in self._samples)
         return minute, hour, day
 

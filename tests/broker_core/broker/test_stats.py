@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from broker_core.broker.stats import BROKER_PUT_NUMS, DAY_MS, GROUP_GET_NUMS, TOPIC_PUT_NUMS, TOPIC_PUT_SIZE, Stats
+from broker_core.broker.stats import (
+    BROKER_PUT_NUMS,
+    DAY_MS,
+    GROUP_GET_NUMS,
+    TOPIC_PUT_NUMS,
+    TOPIC_PUT_SIZE,
+    Counter,
+    Stats,
+)
 
 
 def stats_after(seconds: int, *, per_second: int) -> Stats:
@@ -72,6 +80,21 @@ def test_no_sum_waits_for_the_next_sample_of_its_window() -> None:
 
     assert nums is not None
     assert [window.sum for window in nums] == [15, 15, 15]
+
+
+def test_the_sums_are_those_of_50_to_60_seconds_50_to_60_minutes_and_23_to_24_hours() -> None:
+    counter, spans = Counter(), set()
+    for second in range(1, 26 * 3_600):
+        counter.sum = counter.times = second
+        counter.step(second * 1_000)
+        if second > 24 * 3_600:
+            spans.add(tuple(window.sum for window in counter.windows()))
+
+    minutes, hours, days = zip(*spans, strict=True)
+
+    assert (min(minutes), max(minutes)) == (50, 59)
+    assert (min(hours), max(hours)) == (50 * 60, 60 * 60 - 1)
+    assert (min(days), max(days)) == (23 * 3_600, 24 * 3_600 - 1)
 
 
 def test_what_was_never_counted_is_not_found() -> None:
