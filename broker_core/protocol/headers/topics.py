@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from broker_core.protocol.codes import RequestCode
 from broker_core.protocol.fields import I32, I64, request
+from broker_core.protocol.topics import TEMPLATE_TOPIC
 
 
 @request(RequestCode.UPDATE_AND_CREATE_TOPIC)
@@ -18,7 +19,7 @@ class CreateTopicRequest:
     write_queue_nums: I32
     perm: I32
     topic_filter_type: str = "SINGLE_TAG"
-    default_topic: str = "TBW102"
+    default_topic: str = TEMPLATE_TOPIC
     topic_sys_flag: I32 = 0
     order: bool = False
     attributes: str | None = None  # 5.x
