@@ -22,13 +22,14 @@ from broker_core.client.errors import (
     Unreachable,
 )
 from broker_core.client.packing import Packed, Packer
+from broker_core.client.retry import Backoff
 from broker_core.client.sending import Sending, SendResult, SendStatus, now_ms
 from broker_core.client.session import Session
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.message import Message
 
-_SAME_BROKER_DELAY_MS: Final = 200
+_SAME_BROKER_DELAY_S: Final = 0.2
 _MAX_IN_FLIGHT: Final = 256
 
 __all__ = ["Producer", "SendResult", "SendStatus"]
@@ -130,22 +131,28 @@ class Producer:
         deadline = time.monotonic() + timeout / 1000
         async with _within(deadline, packed.topic, timeout):
             await self._sending.get_picker(packed.topic)
-        return await self._sending.attempt(packed, queue, timeout_ms=max(1, _left_ms(deadline)))
+        left_ms = int((deadline - time.monotonic()) * 1000)
+        return await self._sending.attempt(packed, queue, timeout_ms=max(1, left_ms))
 
     async def _with_retries(self, packed: Packed, timeout_ms: int, is_repeatable: bool) -> SendResult:
         """Attempt 1 + retries times within one time limit; raise what the last attempt raised."""
-        deadline = time.monotonic() + timeout_ms / 1000
+        backoff = Backoff(
+            first_s=_SAME_BROKER_DELAY_S,
+            longest_s=_SAME_BROKER_DELAY_S,
+            attempts=1 + self.config.retries,
+            within_s=timeout_ms / 1000,
+        )
         tried = _Tried(self.config.retried_codes, is_repeatable)
-        for _ in range(1 + self.config.retries):
+        for pause_s in backoff:
             try:
-                async with _within(deadline, packed.topic, timeout_ms):
+                async with _within(backoff.deadline, packed.topic, timeout_ms):
                     queue = await self._sending.pick(packed.topic, last_broker=tried.broker_name)
             except ClientError as error:
                 # The route is gone since the last attempt, or nobody tells of it in time: that attempt is the news.
                 return tried.end(error)
-            if queue.broker_name == tried.broker_name:
-                await tried.pause()
-            left_ms = _left_ms(deadline)
+            if queue.broker_name == tried.broker_name and tried.may_recover:
+                await asyncio.sleep(pause_s)
+            left_ms = int(backoff.left_s * 1000)
             if left_ms <= 0:
                 break
             tried.broker_name = queue.broker_name
@@ -158,10 +165,6 @@ class Producer:
                 return result
             tried.result = result
         return tried.end(TimedOut(f"topic {packed.topic}", timeout_ms))
-
-
-def _left_ms(deadline: float) -> int:
-    return int((deadline - time.monotonic()) * 1000)
 
 
 @asynccontextmanager
@@ -196,10 +199,10 @@ class _Tried:
             self._raise(error)
         self.failure = error
 
-    async def pause(self) -> None:
-        """Wait before the broker that just failed is tried once more: it may be restarting, or busy."""
-        if isinstance(self.failure, (Unreachable, SendUncertain, BrokerBusy)):
-            await asyncio.sleep(_SAME_BROKER_DELAY_MS / 1000)
+    @property
+    def may_recover(self) -> bool:
+        """Whether the broker that failed last may only be restarting or busy, so that a pause helps."""
+        return isinstance(self.failure, (Unreachable, SendUncertain, BrokerBusy))
 
     def end(self, error: ClientError) -> SendResult:
         """Return the last result that was stored, if less safe than wished; else raise the last failure, or `error`."""
