@@ -1,4 +1,4 @@
-"""Messages in files, byte for byte as Apache RocketMQ 4.9 keeps them (store-format.md)."""
+"""Messages in files, byte for byte as Apache RocketMQ 4.9 keeps them (store/README.md)."""
 
 from broker_core.store.appender import PutResult, PutSeries
 from broker_core.store.config import StoreConfig

@@ -1,4 +1,4 @@
-"""The mark of an open store; found when opening, it tells of a bad stop (store-format.md 6.2)."""
+"""The mark of an open store; found when opening, it tells of a bad stop (store/README.md#abort)."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class PutResult(NamedTuple):
 
     @property
     def offset_id(self) -> str:
-        """The offset message id (remoting-protocol.md 4.7)."""
+        """The offset message id (store/README.md#hosts)."""
         return format_offset_id(self.store_host, self.log_offset)
 
     @property

@@ -1,4 +1,4 @@
-"""What was surely on the disk, told by store times (store-format.md 6.1).
+"""What was surely on the disk, told by store times (store/README.md#checkpoint).
 
 ::
 

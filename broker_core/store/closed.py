@@ -1,7 +1,7 @@
 """What a good stop left: where each queue ended, so that the next open need not look for it.
 
 It also tells of a queue that somebody removed meanwhile. Apache RocketMQ goes on behind the newest message that any
-queue knows, so a single queue that is gone stays gone there (store-format.md 5.1). The file counts only as long as
+queue knows, so a single queue that is gone stays gone there (store/README.md#dispatch). The file counts only as long as
 nobody else closed the store since: whoever does writes the checkpoint anew.
 """
 

@@ -1,4 +1,4 @@
-"""Many records as columns; the only module of the store that needs numpy (spark.md 2.1).
+"""Many records as columns; the only module of the store that needs numpy.
 
 ::
 
@@ -11,8 +11,8 @@ An array may be laid over the bytes so that its element `p` is what *begins at b
 all records it gathers one part of each in one loop. The 88 bytes in front of the body are copied once per record into
 one dense structured array, whose fields are then columns. Records with IPv6 hosts, whose later fields lie 12 bytes
 further for each such host, are brought into the same form first; their hosts are read from where they are
-(store-format.md 2.1, 2.5). Variable parts come as where they begin and how long they are, so that the caller copies
-only what it wants.
+(store/README.md#commit-log-record). Variable parts come as where they begin and how long they are, so that the caller
+copies only what it wants.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The commit log: the records of all topics in one stream of bytes (store-format.md 2).
+"""The commit log: the records of all topics in one stream of bytes (store/README.md#commit-log-record).
 
 ::
 

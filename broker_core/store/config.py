@@ -1,4 +1,4 @@
-"""How a store is laid out and limited; the names in brackets are RocketMQ's (store-format.md 14.1)."""
+"""How a store is laid out and limited; the names in brackets are RocketMQ's."""
 
 from __future__ import annotations
 

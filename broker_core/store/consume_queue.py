@@ -1,4 +1,4 @@
-"""One queue of one topic: a row of fixed units that say where its messages are (store-format.md 3).
+"""One queue of one topic: a row of fixed units that say where its messages are (store/README.md#consume-queue).
 
 A queue is derived from the commit log and can be made again from it.
 """
@@ -125,7 +125,7 @@ class ConsumeQueue:
     def _mend(self, units: bytes, first: int) -> None:
         """Put units that are there already once more where they name another record: a unit was damaged, not the log.
 
-        The tags code may differ: a put may have its own, and RocketMQ may keep it elsewhere (store-format.md 3.7).
+        The tags code may differ: a put may have its own, and RocketMQ may keep it elsewhere.
         """
         for at in range(0, len(units), UNIT_BYTES):
             unit = units[at : at + UNIT_BYTES]
@@ -190,7 +190,7 @@ class ConsumeQueue:
         """Find the end of the valid units without changing a file.
 
         After a clean stop (`trusted`) units are written without holes, so the end is searched for; otherwise the first
-        unit that was never written ends the queue (store-format.md 3.4).
+        unit that was never written ends the queue (store/README.md#consume-queue).
         """
         files = self._files.files
         kept = max(0, len(files) - 1) if trusted else 0
@@ -301,7 +301,7 @@ class ConsumeQueue:
         self.max_physical = log_end
 
     def truncate(self, log_end: int) -> None:
-        """Drop the units of records at or behind `log_end`, the end of the recovered log (store-format.md 3.5)."""
+        """Drop the units of records at or behind `log_end`, the end of the recovered log."""
         files = self._files
         while (last := files.last) and UNIT.unpack_from(last.view)[0] >= log_end:
             files.files.pop().delete()
@@ -314,7 +314,7 @@ class ConsumeQueue:
         self._take_measure()
 
     def correct_min(self, log_begin: int) -> None:
-        """Move the minimum to the first message that the log still holds, or behind the last (store-format.md 3.3)."""
+        """Move the minimum to the first message that the log still holds, or behind the last."""
         for file in self._files.files:
             begin, count = file.start // UNIT_BYTES, file.wrote // UNIT_BYTES
             position = max(0, self.min_offset - begin)

@@ -1,4 +1,4 @@
-"""Follows the commit log: puts each record into its consume queue and its keys into the index (store-format.md 5).
+"""Follows the commit log: puts each record into its queue and its keys into the index (store/README.md#dispatch).
 
 Records come in runs. A run is grouped by queue, so that a queue gets its units in one write, and the keys of the whole
 run go into the index together. Handing the same records in again changes nothing.
@@ -145,7 +145,7 @@ class Dispatcher:
         queue.append(pack_units(records), first=records[0][3], physical_end=records[-1][1] + records[-1][2])
 
     def _with_due(self, record: Followed) -> Followed:
-        """Return a record of the schedule topic with the time (ms) it is due as its tags code (store-format.md 3.1)."""
+        """Return a record of the schedule topic with the time (ms) it is due as its tags code."""
         queue, log_offset, size, offset, store_time, sys_flag, text, code = record
         level = value_after(_DELAY, names.PAIR_END + text)
         if code is None and level.isdecimal() and int(level):

@@ -1,4 +1,4 @@
-"""Reads the messages of one queue from a queue offset on, as raw records (store-format.md 9)."""
+"""Reads the messages of one queue from a queue offset on, as raw records (store/README.md#reading-a-queue)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One writer per folder: the lock that Apache RocketMQ takes too (store-format.md 1.7).
+"""One writer per folder: the lock that Apache RocketMQ takes too (store/README.md#lock).
 
 Taken before anything is read or changed; RocketMQ takes it only after its recovery. A POSIX record lock belongs to the
 whole process, so a second store of this process is kept out by a list of folders.

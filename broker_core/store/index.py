@@ -1,4 +1,4 @@
-"""The row of index files: keys go into the last, questions to those that touch their time (store-format.md 4.5)."""
+"""The row of index files: keys go into the last, questions to those that touch their time."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Index:
             file.is_synced = file.end_time <= finished_time
 
     def drop_unfinished(self, finished_time: int) -> None:
-        """Remove the files that were being filled when the store stopped badly (store-format.md 6.3).
+        """Remove the files that were being filled when the store stopped badly (store/README.md#recovery).
 
         A batch of keys may be torn in them; the records behind `finished_time` are indexed again.
         """

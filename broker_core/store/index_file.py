@@ -1,4 +1,4 @@
-"""One index file: where the messages with a given key are (store-format.md 4).
+"""One index file: where the messages with a given key are (store/README.md#index-file).
 
 ::
 
@@ -63,7 +63,7 @@ class IndexFile:
         self.count = max(count, 1)
         self.is_synced = False
         # A file that follows another ends after it, even if all its records were stored in that one's last millisecond:
-        # by its end time recovery tells whether a file was finished (store-format.md 6.3).
+        # by its end time recovery tells whether a file was finished (store/README.md#recovery).
         self._least_end = self.end_time + 1 if self.is_empty and self.end_time else 0
 
     @classmethod
@@ -109,7 +109,7 @@ class IndexFile:
         return self.count <= 1
 
     def ends(self) -> tuple[int, int, int, int]:
-        """Return the four header fields with which the next file begins (store-format.md 4.2)."""
+        """Return the four header fields with which the next file begins."""
         return self.end_time, self.end_time, self.end_log_offset, self.end_log_offset
 
     # -- writing ------------------------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ class IndexFile:
         _, newest, newest_time = KEY.unpack_from(keys, len(keys) - KEY.size)
         self._reserve(count)
         # The end time goes first: a batch that a crash tears then shows as newer than the checkpoint, and the file is
-        # made again (store-format.md 6.3).
+        # made again (store/README.md#recovery).
         self.end_time = max(newest_time, self.end_time, self._least_end, least_end)
         _END_TIME.pack_into(self._file.map, _END_TIME_AT, self.end_time)
         self.count, self._slots_used, self.begin_time, self.begin_log_offset = put_entries(
@@ -236,7 +236,7 @@ class IndexFile:
 
 
 def file_bytes(slots: int, entries: int) -> int:
-    """Return the length of an index file (store-format.md 4.1)."""
+    """Return the length of an index file."""
     return HEADER.size + slots * SLOT.size + entries * ENTRY.size
 
 
@@ -250,7 +250,7 @@ def _put_entries(
     begin_log_offset: int,
     keys: bytes,
 ) -> tuple[int, int, int, int]:
-    """Write entries from `number` on and have their slots point at them (store-format.md 4.4).
+    """Write entries from `number` on and have their slots point at them.
 
     `into` is the map of the whole file, which has room for them. Returns the header fields that follow from it: next
     number, slots in use, begin time (ms), begin log offset.

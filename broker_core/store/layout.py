@@ -1,4 +1,4 @@
-"""Names and places of all files of a store (store-format.md 1.1).
+"""Names and places of all files of a store (store/README.md#files).
 
 ::
 
@@ -91,7 +91,7 @@ def queue_folder(root: Path, topic: str, queue_id: int) -> Path:
 
 
 def is_topic(name: str) -> bool:
-    """Say whether a message may be put to a topic of this name (remoting-protocol.md 7.4)."""
+    """Say whether a message may be put to a topic of this name (store/README.md#commit-log-record)."""
     return _TOPIC.fullmatch(name) is not None
 
 

@@ -143,7 +143,7 @@ class MappedFile:
     def cut(self, wrote: int) -> None:
         """Take everything behind the first `wrote` bytes for unwritten, and overwrite it with zeros.
 
-        Old bytes that stayed could pass for records after the next crash (store-format.md 6.4).
+        Old bytes that stayed could pass for records after the next crash (store/README.md#recovery).
         """
         self.wrote = self.reserved = wrote
         for begin, end in self._written_spans(wrote):

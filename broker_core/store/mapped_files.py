@@ -1,4 +1,4 @@
-"""A row of equally long files that together hold one stream of bytes (store-format.md 1.2).
+"""A row of equally long files that together hold one stream of bytes (store/README.md#rows-of-files).
 
 The first file need not start at 0, since old files are dropped; each next one starts where the one before ends. Only
 the last is written to.

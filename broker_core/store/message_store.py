@@ -191,7 +191,7 @@ class MessageStore(Reading):
         """Append the messages of a batch's body to one queue, all or none, with consecutive offsets and in one segment.
 
         `common` is property text that all of them get behind their own; it must not end with a zero character. Raises
-        what `put` raises, MalformedBatch, and MessageIllegal for transaction messages (store-format.md 2.10).
+        what `put` raises, MalformedBatch, and MessageIllegal for transaction messages (store/README.md#batches).
         """
         origin = (born_timestamp, encode_host(*born_host), now, encode_host(*store_host), reconsume_times, 0)
         queue = self._by_key.get((topic, queue_id)) or self._make_queue(topic, queue_id)

@@ -1,4 +1,4 @@
-"""All consume queues of a store, and so the table of next queue offsets too (store-format.md 6.6)."""
+"""All consume queues of a store, and so the table of next queue offsets too."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Queues:
                 self._resumed.add(queue)
 
     def recover(self, log: CommitLog, *, trusted: bool) -> int | None:
-        """Find the end of each queue that was not resumed (store-format.md 3.4).
+        """Find the end of each queue that was not resumed.
 
         Returns the log offset from which on records must be dispatched again because units are damaged, if any are.
         """

@@ -1,4 +1,4 @@
-"""Opening a store after a good or a bad stop (store-format.md 6.3 to 6.7).
+"""Opening a store after a good or a bad stop (store/README.md#recovery).
 
 ::
 

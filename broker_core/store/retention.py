@@ -1,4 +1,4 @@
-"""What leaves the store: old segments, and the units and keys that pointed into them (store-format.md 8).
+"""Removes old segments, and the units and keys that pointed into them (store/README.md#retention-and-a-full-disk).
 
 ::
 

@@ -1,4 +1,4 @@
-"""Finds messages by key, and tells how sure the answer is (store-format.md 4.7).
+"""Finds messages by key, and tells how sure the answer is (store/README.md#search-by-key).
 
 An index file knows hashes only, so every candidate is compared with its record. All files that touch the time range are
 walked to the end of the chain: "nothing found" is a statement about all messages the store still holds, unless

@@ -2,7 +2,7 @@
 
 A consume queue says where the record of a message is and how long; the record says whose it is, where it stands, and
 what its body's checksum is. Where the two disagree, or the body does not have its checksum, the message is damaged: it
-is named and left out, and those around it are not touched (store-format.md 2.1, 2.3, 3.1).
+is named and left out, and those around it are not touched (store/README.md#commit-log-record).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Finds the place of a time in a queue, in two ways.
 
 `nearest` answers clients as Apache RocketMQ 4.9 does: the message stored nearest to the time, so a time after
-everything leads to the last message and not behind it (store-format.md 3.6). `lower_bound` is the exact one: the first
-message stored at the time or later. RocketMQ picks the file by its time of modification, which a copy loses; here the
-store time of its last message decides.
+everything leads to the last message and not behind it (store/README.md#search-by-time). `lower_bound` is the exact
+one: the first message stored at the time or later. RocketMQ picks the file by its time of modification, which a copy
+loses; here the store time of its last message decides.
 
 Both lean on store times that do not fall along a queue, which holds as long as nobody sets the clock back.
 """

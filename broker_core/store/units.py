@@ -1,4 +1,4 @@
-"""The units of one file of a consume queue: what one is, and where those that were written end (store-format.md 3.1).
+"""The units of one file of a consume queue: what one is, and where the last one ends (store/README.md#consume-queue).
 
 ::
 

@@ -1,4 +1,4 @@
-"""Queues and index beside a prediction made record by record, straight from the text of store-format.md 3 and 4."""
+"""Queues and index beside a prediction made record by record, straight from the formats (store/README.md)."""
 
 from __future__ import annotations
 

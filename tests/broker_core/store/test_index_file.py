@@ -26,7 +26,7 @@ def found(file: IndexFile, hashed: int) -> list[int]:
 
 
 def test_the_worked_example_at_full_size_comes_out_byte_for_byte(tmp_path: Path) -> None:
-    # Given the two records of store-format.md 4.4
+    # Given the two records of store/README.md#what-is-indexed
     file = made(tmp_path, slots=5_000_000, entries=20_000_000)
     keys = ["0A000001000018B4AAC2000000000000", "K1", "K2"]
     file.put(packed([(key_hash(f"TopicTest#{key}"), 0, T0) for key in keys]))

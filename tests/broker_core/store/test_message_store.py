@@ -19,7 +19,7 @@ from broker_core.store import Arrived, GetStatus, MessageStore, PutResult, Store
 from broker_core.store.errors import FlushFailed, MessageIllegal, StoreClosed, StoreFull, StoreLocked
 from tests.support.stores import BROKER, NOW, PRODUCER, bodies, fill, opened, put, put_batch, queue_file, segment, small
 
-# store-format.md 2.11
+# store/README.md#worked-record
 WORKED_RECORD = bytes.fromhex(
     "000000b0daa320a769c865ed0000000000000000000000000000000000000000000000000000000000000"
     "18bcfe568000a000001000013880000018bcfe568050a00000200002a9f0000000000000000000000000"
@@ -59,7 +59,7 @@ def test_the_worked_record_and_its_unit_come_out_byte_for_byte(tmp_path: Path) -
 
 
 def test_a_delayed_message_keeps_its_time_of_delivery_in_the_queue(tmp_path: Path) -> None:
-    # store-format.md 3.1: level 3 is 10 s, stored at 1700000002500
+    # Level 3 is 10 s, the message is stored at 1700000002500: see store/README.md#delayed-messages
     with opened(tmp_path) as store:
         put_worked_record(store)
         put(store, b"x" * 16, topic="SCHEDULE_TOPIC_XXXX", queue_id=2, now=1_700_000_002_500, properties={"DELAY": "3"})

@@ -31,7 +31,7 @@ from tests.support.stores import opened, put, small
 def test_times_lead_to_the_offsets_of_the_reference(
     tmp_path: Path, timestamp: int, nearest: int, at_or_after: int
 ) -> None:
-    # store-format.md 3.6
+    # store/README.md#search-by-time
     with opened(tmp_path) as store:
         for now in (5, 4000, 5000, 6700):
             put(store, now=now)
