@@ -33,7 +33,7 @@ from gateway.data.stream import Socket, converse
 from gateway.data.stream_consume import Consuming
 from gateway.data.stream_produce import Producing
 from gateway.health import BEATS, Check, Health, NotUp, beat_check
-from gateway.limits import Limits, Rate
+from gateway.limits import GatewayLimits, Rate
 from gateway.live.routing import SOCKETS as LIVE_SOCKETS
 from gateway.live.routing import router as live
 from gateway.pages import PAGES, Pages
@@ -187,12 +187,12 @@ class Gateway:
             await converse(socket, Producing(socket) if path.endswith("/produce") else Consuming(socket))
 
 
-def _limits() -> Limits:
+def _limits() -> GatewayLimits:
     """Return the limits, with the rates and caps that the environment sets (for each process and caller)."""
-    usual = Limits()
+    usual = GatewayLimits()
     produce = env.number("GANTRY_RATE_PRODUCE", int(usual.produce.per_second), low=1, high=_MOST)
     consume = env.number("GANTRY_RATE_CONSUME", int(usual.consume.per_second), low=1, high=_MOST)
-    return Limits(
+    return GatewayLimits(
         produce=Rate("produce", produce, 2 * produce),
         consume=Rate("consume", consume, 2 * consume),
         arrivals=replace(

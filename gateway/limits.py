@@ -51,7 +51,7 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class GatewayLimits:
     """All limits of a gateway process."""
 
     sizes: Sizes = field(default_factory=Sizes)
@@ -126,7 +126,7 @@ class RateLimiter:
 
 
 @dataclass(slots=True)
-class _Leases:
+class _LeaseEnds:
     """Leases and when each is over; `soonest` is the first moment at which forgetting can find one."""
 
     until: dict[str, float] = field(default_factory=dict)
@@ -141,9 +141,9 @@ class _Leases:
 class LeasesOut:
     """The leases that this process gave out and that are neither settled nor over, by group and by caller."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: GatewayLimits) -> None:
         self._limits = limits
-        self._by_key: dict[str, _Leases] = {}
+        self._by_key: dict[str, _LeaseEnds] = {}
         self._asked = 0
 
     def room(self, *, group: str, caller: str, wanted: int, now: float) -> int:
@@ -162,7 +162,7 @@ class LeasesOut:
     def add(self, lease: str, *, group: str, caller: str, expires_at: float) -> None:
         """Count a lease, named by what identifies it, until `expires_at` (s, same clock as `now`)."""
         for key in (group, caller):
-            leases = self._by_key.setdefault(key, _Leases())
+            leases = self._by_key.setdefault(key, _LeaseEnds())
             leases.until[lease] = expires_at
             leases.soonest = min(leases.soonest, expires_at)
 

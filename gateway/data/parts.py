@@ -16,7 +16,7 @@ from gateway.data.consumers import Caller, LeaseConsumers
 from gateway.data.notes import FirstUses, KnownGroups, Note
 from gateway.data.receipts import Receipts
 from gateway.data.routing import Route
-from gateway.limits import LeasesOut, Limits, RateLimiter
+from gateway.limits import LeasesOut, GatewayLimits, RateLimiter
 from gateway.metrics import Metrics
 from gateway.problems import FORBIDDEN, HOST_NOT_SERVED, ProblemError
 
@@ -83,7 +83,7 @@ class Parts:
     """Whether requests to this host name are answered; no foreign page may lead its own name here."""
     client_address: Callable[[str, str], str] = lambda address, _: address
     """Address of the client, of that of the connection and what ``X-Forwarded-For`` says."""
-    limits: Limits = field(default_factory=Limits)
+    limits: GatewayLimits = field(default_factory=GatewayLimits)
     metrics: Metrics = field(default_factory=Metrics)
     draining: asyncio.Event = field(default_factory=asyncio.Event)
     watched: dict[str, Callable[[], None]] = field(default_factory=dict)

@@ -21,7 +21,7 @@ from gateway.data.routing import find_route
 from gateway.data.stream import Socket, converse
 from gateway.data.stream_consume import Consuming
 from gateway.data.stream_produce import Producing
-from gateway.limits import Limits
+from gateway.limits import GatewayLimits
 from gateway.problems import ProblemError
 from gateway.sockets import refuse
 from gateway.up.checks import free_port
@@ -42,7 +42,7 @@ async def find_token(text: str) -> Principal | None:
     return CAST.get(text)
 
 
-def make_parts(name_server: str, redis_url: str, *, limits: Limits | None = None) -> Parts:
+def make_parts(name_server: str, redis_url: str, *, limits: GatewayLimits | None = None) -> Parts:
     """Return the parts of a data plane for the cluster `local` at a name server."""
 
     async def find_cluster(name: str) -> ClusterAddress | None:
@@ -53,7 +53,7 @@ def make_parts(name_server: str, redis_url: str, *, limits: Limits | None = None
         auth=Authenticator(find_token, allowed_origin=lambda _: True),
         receipts=Receipts(derive_key("test")),
         redis=redis.asyncio.Redis.from_url(redis_url),
-        limits=limits or Limits(),
+        limits=limits or GatewayLimits(),
     )
 
 

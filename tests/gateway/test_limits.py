@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.limits import LeasesOut, Limits, Rate, RateLimiter, check_body_size
+from gateway.limits import LeasesOut, GatewayLimits, Rate, RateLimiter, check_body_size
 from gateway.problems import BODY_TOO_LARGE, RATE_LIMITED, TOO_MANY_IN_FLIGHT, ProblemError
 
 TEN = Rate("produce", per_second=10, burst=20)
@@ -71,7 +71,7 @@ def test_over_any_time_no_more_passes_than_burst_and_rate_allow(steps: list[tupl
 
 
 def leases(**limits: int) -> LeasesOut:
-    return LeasesOut(Limits(**limits))  # type: ignore[arg-type]
+    return LeasesOut(GatewayLimits(**limits))  # type: ignore[arg-type]
 
 
 def test_the_room_is_what_group_and_caller_have_left() -> None:
