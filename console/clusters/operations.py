@@ -22,12 +22,12 @@ from console.audit.record import Actor, record
 from console.clusters import memory
 from console.clusters.connections import ask
 from console.clusters.memory import remembered
-from console.clusters.outcomes import Outcome, Told, unlisted
+from console.clusters.outcomes import BrokerOutcome, Told, unlisted
 from console.clusters.reasons import reason_of
 from console.errors import AlreadyExists
 
 C = TypeVar("C")
-Outcomes = tuple[Outcome, ...]
+Outcomes = tuple[BrokerOutcome, ...]
 
 
 def create_topic(by: Actor, cluster: str, name: str, settings: Mapping[str, Any]) -> Outcomes:

@@ -14,7 +14,7 @@ from console.clusters.reasons import reason_of
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class BrokerOutcome:
     """Whether one broker is as it was asked to be, and why not."""
 
     broker: str
@@ -38,7 +38,7 @@ class Told:
     missing: Iterable[RememberedBroker] = ()
     """Known brokers that it is for, and that no name server lists."""
 
-    def outcomes(self) -> tuple[Outcome, ...]:
+    def outcomes(self) -> tuple[BrokerOutcome, ...]:
         """Return one outcome for each broker, by name; raise the first failure when none of them did it.
 
         A name server that failed is named by its address; one that did it is no broker.
@@ -50,7 +50,9 @@ class Told:
         }
         if not done:
             self._raise(lacking)
-        found = [Outcome(name, True) for name in done] + [Outcome(name, False, why) for name, why in lacking.items()]
+        found = [BrokerOutcome(name, True) for name in done] + [
+            BrokerOutcome(name, False, why) for name, why in lacking.items()
+        ]
         return tuple(sorted(found, key=lambda outcome: outcome.broker))
 
     def _reason(self, error: GantryError) -> str:

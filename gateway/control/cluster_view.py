@@ -17,7 +17,7 @@ from console.accounts.permissions import allows, needs
 from console.accounts.rights import ANYTHING, EVERYTHING, Unnamed
 from console.api_view import ApiView
 from console.clusters.connections import ask
-from console.clusters.outcomes import Outcome
+from console.clusters.outcomes import BrokerOutcome
 from console.clusters.services import require
 from console.lag.history import RANGES
 
@@ -75,14 +75,14 @@ class TopicInQueryView(ClusterScopedView):
         return self.request.query_params.get("topic", "").strip() or ANYTHING
 
 
-def told(answer: Response, outcomes: Sequence[Outcome], *, status: int = 200) -> Response:
+def told(answer: Response, outcomes: Sequence[BrokerOutcome], *, status: int = 200) -> Response:
     """Return the answer to a change with what each broker made of it: `status` when all did it, 207 when some did."""
     answer.data = {**answer.data, "brokers": [outcome.shown() for outcome in outcomes]}
     answer.status_code = status if all(outcome.done for outcome in outcomes) else 207
     return answer
 
 
-def deleted(name: str, outcomes: Sequence[Outcome]) -> Response:
+def deleted(name: str, outcomes: Sequence[BrokerOutcome]) -> Response:
     """Return the answer to a deletion: nothing when all brokers did it, what each did when some lack."""
     if all(outcome.done for outcome in outcomes):
         return Response(status=204)

@@ -16,7 +16,7 @@ from gateway.data.consumers import Caller, LeaseConsumers
 from gateway.data.notes import FirstUses, KnownGroups, Note
 from gateway.data.receipts import Receipts
 from gateway.data.routing import Route
-from gateway.limits import LeasesOut, GatewayLimits, RateLimiter
+from gateway.limits import GatewayLimits, LeasesOut, RateLimiter
 from gateway.metrics import Metrics
 from gateway.problems import FORBIDDEN, HOST_NOT_SERVED, ProblemError
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.limits import LeasesOut, GatewayLimits, Rate, RateLimiter, check_body_size
+from gateway.limits import GatewayLimits, LeasesOut, Rate, RateLimiter, check_body_size
 from gateway.problems import BODY_TOO_LARGE, RATE_LIMITED, TOO_MANY_IN_FLIGHT, ProblemError
 
 TEN = Rate("produce", per_second=10, burst=20)
