@@ -10,7 +10,7 @@ from broker_core.client.admin.groups import Group, GroupConnections, GroupStats
 from broker_core.protocol.bodies import MessageModel, MessageQueue, OffsetWrapper, SubscriptionGroupConfig
 from console.lag.lease_consumers import LeaseConsumer
 from console.lag.rates import WINDOW_MS, Rates
-from console.lag.reading import Missing, Reading
+from console.lag.reading import LagReading, Missing
 from console.lag.trends import Trend
 from console.lag.watching import BrokerFacts
 from console.live import rfc3339
@@ -50,7 +50,7 @@ class GroupStates:
         """Return the last known figures of each group."""
         return self._last
 
-    def see(self, reading: Reading) -> None:
+    def see(self, reading: LagReading) -> None:
         """Take in what the brokers said since the last reading."""
         read_at = {name: facts.at for name, facts in reading.facts.items()}
         if read_at == self._read_at:
@@ -73,7 +73,7 @@ class GroupStates:
         self.untimed &= reading.groups.keys()
         self._read_at = read_at
 
-    def of(self, reading: Reading, group: Group) -> dict[str, Any]:
+    def of(self, reading: LagReading, group: Group) -> dict[str, Any]:
         """Return the state of one group."""
         parts = [(facts, stats) for facts in reading.facts.values() if (stats := facts.stats.get(group.name))]
         offsets = dict(sorted((queue, offset) for _, stats in parts for queue, offset in stats.queues.items()))
@@ -135,7 +135,7 @@ class GroupStates:
         return trend
 
 
-def _lease_consumers(reading: Reading, group: str) -> list[LeaseConsumer] | None:
+def _lease_consumers(reading: LagReading, group: str) -> list[LeaseConsumer] | None:
     return None if reading.lease_consumers is None else list(reading.lease_consumers.get(group, ()))
 
 
@@ -162,7 +162,9 @@ def missing_of(missing: Iterable[Missing]) -> list[dict[str, Any]]:
     ]
 
 
-def _why_unknown(reading: Reading, missing: list[Missing], parts: list[tuple[BrokerFacts, GroupStats]]) -> str | None:
+def _why_unknown(
+    reading: LagReading, missing: list[Missing], parts: list[tuple[BrokerFacts, GroupStats]]
+) -> str | None:
     """Return why the lag is not known, None when it is."""
     if missing:
         return missing[0].reason
@@ -171,7 +173,7 @@ def _why_unknown(reading: Reading, missing: list[Missing], parts: list[tuple[Bro
     return None if parts else "its lag has not been read yet"
 
 
-def _lateness(reading: Reading, group: str, parts: list[tuple[BrokerFacts, GroupStats]]) -> _Lateness:
+def _lateness(reading: LagReading, group: str, parts: list[tuple[BrokerFacts, GroupStats]]) -> _Lateness:
     """Return the age of the oldest message that waits, over the queues whose brokers can say."""
     ages: list[int] = []
     measured_at, is_known = reading.at, True
@@ -192,7 +194,7 @@ def _lateness(reading: Reading, group: str, parts: list[tuple[BrokerFacts, Group
 
 
 def _queues(
-    reading: Reading, group: str, parts: list[tuple[BrokerFacts, GroupStats]], owners: Mapping[MessageQueue, str]
+    reading: LagReading, group: str, parts: list[tuple[BrokerFacts, GroupStats]], owners: Mapping[MessageQueue, str]
 ) -> list[dict[str, Any]]:
     rows = [
         _queue(reading.at, facts, group, queue, offset, owners.get(queue))

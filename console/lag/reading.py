@@ -71,7 +71,7 @@ class Missing:
 
 
 @dataclass(slots=True)
-class Reading:
+class LagReading:
     """What is known of a cluster at `at` (ms)."""
 
     at: int = 0
@@ -134,7 +134,7 @@ class Reader:
         self._owners = OwnersWatch(admin)
         self._names: tuple[object, dict[str, Topic], dict[str, Group]] = (None, {}, {})
 
-    async def step(self, now: int, looked: Looked = NOBODY) -> Reading:
+    async def step(self, now: int, looked: Looked = NOBODY) -> LagReading:
         """Return the reading at `now` (ms). Never raises for a cluster that does not answer: the reading says so."""
         is_first = self._recalled_at is None
         await self._recall(now)
@@ -212,9 +212,9 @@ class Reader:
 
     # What they said
 
-    def _compose(self, now: int) -> Reading:
+    def _compose(self, now: int) -> LagReading:
         listed = {broker.name for broker in self._listed or ()}
-        reading = Reading(
+        reading = LagReading(
             at=now,
             brokers=sorted(self._watches, key=lambda broker: (broker.name, broker.broker_id)),
             owners=self._owners.owners,
@@ -245,7 +245,7 @@ class Reader:
         ]
 
     def _names_of(
-        self, answering: Mapping[str, BrokerWatch], reading: Reading
+        self, answering: Mapping[str, BrokerWatch], reading: LagReading
     ) -> tuple[dict[str, Topic], dict[str, Group]]:
         """Return all topics and groups; made anew only when a list or who answers has changed."""
         version = (
@@ -264,7 +264,7 @@ class Reader:
 
     # What is to be remembered
 
-    def _write_down(self, now: int, reading: Reading) -> None:
+    def _write_down(self, now: int, reading: LagReading) -> None:
         if self._keeping is not None and not self._keeping.done():
             return
         at = datetime.fromtimestamp(now / 1000, UTC)
@@ -275,7 +275,7 @@ class Reader:
         if sightings:
             self._keeping = asyncio.create_task(self._keep(sightings, at), name="memory of brokers")
 
-    def _sighting(self, name: str, now: int, reading: Reading) -> Sighting | None:
+    def _sighting(self, name: str, now: int, reading: LagReading) -> Sighting | None:
         """Return what there is to write down of a listed broker; None while nothing of it is news."""
         watch = next((w for b, w in self._watches.items() if b.name == name and b.is_master), None)
         answers = watch is not None and name in reading.facts
@@ -331,7 +331,7 @@ def _missing(
     return Missing(name, watch.broker.addr, reasons[watch.broker.addr], since, topics, groups)
 
 
-def _topics(reading: Reading, own: Collection[str]) -> dict[str, Topic]:
+def _topics(reading: LagReading, own: Collection[str]) -> dict[str, Topic]:
     configs: dict[str, dict[str, TopicConfig]] = {}
     for name, facts in reading.facts.items():
         for topic, config in facts.topics.items():
@@ -343,7 +343,7 @@ def _topics(reading: Reading, own: Collection[str]) -> dict[str, Topic]:
     return {topic: Topic(topic, kind_of(topic, names), by_broker) for topic, by_broker in sorted(configs.items())}
 
 
-def _groups(reading: Reading) -> dict[str, Group]:
+def _groups(reading: LagReading) -> dict[str, Group]:
     configs: dict[str, dict[str, SubscriptionGroupConfig]] = {}
     topics: dict[str, set[str]] = {}
     for facts in reading.facts.values():

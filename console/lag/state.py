@@ -11,7 +11,7 @@ from broker_core.client.admin.clusters import BrokerAddress
 from broker_core.client.admin.topics import Topic, TopicKind
 from console.lag.group_state import GroupStates, missing_of, summary
 from console.lag.rates import Rates
-from console.lag.reading import Reading
+from console.lag.reading import LagReading
 from console.live import rfc3339
 
 WORST_GROUPS: Final = 5
@@ -63,7 +63,7 @@ class StateBuilder:
             "groups": self._groups.last_known(),
         }
 
-    def step(self, reading: Reading) -> ClusterState:
+    def step(self, reading: LagReading) -> ClusterState:
         """Return the state that `reading` shows."""
         self._groups.see(reading)
         self._see(reading)
@@ -73,7 +73,7 @@ class StateBuilder:
         topics = {name: self._topic(reading, topic, lags.get(name, [])) for name, topic in reading.topics.items()}
         return ClusterState(self._overview(reading, groups, topics), groups, topics)
 
-    def _see(self, reading: Reading) -> None:
+    def _see(self, reading: LagReading) -> None:
         for broker, facts in reading.facts.items():
             for topic, at in facts.ends_at.items():
                 if self._topic_seen.get((broker, topic)) != at:
@@ -92,7 +92,7 @@ class StateBuilder:
 
     # One topic
 
-    def _topic(self, reading: Reading, topic: Topic, lags: list[int | None]) -> dict[str, Any]:
+    def _topic(self, reading: LagReading, topic: Topic, lags: list[int | None]) -> dict[str, Any]:
         name = topic.name
         missing = [each for each in reading.missing if each.holds_topic(name)]
         facts = [facts for broker in topic.configs if (facts := reading.facts.get(broker)) is not None]
@@ -120,7 +120,7 @@ class StateBuilder:
     # The cluster
 
     def _overview(
-        self, reading: Reading, groups: dict[str, dict[str, Any]], topics: dict[str, dict[str, Any]]
+        self, reading: LagReading, groups: dict[str, dict[str, Any]], topics: dict[str, dict[str, Any]]
     ) -> dict[str, Any]:
         brokers = [self._broker(reading, broker) for broker in reading.brokers]
         rows = {broker["name"] for broker in brokers}
@@ -170,7 +170,7 @@ class StateBuilder:
             shown["last_known"] = self._last_overview
         return shown
 
-    def _broker(self, reading: Reading, broker: BrokerAddress) -> dict[str, Any]:
+    def _broker(self, reading: LagReading, broker: BrokerAddress) -> dict[str, Any]:
         runtime = reading.runtimes.get(broker.addr)
         if runtime is None:
             return _unlisted(broker.name, broker.addr, reading.reasons[broker.addr], broker.broker_id)
@@ -214,13 +214,13 @@ def _unlisted(name: str, address: str, reason: str, broker_id: int = 0) -> dict[
     }
 
 
-def _why_unknown(reading: Reading) -> str | None:
+def _why_unknown(reading: LagReading) -> str | None:
     if reading.missing:
         return reading.missing[0].reason
     return reading.nothing_known
 
 
-def _dead_letters(reading: Reading, topics: Mapping[str, dict[str, Any]]) -> list[int] | None:
+def _dead_letters(reading: LagReading, topics: Mapping[str, dict[str, Any]]) -> list[int] | None:
     """Return how many messages each dead letter topic holds; None when one of them was not counted."""
     names = [name for name, topic in reading.topics.items() if topic.kind is TopicKind.DEAD_LETTER]
     counted = [count for name in names if (count := topics[name]["messages"]) is not None]

@@ -12,7 +12,7 @@ from django.utils import timezone
 from console import live
 from console.clusters import services
 from console.clusters.models import Cluster
-from console.lag.reading import Reading
+from console.lag.reading import LagReading
 from console.lag.state import StateBuilder
 from tests.support.cast import BY, Cast
 
@@ -30,11 +30,11 @@ def test_a_cluster_that_cannot_be_reached_says_why(cast: Cast) -> None:
     )
     reason = "name server 127.0.0.1:1 refused the connection"
     now = time.time_ns() // 1_000_000
-    live.publish_sync(live.overview(name), StateBuilder().step(Reading(now, name_server_reason=reason)).overview)
+    live.publish_sync(live.overview(name), StateBuilder().step(LagReading(now, name_server_reason=reason)).overview)
     assert (told(cast, name)["reachable"], told(cast, name)["reason"]) == (False, reason)
-    live.publish_sync(live.overview(name), StateBuilder().step(Reading(now)).overview)
+    live.publish_sync(live.overview(name), StateBuilder().step(LagReading(now)).overview)
     assert told(cast, name)["reason"] == "the name server lists no broker"
     Cluster.objects.filter(name=name).update(created_at=timezone.now() - timedelta(minutes=1))
-    old = StateBuilder().step(Reading(now - 50_000, name_server_reason=reason)).overview
+    old = StateBuilder().step(LagReading(now - 50_000, name_server_reason=reason)).overview
     live.publish_sync(live.overview(name), old)
     assert told(cast, name)["reason"] == "it was not sampled in the last seconds"

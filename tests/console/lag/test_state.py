@@ -15,7 +15,7 @@ from broker_core.protocol.bodies.groups import Connection
 from console.clusters.memory import QueueCounts
 from console.lag.group_state import summary
 from console.lag.lease_consumers import LeaseConsumer
-from console.lag.reading import Missing, Reading
+from console.lag.reading import LagReading, Missing
 from console.lag.state import OVERVIEW_FIGURES, ClusterState, StateBuilder
 from console.lag.watching import BrokerFacts, Delay
 
@@ -38,7 +38,7 @@ def facts(at: int = AT, groups: dict[str, GroupStats] | None = None, **parts: An
 
 def reading(
     at: int = AT, *, groups: dict[str, GroupStats] | None = None, table: dict[str, str] | None = None, **parts: Any
-) -> Reading:
+) -> LagReading:
     """Return a reading of a cluster with one broker that answers, and some groups."""
     names_of_reading = ("missing", "topics", "owners", "brokers")
     of_reading: dict[str, Any] = {name: parts.pop(name) for name in names_of_reading if name in parts}
@@ -53,7 +53,7 @@ def reading(
         "groups": {name: Group(name) for name in names},
         **of_reading,
     }
-    return Reading(**whole)
+    return LagReading(**whole)
 
 
 def behind(stored: int, consumed: int) -> GroupStats:
@@ -69,7 +69,7 @@ def ends(name: str, end: int) -> dict[str, Any]:
     return {"ends": {name: {queue(0, name): TopicOffset(0, end, AT)}}, "ends_at": {name: AT}}
 
 
-def state(*readings: Reading) -> ClusterState:
+def state(*readings: LagReading) -> ClusterState:
     builder = StateBuilder()
     for each in readings:
         last = builder.step(each)
@@ -141,10 +141,10 @@ def test_of_a_broker_that_never_said_what_it_holds_everything_is_unknown() -> No
 
 
 def test_without_a_broker_nothing_is_known() -> None:
-    empty = Reading(at=AT)
+    empty = LagReading(at=AT)
     assert {name for name in OVERVIEW_FIGURES if state(empty).overview[name] is not None} == set()
     assert state(empty).overview["unknown_reason"] == "the name server lists no broker"
-    away = Reading(at=AT, name_server_reason="name server a:1 refused the connection")
+    away = LagReading(at=AT, name_server_reason="name server a:1 refused the connection")
     assert state(away).overview["unknown_reason"] == "name server a:1 refused the connection"
 
 
@@ -301,7 +301,7 @@ def test_the_worst_groups_come_first_the_unknown_before_all() -> None:
 
 
 def test_a_broker_that_restarted_has_no_rate_until_it_counted_anew() -> None:
-    def at(second: int, total: int) -> Reading:
+    def at(second: int, total: int) -> LagReading:
         return reading(AT + second * 1_000, table={"msgPutTotalTodayNow": str(total)})
 
     assert state(at(0, 100), at(10, 200)).overview["in_rate"] == 10
@@ -310,7 +310,7 @@ def test_a_broker_that_restarted_has_no_rate_until_it_counted_anew() -> None:
 
 
 def test_the_days_to_a_full_disk_follow_the_last_hours() -> None:
-    def at(minute: int, ratio: float) -> Reading:
+    def at(minute: int, ratio: float) -> LagReading:
         return reading(AT + minute * 60_000, table={"commitLogDiskRatio": str(ratio)})
 
     # Half of the disk fills by a hundredth an hour
