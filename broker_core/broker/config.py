@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from broker_core.broker.limits import Limits
+from broker_core.broker.limits import BrokerLimits
 from broker_core.protocol.codes import PERM_READ, PERM_WRITE
 from broker_core.store.config import StoreConfig
 
@@ -78,7 +78,7 @@ class BrokerConfig:
     identity: Identity = field(default_factory=Identity)
     topics: TopicDefaults = field(default_factory=TopicDefaults)
     periods: Periods = field(default_factory=Periods)
-    limits: Limits = field(default_factory=Limits)
+    limits: BrokerLimits = field(default_factory=BrokerLimits)
     pulls: Pulls = field(default_factory=Pulls)
     permission: int = PERM_READ | PERM_WRITE  # brokerPermission
     rejects_transactions: bool = True  # rejectTransactionMessage: this broker takes none yet

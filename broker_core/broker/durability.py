@@ -26,7 +26,7 @@ from functools import partial
 from typing import Final, Protocol
 
 from broker_core.broker.disk import Disk
-from broker_core.broker.limits import Limits
+from broker_core.broker.limits import BrokerLimits
 from broker_core.errors import GantryError
 from broker_core.logs import get_logger
 
@@ -83,7 +83,7 @@ class _Waiter:
 class GroupCommit:
     """The flushes of one store, and who waits for them. Belongs to one event loop."""
 
-    def __init__(self, store: Flushes, disk: Disk, *, limits: Limits, timeout_ms: int) -> None:
+    def __init__(self, store: Flushes, disk: Disk, *, limits: BrokerLimits, timeout_ms: int) -> None:
         self._store = store
         self._disk = disk
         self._limits = limits

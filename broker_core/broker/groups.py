@@ -13,7 +13,7 @@ import orjson
 from broker_core.broker.config import TopicDefaults
 from broker_core.broker.errors import BadConfigFile, GroupNotFound, GroupPaused
 from broker_core.broker.json_file import JsonFile
-from broker_core.broker.limits import Limits
+from broker_core.broker.limits import BrokerLimits
 from broker_core.protocol.bodies import coder
 from broker_core.protocol.bodies.groups import SubscriptionGroupConfig, SubscriptionGroupWrapper
 from broker_core.protocol.bodies.topics import DataVersion
@@ -36,7 +36,7 @@ BUILT_IN: Final = (
 class Groups:
     """Every consumer group of this broker by name."""
 
-    def __init__(self, file: JsonFile, *, defaults: TopicDefaults, limits: Limits) -> None:
+    def __init__(self, file: JsonFile, *, defaults: TopicDefaults, limits: BrokerLimits) -> None:
         self._file = file
         self.auto_create = defaults.auto_create_groups
         self._limits = limits

@@ -67,7 +67,7 @@ _REFUSALS: Final[dict[str, type[LimitReached]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class BrokerLimits:
     """The values; sizes in bytes, all others are counts."""
 
     connections: int = 10_000

@@ -12,7 +12,7 @@ import orjson
 
 from broker_core.broker.errors import BadConfigFile
 from broker_core.broker.json_file import JsonFile
-from broker_core.broker.limits import Limits
+from broker_core.broker.limits import BrokerLimits
 from broker_core.protocol.bodies import coder
 from broker_core.protocol.bodies.pop import SetMessageRequestModeRequestBody
 from broker_core.protocol.errors import MalformedBody
@@ -30,7 +30,7 @@ class _File:
 class RequestModes:
     """Topic and group to what was set; whoever is not in it pulls."""
 
-    def __init__(self, file: JsonFile, limits: Limits) -> None:
+    def __init__(self, file: JsonFile, limits: BrokerLimits) -> None:
         self._file = file
         self._limits = limits
         self._table: dict[tuple[str, str], SetMessageRequestModeRequestBody] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from broker_core.broker.limits import Limits
+from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.offsets import ConsumerOffsets
 from broker_core.broker.pop.leases import Leases
 
@@ -10,7 +10,7 @@ from broker_core.broker.pop.leases import Leases
 class Resets:
     """The only way by which offsets are set other than by acknowledging leases."""
 
-    def __init__(self, offsets: ConsumerOffsets, leases: Leases, limits: Limits) -> None:
+    def __init__(self, offsets: ConsumerOffsets, leases: Leases, limits: BrokerLimits) -> None:
         self._offsets = offsets
         self._leases = leases
         self._limits = limits

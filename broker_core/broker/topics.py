@@ -17,7 +17,7 @@ import orjson
 from broker_core.broker.config import Identity, TopicDefaults
 from broker_core.broker.errors import BadConfigFile, IllegalTopicName, SystemTopic, TopicNotFound
 from broker_core.broker.json_file import JsonFile
-from broker_core.broker.limits import Limits
+from broker_core.broker.limits import BrokerLimits
 from broker_core.protocol.bodies import coder
 from broker_core.protocol.bodies.topics import DataVersion, TopicConfig, TopicConfigSerializeWrapper
 from broker_core.protocol.codes import PERM_INHERIT, PERM_READ, PERM_WRITE
@@ -93,7 +93,7 @@ def built_in(identity: Identity, defaults: TopicDefaults) -> list[TopicConfig]:
 class Topics:
     """Every topic of this broker by name."""
 
-    def __init__(self, file: JsonFile, *, identity: Identity, defaults: TopicDefaults, limits: Limits) -> None:
+    def __init__(self, file: JsonFile, *, identity: Identity, defaults: TopicDefaults, limits: BrokerLimits) -> None:
         self._file = file
         self._identity = identity
         self._limits = limits

@@ -18,7 +18,7 @@ from broker_core.broker.delay import DelayQueues
 from broker_core.broker.errors import BadConfigFile
 from broker_core.broker.groups import Groups
 from broker_core.broker.json_file import JsonFile
-from broker_core.broker.limits import Limits
+from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.offsets import ConsumerOffsets
 from broker_core.broker.pop import journal
 from broker_core.broker.pop.changes import Acknowledged, Closed, Held, Leased, Opened
@@ -66,7 +66,7 @@ def open_register(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], t
     store = opened(folder / "store")
 
     def makers(path: Path) -> dict[str, Callable[[], Register]]:
-        file, identity, defaults, limits = JsonFile(path), Identity(), TopicDefaults(), Limits()
+        file, identity, defaults, limits = JsonFile(path), Identity(), TopicDefaults(), BrokerLimits()
         return {
             topics.FILE_NAME: lambda: Topics(file, identity=identity, defaults=defaults, limits=limits),
             groups.FILE_NAME: lambda: Groups(file, defaults=defaults, limits=limits),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from broker_core.broker import Broker, BrokerConfig, Limits, Periods, TopicDefaults
+from broker_core.broker import Broker, BrokerConfig, BrokerLimits, Periods, TopicDefaults
 from broker_core.namesrv.config import NameServerConfig
 from broker_core.namesrv.server import NameServer
 from broker_core.protocol import bodies
@@ -292,7 +292,7 @@ async def started(
     *,
     store: StoreConfig | None = None,
     port: int = 0,
-    limits: Limits | None = None,
+    limits: BrokerLimits | None = None,
     periods: Periods | None = None,
     topics: TopicDefaults | None = None,
 ) -> AsyncIterator[Wire]:
@@ -304,7 +304,7 @@ async def started(
             store=store or small_store(folder),
             name_servers=(f"127.0.0.1:{name_server.port}",),
             port=port,
-            limits=limits or Limits(),
+            limits=limits or BrokerLimits(),
             periods=periods or Periods(),
             topics=topics or TopicDefaults(),
         )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from broker_core.broker.limits import Limits
+from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.offsets import ConsumerOffsets
 from broker_core.broker.pop.attempts import Attempt, Attempts
 from broker_core.broker.pop.leases import Leases
@@ -88,7 +88,7 @@ class Taker:
         store: MessageStore,
         leases: Leases,
         offsets: ConsumerOffsets,
-        limits: Limits,
+        limits: BrokerLimits,
         dead_letter: DeadLetter,
     ) -> None:
         self._store = store

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol, TypeVar
 
-from broker_core.broker.limits import Limits
+from broker_core.broker.limits import BrokerLimits
 from broker_core.protocol import bodies
 from broker_core.protocol.command import Command
 from broker_core.remoting.dispatch import Handler
@@ -16,12 +16,12 @@ Handlers = Mapping[int, Handler]
 """Request code to what answers it."""
 
 
-def body_of(kind: type[T], request: Command, limits: Limits) -> T:
+def body_of(kind: type[T], request: Command, limits: BrokerLimits) -> T:
     """Return the JSON body of a request; raises MalformedBody, and LimitReached for one that would hold up others."""
     return bodies.decode(kind, text_of(request, limits))
 
 
-def text_of(request: Command, limits: Limits) -> bytes:
+def text_of(request: Command, limits: BrokerLimits) -> bytes:
     """Return the body of a request, which is text that takes time to read; raises LimitReached."""
     if len(request.body) > limits.json_bytes:
         raise limits.refuse("json_bytes", f"a body of {len(request.body)} bytes was not read")

@@ -13,7 +13,7 @@ import pytest
 from broker_core.broker.disk import Done, ThreadedDisk
 from broker_core.broker.durability import DiskPace, GroupCommit
 from broker_core.broker.errors import Overloaded
-from broker_core.broker.limits import Limits
+from broker_core.broker.limits import BrokerLimits
 from tests.support.wait import eventually
 
 
@@ -45,7 +45,7 @@ def executor() -> Iterator[ThreadPoolExecutor]:
 
 def commit_of(disk: Disk, executor: ThreadPoolExecutor, *, limit: int = 100) -> GroupCommit:
     return GroupCommit(
-        disk, ThreadedDisk(disk.flush, executor), limits=Limits(unflushed_waiters=limit), timeout_ms=1_000
+        disk, ThreadedDisk(disk.flush, executor), limits=BrokerLimits(unflushed_waiters=limit), timeout_ms=1_000
     )
 
 
@@ -127,7 +127,7 @@ async def test_a_quick_disk_is_asked_between_two_turns_of_the_loop(executor: Thr
 
     disk = Disk(flush_ns=50_000)
     disk.free.set()
-    commit = GroupCommit(disk, Counted(disk.flush, executor), limits=Limits(), timeout_ms=1_000)
+    commit = GroupCommit(disk, Counted(disk.flush, executor), limits=BrokerLimits(), timeout_ms=1_000)
 
     async def send() -> None:
         disk.appended += 100

@@ -10,7 +10,7 @@ from broker_core.broker.config import TopicDefaults
 from broker_core.broker.errors import BadConfigFile, GroupNotFound, GroupPaused, LimitReached
 from broker_core.broker.groups import BUILT_IN, FILE_NAME, Groups
 from broker_core.broker.json_file import JsonFile
-from broker_core.broker.limits import Limits
+from broker_core.broker.limits import BrokerLimits
 from broker_core.protocol.bodies.groups import SubscriptionGroupConfig
 
 
@@ -18,7 +18,7 @@ def groups_in(folder: Path, *, limit: int = 100, auto_create: bool = True) -> Gr
     groups = Groups(
         JsonFile(folder / FILE_NAME),
         defaults=TopicDefaults(auto_create_groups=auto_create),
-        limits=Limits(groups=limit),
+        limits=BrokerLimits(groups=limit),
     )
     groups.load()
     return groups

@@ -12,7 +12,7 @@ import pytest
 from broker_core.broker import limits as module
 from broker_core.broker.answers import ANSWERS, refusal
 from broker_core.broker.errors import LimitReached, MessageIllegal
-from broker_core.broker.limits import Limits
+from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.settings.table import SETTINGS
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.heartbeat import HeartbeatData, ProducerData
@@ -40,16 +40,16 @@ _COLUMNS = (slice(23, 59), slice(60, None))  # what is bounded, and the answer
     ],
 )
 def test_a_limit_that_is_reached_is_named_with_its_value(limit: str, code: ResponseCode) -> None:
-    error = Limits().refuse(limit, "one too many")
+    error = BrokerLimits().refuse(limit, "one too many")
     answer = refusal(error)
 
     assert isinstance(error, LimitReached)
     assert answer.code == code
-    assert answer.remark == f"limit {limit}={getattr(Limits(), limit)} reached: one too many"
+    assert answer.remark == f"limit {limit}={getattr(BrokerLimits(), limit)} reached: one too many"
 
 
 def test_sizes_are_checked_against_the_limits() -> None:
-    limits = Limits(body_bytes=10, properties_bytes=5)
+    limits = BrokerLimits(body_bytes=10, properties_bytes=5)
     limits.check_sizes(10, 5)
 
     with pytest.raises(MessageIllegal, match="body_bytes=10"):
@@ -60,13 +60,13 @@ def test_sizes_are_checked_against_the_limits() -> None:
 
 def test_the_table_at_the_head_of_the_file_names_every_limit() -> None:
     assert module.__doc__ is not None
-    for field in fields(Limits):
+    for field in fields(BrokerLimits):
         assert f"\n{field.name} " in module.__doc__
 
 
 def test_every_limit_is_a_setting() -> None:
     places = {place for setting in SETTINGS.values() for place in setting.places}
-    assert {f"limits.{field.name}" for field in fields(Limits)} <= places
+    assert {f"limits.{field.name}" for field in fields(BrokerLimits)} <= places
 
 
 def test_the_manual_says_of_every_limit_what_the_broker_does() -> None:
@@ -77,8 +77,8 @@ def test_the_manual_says_of_every_limit_what_the_broker_does() -> None:
 
     described = rows_of_the_table()
     assert said == {
-        name: (settings[f"limits.{name}"], getattr(Limits(), name), *described[name])
-        for name in (field.name for field in fields(Limits))
+        name: (settings[f"limits.{name}"], getattr(BrokerLimits(), name), *described[name])
+        for name in (field.name for field in fields(BrokerLimits))
     }
 
 
@@ -97,7 +97,7 @@ def rows_of_the_table() -> dict[str, tuple[str, str]]:
 
 
 def test_limits_of_bytes_are_watched_where_they_come_in_under_the_same_names() -> None:
-    limits = Limits(**{field.name: number for number, field in enumerate(fields(Limits), start=1)})
+    limits = BrokerLimits(**{field.name: number for number, field in enumerate(fields(BrokerLimits), start=1)})
     watched = limits.of_connections()
     names = {field.name for field in fields(watched)} - {"connect_timeout_ms"}
     assert names == {
@@ -115,7 +115,7 @@ def test_limits_of_bytes_are_watched_where_they_come_in_under_the_same_names() -
 
 
 async def test_a_topic_of_too_many_queues_is_refused(tmp_path: Path) -> None:
-    async with started(tmp_path, limits=Limits(queues_per_topic=8)) as wire:
+    async with started(tmp_path, limits=BrokerLimits(queues_per_topic=8)) as wire:
         await wire.create_topic("orders", queues=8)
         answer = await wire.ask(CreateTopicRequest("wide", 8, 9, 6))
         assert answer.code == ResponseCode.INVALID_PARAMETER
@@ -123,7 +123,7 @@ async def test_a_topic_of_too_many_queues_is_refused(tmp_path: Path) -> None:
 
 
 async def test_a_client_of_too_many_groups_is_not_registered(tmp_path: Path) -> None:
-    async with started(tmp_path, limits=Limits(groups_per_client=2)) as wire:
+    async with started(tmp_path, limits=BrokerLimits(groups_per_client=2)) as wire:
         groups = HeartbeatData("c", [ProducerData(f"p{number}") for number in range(3)])
         answer = await wire.ask(HeartBeatRequest(), bodies.encode(groups))
         assert answer.code == ResponseCode.SYSTEM_ERROR
@@ -131,14 +131,14 @@ async def test_a_client_of_too_many_groups_is_not_registered(tmp_path: Path) -> 
 
 
 async def test_json_that_would_hold_up_others_is_not_read(tmp_path: Path) -> None:
-    async with started(tmp_path, limits=Limits(json_bytes=1000)) as wire:
+    async with started(tmp_path, limits=BrokerLimits(json_bytes=1000)) as wire:
         answer = await wire.ask(HeartBeatRequest(), bodies.encode(HeartbeatData("c" * 1000)))
         assert answer.code == ResponseCode.SYSTEM_ERROR
         assert str(answer.remark).startswith("limit json_bytes=1000 reached: a body of ")
 
 
 async def test_locks_are_limited_and_those_that_are_held_can_be_renewed(tmp_path: Path) -> None:
-    async with started(tmp_path, limits=Limits(queue_locks=4)) as wire:
+    async with started(tmp_path, limits=BrokerLimits(queue_locks=4)) as wire:
 
         async def lock(count: int) -> Command:
             queues = [MessageQueue("orders", "broker-a", queue_id) for queue_id in range(count)]
@@ -150,7 +150,7 @@ async def test_locks_are_limited_and_those_that_are_held_can_be_renewed(tmp_path
 
 
 async def test_producer_groups_are_limited_like_groups(tmp_path: Path) -> None:
-    async with started(tmp_path, limits=Limits(groups=20)) as wire:
+    async with started(tmp_path, limits=BrokerLimits(groups=20)) as wire:
         for number in range(20):
             assert (await wire.heartbeat("c", producer_group=f"p{number}")).code == ResponseCode.SUCCESS
         answer = await wire.heartbeat("c", producer_group="one too many")
@@ -161,12 +161,12 @@ async def test_producer_groups_are_limited_like_groups(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("limits", "size", "reason"),
     [
-        (Limits(header_bytes=8192), 9000, "is larger than the limit of 8192"),
-        (Limits(frame_bytes=8192), 9000, "is larger than the limit of 8192"),
+        (BrokerLimits(header_bytes=8192), 9000, "is larger than the limit of 8192"),
+        (BrokerLimits(frame_bytes=8192), 9000, "is larger than the limit of 8192"),
     ],
 )
 async def test_what_is_too_long_closes_its_connection_and_the_log_says_why(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, limits: Limits, size: int, reason: str
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, limits: BrokerLimits, size: int, reason: str
 ) -> None:
     async with started(tmp_path, limits=limits) as wire:
         with pytest.raises(ConnectionClosed):
@@ -176,7 +176,7 @@ async def test_what_is_too_long_closes_its_connection_and_the_log_says_why(
 
 
 async def test_requests_that_one_connection_has_unanswered_are_limited(tmp_path: Path) -> None:
-    async with started(tmp_path, limits=Limits(unanswered_requests=1)) as wire:
+    async with started(tmp_path, limits=BrokerLimits(unanswered_requests=1)) as wire:
         asked = [wire.ask(CreateTopicRequest(f"t{number}", 1, 1, 6)) for number in range(8)]
         answers = await asyncio.gather(*asked)
         busy = [answer for answer in answers if answer.code == ResponseCode.SYSTEM_BUSY]

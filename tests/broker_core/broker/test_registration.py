@@ -11,7 +11,7 @@ import pytest
 from broker_core.broker import Periods
 from broker_core.broker.config import Identity, TopicDefaults
 from broker_core.broker.json_file import JsonFile
-from broker_core.broker.limits import Limits
+from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.registration import Registration
 from broker_core.broker.topics import Topics
 from broker_core.namesrv.config import NameServerConfig
@@ -33,7 +33,9 @@ from tests.support.wait import eventually
 
 
 def topics_in(folder: Path) -> Topics:
-    return Topics(JsonFile(folder / "topics.json"), identity=Identity(), defaults=TopicDefaults(), limits=Limits())
+    return Topics(
+        JsonFile(folder / "topics.json"), identity=Identity(), defaults=TopicDefaults(), limits=BrokerLimits()
+    )
 
 
 async def name_server(port: int = 0) -> NameServer:

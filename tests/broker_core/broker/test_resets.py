@@ -8,7 +8,7 @@ import pytest
 
 from broker_core.broker.errors import LimitReached
 from broker_core.broker.json_file import JsonFile
-from broker_core.broker.limits import Limits
+from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.offsets import ConsumerOffsets
 from broker_core.broker.pop.leases import Leases
 from broker_core.broker.resets import Resets
@@ -16,7 +16,7 @@ from broker_core.broker.resets import Resets
 
 def scene(folder: Path, **limits: int) -> tuple[Resets, ConsumerOffsets, Leases]:
     offsets, leases = ConsumerOffsets(JsonFile(folder / "offsets.json")), Leases(lambda change: None)
-    return Resets(offsets, leases, Limits(**limits)), offsets, leases
+    return Resets(offsets, leases, BrokerLimits(**limits)), offsets, leases
 
 
 def test_a_group_that_takes_by_lease_begins_anew_where_it_is_told(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from broker_core.broker.config import Identity, TopicDefaults
 from broker_core.broker.errors import BadConfigFile, IllegalTopicName, LimitReached, SystemTopic, TopicNotFound
 from broker_core.broker.json_file import JsonFile
-from broker_core.broker.limits import Limits
+from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.topics import FILE_NAME, Topics, built_in, check_name
 from broker_core.protocol.bodies.topics import TopicConfig
 
@@ -20,7 +20,7 @@ def topics_in(folder: Path, *, limit: int = 100, auto_create: bool = True) -> To
         JsonFile(folder / FILE_NAME),
         identity=Identity(cluster="local", name="broker-a"),
         defaults=TopicDefaults(auto_create_topics=auto_create),
-        limits=Limits(topics=limit),
+        limits=BrokerLimits(topics=limit),
     )
     topics.load()
     return topics

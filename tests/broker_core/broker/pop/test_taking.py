@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from broker_core.broker.json_file import JsonFile
-from broker_core.broker.limits import Limits
+from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.offsets import ConsumerOffsets
 from broker_core.broker.pop.leases import Leases
 from broker_core.broker.pop.taking import Taken, Taker, Wish
@@ -69,7 +69,7 @@ def scene(tmp_path: Path) -> Scene:
         store,
         leases,
         ConsumerOffsets(JsonFile(tmp_path / "offsets.json")),
-        Limits(),
+        BrokerLimits(),
         lambda group, record: scene.bury(group, record),
     )
     scene = Scene(store, leases, taker)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from broker_core.broker import Limits
+from broker_core.broker import BrokerLimits
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.heartbeat import MessageModel
 from broker_core.protocol.bodies.pop import (
@@ -153,7 +153,7 @@ async def test_a_mode_survives_a_restart_and_goes_with_its_topic_or_group(tmp_pa
 
 
 async def test_the_number_of_modes_is_limited(tmp_path: Path) -> None:
-    async with started(tmp_path, limits=Limits(request_modes=1)) as wire:
+    async with started(tmp_path, limits=BrokerLimits(request_modes=1)) as wire:
         for topic in ("orders", "invoices"):
             await wire.create_topic(topic)
         await join(wire, "one")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from broker_core.broker import Limits
+from broker_core.broker import BrokerLimits
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers.messages import QueryMessageRequest, QueryMessageResponse, ViewMessageByIdRequest
@@ -56,7 +56,7 @@ async def test_a_span_of_time_leaves_out_what_lies_outside(wire: Wire) -> None:
 
 
 async def test_the_number_of_results_has_a_limit(tmp_path: Path) -> None:
-    async with started(tmp_path, limits=Limits(query_results=3)) as wire:
+    async with started(tmp_path, limits=BrokerLimits(query_results=3)) as wire:
         for number in range(5):
             await wire.send("orders", b"%d" % number, properties={"KEYS": "A17"})
 

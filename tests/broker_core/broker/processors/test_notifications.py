@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from broker_core.broker import Limits
+from broker_core.broker import BrokerLimits
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers.pop import NotificationRequest, NotificationResponse
@@ -97,7 +97,7 @@ async def test_a_group_that_read_everything_has_nothing_to_pop(wire: Wire) -> No
 
 
 async def test_too_many_waits_are_told_that_there_is_no_room(tmp_path: Path) -> None:
-    async with started(tmp_path, limits=Limits(parked_pops=0)) as wire:
+    async with started(tmp_path, limits=BrokerLimits(parked_pops=0)) as wire:
         await wire.create_topic("orders")
 
         answer = await ask(wire, wait_ms=1_000)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from broker_core.broker import Limits
+from broker_core.broker import BrokerLimits
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.headers.offsets import UpdateConsumerOffsetRequest
 from broker_core.protocol.headers.pop import (
@@ -307,7 +307,7 @@ async def test_a_receipt_that_is_none_is_refused(wire: Wire) -> None:
 
 
 async def test_a_group_that_holds_too_many_settles_some_first(tmp_path: Path) -> None:
-    async with started(tmp_path, limits=Limits(leases_per_group=2)) as wire:
+    async with started(tmp_path, limits=BrokerLimits(leases_per_group=2)) as wire:
         await wire.fill("orders", b"a", b"b", b"c")
         leased = await wire.pop("orders")
         assert bodies_of(leased) == [b"a", b"b"]
@@ -321,7 +321,7 @@ async def test_a_group_that_holds_too_many_settles_some_first(tmp_path: Path) ->
 
 
 async def test_one_waiting_pop_too_many_is_turned_away_by_name(tmp_path: Path) -> None:
-    async with started(tmp_path, limits=Limits(parked_pops=0)) as wire:
+    async with started(tmp_path, limits=BrokerLimits(parked_pops=0)) as wire:
         await wire.create_topic("orders")
 
         assert (await wire.try_pop("orders", wait_ms=5_000)).code == ResponseCode.POLLING_FULL

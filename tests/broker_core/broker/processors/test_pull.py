@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from broker_core.broker import Limits
+from broker_core.broker import BrokerLimits
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.groups import SubscriptionGroupConfig
 from broker_core.protocol.bodies.heartbeat import MessageModel
@@ -305,7 +305,7 @@ async def test_a_pull_of_a_client_that_is_gone_waits_no_more(wire: Wire) -> None
 
 
 async def test_one_pull_too_many_is_turned_away_by_name(tmp_path: Path) -> None:
-    async with started(tmp_path, limits=Limits(parked_pulls=0)) as wire:
+    async with started(tmp_path, limits=BrokerLimits(parked_pulls=0)) as wire:
         await wire.create_topic("orders")
         answer = await wire.try_pull("orders", 0, wait_ms=5_000)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from broker_core.broker import Limits, TopicDefaults
+from broker_core.broker import BrokerLimits, TopicDefaults
 from broker_core.protocol import properties as names
 from broker_core.protocol.batch import encode_batch
 from broker_core.protocol.codes import RequestCode, ResponseCode
@@ -167,7 +167,7 @@ async def test_a_queue_beyond_the_topic_is_refused(wire: Wire) -> None:
 
 
 async def test_a_body_over_the_limit_is_illegal_and_the_limit_is_named(tmp_path: Path) -> None:
-    async with started(tmp_path, limits=Limits(body_bytes=100)) as wire:
+    async with started(tmp_path, limits=BrokerLimits(body_bytes=100)) as wire:
         answer = await wire.try_send("orders", b"x" * 101)
         assert answer.code == ResponseCode.MESSAGE_ILLEGAL
         assert "body_bytes=100" in str(answer.remark)
@@ -189,7 +189,7 @@ async def test_a_transactional_message_is_refused(wire: Wire) -> None:
 
 
 async def test_one_topic_too_many_is_refused_by_name(tmp_path: Path) -> None:
-    async with started(tmp_path, limits=Limits(topics=9)) as wire:
+    async with started(tmp_path, limits=BrokerLimits(topics=9)) as wire:
         await wire.send("ninth", b"x")
         answer = await wire.try_send("tenth", b"x")
 
@@ -358,7 +358,7 @@ async def test_a_send_that_does_not_wait_is_answered_at_once(tmp_path: Path) -> 
 
 
 async def test_more_waiting_sends_than_allowed_are_turned_away(tmp_path: Path) -> None:
-    limits = Limits(unflushed_waiters=0)
+    limits = BrokerLimits(unflushed_waiters=0)
     async with started(tmp_path, store=small_store(tmp_path, flush="sync"), limits=limits) as wire:
         answer = await wire.try_send("orders", b"x")
 
