@@ -19,7 +19,7 @@ ANSWERS: Final[Mapping[type[Exception], ResponseCode]] = {
     errors.IllegalTopicName: ResponseCode.SYSTEM_ERROR,
     errors.SystemTopic: ResponseCode.SYSTEM_ERROR,
     errors.SendForbidden: ResponseCode.NO_PERMISSION,
-    errors.TopicNotFound: ResponseCode.TOPIC_NOT_EXIST,
+    errors.TopicUnknown: ResponseCode.TOPIC_NOT_EXIST,
     errors.TopicUnreadable: ResponseCode.NO_PERMISSION,
     errors.TopicUnwritable: ResponseCode.NO_PERMISSION,
     errors.BrokerUnreadable: ResponseCode.NO_PERMISSION,

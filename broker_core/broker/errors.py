@@ -9,7 +9,7 @@
         ├── IllegalTopicName     blank, too long, or with characters that topics do not have
         ├── SystemTopic          administration of a topic that belongs to the broker
         ├── SendForbidden        a topic that clients may not send to
-        ├── TopicNotFound        no such topic, and it may not be created
+        ├── TopicUnknown         no such topic, and it may not be created
         ├── TopicUnreadable      the topic's permission has no read bit
         ├── TopicUnwritable      the topic's permission has no write bit
         ├── BrokerUnreadable     … the whole broker's permission
@@ -86,7 +86,7 @@ class SendForbidden(Refused):
         self.topic = topic
 
 
-class TopicNotFound(Refused):
+class TopicUnknown(Refused):
     """Raised when a topic is unknown and may not be created."""
 
     def __init__(self, topic: str) -> None:

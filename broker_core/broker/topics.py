@@ -15,7 +15,7 @@ from typing import Any, Final
 import orjson
 
 from broker_core.broker.config import Identity, TopicDefaults
-from broker_core.broker.errors import BadConfigFile, IllegalTopicName, SystemTopic, TopicNotFound
+from broker_core.broker.errors import BadConfigFile, IllegalTopicName, SystemTopic, TopicUnknown
 from broker_core.broker.json_file import JsonFile
 from broker_core.broker.limits import BrokerLimits
 from broker_core.protocol.bodies import coder
@@ -114,10 +114,10 @@ class Topics:
         return self._table.get(topic)
 
     def get(self, topic: str) -> TopicConfig:
-        """Return a topic's settings; raise TopicNotFound."""
+        """Return a topic's settings; raise TopicUnknown."""
         config = self._table.get(topic)
         if config is None:
-            raise TopicNotFound(topic)
+            raise TopicUnknown(topic)
         return config
 
     def all(self) -> Collection[TopicConfig]:
@@ -158,12 +158,12 @@ class Topics:
     def create_like(self, template: str, topic: str, *, queues: int, sys_flag: int, now: int) -> TopicConfig:
         """Create a topic after its template, as a send to an unknown topic does (behaviour.md B.5).
 
-        Raises IllegalTopicName, LimitReached, and TopicNotFound when the template is missing or not inheritable.
+        Raises IllegalTopicName, LimitReached, and TopicUnknown when the template is missing or not inheritable.
         """
         check_name(topic)
         model = self._table.get(template)
         if model is None or not model.perm & PERM_INHERIT:
-            raise TopicNotFound(topic)
+            raise TopicUnknown(topic)
         count = max(min(queues, model.write_queue_nums), 0)
         config = replace(
             model,

@@ -18,7 +18,7 @@ from broker_core.broker.errors import (
     MessageGone,
     MessageIllegal,
     SendForbidden,
-    TopicNotFound,
+    TopicUnknown,
     TopicUnwritable,
     TransactionsRefused,
 )
@@ -258,7 +258,7 @@ class SendProcessor:
     # -- topic and queue
 
     def _create_topic(self, header: SendHeader, now: int) -> TopicConfig:
-        """Return a topic made for its first message (behaviour.md B.5); raise TopicNotFound."""
+        """Return a topic made for its first message (behaviour.md B.5); raise TopicUnknown."""
         check_name(header.topic)
         try:
             topic = self._topics.create_like(
@@ -268,7 +268,7 @@ class SendProcessor:
                 sys_flag=0,
                 now=now,
             )
-        except TopicNotFound:
+        except TopicUnknown:
             if not header.topic.startswith(RETRY_PREFIX):
                 raise
             topic = self._topics.get_or_create(header.topic, queues=1, now=now)

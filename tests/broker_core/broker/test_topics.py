@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from broker_core.broker.config import Identity, TopicDefaults
-from broker_core.broker.errors import BadConfigFile, IllegalTopicName, LimitReached, SystemTopic, TopicNotFound
+from broker_core.broker.errors import BadConfigFile, IllegalTopicName, LimitReached, SystemTopic, TopicUnknown
 from broker_core.broker.json_file import JsonFile
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.topics import FILE_NAME, Topics, built_in, check_name
@@ -74,7 +74,7 @@ def test_only_an_inheritable_topic_is_a_template(tmp_path: Path) -> None:
     topics = topics_in(tmp_path)
     topics.put(TopicConfig("plain", 4, 4, 6), now=1)
 
-    with pytest.raises(TopicNotFound):
+    with pytest.raises(TopicUnknown):
         topics.create_like("plain", "orders", queues=4, sys_flag=0, now=2)
 
 
@@ -210,7 +210,7 @@ def test_a_template_that_is_switched_off_is_known_and_no_longer_inherited_from(t
     assert topics.offer(TopicDefaults(auto_create_topics=False), now=1)
 
     assert topics.get("TBW102").perm == 6
-    with pytest.raises(TopicNotFound):
+    with pytest.raises(TopicUnknown):
         topics.create_like("TBW102", "orders", queues=4, sys_flag=0, now=2)
     assert topics.offer(TopicDefaults(), now=3)
     assert topics.create_like("TBW102", "orders", queues=4, sys_flag=0, now=4).perm == 6
