@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from broker_core.broker.parts import Parts
 from broker_core.broker.pop.dead_letters import DeadLetters
-from broker_core.broker.pop.taking import Taker
+from broker_core.broker.pop.popper import Popper
 from broker_core.broker.processors.access import AccessProcessor
 from broker_core.broker.processors.ack import AckProcessor
 from broker_core.broker.processors.admin import AdminProcessor
@@ -81,4 +81,4 @@ def processors_of(parts: Parts) -> Processors:
 
 def _pops(parts: Parts) -> PopProcessor:
     dead_letters = DeadLetters(parts)
-    return PopProcessor(parts, Taker(parts.store, parts.leases, parts.offsets, parts.config.limits, dead_letters.put))
+    return PopProcessor(parts, Popper(parts.store, parts.leases, parts.offsets, parts.config.limits, dead_letters.put))

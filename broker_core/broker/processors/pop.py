@@ -25,8 +25,8 @@ from broker_core.broker.errors import (
 from broker_core.broker.filters.tags import accept_expression
 from broker_core.broker.parked_pulls import Parked, bare, size_of_wait
 from broker_core.broker.parts import Parts
+from broker_core.broker.pop.popper import MAX_BYTES, Popped, Popper, PopRequest
 from broker_core.broker.pop.queue_leases import QueueLeases
-from broker_core.broker.pop.taking import MAX_BYTES, Taken, Taker, Wish
 from broker_core.broker.processors.handlers import Handlers
 from broker_core.broker.retry_topics import ensure_retry_topic
 from broker_core.errors import GantryError
@@ -51,7 +51,7 @@ class ParkedPop:
     """A pop that waits for a message until `deadline` (ms)."""
 
     request: Command
-    wish: Wish
+    wanted: PopRequest
     expression: str
     connection: Connection
     deadline: int
@@ -60,7 +60,7 @@ class ParkedPop:
     @property
     def place(self) -> tuple[str, str]:
         """Topic and group."""
-        return self.wish.topic, self.wish.group
+        return self.wanted.topic, self.wanted.group
 
     @property
     def size_bytes(self) -> int:
@@ -70,15 +70,15 @@ class ParkedPop:
     @property
     def sees(self) -> tuple[int, str]:
         """What it could get; a pop that sees the same as one that got nothing gets nothing either."""
-        return self.wish.queue_id, self.expression
+        return self.wanted.queue_id, self.expression
 
 
 class PopProcessor:
     """Answers 200050, 200052, 200055 and 200056."""
 
-    def __init__(self, parts: Parts, taker: Taker) -> None:
+    def __init__(self, parts: Parts, popper: Popper) -> None:
         self._parts = parts
-        self._taker = taker
+        self._popper = popper
         self._parked: Parked[ParkedPop] = Parked(parts.config.limits.parked_pops, parts.memory, self._forget_poll)
         self._polls: dict[tuple[Connection, str], ParkedPop] = {}
         self._waiting_groups: defaultdict[str, set[str]] = defaultdict(set)
@@ -100,7 +100,7 @@ class PopProcessor:
         header = request.header(headers.PopMessageRequest)
         now = self._parts.clock()
         self._check_queue(header.topic, header.queue_id)
-        wish = Wish(
+        wanted = PopRequest(
             header.consumer_group,
             header.topic,
             header.queue_id,
@@ -113,16 +113,16 @@ class PopProcessor:
         )
         if not 0 < header.invisible_time <= MAX_LEASE_MS:
             raise IllegalArgument(f"invisibleTime {header.invisible_time} is not between 1 and {MAX_LEASE_MS} ms")
-        again = self._taker.take_again(wish, now=now)
+        again = self._popper.take_again(wanted, now=now)
         if again is not None:
-            return self._answer(wish, again)
-        taken = self._take(wish, now)
-        if taken.messages:
-            return self._answer(wish, taken)
+            return self._answer(wanted, again)
+        popped = self._take(wanted, now)
+        if popped.messages:
+            return self._answer(wanted, popped)
         if header.poll_time <= 0:
             return Command.response(ResponseCode.PULL_NOT_FOUND, remark="no message to lease")
         deadline = now + min(header.poll_time, MAX_WAIT_MS)
-        self._park(ParkedPop(bare(request), wish, header.exp or "", connection, deadline, header.poll_id or ""))
+        self._park(ParkedPop(bare(request), wanted, header.exp or "", connection, deadline, header.poll_id or ""))
         return None
 
     def roll_back(self, request: Command, connection: Connection) -> Command:
@@ -159,22 +159,22 @@ class PopProcessor:
             b"".join(found.records),
         )
 
-    def _take(self, wish: Wish, now: int) -> Taken:
-        group = self._parts.groups.get_consuming(wish.group, now=now)
+    def _take(self, wanted: PopRequest, now: int) -> Popped:
+        group = self._parts.groups.get_consuming(wanted.group, now=now)
         ensure_retry_topic(self._parts, group, now=now)
-        queues = self._parts.topics.get(wish.topic).read_queue_nums
-        return self._taker.take(wish, queues, max_deliveries=group.retry_max_times + 1, now=now)
+        queues = self._parts.topics.get(wanted.topic).read_queue_nums
+        return self._popper.take(wanted, queues, max_deliveries=group.retry_max_times + 1, now=now)
 
-    def _answer(self, wish: Wish, taken: Taken) -> Command:
-        self._parts.stats.count_got(wish.group, wish.topic, taken.messages, taken.bytes)
-        starts = ";".join(f"{_NORMAL} {portion.queue_id} {portion.offsets[0]}" for portion in taken.portions)
+    def _answer(self, wanted: PopRequest, popped: Popped) -> Command:
+        self._parts.stats.count_got(wanted.group, wanted.topic, popped.messages, popped.bytes)
+        starts = ";".join(f"{_NORMAL} {portion.queue_id} {portion.offsets[0]}" for portion in popped.portions)
         offsets = ";".join(
-            f"{_NORMAL} {portion.queue_id} {','.join(map(str, portion.offsets))}" for portion in taken.portions
+            f"{_NORMAL} {portion.queue_id} {','.join(map(str, portion.offsets))}" for portion in popped.portions
         )
         header = headers.PopMessageResponse(
-            taken.pop_time, taken.invisible_ms, _REVIVE_QUEUE, taken.rest, starts, offsets
+            popped.pop_time, popped.invisible_ms, _REVIVE_QUEUE, popped.rest, starts, offsets
         )
-        body = b"".join(record for portion in taken.portions for record in portion.records)
+        body = b"".join(record for portion in popped.portions for record in portion.records)
         return Command.response(ResponseCode.SUCCESS, header, body)
 
     # -- waiting
@@ -188,7 +188,7 @@ class PopProcessor:
             raise self._parts.config.limits.refuse("parked_pops", "too many pops wait for messages")
         if not self._parked.park(parked):
             raise self._parts.config.limits.refuse("memory_bytes", "no memory for a pop that waits")
-        self._waiting_groups[parked.wish.topic].add(parked.wish.group)
+        self._waiting_groups[parked.wanted.topic].add(parked.wanted.group)
         if parked.poll_id:
             self._polls[parked.connection, parked.poll_id] = parked
 
@@ -227,15 +227,15 @@ class PopProcessor:
     def _try(self, parked: ParkedPop, now: int) -> Command | None:
         """Return the answer to a pop that waited, or None if there is still nothing for it."""
         try:
-            taken = self._take(parked.wish, now)
+            popped = self._take(parked.wanted, now)
         except (GantryError, OSError) as error:
             return refusal(error)
-        return self._answer(parked.wish, taken) if taken.messages else None
+        return self._answer(parked.wanted, popped) if popped.messages else None
 
     def settled(self, queue: QueueLeases) -> None:
         """Serve an ordered group that waits for its queue: one of its messages was settled."""
         waiting = self._parked.first((queue.topic, queue.group))
-        if waiting is not None and waiting.wish.is_ordered:
+        if waiting is not None and waiting.wanted.is_ordered:
             self._serve(queue.topic, queue.group)
 
     def step(self, now: int) -> None:

@@ -11,7 +11,7 @@ from broker_core.broker.json_file import JsonFile
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.offsets import ConsumerOffsets
 from broker_core.broker.pop.leases import Leases
-from broker_core.broker.pop.taking import Taken, Taker, Wish
+from broker_core.broker.pop.popper import Popped, Popper, PopRequest
 from broker_core.protocol.message import Message
 from broker_core.protocol.record import decode_one
 from broker_core.store import MessageStore
@@ -19,16 +19,16 @@ from broker_core.store.errors import StoreFull
 from tests.support.broker import small_store
 
 HOST = ("127.0.0.1", 1)
-WISH = Wish("billing", "orders", -1, 32, 100)
+REQUEST = PopRequest("billing", "orders", -1, 32, 100)
 
 
 @dataclass
 class Scene:
-    """A store with one topic, a taker, and a clock."""
+    """A store with one topic, a popper, and a clock."""
 
     store: MessageStore
     leases: Leases
-    taker: Taker
+    popper: Popper
     now: int = 1_000
     dead: list[bytes] = field(default_factory=list)
     is_full: bool = False
@@ -46,9 +46,9 @@ class Scene:
             )
         self.store.dispatch()
 
-    def take(self, wish: Wish = WISH, *, max_deliveries: int = 17) -> list[bytes]:
-        taken: Taken = self.taker.take(wish, 1, max_deliveries=max_deliveries, now=self.now)
-        return [decode_one(record).body.strip() for portion in taken.portions for record in portion.records]
+    def take(self, wanted: PopRequest = REQUEST, *, max_deliveries: int = 17) -> list[bytes]:
+        popped: Popped = self.popper.take(wanted, 1, max_deliveries=max_deliveries, now=self.now)
+        return [decode_one(record).body.strip() for portion in popped.portions for record in portion.records]
 
     def after(self, ms: int) -> None:
         self.now += ms
@@ -65,14 +65,14 @@ def scene(tmp_path: Path) -> Scene:
     store = MessageStore.open(small_store(tmp_path / "store", commit_log_file_size=64 * 1024, retention_ms=0), now=0)
     leases = Leases(lambda change: None)
     scene: Scene
-    taker = Taker(
+    popper = Popper(
         store,
         leases,
         ConsumerOffsets(JsonFile(tmp_path / "offsets.json")),
         BrokerLimits(),
         lambda group, record: scene.bury(group, record),
     )
-    scene = Scene(store, leases, taker)
+    scene = Scene(store, leases, popper)
     return scene
 
 
@@ -104,7 +104,7 @@ def test_a_dead_letter_moves_the_committed_offset(scene: Scene) -> None:
     scene.after(100)
 
     assert scene.take(max_deliveries=1) == []
-    assert scene.taker._offsets.find("billing", "orders", 0) == 1
+    assert scene.popper._offsets.find("billing", "orders", 0) == 1
     assert scene.take(max_deliveries=1) == []
     assert scene.dead == [b"a"]
 
@@ -113,7 +113,7 @@ def test_what_another_filter_does_not_want_stays_due_for_others(scene: Scene) ->
     scene.put(b"a", tag="a")
     scene.take()
     scene.after(100)
-    choosy = Wish("billing", "orders", -1, 32, 100, accept=lambda code: False)
+    choosy = PopRequest("billing", "orders", -1, 32, 100, accept=lambda code: False)
 
     assert scene.take(choosy) == []
     assert scene.take() == [b"a"]

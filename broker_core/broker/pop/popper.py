@@ -41,7 +41,7 @@ DeadLetter = Callable[[str, bytes], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class PopRequest:
     """What a pop asks for; `queue_id` -1 means any queue."""
 
     group: str
@@ -69,7 +69,7 @@ class Portion(NamedTuple):
 
 
 @dataclass(slots=True)
-class Taken:
+class Popped:
     """What a pop got from `pop_time` on, and how much more there would be."""
 
     pop_time: int
@@ -80,7 +80,7 @@ class Taken:
     messages: int = 0
 
 
-class Taker:
+class Popper:
     """Takes for all groups from one store."""
 
     def __init__(
@@ -99,38 +99,38 @@ class Taker:
         self._turns: dict[tuple[str, str], int] = {}
         self._attempts = Attempts(MAX_ATTEMPTS)
 
-    def take(self, wish: Wish, queues: int, *, max_deliveries: int, now: int) -> Taken:
+    def take(self, wanted: PopRequest, queues: int, *, max_deliveries: int, now: int) -> Popped:
         """Lease messages of a topic with `queues` queues; raise TooManyLeases when the group holds too many already."""
-        taken = Taken(now, wish.invisible_ms)
-        for queue_id in self._order(wish, queues):
-            end = self._store.max_offset(wish.topic, queue_id)
-            queue = self._leases.find(wish.group, wish.topic, queue_id)
+        popped = Popped(now, wanted.invisible_ms)
+        for queue_id in self._order(wanted, queues):
+            end = self._store.max_offset(wanted.topic, queue_id)
+            queue = self._leases.find(wanted.group, wanted.topic, queue_id)
             if queue is None or queue.next_offset > end:  # it was set to where nothing is yet
-                queue = self._open(wish, queue_id)
-            if taken.messages < wish.count and taken.bytes < MAX_BYTES:
-                self._take_from(queue, wish, taken, max_deliveries, now)
-            taken.rest += end - queue.next_offset + queue.due_count
-        if not taken.messages and taken.rest and self._leases.held_by(wish.group) >= self._limits.leases_per_group:
-            raise self._limits.refuse("leases_per_group", f"group {wish.group!r} has to settle some messages first")
-        if wish.attempt_id and taken.messages:
-            given = tuple((portion.queue_id, tuple(portion.offsets)) for portion in taken.portions)
-            self._attempts.remember(wish.attempt_key, Attempt(now, now + wish.invisible_ms, given))
-        return taken
+                queue = self._open(wanted, queue_id)
+            if popped.messages < wanted.count and popped.bytes < MAX_BYTES:
+                self._take_from(queue, wanted, popped, max_deliveries, now)
+            popped.rest += end - queue.next_offset + queue.due_count
+        if not popped.messages and popped.rest and self._leases.held_by(wanted.group) >= self._limits.leases_per_group:
+            raise self._limits.refuse("leases_per_group", f"group {wanted.group!r} has to settle some messages first")
+        if wanted.attempt_id and popped.messages:
+            given = tuple((portion.queue_id, tuple(portion.offsets)) for portion in popped.portions)
+            self._attempts.remember(wanted.attempt_key, Attempt(now, now + wanted.invisible_ms, given))
+        return popped
 
-    def take_again(self, wish: Wish, *, now: int) -> Taken | None:
+    def take_again(self, wanted: PopRequest, *, now: int) -> Popped | None:
         """Return what the same attempt got before and still holds; None when nothing is left of it."""
-        attempt = self._attempts.find(wish.attempt_key, now=now) if wish.attempt_id else None
+        attempt = self._attempts.find(wanted.attempt_key, now=now) if wanted.attempt_id else None
         if attempt is None:
             return None
-        taken = Taken(attempt.pop_time, attempt.ends_at - attempt.pop_time)
+        popped = Popped(attempt.pop_time, attempt.ends_at - attempt.pop_time)
         for queue_id, offsets in attempt.portions:
-            queue = self._leases.find(wish.group, wish.topic, queue_id)
+            queue = self._leases.find(wanted.group, wanted.topic, queue_id)
             found = dict(self._still_held(queue, offsets, attempt.pop_time, now)) if queue is not None else {}
             if found:
-                taken.portions.append(Portion(queue_id, list(found), list(found.values())))
-                taken.messages += len(found)
-                taken.bytes += sum(map(len, found.values()))
-        return taken if taken.messages else None
+                popped.portions.append(Portion(queue_id, list(found), list(found.values())))
+                popped.messages += len(found)
+                popped.bytes += sum(map(len, found.values()))
+        return popped if popped.messages else None
 
     def _still_held(
         self, queue: QueueLeases, offsets: Iterable[int], pop_time: int, now: int
@@ -143,31 +143,31 @@ class Taker:
             if answer.records and offset_of(answer.records[0]) == offset:
                 yield offset, _of_lease(answer.records[0], lease, lease.deliveries - 1)
 
-    def _order(self, wish: Wish, queues: int) -> list[int]:
+    def _order(self, wanted: PopRequest, queues: int) -> list[int]:
         """Return the queues to look at; each pop begins with another one, so none is starved."""
-        if wish.queue_id >= 0:
-            return [wish.queue_id]
+        if wanted.queue_id >= 0:
+            return [wanted.queue_id]
         if len(self._turns) > MAX_TURNS:
             self._turns.clear()  # of groups and topics that are gone, most of them
-        turn = self._turns.get((wish.group, wish.topic), 0) % max(queues, 1)
-        self._turns[wish.group, wish.topic] = turn + 1
+        turn = self._turns.get((wanted.group, wanted.topic), 0) % max(queues, 1)
+        self._turns[wanted.group, wanted.topic] = turn + 1
         return [*range(turn, queues), *range(turn)]
 
-    def _open(self, wish: Wish, queue_id: int) -> QueueLeases:
+    def _open(self, wanted: PopRequest, queue_id: int) -> QueueLeases:
         """Begin to take from a queue at the group's offset, or where its first request says (behaviour.md I.2)."""
-        start = self._offsets.find(wish.group, wish.topic, queue_id)
-        low, high = self._store.min_offset(wish.topic, queue_id), self._store.max_offset(wish.topic, queue_id)
+        start = self._offsets.find(wanted.group, wanted.topic, queue_id)
+        low, high = self._store.min_offset(wanted.topic, queue_id), self._store.max_offset(wanted.topic, queue_id)
         if start is None:
-            start = low if wish.init_mode == INIT_MODE_MIN else max(high - 1, low)
+            start = low if wanted.init_mode == INIT_MODE_MIN else max(high - 1, low)
         start = min(max(start, low), high)
-        self._offsets.commit(wish.group, wish.topic, queue_id, start)
-        return self._leases.open(wish.group, wish.topic, queue_id, start)
+        self._offsets.commit(wanted.group, wanted.topic, queue_id, start)
+        return self._leases.open(wanted.group, wanted.topic, queue_id, start)
 
-    def _take_from(self, queue: QueueLeases, wish: Wish, taken: Taken, max_deliveries: int, now: int) -> None:
-        if wish.is_ordered and queue.has_live_lease(now):
+    def _take_from(self, queue: QueueLeases, wanted: PopRequest, popped: Popped, max_deliveries: int, now: int) -> None:
+        if wanted.is_ordered and queue.has_live_lease(now):
             return
         try:
-            self._lease_from(queue, wish, taken, max_deliveries, now)
+            self._lease_from(queue, wanted, popped, max_deliveries, now)
         except (GantryError, OSError):
             queue.find_due(now)  # what was looked at and not leased is due as before
             raise
@@ -175,27 +175,29 @@ class Taker:
             # Whatever was taken: a message that became a dead letter, or left the log, is done as well.
             self._offsets.commit(queue.group, queue.topic, queue.queue_id, queue.committed)
 
-    def _lease_from(self, queue: QueueLeases, wish: Wish, taken: Taken, max_deliveries: int, now: int) -> None:
+    def _lease_from(
+        self, queue: QueueLeases, wanted: PopRequest, popped: Popped, max_deliveries: int, now: int
+    ) -> None:
         found: dict[int, bytes | memoryview] = {}
-        room = wish.count - taken.messages
-        size = self._take_due(queue, wish, found, room, MAX_BYTES - taken.bytes, max_deliveries, now)
+        room = wanted.count - popped.messages
+        size = self._take_due(queue, wanted, found, room, MAX_BYTES - popped.bytes, max_deliveries, now)
         next_offset = queue.next_offset
-        if len(found) < room and not (wish.is_ordered and queue.due_count):
-            left = min(room - len(found), self._limits.leases_per_group - self._leases.held_by(wish.group))
-            next_offset, more = self._take_new(queue, wish, found, left, MAX_BYTES - taken.bytes - size)
+        if len(found) < room and not (wanted.is_ordered and queue.due_count):
+            left = min(room - len(found), self._limits.leases_per_group - self._leases.held_by(wanted.group))
+            next_offset, more = self._take_new(queue, wanted, found, left, MAX_BYTES - popped.bytes - size)
             size += more
         if found or next_offset != queue.next_offset:
             offsets = sorted(found)
-            self._leases.lease(queue, offsets, next_offset=next_offset, now=now, invisible_ms=wish.invisible_ms)
+            self._leases.lease(queue, offsets, next_offset=next_offset, now=now, invisible_ms=wanted.invisible_ms)
             if offsets:
-                taken.portions.append(Portion(queue.queue_id, offsets, [found[offset] for offset in offsets]))
-        taken.bytes += size
-        taken.messages += len(found)
+                popped.portions.append(Portion(queue.queue_id, offsets, [found[offset] for offset in offsets]))
+        popped.bytes += size
+        popped.messages += len(found)
 
     def _take_due(
         self,
         queue: QueueLeases,
-        wish: Wish,
+        wanted: PopRequest,
         found: dict[int, bytes | memoryview],
         room: int,
         max_bytes: int,
@@ -211,7 +213,7 @@ class Taker:
                 break
             lease = queue.find(offset)
             answer = self._store.get(
-                queue.topic, queue.queue_id, offset, max_messages=1, max_bytes=1, accept_tag=wish.accept
+                queue.topic, queue.queue_id, offset, max_messages=1, max_bytes=1, accept_tag=wanted.accept
             )
             if answer.status is GetStatus.FOUND and lease is not None and offset_of(answer.records[0]) == offset:
                 if lease.deliveries >= max_deliveries:
@@ -229,13 +231,13 @@ class Taker:
         return size
 
     def _take_new(
-        self, queue: QueueLeases, wish: Wish, found: dict[int, bytes | memoryview], room: int, max_bytes: int
+        self, queue: QueueLeases, wanted: PopRequest, found: dict[int, bytes | memoryview], room: int, max_bytes: int
     ) -> tuple[int, int]:
         """Find messages that were never handed out; return up to where the queue was looked at, and their bytes."""
         position = queue.next_offset
         for _ in range(MAX_SCANS if room > 0 and max_bytes > 0 else 0):
             answer = self._store.get(
-                queue.topic, queue.queue_id, position, max_messages=room, max_bytes=max_bytes, accept_tag=wish.accept
+                queue.topic, queue.queue_id, position, max_messages=room, max_bytes=max_bytes, accept_tag=wanted.accept
             )
             position = max(position, answer.next_offset)
             if answer.status is GetStatus.FOUND:
