@@ -37,7 +37,7 @@ def size_of_wait(expression: str | None) -> int:
     return REQUEST_BYTES + _FILTER_FACTOR * len(expression or "")
 
 
-def bare(request: Command) -> Command:
+def without_payload(request: Command) -> Command:
     """Return what of a request is needed to answer it: a body or a long header need not wait with it."""
     return Command(request.code, opaque=request.opaque, flag=request.flag, serializer=request.serializer)
 
@@ -116,7 +116,7 @@ class Parked(Generic[W]):
         """Return the request that waits longest at `place`."""
         return next(iter(self._places.get(place, ())), None)
 
-    def hasten(self, request: W, deadline: int) -> None:
+    def shorten_wait(self, request: W, deadline: int) -> None:
         """Let the time of a request that waits end at `deadline` (ms), if that is earlier."""
         before, slot = self._slot_of[request], max(-(-deadline // SLOT_MS), self._next_slot)
         if slot < before:

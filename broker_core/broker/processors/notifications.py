@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from broker_core.broker.errors import BrokerUnreadable, IllegalArgument, TopicUnreadable
-from broker_core.broker.parked_pulls import REQUEST_BYTES, Parked, bare
+from broker_core.broker.parked_pulls import REQUEST_BYTES, Parked, without_payload
 from broker_core.broker.parts import Parts
 from broker_core.broker.processors.handlers import Handlers
 from broker_core.protocol.codes import PERM_READ, RequestCode, ResponseCode
@@ -61,7 +61,9 @@ class NotificationProcessor:
             return _answer(True)
         if header.poll_time <= 0:
             return _answer(False)
-        parked = ParkedNotification(bare(request), header, connection, now + min(header.poll_time, MAX_WAIT_MS))
+        parked = ParkedNotification(
+            without_payload(request), header, connection, now + min(header.poll_time, MAX_WAIT_MS)
+        )
         if not self._parked.has_room or not self._parked.park(parked):
             return _answer(False, polling_full=True)
         self._waiting.setdefault(header.topic, set()).add(header.consumer_group)

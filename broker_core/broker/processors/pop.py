@@ -23,7 +23,7 @@ from broker_core.broker.errors import (
     TopicUnreadable,
 )
 from broker_core.broker.filters.tags import accept_expression
-from broker_core.broker.parked_pulls import Parked, bare, size_of_wait
+from broker_core.broker.parked_pulls import Parked, size_of_wait, without_payload
 from broker_core.broker.parts import Parts
 from broker_core.broker.pop.popper import MAX_BYTES, Popped, Popper, PopRequest
 from broker_core.broker.pop.queue_leases import QueueLeases
@@ -122,7 +122,9 @@ class PopProcessor:
         if header.poll_time <= 0:
             return Command.response(ResponseCode.PULL_NOT_FOUND, remark="no message to lease")
         deadline = now + min(header.poll_time, MAX_WAIT_MS)
-        self._park(ParkedPop(bare(request), wanted, header.exp or "", connection, deadline, header.poll_id or ""))
+        self._park(
+            ParkedPop(without_payload(request), wanted, header.exp or "", connection, deadline, header.poll_id or "")
+        )
         return None
 
     def roll_back(self, request: Command, connection: Connection) -> Command:

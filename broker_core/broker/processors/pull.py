@@ -20,7 +20,7 @@ from broker_core.broker.errors import (
     TopicUnreadable,
 )
 from broker_core.broker.filters.tags import accept_codes, accept_expression
-from broker_core.broker.parked_pulls import Parked, bare, size_of_wait
+from broker_core.broker.parked_pulls import Parked, size_of_wait, without_payload
 from broker_core.broker.parts import Parts
 from broker_core.broker.processors.handlers import Handlers
 from broker_core.protocol.bodies.groups import SubscriptionGroupConfig
@@ -111,7 +111,7 @@ class PullProcessor:
                 raise self._parts.config.limits.refuse("parked_pulls", "too many pulls wait for messages")
             patience = header.suspend_timeout_millis if self._rules.long_polling else self._rules.short_polling_ms
             deadline = now + min(patience, MAX_WAIT_MS)
-            parked = ParkedPull(bare(request), header, accept, connection, deadline, header.queue_offset)
+            parked = ParkedPull(without_payload(request), header, accept, connection, deadline, header.queue_offset)
             if not self._parked.park(parked):
                 raise self._parts.config.limits.refuse("memory_bytes", "no memory for a pull that waits")
             return None
@@ -137,7 +137,7 @@ class PullProcessor:
                 self._answer_parked(parked, found)
             elif found.status is GetStatus.NO_MATCHED_MESSAGE:
                 parked.offset = found.next_offset
-                self._parked.hasten(parked, self._parts.clock() + PROGRESS_MS)
+                self._parked.shorten_wait(parked, self._parts.clock() + PROGRESS_MS)
 
     def expire(self, now: int) -> None:
         """Answer the pulls whose time is over, with how far their filter has looked."""

@@ -194,8 +194,8 @@ def test_a_request_can_be_let_end_earlier_and_never_later() -> None:
     early, late = Waits("a", 10 * SLOT_MS), Waits("a", 10 * SLOT_MS)
     parked = parked_with(early, late)
 
-    parked.hasten(early, 5 * SLOT_MS)
-    parked.hasten(late, 20 * SLOT_MS)
+    parked.shorten_wait(early, 5 * SLOT_MS)
+    parked.shorten_wait(late, 20 * SLOT_MS)
 
     assert parked.expire(5 * SLOT_MS) == [early]
     assert parked.expire(10 * SLOT_MS) == [late]
