@@ -19,17 +19,17 @@ from broker_core.store.errors import StoreError
 Listener = Callable[[str, int], None]
 """Called with topic and queue id."""
 
-Soon = Callable[[Callable[[], None]], object]
+CallSoon = Callable[[Callable[[], None]], object]
 """Has a function called when this turn of the loop is over."""
 
 _log = get_logger(__name__)
 
 
-def paced(loop: asyncio.AbstractEventLoop, seconds: float) -> Soon:
+def paced(loop: asyncio.AbstractEventLoop, seconds: float) -> CallSoon:
     """Return what calls a function when this turn of `loop` is over, and no sooner than `seconds` after the last."""
     last = 0.0
 
-    def soon(function: Callable[[], None]) -> None:
+    def call_soon(function: Callable[[], None]) -> None:
         nonlocal last
         now = loop.time()
         last = max(now, last + seconds)
@@ -38,7 +38,7 @@ def paced(loop: asyncio.AbstractEventLoop, seconds: float) -> Soon:
         else:
             loop.call_at(last, function)
 
-    return soon
+    return call_soon
 
 
 class Dispatches(Protocol):
@@ -51,9 +51,9 @@ class Dispatches(Protocol):
 class Arrivals:
     """Dispatches one store and tells its listeners."""
 
-    def __init__(self, store: Dispatches, soon: Soon) -> None:
+    def __init__(self, store: Dispatches, call_soon: CallSoon) -> None:
         self._store = store
-        self._soon = soon
+        self._call_soon = call_soon
         self._listeners: list[Listener] = []
         self._is_expected = False
 
@@ -65,7 +65,7 @@ class Arrivals:
         """Have a round soon; something was appended."""
         if not self._is_expected:
             self._is_expected = True
-            self._soon(self.settle)
+            self._call_soon(self.settle)
 
     def settle(self) -> None:
         """Have the round that is expected, if one is, at once."""

@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 
 from broker_core.broker import delay, groups, offsets, request_modes, topics
-from broker_core.broker.arrivals import Arrivals, Soon
+from broker_core.broker.arrivals import Arrivals, CallSoon
 from broker_core.broker.clients import Clients
 from broker_core.broker.config import BrokerConfig
 from broker_core.broker.delay import DelayQueues
@@ -40,7 +40,7 @@ _log = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class Resources:
     """What the parts stand in: open files, sockets and threads, which belong to `server.py`."""
 
     store: MessageStore
@@ -51,27 +51,27 @@ class Surroundings:
     disk: Executor
     files: Executor
     clock: Callable[[], int]
-    soon: Soon
+    call_soon: CallSoon
     memory: Memory
 
 
-def compose(settings: Settings, around: Surroundings) -> Parts:
+def compose(settings: Settings, resources: Resources) -> Parts:
     """Return the parts of a broker, with everything its files remember; they follow the settings from here on.
 
     Raises BadConfigFile, and OSError for files that cannot be read.
     """
-    config, store, clock, now = settings.config, around.store, around.clock, around.clock()
+    config, store, clock, now = settings.config, resources.store, resources.clock, resources.clock()
     stats = Stats(config.identity.cluster, now)
-    arrivals = Arrivals(store, around.soon)
+    arrivals = Arrivals(store, resources.call_soon)
     intake = Intake(
-        store, arrivals, stats, store_host=around.store_host, delay_levels=len(config.store.delay_levels_ms)
+        store, arrivals, stats, store_host=resources.store_host, delay_levels=len(config.store.delay_levels_ms)
     )
     topic_register = _load_topics(config, store, now)
     consumed = _load_offsets(config)
-    leases = _load_leases(around.journal, store, consumed)
+    leases = _load_leases(resources.journal, store, consumed)
     parts = Parts(
         settings=settings,
-        address=around.address,
+        address=resources.address,
         started_at=now,
         clock=clock,
         store=store,
@@ -79,7 +79,7 @@ def compose(settings: Settings, around: Surroundings) -> Parts:
         intake=intake,
         durability=GroupCommit(
             store,
-            disk_of(store, around.disk),
+            disk_of(store, resources.disk),
             limits=config.limits,
             timeout_ms=config.periods.sync_flush_timeout,
         ),
@@ -91,12 +91,12 @@ def compose(settings: Settings, around: Surroundings) -> Parts:
         clients=Clients(),
         locks=QueueLocks(),
         stats=stats,
-        registration=_registration(config, around, topic_register),
-        saver=Saver(around.files),
-        memory=around.memory,
+        registration=_registration(config, resources, topic_register),
+        saver=Saver(resources.files),
+        memory=resources.memory,
         resets=Resets(consumed, leases, config.limits),
         request_modes=_load_request_modes(config),
-        topic_queues=TopicQueues(config.name_servers, around.remoting, clock),
+        topic_queues=TopicQueues(config.name_servers, resources.remoting, clock),
     )
     settings.watch(_follower(parts))
     return parts
@@ -119,16 +119,16 @@ def _follower(parts: Parts) -> Callable[[BrokerConfig], None]:
     return follow
 
 
-def _registration(config: BrokerConfig, around: Surroundings, register: Topics) -> Registration:
+def _registration(config: BrokerConfig, resources: Resources, register: Topics) -> Registration:
     return Registration(
         config.identity,
-        around.address,
+        resources.address,
         register,
         config.name_servers,
-        around.remoting,
+        resources.remoting,
         permission=config.permission,
         timeout_ms=config.periods.registration_timeout,
-        clock=around.clock,
+        clock=resources.clock,
     )
 
 

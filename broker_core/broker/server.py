@@ -12,7 +12,7 @@ from broker_core.broker.address import advertised_host, ip_of, join
 from broker_core.broker.answers import ANSWERS
 from broker_core.broker.arrivals import Arrivals, paced
 from broker_core.broker.background import Step, repeat
-from broker_core.broker.composition import Surroundings, compose
+from broker_core.broker.composition import Resources, compose
 from broker_core.broker.config import BrokerConfig
 from broker_core.broker.parked_pulls import SLOT_MS
 from broker_core.broker.parts import Parts
@@ -181,7 +181,7 @@ class Broker:
     def _compose(self, settings: Settings, store: MessageStore, journal: Journal) -> Parts:
         host = advertised_host(self._config.bind, self._config.advertise)
         loop = asyncio.get_running_loop()
-        around = Surroundings(
+        resources = Resources(
             store=store,
             journal=journal,
             remoting=self._remoting,
@@ -190,10 +190,10 @@ class Broker:
             disk=self._disk,
             files=self._files,
             clock=self._clock,
-            soon=paced(loop, _ROUND_SECONDS),
+            call_soon=paced(loop, _ROUND_SECONDS),
             memory=self._memory,
         )
-        return compose(settings, around)
+        return compose(settings, resources)
 
     def _serve(self, parts: Parts, processors: Processors) -> None:
         """Have every processor answer its codes; pulls are for the main port only (remoting-protocol.md 1.1).

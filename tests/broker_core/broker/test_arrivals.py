@@ -67,19 +67,19 @@ def test_whoever_asks_meanwhile_has_the_round_at_once() -> None:
 
 async def test_rounds_are_paced() -> None:
     loop = asyncio.get_running_loop()
-    soon = paced(loop, 0.05)
+    call_soon = paced(loop, 0.05)
     times: list[float] = []
     done = asyncio.Event()
 
     def note() -> None:
         times.append(loop.time())
         if len(times) < 3:
-            soon(note)
+            call_soon(note)
         else:
             done.set()
 
     began = loop.time()
-    soon(note)
+    call_soon(note)
     await done.wait()
 
     assert times[0] - began < 0.05

@@ -27,10 +27,10 @@ class Scene:
 
     store: MessageStore
     stats: Stats = field(default_factory=lambda: Stats("local", 0))
-    soon: list[Callable[[], None]] = field(default_factory=list)
+    called: list[Callable[[], None]] = field(default_factory=list)
 
     def intake(self, *, levels: int = 18) -> Intake:
-        arrivals = Arrivals(self.store, self.soon.append)
+        arrivals = Arrivals(self.store, self.called.append)
         return Intake(self.store, arrivals, self.stats, store_host=HOST, delay_levels=levels)
 
 
@@ -56,8 +56,8 @@ def test_a_message_is_stored_counted_and_announced(scene: Scene) -> None:
     put(intake)
     put(intake)
 
-    assert len(scene.soon) == 1
-    scene.soon[0]()
+    assert len(scene.called) == 1
+    scene.called[0]()
     assert scene.store.max_offset("orders", 3) == 2
     assert scene.stats.put.total == 2
 
@@ -66,7 +66,7 @@ def test_a_delayed_message_waits_in_the_queue_of_its_level(scene: Scene) -> None
     intake = scene.intake(levels=4)
     put(intake, level=2)
     put(intake, level=99)
-    scene.soon[0]()
+    scene.called[0]()
 
     assert scene.store.max_offset(SCHEDULE_TOPIC, 1) == 1
     assert scene.store.max_offset(SCHEDULE_TOPIC, 3) == 1
