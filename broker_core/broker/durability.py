@@ -38,7 +38,7 @@ _REMEMBERED: Final = 20
 
 _log = get_logger(__name__)
 
-Answer = Callable[[bool], None]
+OnFlushed = Callable[[bool], None]
 """Called once: True when the message is on the disk, False when that is not known in time."""
 
 
@@ -77,7 +77,7 @@ class DiskPace:
 class _Waiter:
     end: int
     deadline: int
-    answer: Answer
+    answer: OnFlushed
 
 
 class GroupCommit:
@@ -109,7 +109,7 @@ class GroupCommit:
         if len(self._waiting) >= self._limits.unflushed_waiters:
             raise self._limits.refuse("unflushed_waiters", "the disk is slower than the senders")
 
-    def wait(self, end: int, answer: Answer, *, now: int) -> None:
+    def wait(self, end: int, answer: OnFlushed, *, now: int) -> None:
         """Have `answer` called when everything before log offset `end` is on the disk, or after the timeout."""
         if self._failure is not None:
             answer(False)
@@ -122,7 +122,7 @@ class GroupCommit:
             self._want()
 
     def expire(self, now: int) -> None:
-        """Answer those whose time is over: their messages are stored, but not known to be on the disk."""
+        """OnFlushed those whose time is over: their messages are stored, but not known to be on the disk."""
         while self._waiting and self._waiting[0].deadline <= now:
             self._waiting.popleft().answer(False)
 

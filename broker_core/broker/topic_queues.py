@@ -28,7 +28,7 @@ _log = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
+class _Known:
     at: int
     queues: tuple[MessageQueue, ...] | None
 
@@ -40,7 +40,7 @@ class TopicQueues:
         self._name_servers = name_servers
         self._remoting = remoting
         self._clock = clock
-        self._known: dict[str, _Answer] = {}
+        self._known: dict[str, _Known] = {}
         self._turn = asyncio.Lock()
 
     async def find(self, topic: str) -> tuple[MessageQueue, ...] | None:
@@ -56,7 +56,7 @@ class TopicQueues:
                     known = await self._ask(topic) or known
         return known.queues if known is not None else None
 
-    async def _ask(self, topic: str) -> _Answer | None:
+    async def _ask(self, topic: str) -> _Known | None:
         for server in self._name_servers:
             try:
                 answer = await self._remoting.invoke(server, Command.request(GetRouteInfoRequest(topic)), _TIMEOUT_MS)
@@ -64,10 +64,10 @@ class TopicQueues:
             except (RemotingError, MalformedBody) as error:
                 _log.warning("nameserver=%s: did not tell the queues of topic %s: %s", server, topic, error)
                 continue
-            return self._keep(topic, _Answer(self._clock(), queues))
+            return self._keep(topic, _Known(self._clock(), queues))
         return None
 
-    def _keep(self, topic: str, answer: _Answer) -> _Answer:
+    def _keep(self, topic: str, answer: _Known) -> _Known:
         self._known.pop(topic, None)
         self._known[topic] = answer
         if len(self._known) > MAX_TOPICS:
