@@ -1,4 +1,4 @@
-"""Sharing out the queues of a topic, as every member and every broker computes it alike (behaviour.md E.11)."""
+"""Sharing out the queues of a topic, as every member and every broker computes it alike."""
 
 from __future__ import annotations
 

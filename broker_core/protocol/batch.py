@@ -1,4 +1,4 @@
-"""Many messages in one send body (remoting-protocol.md 4.6).
+"""Many messages in one send body (protocol/README.md#batches).
 
 ::
 

@@ -1,6 +1,6 @@
 """The numbers of the protocol: request, response and language codes, and the bits of flags.
 
-Names are those of the reference (remoting-protocol.md 2.1, 5, 1.6, 9). Numbers that exist in 5.x only say so.
+Names are those of RocketMQ's own source. Numbers that exist in 5.x only say so.
 """
 
 from __future__ import annotations
@@ -8,10 +8,10 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Final
 
-VERSION: Final = 409  # 4.9.8; Java clients refuse SQL92 when an answer carries none or an old one (1.7)
+VERSION: Final = 409  # 4.9.8; Java clients refuse SQL92 when an answer carries none or an old one
 VERSION_DESC: Final = "V4_9_8"
-STRICT_JSON_VERSION: Final = 401  # 4.9.4: from here on clients read routes as strict JSON (1.7)
-MAX_RECONSUME_VERSION: Final = 121  # 3.4.9: from here on `maxReconsumeTimes` of a request counts (1.7)
+STRICT_JSON_VERSION: Final = 401  # 4.9.4: from here on clients read routes as strict JSON
+MAX_RECONSUME_VERSION: Final = 121  # 3.4.9: from here on `maxReconsumeTimes` of a request counts
 
 SERIALIZER_JSON: Final = 0
 SERIALIZER_BINARY: Final = 1
@@ -24,7 +24,7 @@ PERM_READ: Final = 4
 PERM_WRITE: Final = 2
 PERM_INHERIT: Final = 1
 
-# sysFlag of a PULL_MESSAGE request (2.4)
+# sysFlag of a PULL_MESSAGE request (protocol/README.md#pulling)
 PULL_COMMIT_OFFSET: Final = 1
 PULL_SUSPEND: Final = 2
 PULL_SUBSCRIPTION: Final = 4
@@ -36,7 +36,7 @@ TOPIC_UNIT_SUBSCRIPTION: Final = 2
 
 
 class RequestCode(IntEnum):
-    """What a request asks for (2.1, 9)."""
+    """What a request asks for."""
 
     SEND_MESSAGE = 10
     PULL_MESSAGE = 11
@@ -151,7 +151,7 @@ class RequestCode(IntEnum):
 
 
 class ResponseCode(IntEnum):
-    """How a request ended (5). 209 to 211 mean one thing in 4.9.x and another in 5.x; both names are here."""
+    """How a request ended (protocol/README.md#response-codes). 209 to 211 have a name of 4.9.x and one of 5.x."""
 
     SUCCESS = 0
     SYSTEM_ERROR = 1
@@ -197,7 +197,7 @@ class ResponseCode(IntEnum):
 
 
 class LanguageCode(IntEnum):
-    """Who speaks (1.6). The JSON header form carries the name, the binary form the number."""
+    """Who speaks. The JSON header form carries the name, the binary form the number."""
 
     JAVA = 0
     CPP = 1

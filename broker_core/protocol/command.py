@@ -1,4 +1,4 @@
-"""A command: one request or one response, as it is before and after the wire (remoting-protocol.md 1.2 to 1.5)."""
+"""A command: one request or one response, as it is before and after the wire (protocol/README.md#frames)."""
 
 from __future__ import annotations
 

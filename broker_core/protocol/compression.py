@@ -1,4 +1,4 @@
-"""Compressed bodies: zlib, LZ4 frame and Zstandard, told apart by the sys flag (remoting-protocol.md 4.4)."""
+"""Compressed bodies: zlib, LZ4 frame and Zstandard, told apart by the sys flag (protocol/README.md#sys-flag)."""
 
 from __future__ import annotations
 

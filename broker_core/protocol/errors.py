@@ -3,14 +3,14 @@
 ::
 
     ProtocolError
-     ├─ FrameError               the stream can no longer be cut; its connection must close (1.9)
+     ├─ FrameError               the stream can no longer be cut; its connection must close
      │   ├─ FrameTooLarge
      │   └─ MalformedFrame
      ├─ HeaderError
      │   ├─ MalformedHeader      the header is not a header, or a field is not what its type says
      │   └─ MissingField         a field without which the request means nothing is absent
      ├─ MalformedBody            a JSON body is not what its type says
-     └─ MessageError             one message, or a part of it, cannot be read or written (4)
+     └─ MessageError             one message, or a part of it, cannot be read or written
          ├─ MalformedRecord
          ├─ MalformedProperties
          ├─ MalformedBatch

@@ -1,4 +1,4 @@
-"""The JSON dialect of Java peers (remoting-protocol.md 3.0).
+"""The JSON dialect of Java peers (protocol/README.md#json-dialect).
 
 Their library, fastjson, writes maps whose keys are no strings the way it prints the keys::
 

@@ -1,4 +1,4 @@
-"""Header dataclasses and their text form, `extFields` (remoting-protocol.md 1.3, 1.8).
+"""Header dataclasses and their text form, `extFields` (protocol/README.md#header-fields).
 
 On the wire a header is a map from name to text. Here it is a frozen dataclass, and this module turns one into the
 other by the dataclass's own annotations::

@@ -1,4 +1,4 @@
-"""Cut a stream of bytes into frames (remoting-protocol.md 1.2).
+"""Cut a stream of bytes into frames (protocol/README.md#frames).
 
 ::
 

@@ -1,4 +1,4 @@
-"""The compact header form, "ROCKETMQ" (remoting-protocol.md 1.4).
+"""The compact header form, "ROCKETMQ" (protocol/README.md#binary-headers).
 
 ::
 

@@ -1,4 +1,4 @@
-"""The JSON header form (remoting-protocol.md 1.3).
+"""The JSON header form (protocol/README.md#json-headers).
 
 ::
 

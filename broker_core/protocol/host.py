@@ -1,4 +1,4 @@
-"""An IP address with a port: 4 or 16 address bytes, then an int32 port (store-format.md 2.5)."""
+"""An IP address with a port: 4 or 16 address bytes, then an int32 port."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""The text of Java properties, in which settings travel (remoting-protocol.md 2.10, codes 25 and 26).
+r"""The text of Java properties, in which settings travel (protocol/README.md#administration).
 
 ``key=value`` lines; ``:`` or blanks may stand for the equals sign, ``#`` and ``!`` begin remarks, a backslash at the
 end goes on in the next line, ``\t \n \r \f \uXXXX`` are escapes and any other ``\x`` is ``x``. Java reads the bytes

@@ -134,7 +134,7 @@ class StoredMessage:
 
     @property
     def offset_id(self) -> str:
-        """The id that names broker address and log offset (remoting-protocol.md 4.7)."""
+        """The id that names broker address and log offset."""
         return format_offset_id(encode_host(*parse_host(self.store_host)), self.log_offset)
 
     @property

@@ -1,4 +1,6 @@
-"""Both kinds of message id, 32 upper-case hex characters with an IPv4 address, 56 with IPv6 (remoting-protocol.md 4.7).
+"""Both kinds of message id, 32 upper-case hex characters with an IPv4 address, 56 with IPv6.
+
+Which is whose: protocol/README.md#message-ids.
 
 ::
 

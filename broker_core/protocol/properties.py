@@ -1,4 +1,4 @@
-"""Message properties as text: ``name U+0001 value U+0002 name U+0001 value`` (remoting-protocol.md 4.3, 4.8).
+"""Message properties as text: ``name U+0001 value U+0002 name U+0001 value`` (protocol/README.md#properties).
 
 Nothing is escaped. Old writers end with U+0002, new ones do not; readers take both. A pair with an empty name or an
 empty value does not exist: the writer leaves it out, the reader drops it.
@@ -60,7 +60,7 @@ OF_DELIVERIES: Final = (POP_CK, POP_CK_OFFSET, FIRST_POP_TIME)
 TIMERS: Final = (TIMER_DELAY_MS, TIMER_DELAY_SEC, TIMER_DELIVER_MS)
 """What asks for delivery at a time of the message's own (5.x)."""
 
-# Names a client must leave to the system; brokers do not enforce it (remoting-protocol.md 4.8).
+# Names a client must leave to the system; brokers do not enforce it.
 RESERVED: Final = frozenset(
     {
         KEYS, TAGS, WAIT, DELAY, UNIQ_KEY, RETRY_TOPIC, REAL_TOPIC, REAL_QID, TRAN_MSG, PGROUP, MIN_OFFSET, MAX_OFFSET,

@@ -1,4 +1,4 @@
-"""One stored message as bytes, on disk and on the wire (store-format.md 2.1, remoting-protocol.md 4.1).
+"""One stored message as bytes, on disk and on the wire (protocol/README.md#records).
 
 ::
 
@@ -95,7 +95,7 @@ crc32: Final = native.crc32 if native else zlib.crc32
 
 
 def crc_of(body: bytes | memoryview) -> int:
-    """Return the checksum that a record keeps of its stored body (store-format.md 2.3)."""
+    """Return the checksum that a record keeps of its stored body."""
     return crc32(body) & _CRC_MASK
 
 
@@ -276,7 +276,7 @@ def size_and_magic(buffer: Buffer, position: int) -> tuple[int, int]:
 
 
 def encode_blank(size: int) -> bytes:
-    """Return the eight bytes that declare the remaining `size` bytes of a segment unused (store-format.md 2.7)."""
+    """Return the eight bytes that declare the remaining `size` bytes of a segment unused."""
     return _SIZE_AND_MAGIC.pack(size, MAGIC_BLANK)
 
 

@@ -1,4 +1,4 @@
-"""Request signing with plain access keys (remoting-protocol.md 6.1, 6.2).
+"""Request signing with plain access keys (protocol/README.md#signatures).
 
 Signed are the values of the header fields, in the order of their names, and the body; neither the names nor the code.
 Peers disagree about one field of QUERY_MESSAGE, so a request is good with it or without it.

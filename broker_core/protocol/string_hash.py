@@ -1,4 +1,4 @@
-"""Java's String.hashCode, which the store keeps for tags and index keys (store-format.md 3.1 and 4.4)."""
+"""Java's String.hashCode, which the store keeps for tags and index keys."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def tags_code(tag: str | None) -> int:
 
 
 def key_hash(text: str) -> int:
-    """Return the 31-bit hash that an index file keeps for `text`, which is `topic#key` (store-format.md 4.4)."""
+    """Return the 31-bit hash that an index file keeps for `text`, which is `topic#key`."""
     return _absolute(_unsigned_hash(text))
 
 

@@ -1,4 +1,4 @@
-"""The bits of a message's sys flag (remoting-protocol.md 4.4)."""
+"""The bits of a message's sys flag (protocol/README.md#sys-flag)."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ COMPRESSOR_ZLIB: Final = 0x300
 
 
 def enters_consume_queue(sys_flag: int) -> bool:
-    """Say whether a record with these bits gets a queue offset: none and commit do (store-format.md 2.6)."""
+    """Say whether a record with these bits gets a queue offset: none and commit do."""
     return not sys_flag & TRANSACTION_PREPARED

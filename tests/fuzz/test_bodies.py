@@ -1,4 +1,4 @@
-"""Every JSON body, and registrations in both forms: damaged ones are refused by name (remoting-protocol.md 3)."""
+"""Every JSON body, and registrations in both forms: damaged ones are refused by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The broker's and name server's own files: damaged ones stop the start by name, or are read (store-format.md 1.6)."""
+"""The broker's and name server's own files: damaged ones stop the start by name, or are read."""
 
 from __future__ import annotations
 

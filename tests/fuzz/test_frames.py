@@ -1,4 +1,4 @@
-"""The stream: cut at any place it is the same frames, and a damaged one ends it by name (remoting-protocol.md 1.9)."""
+"""The stream: cut at any place it is the same frames, and a damaged one ends it by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Headers in both forms and of every class: damaged ones are refused by name (remoting-protocol.md 1.3, 1.4, 1.8)."""
+"""Headers in both forms and of every class: damaged ones are refused by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A real name server and broker under damaged requests of every code (remoting-protocol.md 1.9).
+"""A real name server and broker under damaged requests of every code.
 
 Each is answered or its connection closed, soon; no traceback is logged; memory stays; and afterwards, also after a
 restart from the files that it left, a client that behaves is served as if nothing had been.

@@ -1,4 +1,4 @@
-"""Records, batches, properties, ids, hosts, packed bodies: damaged ones are named (remoting-protocol.md 4)."""
+"""Records, batches, properties, ids, hosts, packed bodies: damaged ones are named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of the store beside the log: damaged ones are named, repaired or made again (store-format.md 3, 4, 6)."""
+"""Files of the store beside the log: damaged ones are named, repaired or made again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-/* Batches: from the body of a send to records, units and keys in one go (remoting-protocol.md 4.6, store-format.md 2.10).
+/* Batches: from the body of a send to records, units and keys in one go (protocol/README.md#batches).
  * The twin of protocol/batch.py with `encode_series`, `pack_units` and `hash_keys`; no object is made for a message. */
 #include "native.h"
 

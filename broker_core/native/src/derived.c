@@ -1,5 +1,5 @@
 /* What is derived from the log: units of consume queues, entries of index files; the twins of store/dispatcher.py and
- * store/index_file.py (store-format.md 3.1, 4). */
+ * store/index_file.py. */
 #include "native.h"
 
 #define UNIT 20

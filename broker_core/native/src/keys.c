@@ -1,4 +1,4 @@
-/* The keys of a message as an index file keeps them (store-format.md 4.4). */
+/* The keys of a message as an index file keeps them. */
 #include "native.h"
 
 #define KEY 20

@@ -1,4 +1,4 @@
-/* Records of the commit log (store-format.md 2.1); the twins of protocol/record.py and store/appender.py. */
+/* Records of the commit log; the twins of protocol/record.py and store/appender.py. */
 #include "native.h"
 
 #define MAGIC_V1 0xDAA320A7u

@@ -1,4 +1,4 @@
-"""Every JSON body, one file per subject, and one coder for all of them (remoting-protocol.md 3).
+"""Every JSON body, one file per subject, and one coder for all of them (protocol/README.md#bodies).
 
 ::
 

@@ -1,4 +1,4 @@
-"""Bodies about whole clusters and brokers (remoting-protocol.md 3.4, 3.13)."""
+"""Bodies about whole clusters and brokers."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""JSON bodies as data: a frozen dataclass and its text (remoting-protocol.md 3).
+"""JSON bodies as data: a frozen dataclass and its text (protocol/README.md#bodies).
 
 A body's class says by its annotations what the text holds: `str`, `int`, `float`, `bool`, a `StrEnum`, another body,
 ``list[…]``, ``dict[str, …]``, ``dict[int, …]`` or ``dict[MessageQueue, …]`` (any body with plain fields can be a key),
 each also ``| None``. Names go by camel case as in headers, or by ``field(metadata={"wire": …})``; where there is
 ``"also"``, that name is read too.
 
-Reading is as tolerant as Java's (3.0): unknown names are ignored, absent ones take the field's default, numbers may
+Reading is as tolerant as Java's: unknown names are ignored, absent ones take the field's default, numbers may
 come as text, an enum by its ordinal, and an enum's unknown name is None. An explicit null takes the default too,
 except for a list or a map, where Java fails as well.
 """
@@ -94,7 +94,7 @@ def _make_writer(hint: Any) -> _ToTree:
 
 def _make_object_writer(kind: type) -> _ToTree:
     hints = get_type_hints(kind)
-    # Alphabetical, as Java writes them: a client that compares two routes as text must find them equal (3.1).
+    # Alphabetical, as Java writes them: a client that compares two routes as text must find them equal.
     plan = sorted((name_on_wire(each), each.name, _writer(hints[each.name])) for each in fields(kind))
 
     def write(body: Any) -> dict[str, Any]:

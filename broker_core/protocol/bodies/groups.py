@@ -1,4 +1,4 @@
-"""Bodies about groups: settings, members, stored offsets (remoting-protocol.md 3.6, 3.7, 3.11, 3.15)."""
+"""Bodies about groups: settings, members, stored offsets."""
 
 from __future__ import annotations
 

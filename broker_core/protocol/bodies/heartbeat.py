@@ -1,4 +1,4 @@
-"""What clients say of themselves (remoting-protocol.md 3.2, 3.3, 3.15)."""
+"""What clients say of themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bodies of orderly consumption's locks (remoting-protocol.md 3.15)."""
+"""Bodies of orderly consumption's locks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bodies of leased consumption, 5.x (remoting-protocol.md 9.2)."""
+"""Bodies of leased consumption, 5.x (protocol/README.md#pop)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The queue as a body: also the key of several tables (remoting-protocol.md 3.9, 3.10)."""
+"""The queue as a body: also the key of several tables."""
 
 from __future__ import annotations
 

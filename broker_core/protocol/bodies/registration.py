@@ -1,4 +1,4 @@
-"""The body of a broker's registration in its two forms (remoting-protocol.md 2.11, 3.5).
+"""The body of a broker's registration in its two forms (protocol/README.md#name-servers).
 
 Plain, it is RegisterBrokerBody as JSON. Compressed, it is one zlib stream over::
 

@@ -1,4 +1,4 @@
-"""Bodies of name servers: routes, registration, settings (remoting-protocol.md 3.1, 3.5, 3.8)."""
+"""Bodies of name servers: routes, registration, settings."""
 
 from __future__ import annotations
 

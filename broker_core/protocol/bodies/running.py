@@ -1,4 +1,4 @@
-"""What a consumer tells of its inside (remoting-protocol.md 3.16)."""
+"""What a consumer tells of its inside."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lag and throughput tables, and resets (remoting-protocol.md 3.9, 3.10, 3.12)."""
+"""Lag and throughput tables, and resets."""
 
 from __future__ import annotations
 

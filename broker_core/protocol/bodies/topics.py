@@ -1,4 +1,4 @@
-"""Bodies about topics (remoting-protocol.md 3.5, 3.7, 3.14)."""
+"""Bodies about topics."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The header of every request and response, one file per conversation (remoting-protocol.md 2, 9)."""
+"""The header of every request and response, one file per conversation."""

@@ -1,4 +1,4 @@
-"""Headers of the rest of administration: broker settings, figures, access control (remoting-protocol.md 2.10, 2.12)."""
+"""Headers of the rest of administration: broker settings, figures, access control."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Headers about live clients: heartbeats, members, locks, a broker's questions (remoting-protocol.md 2.6, 2.8)."""
+"""Headers about live clients: heartbeats, members, locks, a broker's questions."""
 
 from __future__ import annotations
 

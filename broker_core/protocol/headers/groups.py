@@ -1,4 +1,4 @@
-"""Headers about consumer and producer groups (remoting-protocol.md 2.10)."""
+"""Headers about consumer and producer groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Headers of looking messages up (remoting-protocol.md 2.9)."""
+"""Headers of looking messages up."""
 
 from __future__ import annotations
 

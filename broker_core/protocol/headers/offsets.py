@@ -1,4 +1,4 @@
-"""Headers about queue offsets: consumed, smallest, largest, by time (remoting-protocol.md 2.5, 2.10)."""
+"""Headers about queue offsets: consumed, smallest, largest, by time."""
 
 from __future__ import annotations
 

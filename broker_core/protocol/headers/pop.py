@@ -1,4 +1,4 @@
-"""Headers of leased consumption, 5.x (remoting-protocol.md 9.2; behaviour.md I). Their codes need JSON headers."""
+"""Headers of leased consumption, 5.x (protocol/README.md#pop). Their codes need JSON headers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Headers of pulling (remoting-protocol.md 2.4)."""
+"""Headers of pulling (protocol/README.md#pulling)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Headers by which a slave follows its master's tables (remoting-protocol.md 2.13). Code 21 and 201 serve too."""
+"""Headers by which a slave follows its master's tables. Code 21 and 201 serve too."""
 
 from __future__ import annotations
 

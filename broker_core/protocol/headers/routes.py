@@ -1,4 +1,4 @@
-"""Headers that a name server answers (remoting-protocol.md 2.11)."""
+"""Headers that a name server answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Headers of sending: plain, short-named, batch; send-back; request and reply (remoting-protocol.md 2.2, 2.3).
+"""Headers of sending: plain, short-named, batch; send-back; request and reply (protocol/README.md#sending).
 
 Codes 310, 320 and 325 carry the fields of 10 and 324 under one-letter names. The classes differ in those names only:
 whoever reads a send reads the same attributes, whichever of them came.

@@ -1,4 +1,4 @@
-"""Headers about topics and their queues (remoting-protocol.md 2.10)."""
+"""Headers about topics and their queues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Headers of two-phase sends (remoting-protocol.md 2.7)."""
+"""Headers of two-phase sends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands against bytes captured from RocketMQ (remoting-protocol.md 10.2), both ways."""
+"""Commands against bytes captured from RocketMQ, both ways."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The JSON dialect of Java peers (remoting-protocol.md 3.0)."""
+"""The JSON dialect of Java peers."""
 
 from __future__ import annotations
 

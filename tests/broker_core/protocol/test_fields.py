@@ -1,4 +1,4 @@
-"""Header dataclasses and their text form (remoting-protocol.md 1.8, 2)."""
+"""Header dataclasses and their text form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cutting a stream into frames (remoting-protocol.md 1.2, 1.9)."""
+"""Cutting a stream into frames."""
 
 from __future__ import annotations
 

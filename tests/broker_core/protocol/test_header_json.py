@@ -1,4 +1,4 @@
-"""What the JSON header form forgives, and what not (remoting-protocol.md 1.3)."""
+"""What the JSON header form forgives, and what not."""
 
 from __future__ import annotations
 

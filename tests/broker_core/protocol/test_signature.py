@@ -1,4 +1,4 @@
-"""Request signing against the vector of the reference (remoting-protocol.md 6.2)."""
+"""Request signing against what a RocketMQ client signed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON bodies against the texts of the reference (remoting-protocol.md 3), both ways."""
+"""JSON bodies against the texts that RocketMQ writes, both ways."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a broker registers, in both forms (remoting-protocol.md 2.11, 3.5)."""
+"""What a broker registers, in both forms."""
 
 from __future__ import annotations
 
