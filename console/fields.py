@@ -8,7 +8,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from console.live import rfc3339
+from console.moments import rfc3339
 
 
 @extend_schema_field({"type": "string", "format": "date-time"})

@@ -13,9 +13,7 @@ Of a list of groups or topics, those who watch get what changed since the event 
 from __future__ import annotations
 
 import hashlib
-import time
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Final, Literal, TypedDict
 
@@ -26,7 +24,9 @@ from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 from django.conf import settings
 
+from broker_core.clock import now_ms
 from console.deltas import difference
+from console.moments import rfc3339
 
 KEEP_SECONDS: Final = 60
 _SEQ_KEEP_SECONDS: Final = 7 * 24 * 3600
@@ -77,17 +77,6 @@ JOBS: Final = "jobs"
 def channel_group(subject: str) -> str:
     """Return the name of the subject's group in the channel layer, which allows only short plain names."""
     return "live." + hashlib.sha256(subject.encode()).hexdigest()[:40]
-
-
-_FIRST_SECOND: Final = -62_135_596_800
-_LAST_SECOND: Final = 253_402_300_799
-
-
-def rfc3339(moment_ms: int) -> str:
-    """Return the moment (ms since the epoch) as RFC 3339 in UTC with milliseconds."""
-    # A client may call any number a time; what the calendar does not hold is its first or last second.
-    moment = datetime.fromtimestamp(min(max(moment_ms // 1000, _FIRST_SECOND), _LAST_SECOND), UTC)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment_ms % 1000:03d}Z"
 
 
 async def publish(subject: str, data: Any) -> None:
@@ -166,7 +155,7 @@ async def _number(states: Mapping[str, Any], store: redis.asyncio.Redis) -> list
     for subject in states:
         pipe.incr(_SEQ_KEY + subject)
     numbers: list[int] = await pipe.execute()
-    at = rfc3339(time.time_ns() // 1_000_000)
+    at = rfc3339(now_ms())
     return [
         Event(type="state", subject=subject, seq=seq, at=at, data=data)
         for (subject, data), seq in zip(states.items(), numbers, strict=True)

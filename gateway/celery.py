@@ -7,11 +7,12 @@ whenever it sends a task. Both expire, so silence reads as silence.
 from __future__ import annotations
 
 import os
-import time
 from typing import Any, Final
 
 import redis
 from celery import Celery, signals
+
+from broker_core.clock import now_ms
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gateway.settings")
 
@@ -30,7 +31,7 @@ def _keep_beat(key: str) -> None:
     # A heart that cannot be heard must not stop the body: readyz shows the silence.
     try:
         with redis.Redis.from_url(settings.GANTRY_REDIS_URL, socket_timeout=1) as store:
-            store.set(key, int(time.time() * 1000), ex=_BEAT_TTL_SECONDS)
+            store.set(key, now_ms(), ex=_BEAT_TTL_SECONDS)
     except redis.RedisError:
         return
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Final
@@ -14,6 +13,7 @@ from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.db import close_old_connections, connection
 
+from broker_core.clock import now_ms
 from console.accounts.addresses import client_address
 from console.clusters import connections as cluster_connections
 from console.clusters.connections import Connections
@@ -220,9 +220,6 @@ def _checks(parts: Parts) -> dict[str, Check]:
         answers = await admin.clusters.runtime()
         if not answers.found:
             raise NotUp("no broker answers")
-
-    def now_ms() -> int:
-        return time.time_ns() // 1_000_000
 
     beats = {name: beat_check(parts.redis, key, now_ms=now_ms) for name, key in BEATS.items()}
     return {"database": database, "redis": store, "broker": broker, **beats}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import secrets
-import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any, Final
 
 import orjson
 
-from gateway.data.schemas import rfc3339
+from broker_core.clock import now_ms
+from console.moments import rfc3339
 from gateway.problems import ProblemError
 
 Scope = MutableMapping[str, Any]
@@ -43,7 +43,7 @@ def hello(limits: Mapping[str, int]) -> dict[str, object]:
     return {
         "type": "hello",
         "session": secrets.token_hex(8),
-        "server_time": rfc3339(time.time_ns() // 1_000_000),
+        "server_time": rfc3339(now_ms()),
         "heartbeat_ms": HEARTBEAT_MS,
         "limits": dict(limits),
     }

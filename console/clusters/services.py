@@ -17,7 +17,7 @@ from console.clusters.connections import ClusterAddress, ClusterNotFound, ask
 from console.clusters.memory import RememberedBroker, remembered
 from console.clusters.models import Cluster, ClusterKind, KnownBroker
 from console.errors import Conflict, NotKnown
-from console.live import rfc3339
+from console.moments import rfc3339
 
 EMBEDDED = "local"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import cache
@@ -14,6 +13,7 @@ from django.conf import settings
 
 from broker_core.client.admin import Admin
 from broker_core.client.errors import GroupNotFound
+from broker_core.clock import now_ms
 from broker_core.protocol.codes import ResponseCode
 from console import live
 from console.clusters import connections
@@ -25,6 +25,7 @@ from console.lag import history, lease_consumers, looks
 from console.lag.group_state import summary
 from console.lag.reading import Reader
 from console.lag.state import WORST_GROUPS, ClusterState, StateBuilder
+from console.moments import rfc3339
 
 # Older than this it says nothing any more about whether a cluster can be reached.
 _FRESH_MS: Final = 15_000
@@ -103,13 +104,13 @@ def look(cluster: str, *, topics: Iterable[str] = (), groups: Iterable[str] = ()
 def find_overview(cluster: str) -> dict[str, Any] | None:
     """Return the key figures as sampled in the last seconds, None when there are none; asks no broker."""
     sampled: dict[str, Any] | None = _sampled(live.overview(cluster))
-    return None if sampled is None or sampled["at"] < live.rfc3339(_now_ms() - _FRESH_MS) else sampled
+    return None if sampled is None or sampled["at"] < rfc3339(now_ms() - _FRESH_MS) else sampled
 
 
 def overview_history(cluster: str, wanted: str) -> dict[str, Any]:
     """Return how the key figures went over one of `history.RANGES`, with the lag of the worst groups."""
     range_ = history.RANGES[wanted]
-    end = history.end_of(range_, _now_ms())
+    end = history.end_of(range_, now_ms())
     series = _series(history.overview_key(cluster), history.OVERVIEW_COLUMNS, range_, end)
     worst = sorted(groups(cluster), key=lambda each: each["lag"] or 0, reverse=True)[:WORST_GROUPS]
     lags = {each["name"]: _group_series(cluster, each["name"], range_, end)["lag"] for each in worst}
@@ -119,7 +120,7 @@ def overview_history(cluster: str, wanted: str) -> dict[str, Any]:
 def group_history(cluster: str, name: str, wanted: str) -> dict[str, Any]:
     """Return how the lag of a group went over one of `history.RANGES`."""
     range_ = history.RANGES[wanted]
-    end = history.end_of(range_, _now_ms())
+    end = history.end_of(range_, now_ms())
     return {**_span(range_, end), "series": _group_series(cluster, name, range_, end)}
 
 
@@ -135,7 +136,7 @@ def _series(key: str, columns: Sequence[str], range_: history.Range, end: int) -
 
 
 def _span(range_: history.Range, end: int) -> dict[str, Any]:
-    return {"step_ms": range_.step_ms, "from": live.rfc3339(end - range_.span_ms), "to": live.rfc3339(end)}
+    return {"step_ms": range_.step_ms, "from": rfc3339(end - range_.span_ms), "to": rfc3339(end)}
 
 
 def _sampled(subject: str) -> Any:
@@ -149,12 +150,12 @@ def _sampled(subject: str) -> Any:
 
 def _asked(cluster: str) -> ClusterState:
     """Ask the brokers, once for all who want to know at the same time."""
-    consumers = lease_consumers.find_sync(store(), cluster, _now_ms())
+    consumers = lease_consumers.find_sync(store(), cluster, now_ms())
 
     async def question(admin: Admin) -> ClusterState:
         reader = Reader(admin, _Recalled(cluster), first_patience=_PATIENCE_SECONDS)
         try:
-            reading = await reader.step(_now_ms())
+            reading = await reader.step(now_ms())
             reading.lease_consumers = consumers
             return StateBuilder().step(reading)
         finally:
@@ -175,7 +176,3 @@ class _Recalled:
 
     async def keep(self, sightings: Iterable[Sighting], at: datetime) -> None:
         """Leave it to the sampler."""
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

@@ -13,7 +13,7 @@ from console.lag.rates import WINDOW_MS, Rates
 from console.lag.reading import LagReading, Missing
 from console.lag.trends import Trend
 from console.lag.watching import BrokerFacts
-from console.live import rfc3339
+from console.moments import rfc3339
 
 FIGURES: Final = ("lag", "time_lag_ms", "in_rate", "out_rate")
 """What is told as last known while it is unknown."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from typing import Final
 
 import redis
 import redis.asyncio
 
+from broker_core.clock import now_ms
 from console import live
 from console.lag.watching import Looked
 
@@ -21,7 +21,7 @@ _KEY: Final = "gantry:looked:"
 def look(store: redis.Redis, cluster: str, *, topics: Iterable[str] = (), groups: Iterable[str] = ()) -> None:
     """Note that a page shows these topics and groups now."""
     names = [f"topic:{name}" for name in topics] + [f"group:{name}" for name in groups]
-    now = time.time_ns() // 1_000_000
+    now = now_ms()
     if names:
         pipe = store.pipeline(transaction=False)
         pipe.zadd(_KEY + cluster, dict.fromkeys(names[:MAX_NAMES], now))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-import time
 from contextlib import suppress
 from typing import Any, Final
 
@@ -13,6 +12,7 @@ import orjson
 import redis.asyncio
 from django.conf import settings
 
+from broker_core.clock import now_ms
 from console import live
 from console.clusters.connections import Connections
 from console.clusters.memory import SavedMemory
@@ -38,10 +38,6 @@ _LAST_KNOWN_EVERY_MS: Final = 10_000
 _LAST_KNOWN_SECONDS: Final = 7 * 24 * 3600
 
 _log = logging.getLogger(__name__)
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 async def _pause(seconds: float) -> None:
@@ -148,7 +144,7 @@ class Sampler:
     async def _beat(self) -> None:
         while True:
             try:
-                await self._store.set(BEAT_KEY, _now_ms(), ex=_BEAT_TTL_SECONDS)
+                await self._store.set(BEAT_KEY, now_ms(), ex=_BEAT_TTL_SECONDS)
             except redis.RedisError as error:
                 _log.warning("redis: no heartbeat (%s)", error)
             await _pause(STEP_SECONDS)
@@ -201,7 +197,7 @@ class Sampler:
                 started = clock()
                 try:
                     async with asyncio.timeout(_STEP_TIMEOUT_SECONDS):
-                        await sampler.step(_now_ms())
+                        await sampler.step(now_ms())
                     failed_before = False
                 except Exception as error:  # noqa: BLE001 - the top of a task
                     if not failed_before:

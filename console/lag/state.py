@@ -12,7 +12,7 @@ from broker_core.client.admin.topics import Topic, TopicKind
 from console.lag.group_state import GroupStates, missing_of, summary
 from console.lag.rates import Rates
 from console.lag.reading import LagReading
-from console.live import rfc3339
+from console.moments import rfc3339
 
 WORST_GROUPS: Final = 5
 OVERVIEW_FIGURES: Final = (

@@ -18,6 +18,7 @@ from broker_core.client.admin import Admin
 from broker_core.client.admin.clusters import BrokerAddress, BrokerRuntime
 from broker_core.client.admin.groups import Group, GroupConnections, GroupStats
 from broker_core.client.errors import TopicNotFound, Unreachable
+from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies import MessageQueue, TopicConfig, TopicOffset
 from console.clusters.reasons import reason_of
@@ -270,7 +271,7 @@ class BrokerWatch:
             spans = await self._admin.groups.time_spans_on(self.broker.addr, group, topic)
         except TopicNotFound:  # deleted since its lag was read
             return
-        now = time.time_ns() // 1_000_000
+        now = now_ms()
         stats = self.facts.stats.get(group) or GroupStats()
         for span in spans:
             offset = stats.queues.get(span.message_queue)

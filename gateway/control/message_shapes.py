@@ -10,7 +10,7 @@ from broker_core.client.admin.messages import DeliveryState
 from broker_core.client.admin.placed import PlacedMessage
 from console.fields import MomentField
 from console.lag.serializers import MissingBrokerSerializer
-from console.live import rfc3339
+from console.moments import rfc3339
 from gateway.data.bodies import CONTENT_TYPE, present
 from gateway.data.schemas import encode
 

@@ -18,13 +18,14 @@ from broker_core.client.admin.messages import SearchFigures
 from broker_core.client.admin.placed import BrowsePage, PlacedMessage
 from broker_core.client.admin.topics import Topic
 from broker_core.client.errors import TopicNotFound, Unreachable
+from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies import MessageQueue
 from console.accounts.permissions import allows
 from console.clusters.memory import RememberedBroker, remembered
 from console.clusters.reasons import reason_of
 from console.lag import current
-from console.live import rfc3339
+from console.moments import rfc3339
 from console.paging import PAGE_PARAMETERS, cursor_of, limit_of, make_cursor
 from gateway.control.cluster_view import ClusterScopedView, TopicInQueryView, moment_of, number_of
 from gateway.control.message_shapes import (
@@ -134,7 +135,7 @@ class TopicMessagesView(ClusterScopedView):
     )
     def get(self, request: Request, cluster: str, topic: str) -> Response:
         """List messages of a topic by store time, the newest first."""
-        end = moment_of(request, "to", time.time_ns() // 1_000_000)
+        end = moment_of(request, "to", now_ms())
         begin = moment_of(request, "from", 0)
         queue_id = number_of(request, "queue", None, high=2**31 - 1)
         limit, after = limit_of(request), cursor_of(request)
@@ -303,7 +304,7 @@ def _needed(request: Request, name: str) -> str:
 
 def _first_page(request: Request) -> tuple[int, int, int, None]:
     """Return the span of a search, which all its pages keep, and where the first one begins."""
-    end = moment_of(request, "to", time.time_ns() // 1_000_000)
+    end = moment_of(request, "to", now_ms())
     return moment_of(request, "from", max(0, end - DEFAULT_SPAN_MS)), end, end, None
 
 

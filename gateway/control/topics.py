@@ -24,7 +24,7 @@ from console.clusters.known_topics import known_topic, known_topics
 from console.clusters.serializers import PartlyDeletedSerializer
 from console.errors import Conflict
 from console.lag import current
-from console.live import rfc3339
+from console.moments import rfc3339
 from console.paging import PAGE_PARAMETERS, page_sequence
 from console.query import flag_of
 from gateway.control.cluster_view import ClusterListView, ClusterScopedView, deleted, sorted_rows, told

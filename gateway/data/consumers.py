@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -18,10 +17,11 @@ from typing import Final, Literal
 import redis.asyncio
 from redis.exceptions import RedisError
 
+from broker_core.clock import now_ms
 from console.lag import lease_consumers
 from console.lag.lease_consumers import LeaseConsumer
+from console.moments import rfc3339
 from gateway.auth import Principal
-from gateway.data.schemas import rfc3339
 
 # The one that came first goes when there are more; callers choose how many groups there are.
 MAX_CONSUMERS: Final = 5_000
@@ -71,9 +71,9 @@ _Place = tuple[str, str, Caller]
 class LeaseConsumers:
     """The consumers of one process."""
 
-    def __init__(self, store: redis.asyncio.Redis, *, now_ms: Callable[[], int] | None = None) -> None:
+    def __init__(self, store: redis.asyncio.Redis, *, clock: Callable[[], int] = now_ms) -> None:
         self._store = store
-        self._now_ms = now_ms or (lambda: time.time_ns() // 1_000_000)
+        self._now_ms = clock
         self._process = secrets.token_hex(6)
         self._consumers: dict[_Place, _Consumer] = {}
         self._holders: dict[str, _Consumer] = {}

@@ -16,6 +16,7 @@ from typing import Final
 import msgspec
 from redis.exceptions import RedisError
 
+from broker_core.clock import now_ms
 from console.idempotency import KEEP_MS, MISMATCH, REPLAYED_HEADER, RUNNING, RUNNING_MS, length_fault
 from gateway.data.parts import Answer, Parts, Request
 from gateway.data.schemas import invalid
@@ -142,22 +143,22 @@ async def remembered(
 
 async def _claim(parts: Parts, request: Request, key: bytes) -> Claim | Answer:
     """Return the right to run the request, after having marked it as running, or what is kept of an earlier one."""
-    place, fingerprint, now_ms = _place(request, key), _fingerprint(request), parts.now_ms
-    first = _encode(_Kept(fingerprint, since_ms=now_ms, runs_until_ms=now_ms + RUNNING_MS))
+    place, fingerprint, now = _place(request, key), _fingerprint(request), now_ms()
+    first = _encode(_Kept(fingerprint, since_ms=now, runs_until_ms=now + RUNNING_MS))
     try:
         pipe = parts.redis.pipeline(transaction=True)
         pipe.set(place, first, nx=True, px=KEEP_MS)
         pipe.get(place)
         is_first, found = await pipe.execute()
         if is_first:
-            return Claim(place, fingerprint, now_ms, is_retry=False)
+            return Claim(place, fingerprint, now, is_retry=False)
         kept = _decode(found)
         if kept.fingerprint != fingerprint:
             raise ProblemError(IDEMPOTENCY_MISMATCH, MISMATCH)
         if kept.status:
             return Answer(kept.status, kept.body, (_REPLAYED,), kept.content_type)
-        again = _encode(_Kept(fingerprint, since_ms=kept.since_ms, runs_until_ms=now_ms + RUNNING_MS))
-        is_over = kept.runs_until_ms <= now_ms
+        again = _encode(_Kept(fingerprint, since_ms=kept.since_ms, runs_until_ms=now + RUNNING_MS))
+        is_over = kept.runs_until_ms <= now
         if not is_over or not await parts.redis.eval(_REPLACE, 1, place, found, again, str(KEEP_MS)):
             raise ProblemError(IN_PROGRESS, RUNNING)
     except RedisError as error:

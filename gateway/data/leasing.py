@@ -11,15 +11,17 @@ import msgspec
 
 from broker_core.client.consumer.leases import LeasedMessage, LeaseReceipt
 from broker_core.client.consumer.pop import LeaseConsumer
+from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from broker_core.protocol import properties as names
+from console.moments import rfc3339
 from gateway.auth import Principal
 from gateway.data.bodies import CONTENT_TYPE, present
 from gateway.data.consumers import Caller
 from gateway.data.messages import user_properties
 from gateway.data.parts import Parts
 from gateway.data.receipts import Receipt
-from gateway.data.schemas import Leased, rfc3339
+from gateway.data.schemas import Leased
 
 # What "at once" is to a broker: a lease that ends immediately.
 NOW_MS: Final = 1
@@ -109,7 +111,7 @@ def _count_out(parts: Parts, holder: Holder, leased: LeasedMessage) -> Receipt:
         topic=holder.topic,
         lease=lease,
         # By our clock: the broker's may differ, and it is ours that judges the receipt when it comes back.
-        expires_at=parts.now_ms + leased.receipt.invisible_ms,
+        expires_at=now_ms() + leased.receipt.invisible_ms,
         delivery_count=leased.delivery_count,
         message_id=leased.message.message_id,
     )
@@ -120,7 +122,7 @@ def renew(parts: Parts, holder: Holder, old: Receipt, handle: LeaseReceipt) -> R
     forget(parts, holder, old)
     lease = handle.to_text()
     _count(parts, holder, lease, handle.invisible_ms)
-    return msgspec.structs.replace(old, lease=lease, expires_at=parts.now_ms + handle.invisible_ms)
+    return msgspec.structs.replace(old, lease=lease, expires_at=now_ms() + handle.invisible_ms)
 
 
 def forget(parts: Parts, holder: Holder, receipt: Receipt) -> None:

@@ -124,8 +124,3 @@ class Parts:
         if host is not None and not self.serves_host(host):
             name = host[:100].decode("latin-1")
             raise ProblemError(HOST_NOT_SERVED, f"Nothing is served under {name!r}; see GANTRY_ALLOWED_HOSTS.")
-
-    @property
-    def now_ms(self) -> int:
-        """The wall clock, ms since the epoch."""
-        return time.time_ns() // 1_000_000

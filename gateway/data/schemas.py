@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Annotated, Literal, TypeVar
 
 import msgspec
@@ -207,17 +205,3 @@ def pointer(place: str) -> str:
             break
         steps.append(name or index)
     return "#" + "".join(f"/{step}" for step in steps)
-
-
-def rfc3339(moment_ms: int) -> str:
-    """Return the moment (ms since the epoch) in RFC 3339, UTC, with milliseconds."""
-    seconds, millis = divmod(moment_ms, 1000)
-    return f"{_second(seconds)}.{millis:03d}Z"
-
-
-@lru_cache(maxsize=1024)
-def _second(seconds: int) -> str:
-    try:
-        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}"
-    except (ValueError, OverflowError, OSError):
-        return "9999-12-31T23:59:59"

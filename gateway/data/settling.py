@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from broker_core.client.consumer.pop import LeaseConsumer
+from broker_core.clock import now_ms
 from broker_core.errors import GantryError
+from console.moments import rfc3339
 from gateway.data.dead_letters import bury
 from gateway.data.leasing import NOW_MS, Holder, forget, renew
 from gateway.data.parts import Parts
 from gateway.data.reasons import keep_reason
 from gateway.data.receipts import Receipt
-from gateway.data.schemas import ExtendRequest, NackRequest, Settled, invalid, rfc3339
+from gateway.data.schemas import ExtendRequest, NackRequest, Settled, invalid
 from gateway.problems import RECEIPT_EXPIRED, ProblemError, find_problem
 
 _AT_ONCE: Final = 256
@@ -55,7 +57,7 @@ async def nack(parts: Parts, holder: Holder, texts: Sequence[str], wanted: NackR
 
     async def for_good(parts: Parts, holder: Holder, consumer: LeaseConsumer, text: str, receipt: Receipt) -> Settled:
         # Taking the lease anew spends the receipt: one that is settled, or sent twice at a time, makes no letter more.
-        lease_ms = max(_BURY_MS, receipt.expires_at - parts.now_ms)
+        lease_ms = max(_BURY_MS, receipt.expires_at - now_ms())
         handle = await consumer.extend(receipt.handle, lease_ms)
         await bury(parts, holder, handle, reason=wanted.reason)
         await consumer.ack(handle)
@@ -101,7 +103,7 @@ async def _settle(parts: Parts, holder: Holder, texts: Sequence[str], act: Act) 
     async def one(text: str) -> Outcome:
         try:
             receipt = parts.receipts.open(text, cluster=holder.cluster, group=holder.group, topic=holder.topic)
-            _check_running(receipt, parts.now_ms)
+            _check_running(receipt, now_ms())
             async with limit:
                 return Outcome(await act(parts, holder, consumer, text, receipt))
         except (ProblemError, GantryError) as error:
@@ -115,8 +117,8 @@ async def _settle(parts: Parts, holder: Holder, texts: Sequence[str], act: Act) 
     return await asyncio.gather(*map(one, texts))
 
 
-def _check_running(receipt: Receipt, now_ms: int) -> None:
+def _check_running(receipt: Receipt, now: int) -> None:
     """Raise RECEIPT_EXPIRED when the lease is over; Apache brokers would answer "done" and deliver it again."""
-    if receipt.expires_at <= now_ms:
-        ago = now_ms - receipt.expires_at
+    if receipt.expires_at <= now:
+        ago = now - receipt.expires_at
         raise ProblemError(RECEIPT_EXPIRED, f"The lease ended {ago:,} ms ago; the message may be delivered again.")

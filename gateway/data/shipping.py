@@ -7,7 +7,6 @@ the queue of that key, what is delayed alone. Lanes go at the same time, the bat
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -16,11 +15,13 @@ from typing import Final
 from broker_core.client.producer import Producer
 from broker_core.client.selection import queue_for_key
 from broker_core.client.sending import SendResult, SendStatus
+from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.message import StoredMessage
+from console.moments import rfc3339
 from gateway.data.messages import Draft
-from gateway.data.schemas import Produced, rfc3339
+from gateway.data.schemas import Produced
 from gateway.problems import SEND_UNCERTAIN, STORED_NOT_FLUSHED, ProblemError, find_problem
 
 # Below RocketMQ's 4 MiB for a whole batch, with room for what sizes were only estimated.
@@ -60,7 +61,7 @@ async def ship_one(producer: Producer, draft: Draft, *, timeout_ms: int, is_repe
         sent = await producer.send(draft.message, timeout_ms=timeout_ms, queue=queue, is_repeatable=is_repeatable)
     except GantryError as error:
         return failed(draft.entry_id, _problem_of(error))
-    return _stored(draft, sent, sent.message_id, 0, _now_ms())
+    return _stored(draft, sent, sent.message_id, 0, now_ms())
 
 
 async def ship_as_one(
@@ -148,7 +149,7 @@ async def _ship_batch(
     except GantryError as error:
         problem = _problem_of(error)
         return [failed(draft.entry_id, problem) for draft in drafts]
-    now = _now_ms()
+    now = now_ms()
     return [
         _stored(draft, sent, message_id, place, now)
         for place, (draft, message_id) in enumerate(zip(drafts, ids, strict=True))
@@ -192,7 +193,3 @@ def _problem_of(error: GantryError) -> ProblemError:
     if problem is None:
         raise error
     return problem
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

@@ -93,15 +93,3 @@ def test_every_subject_has_a_group_of_its_own_with_a_plain_name(one: str, other:
     name = live.channel_group(live.group("local", one))
     get_channel_layer().require_valid_group_name(name)
     assert (name == live.channel_group(live.group("local", other))) == (one == other)
-
-
-@pytest.mark.parametrize(
-    ("moment", "text"),
-    [
-        (0, "1970-01-01T00:00:00.000Z"),
-        (1_777_622_400_123, "2026-05-01T08:00:00.123Z"),
-        (999, "1970-01-01T00:00:00.999Z"),
-    ],
-)
-def test_moments_have_milliseconds_and_no_zone_but_utc(moment: int, text: str) -> None:
-    assert live.rfc3339(moment) == text

@@ -30,6 +30,7 @@ from console.lag import sampler as sampler_module
 from console.lag.looks import KEEP_MS, Looks
 from console.lag.sampler import BEAT_KEY, LEADER_KEY, ClusterSampler, Sampler
 from console.lag.watching import Looked
+from console.moments import rfc3339
 from tests.console.lag.figures import InProcess
 from tests.support.cluster import RunningBroker, create_topic, started_broker
 from tests.support.wait import eventually
@@ -191,7 +192,7 @@ async def test_an_old_state_is_told_with_its_age_and_no_broker_is_asked(cluster:
         assert await asyncio.to_thread(current.find_overview, cluster.name) is None, "too old to say who answers"
     finally:
         cluster_connections.use(None)
-    assert (overview["at"], asked) == (live.rfc3339(old), [])
+    assert (overview["at"], asked) == (rfc3339(old), [])
     assert groups is not None
 
 

@@ -12,9 +12,9 @@ from pytest_django import Settings
 from console.accounts.addresses import client_address
 from console.lag import lease_consumers
 from console.lag.lease_consumers import LeaseConsumer
+from console.moments import rfc3339
 from gateway.data.consumers import GONE_AFTER_MS, Caller, LeaseConsumers
 from gateway.data.parts import Parts
-from gateway.data.schemas import rfc3339
 from tests.gateway.data.conftest import Api
 from tests.gateway.data.test_stream import open_talk
 from tests.support.wait import eventually
@@ -112,7 +112,7 @@ class Writes:
 async def test_a_thousand_messages_are_written_once_and_a_consumer_that_stays_away_is_gone(redis_url: str) -> None:
     now = 1_790_000_000_000
     writes: Any = Writes()
-    known = LeaseConsumers(writes, now_ms=lambda: now)
+    known = LeaseConsumers(writes, clock=lambda: now)
     caller = Caller("ci", "ann", "token", "10.0.0.7")
     for number in range(1_000):
         with known.asking("local", "billing", caller):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.data.schemas import ProduceRequest, ReceiveRequest, decode, decoder, pointer, rfc3339
+from gateway.data.schemas import ProduceRequest, ReceiveRequest, decode, decoder, pointer
 from gateway.problems import ProblemError
 
 PRODUCE = decoder(ProduceRequest)
@@ -83,16 +83,3 @@ def test_the_bounds_of_a_receive_request_are_those_of_the_contract(field: str, l
 )
 def test_places_become_json_pointers(place: str, expected: str) -> None:
     assert pointer(place) == expected
-
-
-@pytest.mark.parametrize(
-    ("moment", "text"),
-    [
-        (0, "1970-01-01T00:00:00.000Z"),
-        (1_777_622_400_123, "2026-05-01T08:00:00.123Z"),
-        (-1, "1969-12-31T23:59:59.999Z"),
-        (2**62, "9999-12-31T23:59:59.904Z"),
-    ],
-)
-def test_moments_are_rfc_3339_in_utc_with_milliseconds(moment: int, text: str) -> None:
-    assert rfc3339(moment) == text

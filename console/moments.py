@@ -1,0 +1,28 @@
+"""Moments as answers, frames and audit write them: RFC 3339 in UTC with milliseconds. Knows no Django."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Annotated, Final
+
+from msgspec import Meta
+
+Moment = Annotated[str, Meta(extra={"moment": True})]
+"""The type of a field that holds what `rfc3339` returned."""
+
+_FIRST_SECOND: Final = -62_135_596_800
+_LAST_SECOND: Final = 253_402_300_799
+
+
+def rfc3339(moment_ms: int) -> str:
+    """Return the text of a moment (ms since 1970)."""
+    seconds, millis = divmod(moment_ms, 1000)
+    return f"{_second(seconds)}.{millis:03d}Z"
+
+
+@lru_cache(maxsize=1024)
+def _second(seconds: int) -> str:
+    # A client may call any number a time; what the calendar does not hold is its first or last second.
+    moment = datetime.fromtimestamp(min(max(seconds, _FIRST_SECOND), _LAST_SECOND), UTC)
+    return moment.replace(tzinfo=None).isoformat(timespec="seconds")
