@@ -122,7 +122,7 @@ class GroupCommit:
             self._want()
 
     def expire(self, now: int) -> None:
-        """OnFlushed those whose time is over: their messages are stored, but not known to be on the disk."""
+        """Answer those whose time is over: their messages are stored, but not known to be on the disk."""
         while self._waiting and self._waiting[0].deadline <= now:
             self._waiting.popleft().answer(False)
 
