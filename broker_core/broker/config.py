@@ -12,6 +12,7 @@ from typing import Final
 
 from broker_core.broker.limits import BrokerLimits
 from broker_core.protocol.codes import PERM_READ, PERM_WRITE
+from broker_core.protocol.topics import TRACE_TOPIC
 from broker_core.store.config import StoreConfig
 
 MASTER_ID: Final = 0
@@ -37,7 +38,7 @@ class TopicDefaults:
     cluster_topic: bool = True  # clusterTopicEnable: the cluster's own topic can be sent to
     broker_topic: bool = True  # brokerTopicEnable: the broker's own topic can be sent to
     trace_topic: bool = False  # traceTopicEnable: there is a topic for message traces
-    trace_topic_name: str = "RMQ_SYS_TRACE_TOPIC"  # msgTraceTopicName
+    trace_topic_name: str = TRACE_TOPIC  # msgTraceTopicName
 
 
 @dataclass(frozen=True, slots=True)

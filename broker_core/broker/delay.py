@@ -13,7 +13,6 @@ import orjson
 
 from broker_core.broker.errors import BadConfigFile
 from broker_core.broker.json_file import JsonFile
-from broker_core.broker.topics import SCHEDULE_TOPIC
 from broker_core.logs import get_logger
 from broker_core.protocol import properties as names
 from broker_core.protocol.bodies import coder
@@ -21,6 +20,7 @@ from broker_core.protocol.bodies.groups import DelayOffsetSerializeWrapper
 from broker_core.protocol.errors import MalformedBody
 from broker_core.protocol.message import Message, StoredMessage
 from broker_core.protocol.record import decode_one
+from broker_core.protocol.topics import SCHEDULE_TOPIC
 from broker_core.store import GetStatus, MessageStore
 from broker_core.store.errors import StoreError
 

@@ -21,7 +21,7 @@ from broker_core.protocol.errors import MalformedBody
 
 FILE_NAME: Final = "subscriptionGroup.json"
 
-SYSTEM_PREFIX: Final = "CID_RMQ_SYS_"
+_SYSTEM_PREFIX: Final = "CID_RMQ_SYS_"
 BUILT_IN: Final = (
     "TOOLS_CONSUMER",
     "FILTERSRV_CONSUMER",
@@ -62,7 +62,7 @@ class Groups:
         """
         config = self._table.get(group)
         if config is None:
-            if not group or not (self.auto_create or group.startswith(SYSTEM_PREFIX)):
+            if not group or not (self.auto_create or group.startswith(_SYSTEM_PREFIX)):
                 raise GroupNotFound(group)
             config = SubscriptionGroupConfig(group)
             self.put(config, now=now)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from broker_core.broker.arrivals import Arrivals
 from broker_core.broker.errors import DiskFull
 from broker_core.broker.stats import Stats
-from broker_core.broker.topics import SCHEDULE_TOPIC
 from broker_core.protocol import properties as names
 from broker_core.protocol.message import Message
+from broker_core.protocol.topics import SCHEDULE_TOPIC
 from broker_core.store import MessageStore, PutResult, PutSeries
 
 Host = tuple[str, int]

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from broker_core.broker.topics import DEAD_LETTER_PREFIX, RETRY_PREFIX
 from broker_core.protocol import properties as names
 from broker_core.protocol.message import Message, StoredMessage
+from broker_core.protocol.topics import RETRY_PREFIX, dead_letter_topic, is_dead_letter_topic, retry_topic
 
 FIRST_RETRY_LEVEL: Final = 3
 TO_DEAD_LETTERS: Final = -1
@@ -29,17 +29,7 @@ class Retry:
     @property
     def is_dead_letter(self) -> bool:
         """Whether nobody will try it again."""
-        return self.message.topic.startswith(DEAD_LETTER_PREFIX)
-
-
-def retry_topic(group: str) -> str:
-    """Return the topic from which a group gets its messages again."""
-    return RETRY_PREFIX + group
-
-
-def dead_letter_topic(group: str) -> str:
-    """Return the topic in which a group's messages rest that nobody could consume."""
-    return DEAD_LETTER_PREFIX + group
+        return is_dead_letter_topic(self.message.topic)
 
 
 def send_back(stored: StoredMessage, group: str, *, delay_level: int, max_times: int) -> Retry:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from broker_core.broker.parts import Parts
-from broker_core.broker.retries import retry_topic
 from broker_core.protocol.bodies.groups import SubscriptionGroupConfig
+from broker_core.protocol.topics import retry_topic
 
 
 def ensure_retry_topic(parts: Parts, group: SubscriptionGroupConfig, *, now: int) -> None:

@@ -6,7 +6,6 @@ Every change raises the data version, by which name servers see that something i
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
@@ -22,34 +21,24 @@ from broker_core.protocol.bodies import coder
 from broker_core.protocol.bodies.topics import DataVersion, TopicConfig, TopicConfigSerializeWrapper
 from broker_core.protocol.codes import PERM_INHERIT, PERM_READ, PERM_WRITE
 from broker_core.protocol.errors import MalformedBody
+from broker_core.protocol.topics import (
+    BENCHMARK_TOPIC,
+    MAX_TOPIC_NAME,
+    NAME,
+    OFFSET_MOVED_EVENT,
+    SCHEDULE_TOPIC,
+    SELF_TEST_TOPIC,
+    SYSTEM_TOPICS,
+    TEMPLATE_TOPIC,
+    is_system_topic,
+    reply_topic,
+)
 
 FILE_NAME: Final = "topics.json"
-
-TEMPLATE_TOPIC: Final = "TBW102"
-SCHEDULE_TOPIC: Final = "SCHEDULE_TOPIC_XXXX"
-OFFSET_MOVED_EVENT: Final = "OFFSET_MOVED_EVENT"
-RETRY_PREFIX: Final = "%RETRY%"
-DEAD_LETTER_PREFIX: Final = "%DLQ%"
-
-_SELF_TEST: Final = "SELF_TEST_TOPIC"
-_BENCHMARK: Final = "BenchmarkTest"
-_HALF: Final = "RMQ_SYS_TRANS_HALF_TOPIC"
-_OP_HALF: Final = "RMQ_SYS_TRANS_OP_HALF_TOPIC"
-_TRACE: Final = "RMQ_SYS_TRACE_TOPIC"
-_DISCARDED: Final = "TRANS_CHECK_MAX_TIME_TOPIC"
 
 READ_WRITE: Final = PERM_READ | PERM_WRITE
 _INHERITABLE: Final = READ_WRITE | PERM_INHERIT
 _DELETED: Final = "deletedTopics"  # ours: readers of RocketMQ ignore it
-_SYSTEM_PREFIX: Final = "rmq_sys_"
-_SYSTEM: Final = frozenset(
-    {TEMPLATE_TOPIC, SCHEDULE_TOPIC, _BENCHMARK, _HALF, _TRACE, _OP_HALF, _DISCARDED, _SELF_TEST, OFFSET_MOVED_EVENT}
-)
-NOT_FOR_CLIENTS: Final = frozenset({SCHEDULE_TOPIC, _HALF, _OP_HALF, _DISCARDED, _SELF_TEST, OFFSET_MOVED_EVENT})
-"""The topics that clients may not send to."""
-
-MAX_NAME: Final = 127  # the record stores the length in one signed byte (remoting-protocol.md 7.4)
-_NAME: Final = re.compile(r"[%|a-zA-Z0-9_-]+")
 _BENCHMARK_QUEUES: Final = 1024
 _CLUSTER_QUEUES: Final = 16
 _SCHEDULE_QUEUES: Final = 18
@@ -66,22 +55,22 @@ def check_name(topic: str) -> None:
     """Raise IllegalTopicName unless `topic` is a name that topics can have (remoting-protocol.md 2.2, step 3)."""
     if not topic.strip():
         raise IllegalTopicName("The specified topic is blank.")
-    if _NAME.fullmatch(topic) is None:
+    if NAME.fullmatch(topic) is None:
         raise IllegalTopicName("The specified topic contains illegal characters, allowing only ^[%|a-zA-Z0-9_-]+$")
-    if len(topic) > MAX_NAME:
+    if len(topic) > MAX_TOPIC_NAME:
         raise IllegalTopicName("The specified topic is longer than topic max length.")
 
 
 def built_in(identity: Identity, defaults: TopicDefaults) -> list[TopicConfig]:
     """Return the topics that every broker has (behaviour.md B.3)."""
     topics = [
-        _topic(_SELF_TEST, 1),
-        _topic(_BENCHMARK, _BENCHMARK_QUEUES),
+        _topic(SELF_TEST_TOPIC, 1),
+        _topic(BENCHMARK_TOPIC, _BENCHMARK_QUEUES),
         _topic(identity.cluster, _CLUSTER_QUEUES, _INHERITABLE if defaults.cluster_topic else PERM_INHERIT),
         _topic(identity.name, 1, _INHERITABLE if defaults.broker_topic else PERM_INHERIT),
         _topic(OFFSET_MOVED_EVENT, 1),
         _topic(SCHEDULE_TOPIC, _SCHEDULE_QUEUES),
-        _topic(f"{identity.cluster}_REPLY_TOPIC", 1),
+        _topic(reply_topic(identity.cluster), 1),
     ]
     if defaults.auto_create_topics:
         topics.append(_topic(TEMPLATE_TOPIC, defaults.queues, _INHERITABLE))
@@ -98,7 +87,7 @@ class Topics:
         self._identity = identity
         self._limits = limits
         self._table = {topic.topic_name: topic for topic in built_in(identity, defaults)}
-        self._own = frozenset({identity.cluster, identity.name, f"{identity.cluster}_REPLY_TOPIC"})
+        self._own = frozenset({identity.cluster, identity.name, reply_topic(identity.cluster)})
         self._deleted: dict[str, int] = {}
         self.version = DataVersion()
         self.is_changed = False
@@ -126,11 +115,11 @@ class Topics:
 
     def system_names(self) -> list[str]:
         """Return the names of the topics that belong to the broker."""
-        return sorted(_SYSTEM | self._own)
+        return sorted(SYSTEM_TOPICS | self._own)
 
     def check_is_not_system(self, topic: str) -> None:
         """Raise SystemTopic for a topic that administration may not touch."""
-        if topic in _SYSTEM or topic in self._own or topic.startswith(_SYSTEM_PREFIX):
+        if is_system_topic(topic) or topic in self._own:
             raise SystemTopic(topic)
 
     def wrapper(self) -> TopicConfigSerializeWrapper:

@@ -9,7 +9,6 @@ from broker_core.broker.errors import GroupNotFound, IllegalArgument, SystemTopi
 from broker_core.broker.parts import Parts
 from broker_core.broker.processors.handlers import Handlers, body_of
 from broker_core.broker.request_modes import POP, PULL
-from broker_core.broker.topics import RETRY_PREFIX
 from broker_core.protocol import bodies
 from broker_core.protocol.allocation import average, average_by_circle
 from broker_core.protocol.bodies.heartbeat import MessageModel
@@ -22,6 +21,7 @@ from broker_core.protocol.bodies.pop import (
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
+from broker_core.protocol.topics import is_retry_topic
 from broker_core.remoting.connection import Connection
 
 ANY_QUEUE: Final = -1
@@ -52,7 +52,7 @@ class AssignmentProcessor:
         mode = body_of(SetMessageRequestModeRequestBody, request, self._parts.config.limits)
         if mode.mode not in _MODES:
             raise IllegalArgument(f"mode {mode.mode[:80]!r} is none of {', '.join(_MODES)}")
-        if mode.topic.startswith(RETRY_PREFIX):
+        if is_retry_topic(mode.topic):
             raise SystemTopic(mode.topic)
         self._parts.topics.get(mode.topic)
         if self._parts.groups.find(mode.consumer_group) is None:

@@ -8,7 +8,6 @@ from broker_core.broker.clients import Member
 from broker_core.broker.errors import GroupNotFound, GroupOffline, IllegalArgument, NoMembers
 from broker_core.broker.parts import Parts
 from broker_core.broker.processors.handlers import Handlers, body_of
-from broker_core.broker.topics import OFFSET_MOVED_EVENT
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.groups import (
     Connection as ConnectionBody,
@@ -33,6 +32,7 @@ from broker_core.protocol.bodies.topics import TopicConfig
 from broker_core.protocol.codes import LanguageCode, RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers import groups as headers
+from broker_core.protocol.topics import OFFSET_MOVED_EVENT
 from broker_core.remoting.connection import Connection
 
 

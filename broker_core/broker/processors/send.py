@@ -28,7 +28,7 @@ from broker_core.broker.processors.handlers import Handlers
 from broker_core.broker.retries import exhausted_retry, send_back
 from broker_core.broker.sent_batch import settled_batch
 from broker_core.broker.sent_text import settle, settled_pairs, take_wait
-from broker_core.broker.topics import NOT_FOR_CLIENTS, RETRY_PREFIX, check_name
+from broker_core.broker.topics import check_name
 from broker_core.protocol import fields
 from broker_core.protocol import properties as names
 from broker_core.protocol import sys_flag as flags
@@ -51,6 +51,7 @@ from broker_core.protocol.host import parse_host
 from broker_core.protocol.message import Message
 from broker_core.protocol.properties import format_properties
 from broker_core.protocol.record import decode_one
+from broker_core.protocol.topics import NOT_FOR_CLIENTS, RETRY_PREFIX
 from broker_core.remoting.connection import Connection, Result
 from broker_core.store import PutResult, PutSeries
 

@@ -15,6 +15,7 @@ from broker_core.broker.config import BrokerConfig
 from broker_core.broker.settings import kinds
 from broker_core.broker.settings.kinds import Kind
 from broker_core.protocol.frame import MAX_FRAME, MAX_HEADER
+from broker_core.protocol.topics import TOPIC_NAME
 
 _HOUR_MS: Final = 3_600_000
 _INT: Final = 2**31 - 1
@@ -62,7 +63,7 @@ def _with(part: Any, names: list[str], value: Any) -> Any:
 
 _LIVE, _AT_START = Holds.LIVE, Holds.AT_START
 _SWITCH: Final = kinds.switch()
-_NAME: Final = kinds.word(r"[%|a-zA-Z0-9_-]{1,127}", "a name of letters, digits, %, |, _ and -")
+_NAME: Final = kinds.word(TOPIC_NAME.pattern, "a name of letters, digits, %, |, _ and -")
 
 _ALL: Final = (
     # Topics and groups that nobody created, and those that every broker has.

@@ -12,9 +12,9 @@ from broker_core.broker.arrivals import Arrivals
 from broker_core.broker.errors import DiskFull
 from broker_core.broker.intake import Intake
 from broker_core.broker.stats import Stats
-from broker_core.broker.topics import SCHEDULE_TOPIC
 from broker_core.protocol.batch import encode_batch
 from broker_core.protocol.message import Message
+from broker_core.protocol.topics import SCHEDULE_TOPIC
 from broker_core.store import MessageStore, PutSeries
 from tests.support.broker import small_store
 
