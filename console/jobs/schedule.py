@@ -1,4 +1,4 @@
-"""The clock of schedules: `step(now)` starts what is due (spark.md 6.4)."""
+"""The clock of schedules: `step(now)` starts what is due."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from django.db import IntegrityError, transaction
 
 from console.audit.record import Actor
 from console.jobs import services
-from console.jobs.cron import Cron, find_zone
 from console.jobs.models import ACTIVE_STATES, Job, JobState, Overlap, Schedule
+from console.jobs.times import CronMalformed, next_time, next_times
 
 PREVIEW: Final = 5
 
@@ -25,16 +25,24 @@ def step(now: datetime) -> list[Job]:
 
 
 def next_runs(schedule: Schedule, now: datetime) -> list[datetime]:
-    """Return the next times at which the schedule fires; none while it is off."""
+    """Return the next times of the schedule; none while it is off."""
     if not schedule.enabled:
         return []
-    return Cron.parse(schedule.cron).following(now, find_zone(schedule.zone), PREVIEW)
+    try:
+        return next_times(now, schedule.cron, schedule.zone, PREVIEW)
+    except CronMalformed:  # its next step switches it off
+        return []
 
 
 def _fire(schedule: Schedule, now: datetime) -> Job | None:
     scheduled_for = schedule.next_run_at
-    following = Cron.parse(schedule.cron).next_after(now, find_zone(schedule.zone))
     by = Actor.system("scheduler")
+    try:
+        following = next_time(now, schedule.cron, schedule.zone)
+    except CronMalformed as error:  # an earlier release took it
+        _log.error("schedule=%s %s: switched off: %s", schedule.id, schedule.name, error)
+        services.change_schedule(by, schedule, {"enabled": False})
+        return None
     previous = list(schedule.jobs.filter(state__in=ACTIVE_STATES))
     skipped = _is_skipped(schedule, previous)
     changes: dict[str, Any] = {"next_run_at": following}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.shortcuts import get_object_or_404
+from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,7 +15,14 @@ from console.etags import IF_MATCH, match, tagged
 from console.jobs import services
 from console.jobs.events import document
 from console.jobs.models import Schedule
-from console.jobs.serializers import JobSerializer, ScheduleSerializer, ScheduleWriteSerializer
+from console.jobs.serializers import (
+    JobSerializer,
+    NextRunsSerializer,
+    SchedulePreviewSerializer,
+    ScheduleSerializer,
+    ScheduleWriteSerializer,
+)
+from console.jobs.times import next_times
 from console.paging import PAGE_PARAMETERS, page_of, page_queryset
 
 SchedulePage = page_of(ScheduleSerializer)
@@ -82,6 +90,23 @@ class ScheduleView(ApiView):
         match(request, ScheduleSerializer(schedule).data)
         services.remove_schedule(actor_of(request), schedule)
         return Response(status=204)
+
+
+class PreviewView(ApiView):
+    """The times of a schedule that need not be there yet."""
+
+    permission_classes = (needs("read"),)
+
+    @extend_schema(
+        operation_id="previewSchedule", tags=_TAGS, request=SchedulePreviewSerializer, responses=NextRunsSerializer
+    )
+    def post(self, request: Request) -> Response:
+        """Return the next times at which a cron line is due."""
+        form = SchedulePreviewSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        asked = form.validated_data
+        times = next_times(timezone.now(), asked["cron"], asked["timezone"], asked["count"])
+        return Response(NextRunsSerializer({"next_runs": times}).data)
 
 
 class RunNowView(ApiView):

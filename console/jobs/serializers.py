@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema_field
@@ -12,9 +12,11 @@ from console.etags import etag
 from console.fields import MomentField, moment
 from console.jobs import schedule as clock
 from console.jobs import services
-from console.jobs.cron import Cron, CronMalformed, ZoneUnknown, find_zone
 from console.jobs.models import JobState, JobType, Overlap, Schedule
 from console.jobs.requests import WholeJobRequestSerializer, plain
+from console.jobs.times import CronMalformed, ZoneUnknown, find_zone, next_time
+
+MAX_PREVIEW: Final = 50
 
 
 class CountersSerializer(serializers.Serializer[Any]):
@@ -124,19 +126,11 @@ class ScheduleWriteSerializer(serializers.Serializer[Any]):
 
     def validate_zone(self, value: str) -> str:
         """Refuse what is no time zone."""
-        try:
-            find_zone(value)
-        except ZoneUnknown as error:
-            raise serializers.ValidationError(str(error)) from error
-        return value
+        return _known_zone(value)
 
     def validate_cron(self, value: str) -> str:
-        """Refuse what never fires."""
-        try:
-            Cron.parse(value).next_after(timezone.now(), find_zone("UTC"))
-        except CronMalformed as error:
-            raise serializers.ValidationError(str(error)) from error
-        return value
+        """Refuse what is never due."""
+        return _due_line(value)
 
     def validate_job(self, value: dict[str, Any]) -> dict[str, Any]:
         """Return the request as it is kept."""
@@ -150,3 +144,50 @@ class ScheduleWriteSerializer(serializers.Serializer[Any]):
         if others.exists():
             raise serializers.ValidationError("another schedule has this name")
         return value
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Refuse to switch on a schedule whose cron line only an earlier release took."""
+        if self.instance is not None and "cron" not in attrs and attrs.get("enabled", self.instance.enabled):
+            try:
+                _due_line(self.instance.cron)
+            except serializers.ValidationError as error:
+                raise serializers.ValidationError({"cron": error.detail}) from error
+        return attrs
+
+
+class SchedulePreviewSerializer(serializers.Serializer[Any]):
+    """A cron line whose next times somebody wants to see."""
+
+    cron = serializers.CharField(max_length=200)
+    timezone = serializers.CharField(max_length=64, default="UTC")
+    count = serializers.IntegerField(min_value=1, max_value=MAX_PREVIEW, default=clock.PREVIEW)
+
+    def validate_timezone(self, value: str) -> str:
+        """Refuse what is no time zone."""
+        return _known_zone(value)
+
+    def validate_cron(self, value: str) -> str:
+        """Refuse what is never due."""
+        return _due_line(value)
+
+
+class NextRunsSerializer(serializers.Serializer[Any]):
+    """The next times at which a cron line is due."""
+
+    next_runs = serializers.ListField(child=MomentField())
+
+
+def _known_zone(name: str) -> str:
+    try:
+        find_zone(name)
+    except ZoneUnknown as error:
+        raise serializers.ValidationError(str(error)) from error
+    return name
+
+
+def _due_line(line: str) -> str:
+    try:
+        next_time(timezone.now(), line, "UTC")
+    except CronMalformed as error:
+        raise serializers.ValidationError(str(error)) from error
+    return line

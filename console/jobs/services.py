@@ -15,11 +15,11 @@ from django.utils import timezone
 from broker_core.errors import GantryError
 from console.audit.record import Actor, record
 from console.jobs import events
-from console.jobs.cron import Cron, find_zone
 from console.jobs.models import ACTIVE_STATES, Job, JobState, Schedule
 from console.jobs.progress import counters_of
 from console.jobs.requests import filled, goes_on, hash_of, name_of
 from console.jobs.tasks import hint
+from console.jobs.times import next_time
 
 LEASE: Final = timedelta(seconds=30)
 # How often a job is started again by itself whose program or worker died.
@@ -328,7 +328,7 @@ def folder_of(job: Job) -> Any:
 def _next_run(schedule: Schedule) -> datetime | None:
     if not schedule.enabled:
         return None
-    return Cron.parse(schedule.cron).next_after(timezone.now(), find_zone(schedule.zone))
+    return next_time(timezone.now(), schedule.cron, schedule.zone)
 
 
 def _announce(job: Job, *, with_hint: bool) -> None:

@@ -15,6 +15,7 @@ urlpatterns = [
     path("jobs/<str:job_id>/report", views.ReportView.as_view()),
     path("jobs/<str:job_id>/artefacts/<str:name>", views.ArtefactView.as_view()),
     path("schedules", schedule_views.SchedulesView.as_view()),
+    path("schedules:preview", schedule_views.PreviewView.as_view()),
     path("schedules/<str:schedule_id>:run_now", schedule_views.RunNowView.as_view()),
     path("schedules/<str:schedule_id>", schedule_views.ScheduleView.as_view()),
 ]

@@ -781,6 +781,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/schedules:preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Return the next times at which a cron line is due.
+         * @description Return the next times at which a cron line is due.
+         */
+        post: operations["previewSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tokens": {
         parameters: {
             query?: never;
@@ -1503,6 +1523,10 @@ export interface components {
             created_at: string;
             token: string;
         };
+        /** @description The next times at which a cron line is due. */
+        NextRuns: {
+            next_runs: string[];
+        };
         NullEnum: null;
         /** @enum {string} */
         OnDamageEnum: "skip" | "stop";
@@ -1695,6 +1719,14 @@ export interface components {
             items: components["schemas"]["Schedule"][];
             next_cursor: string | null;
             total: number | null;
+        };
+        /** @description A cron line whose next times somebody wants to see. */
+        SchedulePreviewRequest: {
+            cron: string;
+            /** @default UTC */
+            timezone: string;
+            /** @default 5 */
+            count: number;
         };
         /** @description A schedule to make or to change. */
         ScheduleWriteRequest: {
@@ -3929,6 +3961,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    previewSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request with the same key is done once in 24 hours; its answer is given again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SchedulePreviewRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NextRuns"];
                 };
             };
             /** @description A problem. */

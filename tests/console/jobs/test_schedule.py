@@ -233,3 +233,15 @@ def claimed_by_w(job: Job) -> Job:
     mine = services.claim(job.id, worker="w", host="h")
     assert mine is not None
     return mine
+
+
+def test_a_schedule_whose_line_an_earlier_release_took_is_switched_off_and_the_others_go_on() -> None:
+    # Given a line that means something else now, or nothing
+    old = schedule(name="old")
+    Schedule.objects.filter(pk=old.pk).update(cron="mon 0 * * *")
+    schedule(name="other")
+    # When their time comes
+    assert len(clock.step(NOON)) == 1
+    # Then it has no times any more
+    old.refresh_from_db()
+    assert (old.enabled, old.next_run_at, clock.next_runs(old, NOON)) == (False, None, [])
