@@ -1,18 +1,18 @@
 import { Link } from "@tanstack/react-router"
 import { useTranslation } from "react-i18next"
 import { GroupState } from "@/components/badges/group-state"
+import { PhoneRail, PhoneRows } from "@/components/data-table/phone-rows"
 import { LagRail } from "@/components/rail/rail"
 import type { GroupSummary } from "@/lib/api-types"
 import { Lag, railTone, TimeLag } from "./group-columns"
-import classes from "./groups.module.css"
 
 /** For a phone: the whole name, then lag before anything else, over a rail of full width. */
 export function GroupRows({ rows, scale, onEnd }: { rows: readonly GroupSummary[]; scale: number; onEnd?: (() => void) | undefined }) {
   const { t } = useTranslation()
   return (
-    <ul aria-label={t("nav.groups")}>
-      {rows.map((group) => (
-        <li key={group.name} className={classes.row}>
+    <PhoneRows label={t("nav.groups")} rows={rows} onEnd={onEnd}>
+      {(group) => (
+        <>
           <Link to="/groups/$group" params={{ group: group.name }}>
             {group.name}
           </Link>
@@ -23,18 +23,11 @@ export function GroupRows({ rows, scale, onEnd }: { rows: readonly GroupSummary[
           <small>
             <TimeLag group={group} />
           </small>
-          <div className={classes.rail}>
+          <PhoneRail>
             <LagRail lag={group.lag} scale={scale} tone={railTone(group)} />
-          </div>
-        </li>
-      ))}
-      {onEnd && (
-        <li className={classes.more}>
-          <button type="button" onClick={onEnd}>
-            {t("table.more")}
-          </button>
-        </li>
+          </PhoneRail>
+        </>
       )}
-    </ul>
+    </PhoneRows>
   )
 }

@@ -1,33 +1,26 @@
 import { Link } from "@tanstack/react-router"
 import { useTranslation } from "react-i18next"
+import { PhoneRows } from "@/components/data-table/phone-rows"
 import { NotApplicable } from "@/components/values/num"
 import type { TopicSummary } from "@/lib/api-types"
 import { count } from "@/lib/format"
 import { TopicFigure } from "./topic-figure"
-import classes from "./topics.module.css"
 
 /** For a phone: the whole name and the lag of its slowest group, then how much it holds. */
 export function TopicRows({ rows, onEnd }: { rows: readonly TopicSummary[]; onEnd?: (() => void) | undefined }) {
   const { t } = useTranslation()
   return (
-    <ul aria-label={t("nav.topics")}>
-      {rows.map((topic) => (
-        <li key={topic.name} className={classes.row}>
+    <PhoneRows label={t("nav.topics")} rows={rows} onEnd={onEnd}>
+      {(topic) => (
+        <>
           <Link to="/topics/$topic" params={{ topic: topic.name }}>
             {topic.name}
           </Link>
           <b>{topic.groups === 0 ? <NotApplicable /> : <TopicFigure topic={topic} field="max_lag" />}</b>
           <small>{topic.messages === null ? t("states.unknown") : t("topics.holds", { count: topic.messages, n: count(topic.messages) })}</small>
           <small>{t("topics.maxLag")}</small>
-        </li>
-      ))}
-      {onEnd && (
-        <li className={classes.more}>
-          <button type="button" onClick={onEnd}>
-            {t("table.more")}
-          </button>
-        </li>
+        </>
       )}
-    </ul>
+    </PhoneRows>
   )
 }
