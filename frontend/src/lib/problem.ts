@@ -43,3 +43,6 @@ export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   return new Problem(0, { title: error instanceof Error ? error.message : String(error) })
 }
+
+/** What the API said of each field of the form, by its name; nothing while nothing was refused. */
+export const refusedFields = (error: unknown): Readonly<Record<string, string>> => (error ? asProblem(error).fields : {})

@@ -41,7 +41,7 @@ export function DockedDrawer({ label, position, onPrevious, onNext, onClose, act
   return (
     <aside className={classes.drawer} aria-label={label}>
       <div className={classes.bar}>
-        <div style={{ display: "flex", alignItems: "center", gap: 8 }}>
+        <div className={classes.step}>
           {position && <span className="micro">{position}</span>}
           {(onPrevious ?? onNext) && (
             <>
@@ -50,7 +50,7 @@ export function DockedDrawer({ label, position, onPrevious, onNext, onClose, act
             </>
           )}
         </div>
-        <div style={{ display: "flex", alignItems: "center", gap: 4 }}>{actions}</div>
+        <div className={classes.actions}>{actions}</div>
         <Tooltip label={t("actions.close")}>
           <ActionIcon aria-label={t("actions.close")} onClick={onClose}>
             <IconX size={17} stroke={1.6} />

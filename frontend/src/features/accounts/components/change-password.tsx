@@ -3,7 +3,7 @@ import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { Panel } from "@/components/layout/panel"
 import { toastDone, toastFailed } from "@/components/toast/toast"
-import { asProblem } from "@/lib/problem"
+import { refusedFields } from "@/lib/problem"
 import { useChangePassword } from "../api/users"
 
 const SHORTEST = 8
@@ -13,7 +13,7 @@ export function ChangePassword() {
   const change = useChangePassword()
   const [current, setCurrent] = useState("")
   const [next, setNext] = useState("")
-  const refused = change.error ? asProblem(change.error).fields : {}
+  const refused = refusedFields(change.error)
   const submit = () =>
     change.mutate(
       { current, new: next },

@@ -1,8 +1,8 @@
-import { Button, Checkbox, Group, Select, Stack, TextInput } from "@mantine/core"
+import { Button, Checkbox, Select, Stack, TextInput } from "@mantine/core"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { CodeBlock } from "@/components/code/code-block"
-import { DockedDrawer } from "@/components/drawer/docked-drawer"
+import { FormDrawer } from "@/components/drawer/form-drawer"
 import { Field } from "@/components/forms/field"
 import { Callout } from "@/components/layout/panel"
 import { toastFailed } from "@/components/toast/toast"
@@ -20,88 +20,96 @@ const DAY_MS = 86_400_000
 export function CreateToken({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation()
   const create = useCreateToken()
-  return (
-    <DockedDrawer label={t("access.createToken")} onClose={onClose}>
-      <div style={{ padding: "0 20px 20px" }}>
-        <h2 style={{ fontSize: 16, fontWeight: 600, marginBottom: 14 }}>{t("access.createToken")}</h2>
-        {create.data ? <Shown token={create.data} onClose={onClose} /> : <TokenForm create={create} onClose={onClose} />}
-      </div>
-    </DockedDrawer>
-  )
-}
-
-function TokenForm({ create, onClose }: { create: ReturnType<typeof useCreateToken>; onClose: () => void }) {
-  const { t } = useTranslation()
   const rights = useMe()?.rights ?? []
-  const [name, setName] = useState("")
-  const [verbs, setVerbs] = useState<string[]>(FIRST_VERBS.filter((verb) => rights.includes(verb)))
-  const [pattern, setPattern] = useState("")
-  const [groups, setGroups] = useState("")
-  const [days, setDays] = useState<string>("90")
-  const scopes = scopesOf(verbs, pattern, groups)
-  const isReady = name.trim() !== "" && scopes.length > 0
+  const [draft, setDraft] = useState<TokenDraft>({ name: "", verbs: FIRST_VERBS.filter((verb) => rights.includes(verb)), pattern: "", groups: "", days: "90" })
+  const name = draft.name.trim()
+  const scopes = scopesOf(draft.verbs, draft.pattern, draft.groups)
   const submit = () =>
     create.mutate(
-      { name: name.trim(), scopes, expires_at: days === "never" ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString() },
+      { name, scopes, expires_at: expiryIn(draft.days) },
       { onError: (error) => toastFailed(t("access.notCreated", { name }), error) },
     )
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (isReady) submit()
-      }}
+    <FormDrawer
+      title={t("access.createToken")}
+      action={name === "" ? t("access.createToken") : t("access.createNamed", { name })}
+      isReady={name !== "" && scopes.length > 0}
+      isBusy={create.isPending}
+      onSubmit={submit}
+      onClose={onClose}
+      answer={create.data && <Shown token={create.data} onClose={onClose} />}
     >
-      <Stack gap={14}>
-        <TextInput label={t("access.name")} description={t("access.nameWords")} value={name} onChange={(event) => setName(event.currentTarget.value)} autoFocus />
-        <Field label={t("access.may")}>
-          <Checkbox.Group value={verbs} onChange={setVerbs}>
-            <Stack gap={6} mt={4}>
-              {VERBS.map((verb) => (
-                <Checkbox
-                  key={verb}
-                  value={verb}
-                  label={t(`access.verbs.${verb}`)}
-                  disabled={!rights.includes(verb)}
-                  description={rights.includes(verb) ? undefined : t("rights.missing", { right: t(`rights.${verb}`) })}
-                />
-              ))}
-            </Stack>
-          </Checkbox.Group>
-        </Field>
+      <TokenFields draft={draft} rights={rights} onChange={(change) => setDraft({ ...draft, ...change })} />
+    </FormDrawer>
+  )
+}
+
+const expiryIn = (days: string) => (days === "never" ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString())
+
+interface TokenDraft {
+  name: string
+  verbs: string[]
+  pattern: string
+  groups: string
+  days: string
+}
+
+interface TokenFieldsProps {
+  draft: TokenDraft
+  rights: readonly string[]
+  onChange: (change: Partial<TokenDraft>) => void
+}
+
+function TokenFields({ draft, rights, onChange }: TokenFieldsProps) {
+  const { t } = useTranslation()
+  return (
+    <>
+      <TextInput
+        label={t("access.name")}
+        description={t("access.nameWords")}
+        value={draft.name}
+        onChange={(event) => onChange({ name: event.currentTarget.value })}
+        autoFocus
+      />
+      <Field label={t("access.may")}>
+        <Checkbox.Group value={draft.verbs} onChange={(verbs) => onChange({ verbs })}>
+          <Stack gap={6} mt={4}>
+            {VERBS.map((verb) => (
+              <Checkbox
+                key={verb}
+                value={verb}
+                label={t(`access.verbs.${verb}`)}
+                disabled={!rights.includes(verb)}
+                description={rights.includes(verb) ? undefined : t("rights.missing", { right: t(`rights.${verb}`) })}
+              />
+            ))}
+          </Stack>
+        </Checkbox.Group>
+      </Field>
+      <TextInput
+        label={t("access.pattern")}
+        description={t("access.patternWords")}
+        placeholder="orders-*"
+        value={draft.pattern}
+        onChange={(event) => onChange({ pattern: event.currentTarget.value })}
+      />
+      {draft.verbs.includes("consume") && (
         <TextInput
-          label={t("access.pattern")}
-          description={t("access.patternWords")}
-          placeholder="orders-*"
-          value={pattern}
-          onChange={(event) => setPattern(event.currentTarget.value)}
+          label={t("access.groups")}
+          description={t("access.groupsWords")}
+          placeholder="billing*"
+          value={draft.groups}
+          onChange={(event) => onChange({ groups: event.currentTarget.value })}
         />
-        {verbs.includes("consume") && (
-          <TextInput
-            label={t("access.groups")}
-            description={t("access.groupsWords")}
-            placeholder="billing*"
-            value={groups}
-            onChange={(event) => setGroups(event.currentTarget.value)}
-          />
-        )}
-        <Select
-          label={t("access.expires")}
-          value={days}
-          onChange={(next) => setDays(next ?? "90")}
-          data={LIVES_DAYS.map((value) => ({ value, label: value === "never" ? t("access.never") : t("access.days", { count: Number(value) }) }))}
-          maw={180}
-        />
-        <Group gap={8}>
-          <Button type="submit" variant="filled" size="md" disabled={!isReady} loading={create.isPending}>
-            {name.trim() === "" ? t("access.createToken") : t("access.createNamed", { name: name.trim() })}
-          </Button>
-          <Button variant="subtle" size="md" onClick={onClose}>
-            {t("actions.cancel")}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+      )}
+      <Select
+        label={t("access.expires")}
+        value={draft.days}
+        onChange={(days) => onChange({ days: days ?? "90" })}
+        data={LIVES_DAYS.map((value) => ({ value, label: value === "never" ? t("access.never") : t("access.days", { count: Number(value) }) }))}
+        maw={180}
+      />
+    </>
   )
 }
 

@@ -2,7 +2,7 @@ import { Button, Checkbox, Group, Modal, PasswordInput, Stack } from "@mantine/c
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { toastDone, toastFailed } from "@/components/toast/toast"
-import { asProblem } from "@/lib/problem"
+import { refusedFields } from "@/lib/problem"
 import type { User } from "@/lib/api-types"
 import { useResetPassword } from "../api/users"
 
@@ -48,7 +48,7 @@ export function ResetPassword({ user: { id, username } }: { user: User }) {
               label={t("settings.newPassword")}
               description={t("settings.passwordRule")}
               value={password}
-              error={reset.error ? asProblem(reset.error).fields.password : null}
+              error={refusedFields(reset.error).password}
               autoComplete="new-password"
               onChange={(event) => setPassword(event.currentTarget.value)}
               data-autofocus

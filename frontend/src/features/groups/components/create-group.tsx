@@ -1,15 +1,12 @@
-import { Button, Group, NumberInput, Stack, Switch, TextInput } from "@mantine/core"
+import { NumberInput, Switch, TextInput } from "@mantine/core"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
-import { CodeBlock } from "@/components/code/code-block"
-import { DockedDrawer } from "@/components/drawer/docked-drawer"
-import { Fillable } from "@/components/forms/lock"
+import { FormDrawer } from "@/components/drawer/form-drawer"
 import { toastChange } from "@/components/toast/change"
 import { toastFailed } from "@/components/toast/toast"
 import { paths } from "@/config/paths"
-import { curlOf } from "@/lib/curl"
-import { asProblem } from "@/lib/problem"
+import { refusedFields } from "@/lib/problem"
 import type { GroupInput } from "@/lib/api-types"
 import { useCreateGroup } from "../api/change-group"
 
@@ -22,7 +19,7 @@ export function CreateGroup({ cluster, onClose }: { cluster: string; onClose: ()
   const create = useCreateGroup(cluster)
   const [input, setInput] = useState<GroupInput>(FIRST)
   const isNamed = NAME.test(input.name)
-  const refused = create.error ? asProblem(create.error).fields : {}
+  const refused = refusedFields(create.error)
   const submit = () =>
     create.mutate(input, {
       onSuccess: (answer) => {
@@ -32,51 +29,38 @@ export function CreateGroup({ cluster, onClose }: { cluster: string; onClose: ()
       onError: (error) => toastFailed(t("groups.notCreated", { group: input.name }), error),
     })
   return (
-    <DockedDrawer label={t("groups.create")} onClose={onClose}>
-      <Fillable right="manage">
-        <form
-          style={{ padding: "0 20px 20px" }}
-          onSubmit={(event) => {
-            event.preventDefault()
-            if (isNamed) submit()
-          }}
-        >
-          <Stack gap={14}>
-            <h2 style={{ fontSize: 16, fontWeight: 600 }}>{t("groups.create")}</h2>
-            <TextInput
-              label={t("groups.name")}
-              description={t("groups.nameRule")}
-              value={input.name}
-              onChange={(event) => setInput({ ...input, name: event.currentTarget.value })}
-              error={refused.name ?? (input.name !== "" && !isNamed ? t("topics.nameWrong") : null)}
-              autoFocus
-            />
-            <NumberInput
-              label={t("groups.retries")}
-              description={t("groups.retriesWords")}
-              value={input.retry_max_times}
-              min={0}
-              max={1000}
-              onChange={(next) => setInput({ ...input, retry_max_times: Number(next) })}
-              maw={200}
-            />
-            <Switch
-              label={t("groups.consumeEnabled")}
-              checked={input.consume_enabled}
-              onChange={(event) => setInput({ ...input, consume_enabled: event.currentTarget.checked })}
-            />
-            <CodeBlock language="curl" text={curlOf({ method: "POST", path: paths.groups(cluster), body: input })} />
-            <Group gap={8}>
-              <Button type="submit" variant="filled" size="md" disabled={!isNamed} loading={create.isPending}>
-                {input.name === "" ? t("groups.create") : t("groups.createNamed", { group: input.name })}
-              </Button>
-              <Button variant="subtle" size="md" onClick={onClose}>
-                {t("actions.cancel")}
-              </Button>
-            </Group>
-          </Stack>
-        </form>
-      </Fillable>
-    </DockedDrawer>
+    <FormDrawer
+      title={t("groups.create")}
+      action={input.name === "" ? t("groups.create") : t("groups.createNamed", { group: input.name })}
+      right="manage"
+      isReady={isNamed}
+      isBusy={create.isPending}
+      onSubmit={submit}
+      onClose={onClose}
+      request={{ method: "POST", path: paths.groups(cluster), body: input }}
+    >
+      <TextInput
+        label={t("groups.name")}
+        description={t("groups.nameRule")}
+        value={input.name}
+        onChange={(event) => setInput({ ...input, name: event.currentTarget.value })}
+        error={refused.name ?? (input.name !== "" && !isNamed ? t("topics.nameWrong") : null)}
+        autoFocus
+      />
+      <NumberInput
+        label={t("groups.retries")}
+        description={t("groups.retriesWords")}
+        value={input.retry_max_times}
+        min={0}
+        max={1000}
+        onChange={(next) => setInput({ ...input, retry_max_times: Number(next) })}
+        maw={200}
+      />
+      <Switch
+        label={t("groups.consumeEnabled")}
+        checked={input.consume_enabled}
+        onChange={(event) => setInput({ ...input, consume_enabled: event.currentTarget.checked })}
+      />
+    </FormDrawer>
   )
 }

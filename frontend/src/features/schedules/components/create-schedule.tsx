@@ -1,16 +1,14 @@
-import { Button, Group, SegmentedControl, Select, Stack, TextInput } from "@mantine/core"
+import { Group, SegmentedControl, Select, TextInput } from "@mantine/core"
 import { type ReactNode, useMemo, useState } from "react"
 import { useTranslation } from "react-i18next"
-import { CodeBlock } from "@/components/code/code-block"
-import { DockedDrawer } from "@/components/drawer/docked-drawer"
+import { FormDrawer } from "@/components/drawer/form-drawer"
 import { Field } from "@/components/forms/field"
-import { Fillable } from "@/components/forms/lock"
+import formClasses from "@/components/forms/forms.module.css"
 import { toastDone, toastFailed } from "@/components/toast/toast"
 import { paths } from "@/config/paths"
 import { useZone } from "@/hooks/use-format"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { JobRequest, Schedule, ScheduleInput } from "@/lib/api-types"
-import { curlOf } from "@/lib/curl"
 import { zoneName } from "@/lib/time"
 import { useCreateSchedule } from "../api/schedules"
 import { parseCron } from "../cron"
@@ -47,68 +45,55 @@ export function CreateSchedule({ jobFields, job, isJobWhole, jobName }: CreateSc
       onError: (error) => toastFailed(t("schedules.notCreated", { name: input.name }), error),
     })
   return (
-    <DockedDrawer label={t("schedules.create")} onClose={close}>
-      <Fillable right="jobs">
-        <form
-          style={{ padding: "0 20px 24px" }}
-          onSubmit={(event) => {
-            event.preventDefault()
-            if (isReady) submit()
-          }}
-        >
-          <Stack gap={14}>
-            <h2 style={{ fontSize: 16, fontWeight: 600 }}>{t("schedules.create")}</h2>
-            <TextInput label={t("schedules.name")} placeholder={jobName} value={draft.name} onChange={(event) => setDraft({ ...draft, name: event.currentTarget.value })} />
-            <Field label={t("schedules.job")}>
-              <SegmentedControl
-                value={state.new === "reconcile" ? "reconcile" : "replay"}
-                onChange={(type) => change({ new: type })}
-                data={(["replay", "reconcile"] as const).map((value) => ({ value, label: t(`jobs.types.${value}`) }))}
-              />
-            </Field>
-            {jobFields}
-            <Group gap={12} align="flex-start">
-              <TextInput
-                label={t("schedules.cron")}
-                description={t("schedules.cronWords")}
-                value={draft.cron}
-                error={parseCron(draft.cron) === null ? t("schedules.cronWrong") : null}
-                onChange={(event) => setDraft({ ...draft, cron: event.currentTarget.value })}
-                styles={{ input: { fontFamily: "var(--font-mono)" } }}
-                w={220}
-              />
-              <Select
-                searchable
-                label={t("schedules.zone")}
-                description={t("schedules.zoneWords")}
-                data={zones}
-                value={draft.zone}
-                onChange={(zone) => setDraft({ ...draft, zone: zone ?? "UTC" })}
-                limit={60}
-                w={220}
-              />
-            </Group>
-            <RunsPreview cron={draft.cron} zone={draft.zone} />
-            <Field label={t("schedules.overlap")} description={t("schedules.overlapWords")}>
-              <SegmentedControl
-                mt={4}
-                value={draft.overlap}
-                onChange={(overlap) => setDraft({ ...draft, overlap: overlap as Schedule["overlap"] })}
-                data={OVERLAPS.map((value) => ({ value, label: t(`schedules.overlaps.${value}`) }))}
-              />
-            </Field>
-            <CodeBlock wrap language="curl" text={curlOf({ method: "POST", path: paths.schedules, body: input })} />
-            <Group gap={8}>
-              <Button type="submit" variant="filled" size="md" disabled={!isReady} loading={create.isPending}>
-                {t("schedules.createNamed", { name: input.name })}
-              </Button>
-              <Button variant="subtle" size="md" onClick={close}>
-                {t("actions.cancel")}
-              </Button>
-            </Group>
-          </Stack>
-        </form>
-      </Fillable>
-    </DockedDrawer>
+    <FormDrawer
+      title={t("schedules.create")}
+      action={t("schedules.createNamed", { name: input.name })}
+      right="jobs"
+      isReady={isReady}
+      isBusy={create.isPending}
+      onSubmit={submit}
+      onClose={close}
+      request={{ method: "POST", path: paths.schedules, body: input }}
+    >
+      <TextInput label={t("schedules.name")} placeholder={jobName} value={draft.name} onChange={(event) => setDraft({ ...draft, name: event.currentTarget.value })} />
+      <Field label={t("schedules.job")}>
+        <SegmentedControl
+          value={state.new === "reconcile" ? "reconcile" : "replay"}
+          onChange={(type) => change({ new: type })}
+          data={(["replay", "reconcile"] as const).map((value) => ({ value, label: t(`jobs.types.${value}`) }))}
+        />
+      </Field>
+      {jobFields}
+      <Group gap={12} align="flex-start">
+        <TextInput
+          label={t("schedules.cron")}
+          description={t("schedules.cronWords")}
+          value={draft.cron}
+          error={parseCron(draft.cron) === null ? t("schedules.cronWrong") : null}
+          onChange={(event) => setDraft({ ...draft, cron: event.currentTarget.value })}
+          className={formClasses.code}
+          w={220}
+        />
+        <Select
+          searchable
+          label={t("schedules.zone")}
+          description={t("schedules.zoneWords")}
+          data={zones}
+          value={draft.zone}
+          onChange={(zone) => setDraft({ ...draft, zone: zone ?? "UTC" })}
+          limit={60}
+          w={220}
+        />
+      </Group>
+      <RunsPreview cron={draft.cron} zone={draft.zone} />
+      <Field label={t("schedules.overlap")} description={t("schedules.overlapWords")}>
+        <SegmentedControl
+          mt={4}
+          value={draft.overlap}
+          onChange={(overlap) => setDraft({ ...draft, overlap: overlap as Schedule["overlap"] })}
+          data={OVERLAPS.map((value) => ({ value, label: t(`schedules.overlaps.${value}`) }))}
+        />
+      </Field>
+    </FormDrawer>
   )
 }

@@ -4,6 +4,7 @@ import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { CodeBlock } from "@/components/code/code-block"
 import { Field } from "@/components/forms/field"
+import formClasses from "@/components/forms/forms.module.css"
 import { Fillable, NeedsRight } from "@/components/forms/lock"
 import { Columns } from "@/components/layout/page"
 import { Panel } from "@/components/layout/panel"
@@ -122,7 +123,7 @@ function DraftFields({ draft, onChange, wrongLine }: FieldsProps & { wrongLine: 
         onChange={set("properties")}
         autosize
         minRows={2}
-        styles={{ input: { fontFamily: "var(--font-mono)", fontSize: 12 } }}
+        className={formClasses.code}
         error={wrongLine === undefined ? null : t("produce.propertyWrong", { n: wrongLine })}
       />
     </>
@@ -146,7 +147,7 @@ function BodyField({ draft, onChange, problem }: FieldsProps & { problem: "json"
         autosize
         minRows={8}
         maxRows={24}
-        styles={{ input: { fontFamily: "var(--font-mono)", fontSize: 12, lineHeight: "19px" } }}
+        className={formClasses.code}
       />
     </Field>
   )

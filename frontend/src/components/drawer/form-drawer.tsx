@@ -1,0 +1,60 @@
+import { Button, Group, Stack } from "@mantine/core"
+import type { ReactNode } from "react"
+import { useTranslation } from "react-i18next"
+import { CodeBlock } from "@/components/code/code-block"
+import { Fillable } from "@/components/forms/lock"
+import type { Right } from "@/hooks/use-rights"
+import { type CurlRequest, curlOf } from "@/lib/curl"
+import { DockedDrawer } from "./docked-drawer"
+import classes from "./drawer.module.css"
+
+interface FormDrawerProps {
+  title: string
+  /** What the button says: the verb, and the name of the thing once it has one. */
+  action: string
+  /** Without this right the fields are locked, and the reason stands above them. */
+  right?: Right
+  isReady: boolean
+  isBusy: boolean
+  onSubmit: () => void
+  onClose: () => void
+  /** The request that the form sends, shown as a command. */
+  request?: CurlRequest
+  /** Takes the place of the form once it was sent, when there is an answer to read. */
+  answer?: ReactNode
+  children: ReactNode
+}
+
+/** A docked drawer that creates one thing: title, fields, the command, and the button; nothing is sent twice. */
+export function FormDrawer({ title, action, right, isReady, isBusy, onSubmit, onClose, request, answer, children }: FormDrawerProps) {
+  const { t } = useTranslation()
+  const form = (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (isReady && !isBusy) onSubmit()
+      }}
+    >
+      <Stack gap={14}>
+        {children}
+        {request && <CodeBlock wrap language="curl" text={curlOf(request)} />}
+        <Group gap={8}>
+          <Button type="submit" variant="filled" size="md" disabled={!isReady} loading={isBusy}>
+            {action}
+          </Button>
+          <Button variant="subtle" size="md" onClick={onClose}>
+            {t("actions.cancel")}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+  return (
+    <DockedDrawer label={title} onClose={onClose}>
+      <div className={classes.form}>
+        <h2 className={classes.title}>{title}</h2>
+        {answer ?? (right ? <Fillable right={right}>{form}</Fillable> : form)}
+      </div>
+    </DockedDrawer>
+  )
+}
