@@ -48,6 +48,10 @@ export default ts.config(
       "no-restricted-syntax": [
         "error",
         { selector: "ExportDefaultDeclaration", message: "Named exports only." },
+        {
+          selector: "JSXAttribute[name.name=/^styles?$/] Property > Literal.value",
+          message: "A style that is always the same is a class; only what is computed stands inline.",
+        },
       ],
     },
   },

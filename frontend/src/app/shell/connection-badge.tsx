@@ -40,7 +40,7 @@ export function ConnectionBadge() {
         </button>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Label style={{ maxWidth: 260, whiteSpace: "normal" }}>
+        <Menu.Label className={classes.explained}>
           {t(`connection.${state}Words`, { age: format.duration(Math.max(1_000, now - since)) })}
         </Menu.Label>
         {state !== "live" && (

@@ -18,7 +18,7 @@ export function Topbar({ onMenu }: { onMenu: () => void }) {
   const { t } = useTranslation()
   return (
     <header className={classes.topbar}>
-      <span className={classes.burger} style={{ alignItems: "center", gap: 8 }}>
+      <span className={classes.burger}>
         <ActionIcon aria-label={t("nav.label")} onClick={onMenu}>
           <IconMenu2 size={19} stroke={1.6} />
         </ActionIcon>

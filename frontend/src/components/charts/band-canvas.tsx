@@ -1,6 +1,7 @@
 import { useEffect, useLayoutEffect, useRef } from "react"
 import uPlot from "uplot"
 import { bandOptions } from "./band-options"
+import classes from "./charts.module.css"
 import { readPalette } from "./palette"
 import { stacked } from "./stack"
 import type { Band, ChartEvent } from "./types"
@@ -78,5 +79,5 @@ export function BandCanvas(props: BandCanvasProps) {
     chart.current?.setData(dataOf(band, times))
   }, [band, times, shape])
 
-  return <div ref={holder} style={{ minWidth: 0 }} />
+  return <div ref={holder} className={classes.canvas} />
 }

@@ -61,7 +61,7 @@ function Gutter({ band, index }: { band: Band; index: number | null }) {
       ))}
       {(band.levels ?? []).map((level) => (
         <div key={level.label} className={classes.line}>
-          <span className={classes.dash} style={{ background: "var(--ink-3)" }} />
+          <span className={`${classes.dash} ${classes.level}`} />
           <span className={classes.name}>{level.label}</span>
         </div>
       ))}

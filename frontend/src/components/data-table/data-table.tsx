@@ -134,7 +134,7 @@ function BodyRow<T extends RowData>({ row, isSelected, isFocused, isPinnedLast, 
 
 const Spacer = ({ height, columns }: { height: number; columns: number }) => (
   <tr aria-hidden>
-    <td colSpan={columns} style={{ height, padding: 0, border: 0 }} />
+    <td className={classes.spacer} colSpan={columns} style={{ height }} />
   </tr>
 )
 

@@ -17,7 +17,7 @@ export function LagRail({ lag, scale, tone = "normal" }: { lag: number | null; s
         data-ours={tone === "ours" || undefined}
         style={{ insetInlineStart: `calc(${at(1 - share)} - ${lag === 0 ? 1 : 0}px)` }}
       />
-      <div className={classes.end} style={{ insetInlineEnd: 0 }} />
+      <div className={classes.end} />
     </div>
   )
 }
@@ -26,7 +26,7 @@ export function UnknownRail() {
   return (
     <div className={classes.rail} aria-hidden>
       <div className={classes.hatch} />
-      <div className={classes.end} style={{ insetInlineEnd: 0 }} />
+      <div className={classes.end} />
     </div>
   )
 }
@@ -38,8 +38,8 @@ export function ProgressRail({ ratio, tall = false }: { ratio: number | null; ta
   return (
     <div className={`${classes.rail} ${tall ? classes.tall : ""}`} aria-hidden>
       <div className={classes.line} />
-      <div className={classes.end} style={{ insetInlineEnd: 0 }} />
-      <div className={classes.load} data-tone="ours" style={{ insetInlineStart: 0, width: at(ratio) }} />
+      <div className={classes.end} />
+      <div className={classes.load} data-tone="ours" style={{ width: at(ratio) }} />
       {!isDone && <div className={classes.trolley} data-ours={tall ? undefined : true} style={{ insetInlineStart: at(ratio) }} />}
     </div>
   )
@@ -62,11 +62,11 @@ export function RangeRail({ from, to, cut = "start end" }: { from: number; to: n
 /** The rail with nothing on it, for empty panels. */
 export function EmptyRail() {
   return (
-    <div className={classes.rail} style={{ width: 156, height: 20 }} aria-hidden>
+    <div className={`${classes.rail} ${classes.empty}`} aria-hidden>
       <div className={classes.line} />
-      <div className={classes.start} style={{ insetInlineStart: 0, top: 6 }} />
-      <div className={classes.trolley} style={{ insetInlineEnd: 2, height: 20, top: 0, background: "var(--ink-2)" }} />
-      <div className={classes.end} style={{ insetInlineEnd: 0, top: 6 }} />
+      <div className={classes.start} />
+      <div className={classes.trolley} />
+      <div className={classes.end} />
     </div>
   )
 }

@@ -23,7 +23,7 @@ export function StepsRail({ steps, current, onStep }: StepsRailProps) {
       {steps.map(({ id }, index) => (
         <div key={id} className={classes.tick} style={{ left: share(index) }} />
       ))}
-      <div className={classes.tick} style={{ right: 0 }} />
+      <div className={`${classes.tick} ${classes.last}`} />
       <div className={classes.done} style={{ width: share(here) }} />
       <div className={classes.trolley} style={{ left: share(here) }} />
       {steps.map(({ id, label, choice }, index) => (

@@ -15,7 +15,7 @@ export function SkeletonRows({ rows = 5 }: { rows?: number }) {
       {Array.from({ length: rows }, (_, row) => (
         <div key={row} className={classes.bar}>
           {(WIDTHS[row % WIDTHS.length] ?? WIDTHS[0]).map((width, index) => (
-            <span key={index} style={{ width, marginInlineStart: index === 2 ? "auto" : 0 }} />
+            <span key={index} style={{ width }} />
           ))}
         </div>
       ))}

@@ -32,7 +32,6 @@ export function toastChange(answer: Changed, change: Change): void {
     title: i18next.t("partly.title", { what: change.done }),
     message: <PartlyDone brokers={brokers} change={change} onTold={() => notifications.hide(id)} />,
     icon: <IconCircleDashed size={17} stroke={1.6} color="var(--warn)" />,
-    styles: { icon: { background: "transparent" } },
     autoClose: false,
   })
 }

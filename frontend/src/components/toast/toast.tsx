@@ -4,15 +4,12 @@ import i18next from "i18next"
 import { asProblem } from "@/lib/problem"
 import { problemIn } from "@/lib/reasons"
 
-const bare = { icon: { background: "transparent" } }
-
 /** One fact and one consequence. */
 export function toastDone(title: string, message?: string): void {
   notifications.show({
     title,
     message,
     icon: <IconCircleCheckFilled size={17} color="var(--ok)" />,
-    styles: bare,
     autoClose: 5_000,
   })
 }
@@ -25,7 +22,6 @@ export function toastFailed(title: string, error: unknown): void {
     title,
     message: `${problemIn(i18next.t, i18next.language, problem)}${request}`,
     icon: <IconCircleX size={17} stroke={1.6} color="var(--crit)" />,
-    styles: bare,
     autoClose: false,
   })
 }
@@ -36,7 +32,6 @@ export function toastUnknown(title: string, message: string): void {
     title,
     message,
     icon: <IconCircleDashed size={17} stroke={1.6} color="var(--ink-2)" />,
-    styles: bare,
     autoClose: false,
   })
 }

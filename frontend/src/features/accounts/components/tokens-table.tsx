@@ -1,4 +1,4 @@
-import { Button } from "@mantine/core"
+import { Button, Group } from "@mantine/core"
 import { useMemo, useState } from "react"
 import { useTranslation } from "react-i18next"
 import { Tag } from "@/components/badges/badge"
@@ -22,11 +22,11 @@ export function TokensTable({ onCreate }: { onCreate: () => void }) {
       column("name", t("access.name"), { isName: true }, ({ name }) => name),
       column("prefix", t("access.prefix"), {}, ({ prefix }) => <span className="mono">{prefix}…</span>),
       column("scopes", t("access.scopes"), { minWidth: 520 }, ({ scopes }) => (
-        <span style={{ display: "inline-flex", gap: 4 }}>
+        <Group component="span" display="inline-flex" gap={4} wrap="nowrap">
           {scopes.map((scope) => (
             <Tag key={scope}>{scope}</Tag>
           ))}
-        </span>
+        </Group>
       )),
       column("expires", t("access.expires"), { align: "end", isSecondary: true }, (token) =>
         token.expires_at ? <Time at={token.expires_at} /> : t("access.never"),

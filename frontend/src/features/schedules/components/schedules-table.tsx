@@ -1,4 +1,4 @@
-import { ActionIcon, Menu, Switch, Tooltip } from "@mantine/core"
+import { ActionIcon, Group, Menu, Switch, Tooltip } from "@mantine/core"
 import { IconDots, IconPlayerPlay } from "@tabler/icons-react"
 import { type ReactNode, useMemo, useState } from "react"
 import { useTranslation } from "react-i18next"
@@ -87,7 +87,7 @@ function ScheduleActions({ schedule: { id, name } }: { schedule: Schedule }) {
   const remove = useDeleteSchedule(id)
   const [isDeleting, setDeleting] = useState(false)
   return (
-    <span style={{ display: "inline-flex", gap: 2 }}>
+    <Group component="span" display="inline-flex" gap={2} wrap="nowrap">
       <Tooltip label={t("schedules.runNow")}>
         <span>
           <NeedsRight right="jobs">
@@ -137,6 +137,6 @@ function ScheduleActions({ schedule: { id, name } }: { schedule: Schedule }) {
       >
         <p>{t("schedules.deleteWords")}</p>
       </ConfirmDanger>
-    </span>
+    </Group>
   )
 }
