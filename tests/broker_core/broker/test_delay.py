@@ -10,6 +10,7 @@ import pytest
 from broker_core.broker.delay import FILE_NAME, DelayQueues
 from broker_core.broker.intake import parked_by_delay
 from broker_core.broker.json_file import JsonFile
+from broker_core.broker.server import now_ms
 from broker_core.protocol.message import Message, StoredMessage
 from broker_core.protocol.topics import SCHEDULE_TOPIC
 from broker_core.store import MessageStore, StoreConfig
@@ -17,6 +18,7 @@ from broker_core.store.errors import StoreFull
 from tests.support.broker import small_store, started
 
 LEVELS = (1_000, 5_000)
+HOUR = 3_600_000  # so long that no test meets the end of a delay by itself
 HOST = ("127.0.0.1", 1)
 
 
@@ -137,13 +139,14 @@ def test_a_parked_message_remembers_where_it_wants_to_go() -> None:
 
 
 async def test_a_delayed_send_comes_to_its_topic_and_is_answered_with_the_queue_it_wanted(tmp_path: Path) -> None:
-    store = small_store(tmp_path, delay_levels_ms=(200, 60_000))
+    store = small_store(tmp_path, delay_levels_ms=(HOUR, 2 * HOUR))
     async with started(tmp_path, store=store) as wire:
         await wire.create_topic("orders", queues=4)
         sent = await wire.send("orders", b"later", queue_id=3, properties={"DELAY": "1", "KEYS": "A17"})
         assert (sent.queue_id, sent.queue_offset) == (3, 0)
         assert await wire.pull("orders", 0, queue_id=3) == []
 
+        assert wire.broker.parts.delay.step(now_ms() + HOUR) == 1
         (message,) = await wire.pull("orders", 0, queue_id=3, wait_ms=10_000)
 
         assert (message.body, message.properties["KEYS"]) == (b"later", "A17")
@@ -159,11 +162,12 @@ async def test_a_level_beyond_the_last_is_the_last(tmp_path: Path) -> None:
 
 
 async def test_a_delayed_message_of_a_deleted_topic_is_dropped(tmp_path: Path) -> None:
-    store = small_store(tmp_path, delay_levels_ms=(100,))
+    store = small_store(tmp_path, delay_levels_ms=(HOUR,))
     async with started(tmp_path, store=store) as wire:
         await wire.send("orders", b"x", properties={"DELAY": "1"})
         wire.broker.parts.topics.delete("orders", now=1)
         await wire.send("bills", b"y", properties={"DELAY": "1"})
 
+        assert wire.broker.parts.delay.step(now_ms() + HOUR) == 2
         assert [message.body for message in await wire.pull("bills", 0, wait_ms=10_000)] == [b"y"]
         assert wire.broker.store.max_offset("orders", 0) == 0
