@@ -43,6 +43,14 @@ def executor() -> Iterator[ThreadPoolExecutor]:
         yield executor
 
 
+@pytest.fixture
+def disk(executor: ThreadPoolExecutor) -> Iterator[Disk]:
+    """A disk whose flushes end with the test: the executor waits for its thread."""
+    disk = Disk()
+    yield disk
+    disk.free.set()
+
+
 def commit_of(disk: Disk, executor: ThreadPoolExecutor, *, limit: int = 100) -> GroupCommit:
     return GroupCommit(
         disk, ThreadedDisk(disk.flush, executor), limits=BrokerLimits(unflushed_waiters=limit), timeout_ms=1_000
@@ -50,9 +58,9 @@ def commit_of(disk: Disk, executor: ThreadPoolExecutor, *, limit: int = 100) -> 
 
 
 async def test_one_flush_serves_all_that_wait_and_those_who_come_meanwhile_get_the_next(
-    executor: ThreadPoolExecutor,
+    disk: Disk, executor: ThreadPoolExecutor
 ) -> None:
-    disk = Disk(appended=200)
+    disk.appended = 200
     commit = commit_of(disk, executor)
     answers: list[tuple[str, bool]] = []
     task = asyncio.create_task(commit.run(60_000))
@@ -71,8 +79,7 @@ async def test_one_flush_serves_all_that_wait_and_those_who_come_meanwhile_get_t
     task.cancel()
 
 
-async def test_without_anybody_waiting_it_flushes_now_and_then(executor: ThreadPoolExecutor) -> None:
-    disk = Disk()
+async def test_without_anybody_waiting_it_flushes_now_and_then(disk: Disk, executor: ThreadPoolExecutor) -> None:
     disk.free.set()
     task = asyncio.create_task(commit_of(disk, executor).run(10))
 
@@ -80,8 +87,8 @@ async def test_without_anybody_waiting_it_flushes_now_and_then(executor: ThreadP
     task.cancel()
 
 
-async def test_a_send_waits_no_longer_than_its_time(executor: ThreadPoolExecutor) -> None:
-    commit = commit_of(Disk(), executor)
+async def test_a_send_waits_no_longer_than_its_time(disk: Disk, executor: ThreadPoolExecutor) -> None:
+    commit = commit_of(disk, executor)
     answers: list[bool] = []
     commit.wait(100, answers.append, now=5_000)
 
@@ -91,8 +98,8 @@ async def test_a_send_waits_no_longer_than_its_time(executor: ThreadPoolExecutor
     assert answers == [False]
 
 
-async def test_a_disk_that_failed_once_is_not_believed_again(executor: ThreadPoolExecutor) -> None:
-    disk = Disk(appended=100, broken=True)
+async def test_a_disk_that_failed_once_is_not_believed_again(disk: Disk, executor: ThreadPoolExecutor) -> None:
+    disk.appended, disk.broken = 100, True
     disk.free.set()
     commit = commit_of(disk, executor)
     answers: list[bool] = []
@@ -107,8 +114,10 @@ async def test_a_disk_that_failed_once_is_not_believed_again(executor: ThreadPoo
     assert str(commit.failure) == "the disk is gone"
 
 
-async def test_one_waiting_send_too_many_is_refused_before_it_is_stored(executor: ThreadPoolExecutor) -> None:
-    commit = commit_of(Disk(), executor, limit=1)
+async def test_one_waiting_send_too_many_is_refused_before_it_is_stored(
+    disk: Disk, executor: ThreadPoolExecutor
+) -> None:
+    commit = commit_of(disk, executor, limit=1)
     commit.check_room()
     commit.wait(100, lambda ok: None, now=0)
 
@@ -116,7 +125,7 @@ async def test_one_waiting_send_too_many_is_refused_before_it_is_stored(executor
         commit.check_room()
 
 
-async def test_a_quick_disk_is_asked_between_two_turns_of_the_loop(executor: ThreadPoolExecutor) -> None:
+async def test_a_quick_disk_is_asked_between_two_turns_of_the_loop(disk: Disk, executor: ThreadPoolExecutor) -> None:
     """No thread is asked any more once the disk has shown that it is quick, until it was slow once."""
     elsewhere: list[int] = []
 
@@ -125,7 +134,7 @@ async def test_a_quick_disk_is_asked_between_two_turns_of_the_loop(executor: Thr
             elsewhere.append(disk.flushes)
             super().flush(done)
 
-    disk = Disk(flush_ns=50_000)
+    disk.flush_ns = 50_000
     disk.free.set()
     commit = GroupCommit(disk, Counted(disk.flush, executor), limits=BrokerLimits(), timeout_ms=1_000)
 
