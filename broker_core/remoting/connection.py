@@ -9,7 +9,7 @@ it calls for is written in one go: with many small commands the cost is in the c
                                              └─ request ──► handler ─┬─ Command ───┐
                                                                      ├─ awaitable ─┤ at its end
                                                                      └─ None       │ (answer() later, or never)
-    transport ◄── one write ◄── _out ◄─────────────────────────────────────────────┘
+    transport ◄── one write ◄── Outbox ◄───────────────────────────────────────────┘
 
 Backpressure: when the peer does not take what is written, a server stops reading from it, in the middle of what one
 read brought if need be; a client goes on reading (else the two could wait for each other) and holds back its calls.
@@ -21,7 +21,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
-from typing import Any, Final, Protocol, TypeAlias, cast
+from typing import Any, Protocol, TypeAlias, cast
 
 from broker_core.logs import get_logger
 from broker_core.protocol.codes import FLAG_ONE_WAY, FLAG_RESPONSE, ResponseCode, name_of_request
@@ -32,13 +32,11 @@ from broker_core.remoting.calls import PendingCalls
 from broker_core.remoting.errors import ConnectionClosed, Overloaded, RemotingTimeout
 from broker_core.remoting.limits import Limits
 from broker_core.remoting.memory import SMALL, Memory
+from broker_core.remoting.outbox import Outbox
 from broker_core.remoting.strangers import Farewell, recognize
 
 Result: TypeAlias = Command | Awaitable[Command | None] | None
-CloseCallback: TypeAlias = Callable[["Connection"], None]
-
-_WRITE_SIZE: Final = 1024 * 1024  # bytes of answers collected before they are written, though more is still to come
-_HEADER_GUESS: Final = 256  # bytes of a header, near enough to know when much is collected
+ConnectionCallback: TypeAlias = Callable[["Connection"], None]
 
 
 class Serving(Protocol):
@@ -60,7 +58,7 @@ class Connection(asyncio.Protocol):
         limits: Limits,
         *,
         stops_reading_when_full: bool,
-        on_open: CloseCallback | None = None,
+        on_open: ConnectionCallback | None = None,
         memory: Memory | None = None,
     ) -> None:
         """Without `serving` every request of the peer is dropped; what is held is counted in `memory`."""
@@ -74,23 +72,19 @@ class Connection(asyncio.Protocol):
         self._memory = memory
         self._counted = 0  # bytes that `memory` knows of
         self._worked_on = 0  # bytes of the requests that handlers work on
-        self._on_close: list[CloseCallback] = []
+        self._on_close: list[ConnectionCallback] = []
         self._loop = asyncio.get_running_loop()
         self._closed: asyncio.Future[None] = self._loop.create_future()
         self._transport: asyncio.Transport | None = None
         self._is_open = False
         self._frames = FrameReader(limits.frame_bytes, limits.header_bytes)
         self._held: deque[Frame] = deque()  # frames that wait until the peer takes its answers
-        self._out: list[bytes] = []
-        self._out_size = 0
-        self._collecting = False  # somebody up the stack, or a scheduled callback, will write `_out`
-        self._is_full = False
+        self._outbox = Outbox(self._loop, self._check_backlog)
         self._is_deaf = False  # asked to read nothing more, for good
-        self._room: asyncio.Future[None] | None = None  # calls wait here while the buffer is full
         self._calls = PendingCalls(self._loop)
         self._unanswered: set[asyncio.Future[Command | None]] = set()
         self._idle_timer: asyncio.TimerHandle | None = None
-        self._last_active = self._loop.time()
+        self._last_read = self._loop.time()
         self._log = get_logger(__name__)
 
     # ---- asking ------------------------------------------------------------------------------------------------------
@@ -102,30 +96,34 @@ class Connection(asyncio.Protocol):
         counts from now, waiting for room included.
         """
         deadline = self._loop.time() + timeout_ms / 1000
-        if self._is_full:
-            await self._wait_for_room(deadline, timeout_ms)
+        if self._outbox.is_full and self._is_open and not await self._outbox.wait_for_room(deadline):
+            raise RemotingTimeout(self.peer, timeout_ms, "room to write")
         if len(self._calls) >= self._limits.calls_per_connection:
             raise Overloaded(self.peer, "calls_per_connection", self._limits.calls_per_connection)
         request.opaque = self._calls.next_opaque()
-        self._put(request)
+        if not self._is_open:
+            raise ConnectionClosed(self.peer, self.close_reason)
+        self._outbox.put(request)
         return await self._calls.wait(request.opaque, deadline, timeout_ms)
 
     def send(self, request: Command) -> None:
         """Send a request that is not to be answered; raises ConnectionClosed."""
         request.opaque = self._calls.next_opaque()
         request.flag |= FLAG_ONE_WAY
-        self._put(request)
+        if not self._is_open:
+            raise ConnectionClosed(self.peer, self.close_reason)
+        self._outbox.put(request)
 
     def answer(self, request: Command, response: Command) -> None:
         """Send the response to a request of the peer; does nothing if it wants none or is gone."""
         if request.flag & FLAG_ONE_WAY or not self._is_open:
             return
         try:
-            self._put(response.answering(request))
+            self._outbox.put(response.answering(request))
         except ProtocolError as error:
             self._log.error("peer=%s request=%s: %s", self.peer, name_of_request(request.code), error)
             remark = f"the response cannot be sent: {error}".encode("utf-8", "replace").decode()
-            self._put(Command.response(ResponseCode.SYSTEM_ERROR, remark=remark).answering(request))
+            self._outbox.put(Command.response(ResponseCode.SYSTEM_ERROR, remark=remark).answering(request))
 
     # ---- being open and closing --------------------------------------------------------------------------------------
 
@@ -144,10 +142,9 @@ class Connection(asyncio.Protocol):
         """Bytes held for the peer: what is not whole, not begun, not answered, or not taken; small amounts are 0."""
         if self._transport is None:
             return 0
-        held = self._frames.buffered + self._worked_on
-        if self._is_full:
+        held = self._frames.buffered + self._worked_on + self._outbox.unread_bytes
+        if self._held:
             held += sum(len(each.header) + len(each.body) for each in self._held)
-            held += self._transport.get_write_buffer_size()
         return held if held > SMALL else 0
 
     @property
@@ -155,7 +152,7 @@ class Connection(asyncio.Protocol):
         """Own requests that wait for their response."""
         return len(self._calls)
 
-    def on_close(self, callback: CloseCallback) -> None:
+    def on_close(self, callback: ConnectionCallback) -> None:
         """Call `callback` once when the connection is closed, at once if it already is."""
         if self._closed.done():
             callback(self)
@@ -166,7 +163,7 @@ class Connection(asyncio.Protocol):
         """Write what is collected, then close; calls that wait fail with ConnectionClosed."""
         if self._transport is not None and self._is_open:
             self.close_reason = reason
-            self._write()
+            self._outbox.flush()
             self._is_open = False
             self._transport.close()
 
@@ -207,7 +204,7 @@ class Connection(asyncio.Protocol):
         self._is_open = True
         self.peer = self._calls.peer = _address(transport.get_extra_info("peername"))
         self.local = _address(transport.get_extra_info("sockname"))
-        self._transport.set_write_buffer_limits(high=self._limits.write_buffer_bytes)
+        self._outbox.open(self._transport, full_from_bytes=self._limits.write_buffer_bytes)
         if self._limits.idle_seconds:
             self._idle_timer = self._loop.call_later(self._limits.idle_seconds, self._close_if_idle)
         if self._on_open is not None:
@@ -215,7 +212,7 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Work off every frame that `data` completes; write all answers together."""
-        self._last_active = self._loop.time()
+        self._last_read = self._loop.time()
         fault: FrameError | None = None
         try:
             frames = self._frames.feed(data)
@@ -229,28 +226,25 @@ class Connection(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         """The peer takes too little: stop reading, or hold back calls."""
-        self._is_full = True
+        self._outbox.is_full = True
         if self._stops_reading_when_full:
             self._pause_reading()
         self._count()
 
     def resume_writing(self) -> None:
         """The peer has taken enough: go on where it was stopped."""
-        self._is_full = False
+        self._outbox.give_room()
         self._count()
-        if self._room is not None:
-            self._room.set_result(None)
-            self._room = None
         if self._held:
             held = list(self._held)
             self._held.clear()
             self._work_off(held)
-        if self._stops_reading_when_full and self._is_open and not (self._is_full or self._is_deaf):
+        if self._stops_reading_when_full and self._is_open and not (self._outbox.is_full or self._is_deaf):
             cast(asyncio.Transport, self._transport).resume_reading()
 
     def eof_received(self) -> None:
         """The peer sends nothing more: write what is collected; returning None has the transport close."""
-        self._write()
+        self._outbox.flush()
         self._is_open = False
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -259,13 +253,11 @@ class Connection(asyncio.Protocol):
         self._transport = None
         self._is_open = False
         self._held.clear()
-        self._out.clear()
+        self._outbox.close()
         self._count()
         if self._idle_timer is not None:
             self._idle_timer.cancel()
         self._calls.fail(self.close_reason)
-        if self._room is not None:
-            self._room.set_result(None)
         self._closed.set_result(None)
         for callback in self._on_close:
             try:
@@ -280,20 +272,19 @@ class Connection(asyncio.Protocol):
         if self._held:
             self._held.extend(frames)
             return
-        self._collecting = True
+        self._outbox.collect()
         try:
             for at, frame in enumerate(frames):
                 if not self._is_open:
                     break
-                if self._is_full and self._stops_reading_when_full:
+                if self._outbox.is_full and self._stops_reading_when_full:
                     self._held.extend(frames[at:])
                     break
                 self._take(Command.decode(frame))
         except ProtocolError as error:
             self._fail(error)
         finally:
-            self._collecting = False
-        self._write()
+            self._outbox.flush()
 
     def _take(self, command: Command) -> None:
         if command.flag & FLAG_RESPONSE:
@@ -365,45 +356,14 @@ class Connection(asyncio.Protocol):
 
     # ---- writing -----------------------------------------------------------------------------------------------------
 
-    def _put(self, command: Command) -> None:
-        """Have a command written in this turn of the loop, together with all others of this turn."""
-        if not self._is_open:
-            raise ConnectionClosed(self.peer, self.close_reason)
-        self._out += command.encode_parts()
-        self._out_size += len(command.body) + _HEADER_GUESS
-        if self._out_size >= _WRITE_SIZE:
-            self._write()
-        if not self._collecting:
-            self._collecting = True
-            self._loop.call_soon(self._write_scheduled)
-
-    def _write_scheduled(self) -> None:
-        self._collecting = False
-        self._write()
-
-    def _write(self) -> None:
-        out = self._out
-        if not out or self._transport is None:
-            return
-        self._out = []
-        self._out_size = 0
-        self._last_active = self._loop.time()
-        self._transport.writelines(out)
-        if self._is_full and self._transport.get_write_buffer_size() > self._limits.unread_bytes:
+    def _check_backlog(self) -> None:
+        if self._outbox.unread_bytes > self._limits.unread_bytes:
             self.abort(f"limit unread_bytes={self._limits.unread_bytes} reached: the peer takes no answers")
-        elif self._is_full:
+        else:
             self._count()
 
-    async def _wait_for_room(self, deadline: float, timeout_ms: int) -> None:
-        while self._is_full and self._is_open:
-            if self._room is None:
-                self._room = self._loop.create_future()
-            done, _ = await asyncio.wait([self._room], timeout=max(0.0, deadline - self._loop.time()))
-            if not done:
-                raise RemotingTimeout(self.peer, timeout_ms, "room to write")
-
     def _close_if_idle(self) -> None:
-        idle = self._loop.time() - self._last_active
+        idle = self._loop.time() - max(self._last_read, self._outbox.last_write)
         if idle >= self._limits.idle_seconds:
             self._log.info("peer=%s: closed, limit idle_seconds=%g reached", self.peer, self._limits.idle_seconds)
             self.close("idle")

@@ -140,7 +140,7 @@ async def test_a_peer_that_reads_nothing_is_no_longer_read() -> None:
         peer.send(*[question() for _ in range(400)])
         await eventually(lambda: served > 0)
         [connection] = server.connections
-        await eventually(lambda: connection._is_full)
+        await eventually(lambda: connection._outbox.is_full)
         stuck_at = served
         # Then most of its requests are not worked on
         assert stuck_at < 300
@@ -276,7 +276,7 @@ async def test_calls_wait_for_room_and_that_counts_as_their_time() -> None:
         connection = await client.connection(address)
         for _ in range(32):
             connection.send(question("push", bytes(512 * KIB)))
-        await eventually(lambda: connection._is_full)
+        await eventually(lambda: connection._outbox.is_full)
         # Then a call waits, and gives up in time
         with pytest.raises(RemotingTimeout, match="room to write"):
             await connection.invoke(question(), 100)

@@ -134,7 +134,7 @@ async def test_closing_is_not_held_up_by_a_peer_that_reads_nothing() -> None:
     async with serving(answer_much) as server, raw_peer(server) as peer:
         peer.stop_reading()
         peer.send(question(), question())
-        await eventually(lambda: any(each._is_full for each in server.connections))
+        await eventually(lambda: any(each._outbox.is_full for each in server.connections))
         await asyncio.wait_for(server.close(), 10)
         assert not list(server.connections)
 

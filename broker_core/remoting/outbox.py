@@ -1,0 +1,108 @@
+"""What a connection has to write: collected for one turn of the loop, then written in one go.
+
+::
+
+    put ─► parts ─┬─ flush, or the end of this turn of the loop ─► one writelines ─► transport
+                  └─ _WRITE_SIZE bytes are collected ────────────►
+
+The transport says when its buffer is full. `is_full` is then true, and calls wait for room.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from broker_core.protocol.command import Command
+
+_WRITE_SIZE: Final = 1024 * 1024  # bytes of commands collected before they are written, though more is still to come
+_HEADER_GUESS: Final = 256  # bytes of a header, near enough to know when much is collected
+
+
+class Outbox:
+    """Writes the commands of one connection."""
+
+    __slots__ = (
+        "_is_collecting",
+        "_loop",
+        "_on_backlog",
+        "_parts",
+        "_room",
+        "_size",
+        "_transport",
+        "is_full",
+        "last_write",
+    )
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, on_backlog: Callable[[], None]) -> None:
+        """`on_backlog` is called after each write while the peer does not take what is written."""
+        self.is_full = False
+        self.last_write = 0.0  # in the loop's time
+        self._loop = loop
+        self._on_backlog = on_backlog
+        self._transport: asyncio.WriteTransport | None = None
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._is_collecting = False  # a `flush` is to come
+        self._room: asyncio.Future[None] | None = None
+
+    @property
+    def unread_bytes(self) -> int:
+        """Bytes written that a peer behind with reading has not taken; 0 while the buffer is not full."""
+        return self._transport.get_write_buffer_size() if self.is_full and self._transport is not None else 0
+
+    def open(self, transport: asyncio.WriteTransport, *, full_from_bytes: int) -> None:
+        """Write to `transport` from now on."""
+        self._transport = transport
+        transport.set_write_buffer_limits(high=full_from_bytes)
+
+    def put(self, command: Command) -> None:
+        """Have a command written in this turn of the loop, together with all others of this turn."""
+        self._parts += command.encode_parts()
+        self._size += len(command.body) + _HEADER_GUESS
+        if self._size >= _WRITE_SIZE:
+            self.flush()
+        if not self._is_collecting:
+            self._is_collecting = True
+            self._loop.call_soon(self.flush)
+
+    def collect(self) -> None:
+        """Hold back what is put from now on: the caller calls `flush` in this turn of the loop."""
+        self._is_collecting = True
+
+    def flush(self) -> None:
+        """Write what is collected."""
+        self._is_collecting = False
+        parts = self._parts
+        if not parts or self._transport is None:
+            return
+        self._parts = []
+        self._size = 0
+        self.last_write = self._loop.time()
+        self._transport.writelines(parts)
+        if self.is_full:
+            self._on_backlog()
+
+    async def wait_for_room(self, deadline: float) -> bool:
+        """Wait while the buffer is full; return False when it still is at `deadline`, in the loop's time."""
+        while self.is_full:
+            if self._room is None:
+                self._room = self._loop.create_future()
+            done, _ = await asyncio.wait([self._room], timeout=max(0.0, deadline - self._loop.time()))
+            if not done:
+                return False
+        return True
+
+    def give_room(self) -> None:
+        """Let those go on who wait for room."""
+        self.is_full = False
+        if self._room is not None:
+            self._room.set_result(None)
+            self._room = None
+
+    def close(self) -> None:
+        """Write nothing more: the connection is gone."""
+        self._transport = None
+        self._parts.clear()
+        self.give_room()
