@@ -21,7 +21,7 @@ from broker_core.namesrv.config import NameServerConfig
 from broker_core.namesrv.server import NameServer
 from broker_core.native import native, why_not
 from broker_core.remoting import AddressInUse
-from broker_core.remoting.open_files import check_files, raise_limit
+from broker_core.remoting.open_files import Sockets, check_files, raise_limit
 from broker_core.store import StoreConfig
 from broker_core.store.errors import StoreLocked
 
@@ -48,8 +48,9 @@ def main() -> int:
     if native is None:
         _log.info("compiled functions are not used, Python does their work more slowly: %s", why_not)
     try:
-        check_files(raise_limit())
-        return uvloop.run(_serve(arguments))
+        files = raise_limit()
+        check_files(files)
+        return uvloop.run(_serve(arguments, Sockets(files)))
     except StoreLocked as error:
         return _give_up(error, EXIT_STORE_LOCKED)
     except AddressInUse as error:
@@ -102,18 +103,18 @@ def _setting(text: str) -> tuple[str, str]:
     return name.strip(), value
 
 
-async def _serve(arguments: argparse.Namespace) -> int:
+async def _serve(arguments: argparse.Namespace, sockets: Sockets) -> int:
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     async with contextlib.AsyncExitStack() as running:
         name_servers = tuple(arguments.namesrv.split(";")) if arguments.namesrv else ()
         if not name_servers:
-            name_server = _name_server(arguments)
+            name_server = _name_server(arguments, sockets)
             await name_server.start()
             running.push_async_callback(name_server.close)
             name_servers = (f"{arguments.bind}:{name_server.port}",)
-        broker = Broker(_broker_config(arguments, name_servers))
+        broker = Broker(_broker_config(arguments, name_servers), sockets=sockets)
         running.push_async_callback(broker.close)
         await broker.start()
         _leave_alone_what_stays()
@@ -121,13 +122,14 @@ async def _serve(arguments: argparse.Namespace) -> int:
         return await _until_stopped(broker, stop)
 
 
-def _name_server(arguments: argparse.Namespace) -> NameServer:
+def _name_server(arguments: argparse.Namespace, sockets: Sockets) -> NameServer:
     return NameServer(
         NameServerConfig(
             host=arguments.bind,
             port=arguments.namesrv_port,
             settings_file=arguments.data_dir / "namesrv" / "kvConfig.json",
-        )
+        ),
+        sockets=sockets,
     )
 
 

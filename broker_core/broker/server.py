@@ -28,7 +28,7 @@ from broker_core.remoting import AddressRefused, Dispatch, RemotingClient, Serve
 from broker_core.remoting.connection import Connection, Result
 from broker_core.remoting.dispatch import Handler
 from broker_core.remoting.memory import Memory
-from broker_core.remoting.open_files import check_files, queues_within, raise_limit
+from broker_core.remoting.open_files import Sockets, check_files, queues_within, raise_limit
 from broker_core.store import MessageStore
 from broker_core.store.layout import count_files
 
@@ -61,12 +61,16 @@ def now_ms() -> int:
 class Broker:
     """One broker process. `start` raises StoreLocked, AddressInUse, TooFewFiles, BadConfigFile and their kin."""
 
-    def __init__(self, config: BrokerConfig, *, clock: Callable[[], int] = now_ms) -> None:
+    def __init__(
+        self, config: BrokerConfig, *, clock: Callable[[], int] = now_ms, sockets: Sockets | None = None
+    ) -> None:
+        """Servers of one process share `sockets`."""
         self._config = config
         self._clock = clock
         self._dispatch = Dispatch(ANSWERS)
         self._fast_dispatch = Dispatch(ANSWERS)
         self._memory = Memory(config.limits.memory_bytes)
+        self._sockets = sockets or Sockets(raise_limit())
         self._main_server: Server | None = None
         self._fast_server: Server | None = None
         self._remoting = RemotingClient()
@@ -226,7 +230,9 @@ class Broker:
 
     def _server(self, dispatch: Dispatch, port: int) -> Server:
         limits = self._config.limits.of_connections()
-        return Server(dispatch, host=self._config.bind, port=port, limits=limits, memory=self._memory)
+        return Server(
+            dispatch, host=self._config.bind, port=port, limits=limits, memory=self._memory, sockets=self._sockets
+        )
 
     async def _start_fast_server(self) -> None:
         """Listen on the second port if it is free; clients that want it fall back to the first."""

@@ -13,6 +13,7 @@ from broker_core.namesrv.options import Options
 from broker_core.namesrv.routes import RouteTable
 from broker_core.namesrv.settings import Settings
 from broker_core.remoting import Connection, Dispatch, Limits, Server
+from broker_core.remoting.open_files import Sockets
 
 _log = logging.getLogger(__name__)
 
@@ -24,8 +25,8 @@ def _now_ms() -> int:
 class NameServer:
     """A running name server. `start` and `close` once each, on one loop."""
 
-    def __init__(self, config: NameServerConfig) -> None:
-        """Read the settings file; raises SettingsDamaged."""
+    def __init__(self, config: NameServerConfig, *, sockets: Sockets | None = None) -> None:
+        """Read the settings file; raises SettingsDamaged. Servers of one process share `sockets`."""
         self.options = Options(config, port=lambda: self.port)
         self.config = self.options.config
         self.routes = RouteTable()
@@ -34,7 +35,7 @@ class NameServer:
         for code, answer in handlers.table().items():
             dispatch.register(code, answer)
         limits = Limits(connections=config.connections, header_bytes=config.header_bytes)
-        self._server = Server(dispatch, host=config.host, port=config.port, limits=limits)
+        self._server = Server(dispatch, host=config.host, port=config.port, limits=limits, sockets=sockets)
         self._scanning: asyncio.Task[None] | None = None
 
     @property

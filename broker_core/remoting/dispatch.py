@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
 from broker_core.errors import GantryError
@@ -95,8 +95,3 @@ class Dispatch:
 def _not_supported(request: Command) -> Command:
     remark = f" request type {request.code} not supported"  # the space is part of the known text (1.9)
     return Command.response(ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark=remark)
-
-
-def is_awaitable(result: Result) -> bool:
-    """Say whether a handler's result is still to come."""
-    return isinstance(result, Awaitable)

@@ -36,11 +36,12 @@ class TooFewFiles(GantryError):
 
 
 class Sockets:
-    """The connections of all servers of this process together: they share what the system allows."""
+    """The connections of the servers that share it: all of a process should, for the system counts them together."""
 
-    def __init__(self) -> None:
+    def __init__(self, files: int) -> None:
+        """`files` is how many files the process may have open, as `raise_limit` returns it."""
         self.open = 0
-        self.limit = sys.maxsize
+        self.limit = _for_sockets(files)
 
     def take(self) -> bool:
         """Note one more, if there may be one."""
@@ -54,9 +55,6 @@ class Sockets:
         self.open -= 1
 
 
-SOCKETS: Final = Sockets()
-
-
 def raise_limit() -> int:
     """Let this process have as many open as the system allows at all; return how many that is."""
     files, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -68,7 +66,6 @@ def raise_limit() -> int:
             _log.warning("open files: the limit stays at %d: %s", files, error)
     if files == resource.RLIM_INFINITY:
         files = sys.maxsize
-    SOCKETS.limit = _for_sockets(files)
     return files
 
 

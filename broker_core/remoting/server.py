@@ -15,7 +15,7 @@ from broker_core.remoting.dispatch import Dispatch
 from broker_core.remoting.errors import AddressInUse, AddressRefused
 from broker_core.remoting.limits import Limits
 from broker_core.remoting.memory import Memory
-from broker_core.remoting.open_files import SOCKETS, connections_within, raise_limit
+from broker_core.remoting.open_files import Sockets, connections_within, raise_limit
 from broker_core.remoting.tls import FIRST_BYTE, TlsMode
 
 _BACKLOG: Final = 1024  # as the reference server (1.1)
@@ -37,10 +37,12 @@ class Server:
         tls_mode: TlsMode = TlsMode.PERMISSIVE,
         limits: Limits | None = None,
         memory: Memory | None = None,
+        sockets: Sockets | None = None,
     ) -> None:
         """Port 0 lets the system choose. `tls_mode` counts only with a `tls` context.
 
-        Servers that share a `memory` share its limit; without one a server has its own, of `limits.memory_bytes`.
+        Servers that share `memory` or `sockets` share its limit. Without them a server has its own: a memory of
+        `limits.memory_bytes`, and as many sockets as the system allows a process.
         """
         self.host = host
         self._dispatch = dispatch
@@ -50,6 +52,7 @@ class Server:
         self._limits = limits or Limits()
         self._max_connections = self._limits.connections
         self._memory = memory or Memory(self._limits.memory_bytes)
+        self._allowance = sockets or Sockets(raise_limit())
         self._sockets: list[socket.socket] = []
         self._ports: list[int] = []
         self._servers: list[asyncio.Server] = []
@@ -143,7 +146,7 @@ class Server:
         )
 
     def _opened(self, connection: Connection) -> None:
-        if self._is_closing or len(self._connections) >= self._max_connections or not SOCKETS.take():
+        if self._is_closing or len(self._connections) >= self._max_connections or not self._allowance.take():
             connection.close("refused")  # nothing was read yet, and nothing is to be written
             self._say_refused(connection.peer)
             return
@@ -159,14 +162,14 @@ class Server:
         _log.warning(
             "peer=%s: closed, limit connections=%d reached; %d refused",
             peer,
-            min(self._max_connections, SOCKETS.limit),
+            min(self._max_connections, self._allowance.limit),
             self._refused,
         )
         self._refused, self._refused_said = 0, now
 
     def _forget(self, connection: Connection) -> None:
         self._connections.discard(connection)
-        SOCKETS.give_back()
+        self._allowance.give_back()
         if connection.unanswered:
             self._leaving.add(connection)
             self._spawn(self._see_off(connection), f"drain {connection.peer}")

@@ -16,6 +16,7 @@ from broker_core.remoting import (
     Limits,
     Server,
 )
+from broker_core.remoting.open_files import Sockets
 from tests.support.remoting import address_of, calling, dispatch_of, echo, question, raw_peer, serving
 from tests.support.wait import eventually
 
@@ -59,6 +60,22 @@ async def test_one_connection_too_many_is_closed_and_the_others_live(caplog: pyt
         async with raw_peer(server) as third:
             third.send(question())
             assert (await third.command()).code == 0
+
+
+async def test_servers_of_one_process_share_the_connections_that_it_may_have() -> None:
+    sockets = Sockets(4)
+    servers = [Server(dispatch_of(), sockets=sockets) for _ in range(2)]
+    for server in servers:
+        await server.start()
+    async with raw_peer(servers[0]) as first, raw_peer(servers[1]) as second:
+        for peer in (first, second):
+            peer.send(question())
+            await peer.command()
+        async with raw_peer(servers[0]) as third:
+            assert await third.is_closed_by_peer()
+    for server in servers:
+        await server.close()
+    assert sockets.open == 0
 
 
 async def test_closing_lets_handlers_finish_within_their_time() -> None:
