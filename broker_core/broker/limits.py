@@ -51,7 +51,7 @@ from broker_core.broker.errors import (
     TooManyLeases,
 )
 from broker_core.protocol.frame import MAX_FRAME
-from broker_core.remoting import Limits as RemotingLimits
+from broker_core.remoting import ConnectionLimits
 
 _KIB: Final = 1024
 _MIB: Final = 1024 * _KIB
@@ -103,9 +103,9 @@ class BrokerLimits:
         """Return the error that says that `limit` is reached by `what`."""
         return _REFUSALS.get(limit, LimitReached)(limit, getattr(self, limit), what)
 
-    def of_connections(self) -> RemotingLimits:
+    def of_connections(self) -> ConnectionLimits:
         """Return the limits that are watched where bytes come in and go out."""
-        return RemotingLimits(
+        return ConnectionLimits(
             frame_bytes=self.frame_bytes,
             header_bytes=self.header_bytes,
             connections=self.connections,

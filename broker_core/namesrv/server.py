@@ -12,7 +12,7 @@ from broker_core.namesrv.handlers import Handlers
 from broker_core.namesrv.options import Options
 from broker_core.namesrv.routes import RouteTable
 from broker_core.namesrv.settings import Settings
-from broker_core.remoting import Connection, Dispatch, Limits, Server
+from broker_core.remoting import Connection, ConnectionLimits, Dispatch, Server
 from broker_core.remoting.open_files import Sockets
 
 _log = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ class NameServer:
         dispatch = Dispatch()
         for code, answer in handlers.table().items():
             dispatch.register(code, answer)
-        limits = Limits(connections=config.connections, header_bytes=config.header_bytes)
+        limits = ConnectionLimits(connections=config.connections, header_bytes=config.header_bytes)
         self._server = Server(dispatch, host=config.host, port=config.port, limits=limits, sockets=sockets)
         self._scanning: asyncio.Task[None] | None = None
 

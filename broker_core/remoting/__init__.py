@@ -12,7 +12,7 @@ from broker_core.remoting.errors import (
     RemotingError,
     RemotingTimeout,
 )
-from broker_core.remoting.limits import Limits
+from broker_core.remoting.limits import ConnectionLimits
 from broker_core.remoting.server import Server
 from broker_core.remoting.tls import TlsFiles, TlsMode
 
@@ -22,9 +22,9 @@ __all__ = [
     "ConnectRefused",
     "Connection",
     "ConnectionClosed",
+    "ConnectionLimits",
     "Dispatch",
     "Handler",
-    "Limits",
     "Overloaded",
     "RemotingClient",
     "RemotingError",

@@ -12,7 +12,7 @@ from broker_core.protocol.command import Command
 from broker_core.remoting.connection import Connection
 from broker_core.remoting.dispatch import Dispatch
 from broker_core.remoting.errors import ConnectionClosed, ConnectRefused, RemotingTimeout
-from broker_core.remoting.limits import Limits
+from broker_core.remoting.limits import ConnectionLimits
 
 _log: Final = get_logger(__name__)
 
@@ -29,12 +29,12 @@ class RemotingClient:
         *,
         on_request: Dispatch | None = None,
         tls: ssl.SSLContext | None = None,
-        limits: Limits | None = None,
+        limits: ConnectionLimits | None = None,
     ) -> None:
         """`on_request` answers what brokers ask of this client; without it their requests are dropped."""
         self._on_request = on_request
         self._tls = tls
-        self._limits = limits or Limits()
+        self._limits = limits or ConnectionLimits()
         self._connections: dict[str, Connection] = {}
         self._attempts: dict[str, asyncio.Task[Connection]] = {}
         self._is_closed = False

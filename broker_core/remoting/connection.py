@@ -30,7 +30,7 @@ from broker_core.protocol.errors import FrameError, ProtocolError
 from broker_core.protocol.frame import Frame, FrameReader
 from broker_core.remoting.calls import PendingCalls
 from broker_core.remoting.errors import ConnectionClosed, Overloaded, RemotingTimeout
-from broker_core.remoting.limits import Limits
+from broker_core.remoting.limits import ConnectionLimits
 from broker_core.remoting.memory import SMALL, Memory
 from broker_core.remoting.outbox import Outbox
 from broker_core.remoting.strangers import Farewell, recognize
@@ -55,7 +55,7 @@ class Connection(asyncio.Protocol):
     def __init__(
         self,
         serving: Serving | None,
-        limits: Limits,
+        limits: ConnectionLimits,
         *,
         stops_reading_when_full: bool,
         on_open: ConnectionCallback | None = None,

@@ -8,7 +8,7 @@ from broker_core.protocol.frame import MAX_FRAME, MAX_HEADER
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ConnectionLimits:
     """Values and answers. The defaults serve some thousand clients in a process of a few gigabytes.
 
     A broker's own table of limits has them under the same names, and so have logs and errors.

@@ -13,7 +13,7 @@ from broker_core.logs import get_logger
 from broker_core.remoting.connection import Connection
 from broker_core.remoting.dispatch import Dispatch
 from broker_core.remoting.errors import AddressInUse, AddressRefused
-from broker_core.remoting.limits import Limits
+from broker_core.remoting.limits import ConnectionLimits
 from broker_core.remoting.memory import Memory
 from broker_core.remoting.open_files import Sockets, connections_within, raise_limit
 from broker_core.remoting.tls import FIRST_BYTE, TlsMode
@@ -35,7 +35,7 @@ class Server:
         port: int | Sequence[int] = 0,
         tls: ssl.SSLContext | None = None,
         tls_mode: TlsMode = TlsMode.PERMISSIVE,
-        limits: Limits | None = None,
+        limits: ConnectionLimits | None = None,
         memory: Memory | None = None,
         sockets: Sockets | None = None,
     ) -> None:
@@ -49,7 +49,7 @@ class Server:
         self._wanted_ports = [port] if isinstance(port, int) else list(port)
         self._tls = tls if tls_mode is not TlsMode.DISABLED else None
         self._tls_mode = tls_mode
-        self._limits = limits or Limits()
+        self._limits = limits or ConnectionLimits()
         self._max_connections = self._limits.connections
         self._memory = memory or Memory(self._limits.memory_bytes)
         self._allowance = sockets or Sockets(raise_limit())

@@ -9,7 +9,7 @@ from typing import cast
 
 from broker_core.protocol import Command, FrameReader, ResponseCode
 from broker_core.protocol.headers.routes import GetRouteInfoRequest
-from broker_core.remoting import Connection, Dispatch, Handler, Limits, RemotingClient, Server
+from broker_core.remoting import Connection, ConnectionLimits, Dispatch, Handler, RemotingClient, Server
 
 ASK = 105  # the code of `question`
 
@@ -33,7 +33,9 @@ def dispatch_of(handler: Handler = echo, errors: dict[type[Exception], ResponseC
 
 
 @asynccontextmanager
-async def serving(dispatch: Dispatch | Handler = echo, *, limits: Limits | None = None) -> AsyncIterator[Server]:
+async def serving(
+    dispatch: Dispatch | Handler = echo, *, limits: ConnectionLimits | None = None
+) -> AsyncIterator[Server]:
     """Run a server on a free port."""
     if not isinstance(dispatch, Dispatch):
         dispatch = dispatch_of(dispatch)
@@ -46,7 +48,9 @@ async def serving(dispatch: Dispatch | Handler = echo, *, limits: Limits | None 
 
 
 @asynccontextmanager
-async def calling(on_request: Dispatch | None = None, *, limits: Limits | None = None) -> AsyncIterator[RemotingClient]:
+async def calling(
+    on_request: Dispatch | None = None, *, limits: ConnectionLimits | None = None
+) -> AsyncIterator[RemotingClient]:
     """Run a client."""
     client = RemotingClient(on_request=on_request, limits=limits)
     try:

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from broker_core.protocol import Command
-from broker_core.remoting import Connection, ConnectionClosed, ConnectRefused, Limits, RemotingTimeout
+from broker_core.remoting import Connection, ConnectionClosed, ConnectionLimits, ConnectRefused, RemotingTimeout
 from tests.support.remoting import RawPeer, address_of, calling, echo, question, raw_server, serving
 from tests.support.wait import eventually
 
@@ -48,7 +48,7 @@ async def test_an_address_that_is_none_is_refused(address: str) -> None:
 
 async def test_the_timeout_counts_from_the_call_and_covers_connecting() -> None:
     # Given a server whose backlog is full: connecting never ends
-    async with calling(limits=Limits(connect_timeout_ms=60_000)) as client:
+    async with calling(limits=ConnectionLimits(connect_timeout_ms=60_000)) as client:
         started = asyncio.get_running_loop().time()
         with pytest.raises((RemotingTimeout, ConnectRefused)):
             await client.invoke("192.0.2.1:9", question(), 100)  # TEST-NET-1: nobody is there
@@ -90,7 +90,7 @@ async def test_closing_fails_the_calls_under_way_and_refuses_new_ones() -> None:
 
 
 async def test_closing_ends_attempts_to_connect() -> None:
-    async with calling(limits=Limits(connect_timeout_ms=60_000)) as client:
+    async with calling(limits=ConnectionLimits(connect_timeout_ms=60_000)) as client:
         call = asyncio.ensure_future(client.invoke("192.0.2.1:9", question(), 60_000))
         await asyncio.sleep(0)
         await client.close()

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from broker_core.protocol import Command, ResponseCode
-from broker_core.remoting import Connection, ConnectionClosed, Limits, Overloaded, RemotingTimeout
+from broker_core.remoting import Connection, ConnectionClosed, ConnectionLimits, Overloaded, RemotingTimeout
 from tests.support.remoting import (
     RawPeer,
     address_of,
@@ -126,7 +126,7 @@ async def test_requests_before_a_malformed_frame_are_still_answered() -> None:
 
 
 async def test_a_peer_that_reads_nothing_is_no_longer_read() -> None:
-    limits = Limits(write_buffer_bytes=64 * KIB)
+    limits = ConnectionLimits(write_buffer_bytes=64 * KIB)
     served = 0
 
     def answer_much(request: Command, connection: Connection) -> Command:
@@ -152,7 +152,7 @@ async def test_a_peer_that_reads_nothing_is_no_longer_read() -> None:
 
 
 async def test_a_peer_that_never_reads_what_is_pushed_is_closed() -> None:
-    limits = Limits(write_buffer_bytes=KIB, unread_bytes=256 * KIB)
+    limits = ConnectionLimits(write_buffer_bytes=KIB, unread_bytes=256 * KIB)
     async with serving(limits=limits) as server, raw_peer(server) as peer:
         peer.stop_reading()
         peer.send(question())
@@ -176,7 +176,7 @@ async def test_more_unanswered_requests_than_the_limit_are_told_that_it_is_busy(
         await ready.wait()
         return echo(request, connection)
 
-    async with serving(wait, limits=Limits(unanswered_requests=2)) as server, raw_peer(server) as peer:
+    async with serving(wait, limits=ConnectionLimits(unanswered_requests=2)) as server, raw_peer(server) as peer:
         peer.send(*[question() for _ in range(4)])
         busy = [await peer.command() for _ in range(2)]
         assert [(each.opaque, each.code) for each in busy] == [(2, 2), (3, 2)]
@@ -186,7 +186,7 @@ async def test_more_unanswered_requests_than_the_limit_are_told_that_it_is_busy(
 
 
 async def test_an_idle_connection_is_closed_and_a_busy_one_is_not() -> None:
-    limits = Limits(idle_seconds=0.3)
+    limits = ConnectionLimits(idle_seconds=0.3)
     async with serving(limits=limits) as server, raw_peer(server) as idle, raw_peer(server) as busy:
         await eventually(lambda: len(list(server.connections)) == 2)
 
@@ -260,7 +260,7 @@ async def test_calls_under_way_fail_when_the_connection_closes() -> None:
 async def test_too_many_calls_of_ours_are_refused() -> None:
     async with (
         serving(lambda request, connection: None) as server,
-        calling(limits=Limits(calls_per_connection=1)) as client,
+        calling(limits=ConnectionLimits(calls_per_connection=1)) as client,
     ):
         first = asyncio.ensure_future(client.invoke(address_of(server), question(), 5000))
         connection = await client.connection(address_of(server))
@@ -271,7 +271,10 @@ async def test_too_many_calls_of_ours_are_refused() -> None:
 
 
 async def test_calls_wait_for_room_and_that_counts_as_their_time() -> None:
-    async with raw_server(lambda peer: None) as address, calling(limits=Limits(write_buffer_bytes=KIB)) as client:
+    async with (
+        raw_server(lambda peer: None) as address,
+        calling(limits=ConnectionLimits(write_buffer_bytes=KIB)) as client,
+    ):
         # Given a server that reads nothing and a buffer that is full
         connection = await client.connection(address)
         for _ in range(32):

@@ -8,7 +8,7 @@ import struct
 import pytest
 
 from broker_core.protocol import Command
-from broker_core.remoting import Connection, Limits
+from broker_core.remoting import Connection, ConnectionLimits
 from broker_core.remoting.memory import SMALL, Memory
 from tests.support.remoting import question, raw_peer, serving
 from tests.support.wait import eventually
@@ -66,7 +66,7 @@ def test_room_can_be_reserved_while_there_is_some() -> None:
 
 async def test_frames_that_never_become_whole_are_bounded(caplog: pytest.LogCaptureFixture) -> None:
     prefix = struct.pack(">II", 8 * MIB, 2)
-    async with serving(limits=Limits(memory_bytes=3 * MIB)) as server:
+    async with serving(limits=ConnectionLimits(memory_bytes=3 * MIB)) as server:
         async with raw_peer(server) as first, raw_peer(server) as second, raw_peer(server) as good:
             # Given a peer that has sent two megabytes of a frame, and keeps the rest
             first.writer.write(prefix + bytes(2 * MIB))
@@ -91,7 +91,7 @@ async def test_requests_that_handlers_work_on_are_counted_until_they_are_done() 
         await go.wait()
         return Command.response(0)
 
-    async with serving(wait, limits=Limits(memory_bytes=3 * MIB)) as server, raw_peer(server) as peer:
+    async with serving(wait, limits=ConnectionLimits(memory_bytes=3 * MIB)) as server, raw_peer(server) as peer:
         peer.send(question("a", bytes(MIB)), question("b", bytes(MIB)))
         await eventually(lambda: server._memory.used == 2 * MIB)
         go.set()
@@ -104,7 +104,7 @@ async def test_answers_that_are_not_taken_are_counted() -> None:
     def answer_much(request: Command, connection: Connection) -> Command:
         return Command.response(0, body=bytes(4 * MIB))
 
-    limits = Limits(write_buffer_bytes=2 * SMALL, memory_bytes=64 * MIB)
+    limits = ConnectionLimits(write_buffer_bytes=2 * SMALL, memory_bytes=64 * MIB)
     async with serving(answer_much, limits=limits) as server, raw_peer(server) as peer:
         peer.stop_reading()
         peer.send(*[question() for _ in range(20)])

@@ -12,8 +12,8 @@ from broker_core.remoting import (
     AddressRefused,
     Connection,
     ConnectionClosed,
+    ConnectionLimits,
     ConnectRefused,
-    Limits,
     Server,
 )
 from broker_core.remoting.open_files import Sockets
@@ -47,7 +47,7 @@ async def test_an_address_of_another_machine_is_refused() -> None:
 
 
 async def test_one_connection_too_many_is_closed_and_the_others_live(caplog: pytest.LogCaptureFixture) -> None:
-    async with serving(limits=Limits(connections=1)) as server:
+    async with serving(limits=ConnectionLimits(connections=1)) as server:
         async with raw_peer(server) as first:
             first.send(question())
             await first.command()

@@ -11,8 +11,8 @@ import pytest
 
 from broker_core.remoting import (
     ConnectionClosed,
+    ConnectionLimits,
     ConnectRefused,
-    Limits,
     RemotingClient,
     RemotingError,
     Server,
@@ -29,7 +29,7 @@ TRUSTING = TlsFiles(trusted=FOLDER / "server.pem")
 
 
 @asynccontextmanager
-async def serving(mode: TlsMode, *, limits: Limits | None = None) -> AsyncIterator[Server]:
+async def serving(mode: TlsMode, *, limits: ConnectionLimits | None = None) -> AsyncIterator[Server]:
     server = Server(dispatch_of(), tls=server_context(FILES), tls_mode=mode, limits=limits)
     await server.start()
     try:
@@ -90,7 +90,10 @@ async def test_a_client_certificate_may_be_required() -> None:
 
 
 async def test_a_peer_that_says_nothing_is_let_go() -> None:
-    async with serving(TlsMode.PERMISSIVE, limits=Limits(idle_seconds=0.1)) as server, raw_peer(server) as peer:
+    async with (
+        serving(TlsMode.PERMISSIVE, limits=ConnectionLimits(idle_seconds=0.1)) as server,
+        raw_peer(server) as peer,
+    ):
         assert await peer.is_closed_by_peer()
 
 
@@ -104,7 +107,7 @@ async def test_a_peer_that_leaves_before_its_first_byte_is_forgotten() -> None:
 
 
 async def test_a_permissive_server_has_the_same_limit_of_connections() -> None:
-    async with serving(TlsMode.PERMISSIVE, limits=Limits(connections=1)) as server, calling() as client:
+    async with serving(TlsMode.PERMISSIVE, limits=ConnectionLimits(connections=1)) as server, calling() as client:
         assert (await client.invoke(address_of(server), question(), 5000)).code == 0
         async with raw_peer(server) as second:
             second.writer.write(b"\x00")
