@@ -12,7 +12,8 @@ H = TypeVar("H")
 Writable = Any
 """A memory map or a bytearray; type checkers have no name for what can be written into."""
 
-Origin = tuple[int, bytes, int, bytes, int, int]
+MessageOrigin = tuple[int, bytes, int, bytes, int, int]
+"""The fields of `protocol.record.MessageOrigin`."""
 HeaderParts = tuple[int, dict[str, str], int, int, str | None, int, int]
 
 
@@ -87,7 +88,7 @@ class Native(Protocol):
         topic: bytes,
         body: bytes,
         text: str,
-        origin: Origin,
+        origin: MessageOrigin,
         queue_id: int,
         queue_offset: int,
         log_offset: int,
@@ -118,7 +119,7 @@ class Native(Protocol):
         body: bytes,
         common: str,
         messages: int,
-        origin: Origin,
+        origin: MessageOrigin,
         queue_id: int,
         queue_offset: int,
         log_offset: int,

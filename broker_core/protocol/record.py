@@ -99,9 +99,15 @@ def crc_of(body: bytes | memoryview) -> int:
     return crc32(body) & _CRC_MASK
 
 
-Origin = tuple[int, bytes, int, bytes, int, int]
-"""What the records of one request share: born time (ms), born host, store time (ms), store host, how often it was
-consumed in vain, log offset of the prepared transaction message. A tuple, since each put makes one."""
+class MessageOrigin(NamedTuple):
+    """Where and when the messages of one request were born and stored; hosts as `host.encode_host` writes them."""
+
+    born_timestamp: int
+    born_host: bytes
+    store_timestamp: int
+    store_host: bytes
+    reconsume_times: int = 0
+    prepared_transaction_offset: int = 0
 
 
 def encode_topic(topic: str) -> bytes:
@@ -112,16 +118,16 @@ def encode_topic(topic: str) -> bytes:
     return bytes((len(encoded),)) + encoded
 
 
-def size_of(topic: bytes, body: bytes, properties: bytes, origin: Origin) -> int:
+def size_of(topic: bytes, body: bytes, properties: bytes, origin: MessageOrigin) -> int:
     """Return the bytes of a V1 record of these parts; `topic` is an encoded one."""
-    return _UNHOSTED_BYTES + len(origin[1]) + len(origin[3]) + len(body) + len(topic) + len(properties)
+    return _UNHOSTED_BYTES + len(origin.born_host) + len(origin.store_host) + len(body) + len(topic) + len(properties)
 
 
 def encode(
     topic: bytes,
     body: bytes,
     properties: bytes,
-    origin: Origin,
+    origin: MessageOrigin,
     size: int,
     queue_id: int,
     queue_offset: int,
@@ -165,7 +171,7 @@ def encode_series(
     topic: bytes,
     entries: Sequence[BatchEntry],
     properties: Sequence[bytes],
-    origin: Origin,
+    origin: MessageOrigin,
     sizes: Sequence[int],
     queue_id: int,
     queue_offset: int,

@@ -13,7 +13,7 @@ from broker_core.protocol.errors import MalformedRecord
 from broker_core.protocol.message import LogOffset, QueueOffset
 from broker_core.protocol.message_id import format_offset_id, format_offset_ids
 from broker_core.protocol.properties import MAX_PROPERTIES_BYTES, PAIR_END
-from broker_core.protocol.record import Origin, encode, encode_series, size_of
+from broker_core.protocol.record import MessageOrigin, encode, encode_series, size_of
 from broker_core.protocol.sys_flag import TRANSACTION_MASK, TRANSACTION_PREPARED
 from broker_core.store.commit_log import BLANK_BYTES, CommitLog
 from broker_core.store.consume_queue import ConsumeQueue
@@ -81,7 +81,7 @@ class Appender:
         text: str,
         flag: int,
         sys_flag: int,
-        origin: Origin,
+        origin: MessageOrigin,
         tags_code: int | None,
     ) -> PutResult:
         """Append one message with its property text.
@@ -95,11 +95,13 @@ class Appender:
         log_offset, size = self._write(queue, body, text, flag, sys_flag, origin, offset)
         if is_queued:
             queue.next_offset = offset + 1
-        self.store_time = store_time = origin[2]
+        self.store_time = store_time = origin.store_timestamp
         self.appended.append((queue, log_offset, size, offset, store_time, sys_flag, text, tags_code))
-        return _new_tuple(PutResult, (log_offset, size, offset, store_time, origin[3]))
+        return _new_tuple(PutResult, (log_offset, size, offset, store_time, origin.store_host))
 
-    def append_many(self, queue: ConsumeQueue, body: bytes, common: str, sys_flag: int, origin: Origin) -> PutSeries:
+    def append_many(
+        self, queue: ConsumeQueue, body: bytes, common: str, sys_flag: int, origin: MessageOrigin
+    ) -> PutSeries:
         """Append the messages of a batch's body to one queue, back to back in one segment, all or none.
 
         `common` is property text that every one of them gets behind its own. Raises like `append_one`.
@@ -118,7 +120,7 @@ class Appender:
     # -- in Python
 
     def _write_one(
-        self, queue: ConsumeQueue, body: bytes, text: str, flag: int, sys_flag: int, origin: Origin, offset: int
+        self, queue: ConsumeQueue, body: bytes, text: str, flag: int, sys_flag: int, origin: MessageOrigin, offset: int
     ) -> tuple[int, int]:
         """Write a record at the end of the log; return where it begins and its bytes."""
         topic, properties = queue.encoded_topic, text.encode()
@@ -131,9 +133,14 @@ class Appender:
         return log_offset, size
 
     def _write_batch(
-        self, queue: ConsumeQueue, entries: list[BatchEntry], common: str, sys_flag: int, origin: Origin
+        self, queue: ConsumeQueue, entries: list[BatchEntry], common: str, sys_flag: int, origin: MessageOrigin
     ) -> PutSeries:
-        topic, offset, store_time, store_host = queue.encoded_topic, queue.next_offset, origin[2], origin[3]
+        topic, offset, store_time, store_host = (
+            queue.encoded_topic,
+            queue.next_offset,
+            origin.store_timestamp,
+            origin.store_host,
+        )
         texts = join_texts(entries, common)
         encoded = [text.encode() for text in texts]
         self._check_sizes(max([len(entry[1]) for entry in entries]), max(map(len, encoded)))
@@ -150,7 +157,7 @@ class Appender:
     # -- compiled
 
     def _write_one_compiled(
-        self, queue: ConsumeQueue, body: bytes, text: str, flag: int, sys_flag: int, origin: Origin, offset: int
+        self, queue: ConsumeQueue, body: bytes, text: str, flag: int, sys_flag: int, origin: MessageOrigin, offset: int
     ) -> tuple[int, int]:
         tail = self._log.tail
         if tail is None:
@@ -188,12 +195,12 @@ class Appender:
         body: bytes,
         common: str,
         sys_flag: int,
-        origin: Origin,
+        origin: MessageOrigin,
         measured: tuple[int, int, int, int],
     ) -> PutSeries:
         messages, variable, longest_body, longest_text = measured
         self._check_sizes(longest_body, longest_text)
-        topic, offset, store_time = queue.encoded_topic, queue.next_offset, origin[2]
+        topic, offset, store_time = queue.encoded_topic, queue.next_offset, origin.store_timestamp
         begin = self._log.place(variable + messages * size_of(topic, b"", b"", origin))
         tail = self._log.tail
         assert tail is not None
@@ -216,7 +223,7 @@ class Appender:
             raise MalformedRecord(f"a number does not fit its field: {error}") from error
         tail.wrote += end - begin
         self.appended.append(Series(queue, begin, end, offset, store_time, units, keys))
-        return PutSeries(log_offsets, end, QueueOffset(offset), store_time, origin[3])
+        return PutSeries(log_offsets, end, QueueOffset(offset), store_time, origin.store_host)
 
     def _check_sizes(self, body_bytes: int, properties_bytes: int) -> None:
         """Raise MessageIllegal if one of them is too long."""

@@ -16,6 +16,7 @@ from broker_core.protocol.errors import MalformedBatch, MessageError
 from broker_core.protocol.host import encode_host
 from broker_core.protocol.message import LogOffset, Message, QueueOffset
 from broker_core.protocol.properties import format_properties
+from broker_core.protocol.record import MessageOrigin
 from broker_core.store import abort, closed, retention
 from broker_core.store.appender import Appender, PutResult, PutSeries
 from broker_core.store.checkpoint import Checkpoint, write_checkpoint
@@ -158,7 +159,7 @@ class MessageStore(Reading):
 
         The text must not end with a zero character: such a record could not be told from a torn one.
         """
-        origin = (
+        origin = MessageOrigin(
             born_timestamp,
             encode_host(*born_host),
             now,
@@ -193,7 +194,7 @@ class MessageStore(Reading):
         `common` is property text that all of them get behind their own; it must not end with a zero character. Raises
         what `put` raises, MalformedBatch, and MessageIllegal for transaction messages (store/README.md#batches).
         """
-        origin = (born_timestamp, encode_host(*born_host), now, encode_host(*store_host), reconsume_times, 0)
+        origin = MessageOrigin(born_timestamp, encode_host(*born_host), now, encode_host(*store_host), reconsume_times)
         queue = self._by_key.get((topic, queue_id)) or self._make_queue(topic, queue_id)
         self._make_ready()
         try:

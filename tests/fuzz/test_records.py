@@ -50,7 +50,7 @@ def v1(random: Random) -> bytes:
         flag = sys_flag.COMPRESSED | random.choice(PACKED)
         body = compress(body, flag)
     topic, properties = record.encode_topic(message.topic), format_properties(message.properties).encode()
-    origin = (1, random.choice(HOSTS), 2, random.choice(HOSTS), 0, 0)
+    origin = record.MessageOrigin(1, random.choice(HOSTS), 2, random.choice(HOSTS))
     size = record.size_of(topic, body, properties, origin)
     return record.encode(topic, body, properties, origin, size, 3, 17, 176, flag, message.flag)
 
@@ -174,7 +174,7 @@ def test_a_small_body_that_unpacks_to_too_much_is_refused(flag: int, pack: objec
 
 def test_a_record_whose_body_is_a_bomb_is_refused() -> None:
     body = zlib.compress(BOMB, 9)
-    origin = (1, HOSTS[0], 2, HOSTS[0], 0, 0)
+    origin = record.MessageOrigin(1, HOSTS[0], 2, HOSTS[0])
     topic = record.encode_topic("orders")
     size = record.size_of(topic, body, b"", origin)
     data = record.encode(topic, body, b"", origin, size, 0, 0, 0, sys_flag.COMPRESSED)

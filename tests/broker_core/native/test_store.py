@@ -23,7 +23,7 @@ from tests.broker_core.native.twins import I32, I64, QUEUES, TEXT, TEXTS, TOPIC,
 from tests.support.stores import packed
 
 HOST: Final = st.sampled_from([bytes(range(8)), bytes(range(20))])
-ORIGIN: Final = st.tuples(I64, HOST, I64, HOST, I32, I64)
+ORIGIN: Final = st.builds(record.MessageOrigin, I64, HOST, I64, HOST, I32, I64)
 
 
 @given(st.binary(max_size=300), st.integers(0, 5000))
@@ -40,7 +40,7 @@ def test_checksum(data: bytes, repeats: int) -> None:
     st.binary(max_size=50), TEXT, ORIGIN, st.tuples(I32, I64, I64, I32, I32), st.integers(0, 40), st.integers(-60, 400)
 )
 def test_record(
-    body: bytes, text: str, origin: record.Origin, numbers: tuple[int, int, int, int, int], at: int, slack: int
+    body: bytes, text: str, origin: record.MessageOrigin, numbers: tuple[int, int, int, int, int], at: int, slack: int
 ) -> None:
     queue_id, queue_offset, log_offset, sys_flag, flag = numbers
     properties = text.encode()
@@ -62,7 +62,7 @@ def test_record(
 
 def test_numbers_and_texts_that_do_not_fit_write_nothing() -> None:
     into = bytearray(200)
-    origin = (0, bytes(8), 0, bytes(8), 0, 0)
+    origin = record.MessageOrigin(0, bytes(8), 0, bytes(8))
     assert compiled.write_record(into, 0, 1 << 60, TOPIC, b"", "x" * 32768, origin, 0, 0, 0, 0, 0) == -1
     for at in (-1, 201, 1 << 62, -(1 << 62)):
         assert compiled.write_record(into, at, 1 << 62, TOPIC, b"", "", origin, 0, 0, 0, 0, 0) == 0
@@ -96,7 +96,7 @@ def test_batch_looked_at_for_what_it_asks(entries: list[BatchEntry], data: st.Da
 
 @given(ENTRIES, TEXTS, ORIGIN, st.integers(0, 1 << 40), st.sampled_from([0, 1, 2, 0x30]), st.sampled_from(QUEUES))
 def test_batch_written(
-    entries: list[BatchEntry], common: str, origin: record.Origin, log_offset: int, sys_flag: int, queue: Queue
+    entries: list[BatchEntry], common: str, origin: record.MessageOrigin, log_offset: int, sys_flag: int, queue: Queue
 ) -> None:
     """Records, units and keys of a batch are those that Python makes of each of its messages."""
     body = body_of(entries)
@@ -117,7 +117,7 @@ def test_batch_written(
     )
     assert [*places, end] == [log_offset + sum(sizes[:number]) for number in range(len(sizes) + 1)]
     followed: list[Followed] = [
-        (queue, place, size, 40 + number, origin[2], sys_flag, text, None)  # type: ignore[misc]
+        (queue, place, size, 40 + number, origin.store_timestamp, sys_flag, text, None)  # type: ignore[misc]
         for number, (place, size, text) in enumerate(zip(places, sizes, texts, strict=True))
     ]
     assert units == dispatcher._pack_units(followed)

@@ -38,7 +38,9 @@ HELLO = bytes.fromhex(
     "003e 4b455953014b31204b3202 554e49515f4b455901304130303030303130303030313842344141433230303030303030303030303002"
     "544147530154616741"
 )
-ORIGIN = (1700000000000, encode_host("10.0.0.9", 51234), 1700000000123, encode_host("10.0.0.5", 10911), 0, 0)
+ORIGIN = record.MessageOrigin(
+    1700000000000, encode_host("10.0.0.9", 51234), 1700000000123, encode_host("10.0.0.5", 10911)
+)
 
 
 def encoded(
@@ -46,7 +48,7 @@ def encoded(
     *,
     topic: str = "Orders",
     properties: str = "TAGS\x01TagA\x02KEYS\x01k1",
-    origin: record.Origin = ORIGIN,
+    origin: record.MessageOrigin = ORIGIN,
     queue_offset: int = 41,
     log_offset: int = 4096,
     sys_flag: int = 0,
@@ -110,7 +112,7 @@ def test_the_smallest_record_has_92_bytes() -> None:
     ],
 )
 def test_hosts_set_their_bits_and_move_the_rest(born: str, stored: str, bits: int, fixed: int) -> None:
-    origin = (1, encode_host(born, 7), 2, encode_host(stored, 10911), 5, 6)
+    origin = record.MessageOrigin(1, encode_host(born, 7), 2, encode_host(stored, 10911), 5, 6)
     data = encoded(b"", topic="T", properties="", origin=origin, sys_flag=0x30 ^ bits | 0x8)
     assert len(data) == fixed + 1
     message = decode_one(data)
@@ -184,7 +186,7 @@ _hosts = st.builds(lambda ip, port: encode_host(str(ip), port), st.ip_addresses(
     body=st.binary(max_size=300),
     topic=st.text("abcXYZ0129_-%|", min_size=1, max_size=127),
     properties=st.dictionaries(st.text("abc订", min_size=1), st.text("xyz单", min_size=1), max_size=5),
-    origin=st.tuples(_longs, _hosts, _longs, _hosts, _ints, _longs),
+    origin=st.builds(record.MessageOrigin, _longs, _hosts, _longs, _hosts, _ints, _longs),
     queue_offset=_longs,
     log_offset=_longs,
     sys_flag=st.sampled_from([0, 2, 4, 8, 12, 0x30]),
@@ -195,7 +197,7 @@ def test_any_record_comes_back(
     body: bytes,
     topic: str,
     properties: dict[str, str],
-    origin: record.Origin,
+    origin: record.MessageOrigin,
     queue_offset: int,
     log_offset: int,
     sys_flag: int,
@@ -215,7 +217,7 @@ def test_any_record_comes_back(
     for buffer in (before + data, bytearray(before + data), memoryview(before + data)):
         message = decode_one(buffer, len(before))
         assert (message.topic, message.body, message.properties) == (topic, body, properties)
-        assert (message.born_timestamp, message.store_timestamp) == (origin[0], origin[2])
+        assert (message.born_timestamp, message.store_timestamp) == (origin.born_timestamp, origin.store_timestamp)
         assert (message.reconsume_times, message.prepared_transaction_offset) == origin[4:]
         assert (message.queue_offset, message.log_offset, message.flag) == (queue_offset, log_offset, flag)
         assert message.sys_flag & 0xF == sys_flag & 0xF

@@ -14,7 +14,7 @@ from broker_core.protocol import sys_flag as flags
 from broker_core.protocol.compression import compress
 from broker_core.protocol.host import encode_host
 from broker_core.protocol.message import StoredMessage
-from broker_core.protocol.record import decode_many, encode, encode_topic, read_head, size_of
+from broker_core.protocol.record import MessageOrigin, decode_many, encode, encode_topic, read_head, size_of
 from broker_core.spark.batches import Batch, Origin
 from broker_core.spark.schema import COLUMNS, arrow_schema
 from broker_core.store.columns import Records, walk
@@ -45,7 +45,7 @@ _records: Any = st.fixed_dictionaries(
 def encoded(words: dict[str, Any], queue_offset: int, log_offset: int) -> bytes:
     topic, text, sys_flag = encode_topic(words["topic"]), words["properties"].encode(), words["sys_flag"]
     body = compress(words["body"], sys_flag) if sys_flag else words["body"]
-    origin = (111, encode_host(words["born"], 1), 222, encode_host(words["stored"], 2), 3, 4)
+    origin = MessageOrigin(111, encode_host(words["born"], 1), 222, encode_host(words["stored"], 2), 3, 4)
     size = size_of(topic, body, text, origin)
     data = encode(topic, body, text, origin, size, 7, queue_offset, log_offset, sys_flag, 5)
     if words["version"] == 1:

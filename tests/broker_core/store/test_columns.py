@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker_core.protocol.host import encode_host
-from broker_core.protocol.record import decode_many, encode, encode_topic, read_head, size_of
+from broker_core.protocol.record import MessageOrigin, decode_many, encode, encode_topic, read_head, size_of
 from broker_core.protocol.string_hash import key_hash
 from broker_core.store.columns import UNIT, Damage, Records, Span, candidates, walk
 from broker_core.store.reader import StoreReader
@@ -33,7 +33,7 @@ _records: Any = st.fixed_dictionaries(
 
 def encoded(words: dict[str, Any], queue_offset: int, log_offset: int) -> bytes:
     topic = encode_topic(words["topic"])
-    origin = (111, encode_host(words["born"], 1), 222, encode_host(words["stored"], 2), 3, 4)
+    origin = MessageOrigin(111, encode_host(words["born"], 1), 222, encode_host(words["stored"], 2), 3, 4)
     size = size_of(topic, words["body"], words["properties"], origin)
     data = encode(
         topic, words["body"], words["properties"], origin, size, 7, queue_offset, log_offset, 0, words["flag"]

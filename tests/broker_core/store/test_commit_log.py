@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker_core.protocol.host import encode_host
-from broker_core.protocol.record import encode, encode_topic, size_of
+from broker_core.protocol.record import MessageOrigin, encode, encode_topic, size_of
 from broker_core.store.commit_log import CommitLog
 from broker_core.store.errors import MessageIllegal
 from tests.support.stores import segment, small
 
 TOPIC = encode_topic("T")
-ORIGIN = (1, encode_host("10.0.0.1", 5000), 2, encode_host("10.0.0.2", 10911), 0, 0)
+ORIGIN = MessageOrigin(1, encode_host("10.0.0.1", 5000), 2, encode_host("10.0.0.2", 10911))
 
 
 def loaded(folder: Path) -> CommitLog:
@@ -25,7 +25,7 @@ def loaded(folder: Path) -> CommitLog:
 def append(log: CommitLog, size: int = 100, *, store_time: int = 2) -> int:
     """Append a record of `size` bytes and return its log offset."""
     body = b"x" * (size - 92)
-    origin = (*ORIGIN[:2], store_time, *ORIGIN[3:])
+    origin = ORIGIN._replace(store_timestamp=store_time)
     assert size_of(TOPIC, body, b"", origin) == size
     log_offset = log.place(size)
     log.append(encode(TOPIC, body, b"", origin, size, 0, 0, log_offset))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker_core.protocol.host import encode_host
-from broker_core.protocol.record import Origin, encode, encode_topic, size_of
+from broker_core.protocol.record import MessageOrigin, encode, encode_topic, size_of
 from broker_core.store.errors import MessageDamaged
 from broker_core.store.soundness import (
     NO_RECORD,
@@ -26,7 +26,7 @@ UNCOVERED = {*range(16, 20), *range(40, 48), *range(48, 64), *range(64, 84)}
 
 
 def record_of(body: bytes = b"body", properties: bytes = b"KEYS\x01k", *, born: bytes = IPV4) -> bytearray:
-    origin: Origin = (1, born, 2, IPV4, 0, 0)
+    origin = MessageOrigin(1, born, 2, IPV4)
     size = size_of(TOPIC, body, properties, origin)
     return bytearray(encode(TOPIC, body, properties, origin, size, QUEUE_ID, QUEUE_OFFSET, LOG_OFFSET))
 

@@ -65,7 +65,7 @@ class Queue:
 
     def _record(self, offset: int) -> bytes:
         topic, body = record.encode_topic("orders"), str(offset).encode()
-        origin = (0, HOST, self.times[offset], HOST, 0, 0)
+        origin = record.MessageOrigin(0, HOST, self.times[offset], HOST)
         size = record.size_of(topic, body, b"", origin)
         return record.encode(topic, body, b"", origin, size, 0, offset, offset * 100)
 

@@ -49,7 +49,8 @@ async def waiting_at_the_broker(live: Live, topic: str, group: str) -> int:
 
 
 def record_of(topic: str, body: bytes) -> bytes:
-    encoded, origin = record.encode_topic(topic), (0, b"\x7f\0\0\x01\0\0\0\1", 0, b"\x7f\0\0\x01\0\0\0\1", 0, 0)
+    host = b"\x7f\0\0\x01\0\0\0\1"
+    encoded, origin = record.encode_topic(topic), record.MessageOrigin(0, host, 0, host)
     return record.encode(encoded, body, b"", origin, record.size_of(encoded, body, b"", origin), 0, 0, 0)
 
 
