@@ -12,8 +12,9 @@ from pathlib import Path
 
 from broker_core.client.config import ClientConfig
 from broker_core.client.session import Session
-from tests.support.apache import ApacheBroker, ApacheNameServer, free_ports
+from tests.support.apache import ApacheBroker, ApacheNameServer
 from tests.support.cluster import ROOT, RunningBroker
+from tests.support.ports import free_ports
 
 BROKERS = ("broker-a", "broker-b")
 """Gantry's, and Apache RocketMQ's."""
@@ -32,7 +33,7 @@ class GantryNameServer:
 
     def start(self) -> None:
         """Start it and wait until it serves."""
-        self.address = self.address or f"127.0.0.1:{free_ports(1)}"
+        self.address = self.address or f"127.0.0.1:{free_ports()}"
         port = self.address.rpartition(":")[2]
         command = [sys.executable, "-m", "broker_core.namesrv", "--port", port, "--log-level", "ERROR"]
         self.process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)

@@ -33,8 +33,9 @@ from tests.compat.exchange import (
     look,
     write,
 )
-from tests.support.apache import ApacheBroker, free_ports
+from tests.support.apache import ApacheBroker
 from tests.support.cluster import RunningBroker, create_topic
+from tests.support.ports import free_ports
 from tests.support.wait import eventually, wait_until
 
 pytestmark = [pytest.mark.compat, pytest.mark.timeout(300)]

@@ -15,8 +15,8 @@ from typing import Final
 
 import httpx
 
-from gateway.up.checks import free_port
 from gateway.up.processes import gateway_command
+from tests.support.ports import free_ports
 from tests.support.wait import wait_until
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -94,7 +94,7 @@ def running_installation(data: Path, *, name_server: str, redis_url: str, **sett
     prepared = subprocess.run(
         [sys.executable, "-c", _PREPARE % PASSWORD], env=environment, check=True, capture_output=True, text=True
     )
-    port = free_port("127.0.0.1")
+    port = free_ports()
     data.mkdir(exist_ok=True)
     with (data / "gateway.log").open("wb") as log:
         process = subprocess.Popen(

@@ -24,7 +24,7 @@ from gateway.data.stream_produce import Producing
 from gateway.limits import GatewayLimits
 from gateway.problems import ProblemError
 from gateway.sockets import refuse
-from gateway.up.checks import free_port
+from tests.support.ports import free_ports
 
 CAST = {
     "admin": Principal(1, "ada", "admin", None, 1, token_name="ada-laptop"),
@@ -83,7 +83,7 @@ def data_application(parts: Parts) -> Callable[[Any, Any, Any], Awaitable[None]]
 @asynccontextmanager
 async def served(application: Any, *, interface: Interfaces = Interfaces.ASGINL) -> AsyncIterator[str]:
     """Serve an ASGI application over HTTP on this loop; yield ``host:port``."""
-    port = free_port("127.0.0.1")
+    port = free_ports()
     server = Server(application, port=port, interface=interface, log_enabled=False)
     serving = asyncio.create_task(server.serve())
     try:

@@ -10,10 +10,7 @@ Both run from their Maven artifacts (tests/compat/server), each in a JVM of its 
 
 from __future__ import annotations
 
-import contextlib
-import random
 import signal
-import socket
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,6 +20,7 @@ from pathlib import Path
 from broker_core.client.config import ClientConfig
 from broker_core.client.session import Session
 from tests.compat.java_build import SERVER
+from tests.support.ports import free_ports
 from tests.support.wait import wait_until
 
 START_SECONDS = 90.0
@@ -30,8 +28,6 @@ STOP_SECONDS = 40.0
 SMALL_JVM = ("-Xms128m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 """Starts fast; measurements take another one."""
 
-# Below those that the system gives to whoever connects: a JVM takes seconds to listen.
-_PORTS = (20_000, 32_000)
 _LOGBACK = '<configuration><root level="OFF"/></configuration>\n'
 _SMALL_FILES = {
     "mappedFileSizeCommitLog": str(16 * 1024 * 1024),
@@ -120,7 +116,7 @@ class ApacheNameServer:
 
     def start(self) -> None:
         """Start it and wait until it serves; the port of an earlier run is taken again."""
-        self.address = self.address or f"127.0.0.1:{free_ports(1)}"
+        self.address = self.address or f"127.0.0.1:{free_ports()}"
         folder = self.server.folder
         self.server.start(
             {
@@ -236,20 +232,3 @@ def started_apache(
         yield running
     finally:
         running.stop()
-
-
-def free_ports(count: int) -> int:
-    """Return the first of `count` neighbouring ports of loopback that nobody listens on now."""
-    while True:
-        with contextlib.ExitStack() as held:
-            first = random.randrange(*_PORTS)
-            try:
-                for number in range(count):
-                    _hold(held, first + number)
-            except OSError:
-                continue
-            return first
-
-
-def _hold(held: contextlib.ExitStack, port: int) -> None:
-    held.enter_context(socket.socket()).bind(("127.0.0.1", port))

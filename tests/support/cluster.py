@@ -1,4 +1,4 @@
-"""The real broker, started: ``python -m broker_core`` with ports that the system chooses.
+"""The real broker, started: ``python -m broker_core`` with ports of its own.
 
 ::
 
@@ -34,6 +34,7 @@ from broker_core.client.session import Session
 from broker_core.namesrv.config import NameServerConfig
 from broker_core.namesrv.server import NameServer
 from broker_core.store import StoreConfig
+from tests.support.ports import free_ports
 
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 60.0
@@ -117,10 +118,14 @@ class RunningBroker:
         self.start()
 
     def _command(self) -> list[str]:
-        port = self.name_server.rpartition(":")[2] or "0"
-        name_servers = ("--namesrv", self.name_servers) if self.name_servers else ("--namesrv-port", port)
+        name_servers = (
+            ("--namesrv", self.name_servers)
+            if self.name_servers
+            else ("--namesrv-port", self.name_server.rpartition(":")[2] or str(free_ports()))
+        )
         settings = [word for name, value in self.settings.items() for word in ("--setting", f"{name}={value}")]
-        broker_port = self.address.rpartition(":")[2] or "0"
+        # Not any free one, which somebody else may have taken by the time this broker is started again.
+        broker_port = self.address.rpartition(":")[2] or str(free_ports(3) + 2)
         return [
             sys.executable, "-m", "broker_core",
             "--data-dir", str(self.data),

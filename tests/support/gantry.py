@@ -14,7 +14,7 @@ from pathlib import Path
 
 import httpx
 
-from gateway.up.checks import free_port
+from tests.support.ports import free_ports
 from tests.support.wait import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -83,7 +83,7 @@ class Place:
     @classmethod
     def free(cls, data: Path) -> Place:
         """Return a place with ports that are free now; the broker's neighbours (fast and replica port) included."""
-        return cls(data, free_port("127.0.0.1"), free_port("127.0.0.1"), free_port("127.0.0.1"))
+        return cls(data, free_ports(), free_ports(), free_ports(4) + 2)
 
     @contextmanager
     def started(self, **settings: str) -> Iterator[Gantry]:

@@ -12,9 +12,9 @@ from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers.send import SendMessageResponse
 from broker_core.remoting.dispatch import Handler
-from gateway.up.checks import free_port
 from tests.gateway.data.conftest import Api, code_of
 from tests.gateway.running import make_parts, running_plane
+from tests.support.ports import free_ports
 from tests.support.scripted import Cluster, hang_up, refuse, say_nothing, scripted_cluster
 
 BODY = {"body": {"encoding": "text", "data": "x"}}
@@ -111,4 +111,4 @@ async def test_a_later_message_of_a_key_does_not_overtake_one_that_failed() -> N
 @pytest.fixture
 def unused_address() -> str:
     """An address at which nobody listens."""
-    return f"127.0.0.1:{free_port('127.0.0.1')}"
+    return f"127.0.0.1:{free_ports()}"
