@@ -1,8 +1,8 @@
 """Reading a topic through Spark, beside Spark reading the same rows from uncompressed Parquet.
 
 ``python -m tests.benchmarks.spark_scan [messages]``: rounds are interleaved in one session and the first ones are left
-out, since the JVM warms up; figures are the best and the median of the others. A ratio of 1 is Parquet's speed
-(spark.md 9.4: at least 0.6 with all columns).
+out, since the JVM warms up; figures are the best and the median of the others. A ratio of 1 is Parquet's speed;
+with all columns it is to be at least 0.6.
 """
 
 from __future__ import annotations

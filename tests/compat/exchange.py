@@ -34,7 +34,7 @@ SIZES = {
     "maxHashSlotNum": "100",
     "maxIndexNum": "400",
     "messageDelayLevel": "1s 5s 1h",
-    # Apache RocketMQ loses keys at a kill without it (store-format.md 6.3, 6.5).
+    # Apache RocketMQ loses keys at a kill without it.
     "messageIndexSafe": "true",
     "maxMessageSize": str(32 * 1024),
 }
@@ -108,7 +108,7 @@ async def look(server: Server, session: Session, sample: list[StoredMessage] | N
         seen.by_offset_id[each.offset_id] = placed_at.message.body.hex() if placed_at else ""
     for queue in queues:
         # Before everything: within a queue of several files Apache RocketMQ goes by when these were last modified, and
-        # is not exact (store-format.md 3.6).
+        # is not exact.
         seen.by_time[queue.queue_id] = await admin.offsets.by_time(queue, 1)
     return seen
 
