@@ -12,7 +12,7 @@ import pytest
 from tests.compat import java_build
 from tests.compat.driver import Driver, started_driver
 from tests.compat.reading import Reader
-from tests.compat.servers import KINDS, SHARED, Server, SharedServers, started
+from tests.compat.servers import KINDS, SHARED_SETTINGS, Server, SharedServers, started
 
 __all__ = ["Server"]
 
@@ -43,12 +43,12 @@ def server(
 ) -> Iterator[Server]:
     """A broker with its name server that the tests of one module share: Gantry's, and then Apache RocketMQ's.
 
-    A module's `SETTINGS`, by RocketMQ's names, go to both; `servers.SHARED` means the one server of all modules that
-    say so. Each test uses topics and groups of its own.
+    A module's `SETTINGS`, by RocketMQ's names, go to both; with one of `SHARED_SETTINGS` modules share their server.
+    Each test uses topics and groups of its own.
     """
     settings = getattr(request.module, "SETTINGS", {})
-    if settings is SHARED:
-        yield _shared_servers.get(request.param)
+    if any(settings is shared for shared in SHARED_SETTINGS):
+        yield _shared_servers.get(request.param, settings)
         return
     with started(request.param, tmp_path_factory.mktemp(request.param), settings) as running:
         yield running

@@ -20,7 +20,14 @@ SHARED = {
     "messageDelayLevel": "1s 1s 1s 2s 3s",
     "traceTopicEnable": "true",
 }
-"""The settings of the servers that several modules share."""
+FROM_DISK = {
+    # Everything counts as long ago, so that a new group may begin elsewhere than at the beginning.
+    "accessMessageInMemoryMaxRatio": "0",
+    "messageDelayLevel": "1s 1s 1s 1s 1s",
+}
+PLAIN: Mapping[str, str] = {}
+SHARED_SETTINGS = (SHARED, FROM_DISK, PLAIN)
+"""The settings of servers that several modules share: these change nothing that another one could see."""
 
 
 @contextmanager
@@ -35,18 +42,20 @@ def started(kind: str, folder: Path, settings: Mapping[str, str]) -> Iterator[Se
 
 
 class SharedServers:
-    """One server of each kind, started when first wanted."""
+    """One server of each kind for each of `SHARED_SETTINGS`, started when first wanted."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._started: dict[str, Server] = {}
+        self._started: dict[tuple[str, int], Server] = {}
         self._to_stop = contextlib.ExitStack()
 
-    def get(self, kind: str) -> Server:
-        """Return the server of this kind."""
-        if kind not in self._started:
-            self._started[kind] = self._to_stop.enter_context(started(kind, self._folder / kind, SHARED))
-        return self._started[kind]
+    def get(self, kind: str, settings: Mapping[str, str]) -> Server:
+        """Return the server of this kind with these settings."""
+        number = SHARED_SETTINGS.index(settings)
+        if (kind, number) not in self._started:
+            folder = self._folder / f"{kind}-{number}"
+            self._started[kind, number] = self._to_stop.enter_context(started(kind, folder, settings))
+        return self._started[kind, number]
 
     def stop(self) -> None:
         """Stop what was started."""

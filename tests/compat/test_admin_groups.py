@@ -6,12 +6,14 @@ import re
 
 import pytest
 
-from tests.compat.conftest import Server
 from tests.compat.driver import Driver, JavaError
 from tests.compat.group_tool import MESSAGES, GroupTool
 from tests.compat.java_values import JavaMessage, Queue
 from tests.compat.printed import pairs, row, rows
+from tests.compat.servers import PLAIN, Server
 from tests.support.wait import wait_until
+
+SETTINGS = PLAIN
 
 
 @pytest.fixture

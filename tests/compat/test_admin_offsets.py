@@ -6,11 +6,13 @@ import time
 
 import pytest
 
-from tests.compat.conftest import Server
 from tests.compat.driver import Driver, JavaError
 from tests.compat.group_tool import MESSAGES, GroupTool
 from tests.compat.printed import rows
+from tests.compat.servers import PLAIN, Server
 from tests.support.wait import wait_until
+
+SETTINGS = PLAIN
 
 
 def now_ms() -> int:

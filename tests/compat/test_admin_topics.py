@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
-from tests.compat.conftest import Server
 from tests.compat.driver import Driver, JavaError, JavaObject
 from tests.compat.java_values import JavaMessage, Queue
 from tests.compat.printed import pairs, row, rows
+from tests.compat.servers import PLAIN, Server
 from tests.support.wait import wait_until
+
+SETTINGS = PLAIN
 
 BUILT_IN = {
     "SCHEDULE_TOPIC_XXXX", "test", "test_REPLY_TOPIC", "BenchmarkTest", "OFFSET_MOVED_EVENT", "broker-a", "TBW102",

@@ -7,17 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.compat.conftest import Server
 from tests.compat.driver import Driver, JavaObject, PushConsumer, started_driver
 from tests.compat.java_values import CALLBACK, JavaMessage, Queue, Received, in_json, made
 from tests.compat.reading import messages_of
 from tests.compat.sending import QUEUES, numbers_of, send_numbers
+from tests.compat.servers import FROM_DISK, Server
 from tests.support.wait import wait_until
 
 pytestmark = [pytest.mark.compat, pytest.mark.timeout(120)]
 
-# Everything counts as long ago, so that a new group may begin elsewhere than at the beginning.
-SETTINGS = {"accessMessageInMemoryMaxRatio": "0"}
+SETTINGS = FROM_DISK
 
 NEVER_BY_ITSELF = 600_000
 

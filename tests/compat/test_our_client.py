@@ -19,14 +19,13 @@ from broker_core.client.errors import TopicNotFound
 from broker_core.client.producer import Producer, SendStatus
 from broker_core.client.session import Session
 from broker_core.protocol.message import Message, StoredMessage
-from tests.compat.conftest import Server
+from tests.compat.servers import FROM_DISK, Server
 from tests.support.cluster import create_topic
 from tests.support.wait import eventually
 
 pytestmark = [pytest.mark.compat, pytest.mark.timeout(120)]
 
-# Everything counts as long ago, so that a new group may begin elsewhere than at the beginning.
-SETTINGS = {"accessMessageInMemoryMaxRatio": "0", "messageDelayLevel": "1s 1s 1s 1s 1s"}
+SETTINGS = FROM_DISK
 CONFIG = PushConfig(start_from="first", rebalance_ms=500, rebalance_again_ms=200)
 
 
