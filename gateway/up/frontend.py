@@ -1,4 +1,4 @@
-"""Builds the console's pages once per change: ``python -m gateway.up.frontend [build|test|lint]``."""
+"""Builds the console's pages once per change: ``python -m gateway.up.frontend [build|test|lint] [argument …]``."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def install() -> None:
 
 
 def main() -> int:
-    """Install what is missing and run one of the package's scripts."""
+    """Install what is missing and run one of the package's scripts with the arguments that follow it."""
     script = sys.argv[1] if len(sys.argv) > 1 else "build"
     try:
         install()
-        run_npm("run", script)
+        run_npm("run", script, *sys.argv[2:])
     except CannotStart as error:
         sys.stderr.write(f"gantry: {error}\n")
         return 2
