@@ -20,8 +20,7 @@ up: $(VENV)/.runtime $(VENV)/.native $(VENV)/.archive frontend/dist/index.html #
 setup: $(VENV)/.dev $(VENV)/.native $(VENV)/.archive frontend/dist/index.html ## set up what `make test` and `make lint` need, and run nothing
 
 test: setup ## pass every test; TESTS=path narrows it
-	@$(BIN)/python -m gateway.up.frontend test
-	@$(BIN)/python -m pytest $(TESTS)
+	@$(BIN)/python -m tests $(TESTS)
 
 lint: setup ## ruff, mypy strict, import contracts, eslint, tsc
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .

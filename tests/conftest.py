@@ -1,9 +1,41 @@
-"""What holds for every test: quiet logs of the tools that tests use."""
+"""For every test: quiet logs of tools, hypothesis without a clock, and how a run with workers is shared out."""
 
 from __future__ import annotations
 
 import logging
+from collections import defaultdict
+from typing import Any
+
+import hypothesis
+import pytest
+
+from tests.support.groups import GroupScheduling
+
+SLOWEST_FILES = 10
 
 logging.getLogger("httpx").setLevel(logging.WARNING)
 # It speaks when the interpreter ends, after pytest has closed what it would write to.
 logging.getLogger("py4j").setLevel(logging.WARNING)
+
+# How long an example takes says more about the machine than about the code.
+hypothesis.settings.register_profile("gantry", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("gantry")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> GroupScheduling:
+    """Share the tests out by groups, whatever ``--dist`` says."""
+    return GroupScheduling(config, log)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print the files that took longest, when there are more than those."""
+    seconds: defaultdict[str, float] = defaultdict(float)
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                seconds[report.nodeid.partition("::")[0]] += report.duration
+    if len(seconds) > SLOWEST_FILES:
+        terminalreporter.section(f"the {SLOWEST_FILES} slowest files")
+        for file in sorted(seconds, key=seconds.__getitem__, reverse=True)[:SLOWEST_FILES]:
+            terminalreporter.write_line(f"{seconds[file]:7.1f} s  {file}")

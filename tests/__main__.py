@@ -1,0 +1,79 @@
+"""``make test``: all tests, pytest's by several workers and those of the console's pages beside them.
+
+``python -m tests [path …]``: paths narrow it to pytest's tests there; one file needs no workers.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+# Tests wait more than they work.
+WORKERS = int(os.environ.get("WORKERS", 0)) or (os.cpu_count() or 1) + 1
+
+
+@dataclass
+class Tally:
+    """What passed and what failed; a plugin of pytest counts for it."""
+
+    passed: int = 0
+    failed: set[str] = field(default_factory=set)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Count one phase of one test."""
+        if report.failed:
+            self.failed.add(report.nodeid)
+        elif report.passed and report.when == "call":
+            self.passed += 1
+
+
+class Pages:
+    """Vitest over the console's pages, running; it shows what it wrote only when it has failed."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="gantry-vitest-")
+        self._output = Path(self._folder.name) / "output"
+        self._report = Path(self._folder.name) / "report.json"
+        reporters = ("--", "--reporter=default", "--reporter=json", f"--outputFile.json={self._report}")
+        with self._output.open("wb") as output:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "gateway.up.frontend", "test", *reporters],
+                stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+            )  # fmt: skip
+
+    def finish(self) -> tuple[int, int]:
+        """Wait for its end; return how many tests passed and how many failed."""
+        status = self._process.wait()
+        report = json.loads(self._report.read_text()) if self._report.exists() else {}
+        passed, failed = report.get("numPassedTests", 0), report.get("numFailedTests", 0)
+        if status:
+            print(self._output.read_text(errors="replace"))
+        print(f"the console's pages: {passed} passed, {failed} failed")
+        self._folder.cleanup()
+        return passed, max(failed, int(status != 0))
+
+
+def main() -> int:
+    """Run what the command line names, or all; return 0 when everything passed."""
+    chosen = [path for path in sys.argv[1:] if path != "tests"]
+    pages = None if chosen else Pages()
+    tally = Tally()
+    workers = [] if len(chosen) == 1 and Path(chosen[0].partition("::")[0]).is_file() else ["-n", str(WORKERS)]
+    status = pytest.main([*workers, *(chosen or ["tests"])], plugins=[tally])
+    passed, failed = tally.passed, len(tally.failed)
+    if pages is not None:
+        pages_passed, pages_failed = pages.finish()
+        passed, failed = passed + pages_passed, failed + pages_failed
+    print(f"{passed} passed, {failed} failed")
+    return int(status) or int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,84 @@
+"""Which tests run together when pytest has several workers, and in which order.
+
+A group runs on one worker, one test after the other, and shares what the worker's fixtures start. Without a row in
+`GROUPS` a file is a group of its own. Groups of one kind never run side by side while there is anything else to do: two
+Sparks or two browsers at once leave no core to those who wait for an answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from xdist.scheduler import LoadScopeScheduling
+from xdist.workermanage import WorkerController
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Tests whose id matches `pattern`: what they are a kind of, and the group's name if files go together."""
+
+    pattern: re.Pattern[str]
+    kind: str | None = None
+    name: str = ""
+
+
+def _rule(pattern: str, kind: str | None = None, name: str = "") -> Rule:
+    return Rule(re.compile(pattern), kind, name)
+
+
+# The first that matches counts; what takes longest begins first, so that no worker is left alone with it in the end.
+GROUPS: Final = (
+    _rule(r"tests/scenarios/", kind="whole"),
+    _rule(r"tests/compat/test_several", kind="java"),
+    _rule(r"tests/compat/.*\[apache", kind="java", name="apache"),
+    _rule(r"tests/broker_core/spark/programs/", kind="spark"),
+    _rule(r"tests/broker_core/spark/", kind="spark", name="spark"),
+    _rule(r"tests/browser/", kind="whole"),
+    _rule(r"tests/compat/", kind="java"),
+    _rule(r"tests/crash/", kind="disk"),
+    _rule(r"tests/gateway/control/", name="control"),
+    _rule(r"tests/gateway/"),
+    _rule(r""),
+)
+
+
+def rule_of(node: str) -> Rule:
+    """Return the first rule for a test or a file."""
+    return next(rule for rule in GROUPS if rule.pattern.match(node))
+
+
+def group_of(node: str) -> str:
+    """Return the group of a test, by its id."""
+    return rule_of(node).name or node.partition("::")[0]
+
+
+class GroupScheduling(LoadScopeScheduling):  # type: ignore[misc]
+    """Hands out whole groups, those of the first rules first."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return group_of(nodeid)
+
+    def _assign_work_unit(self, node: WorkerController) -> None:
+        busy = {
+            _rule_of_unit(unit).kind
+            for other, units in self.assigned_work.items()
+            if other is not node
+            for unit in units.values()
+            if not all(unit.values())
+        } - {None}
+        waiting = sorted(self.workqueue, key=lambda group: GROUPS.index(_rule_of_unit(self.workqueue[group])))
+        first = next((group for group in waiting if _rule_of_unit(self.workqueue[group]).kind not in busy), waiting[0])
+        self.workqueue.move_to_end(first, last=False)
+        super()._assign_work_unit(node)
+
+    def _reschedule(self, node: WorkerController) -> None:
+        # A worker must know its next test before it begins one; what comes after that, another one may take.
+        if not self.workqueue or self._pending_of(self.assigned_work[node]) <= 1:
+            super()._reschedule(node)
+
+
+def _rule_of_unit(unit: Mapping[str, bool]) -> Rule:
+    return rule_of(next(iter(unit)))
