@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from broker_core.broker.errors import MessageGone
-from broker_core.broker.parts import Parts
 from broker_core.broker.processors.handlers import Handlers
+from broker_core.broker.settings import Settings
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers import messages as headers
 from broker_core.remoting.connection import Connection
+from broker_core.store import MessageStore
 
 UNIQUE_KEY_RESULTS: Final = 32  # defaultQueryMaxNum
 MAX_BODY: Final = 12 * 1024 * 1024
@@ -20,8 +22,10 @@ MAX_BODY: Final = 12 * 1024 * 1024
 class MessageProcessor:
     """Answers 12 and 33."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+    def __init__(self, *, store: MessageStore, settings: Settings, clock: Callable[[], int]) -> None:
+        self._store = store
+        self._settings = settings
+        self._clock = clock
 
     def handlers(self) -> Handlers:
         """Return which code is answered by which method."""
@@ -33,9 +37,9 @@ class MessageProcessor:
     def by_key(self, request: Command, _: Connection) -> Command:
         """Return the messages with a key in a span of time, oldest first, and how sure that answer is."""
         header = request.header(headers.QueryMessageRequest)
-        limit = self._parts.config.limits.query_results
+        limit = self._settings.config.limits.query_results
         wanted = UNIQUE_KEY_RESULTS if header.unique_key_query else header.max_num
-        found = self._parts.store.search(
+        found = self._store.search(
             header.topic,
             header.key,
             begin=header.begin_timestamp,
@@ -44,8 +48,8 @@ class MessageProcessor:
         )
         records, is_whole = _fitting(found.records)
         figures = headers.QueryMessageResponse(
-            index_last_update_timestamp=self._parts.clock(),
-            index_last_update_phyoffset=self._parts.store.dispatched_log_offset,
+            index_last_update_timestamp=self._clock(),
+            index_last_update_phyoffset=self._store.dispatched_log_offset,
             search_index_files=found.index_files,
             search_index_files_skipped=found.index_files_skipped_by_time,
             search_entries_visited=found.entries_visited,
@@ -61,7 +65,7 @@ class MessageProcessor:
     def by_log_offset(self, request: Command, _: Connection) -> Command:
         """Return the record at a place in the log."""
         offset = request.header(headers.ViewMessageByIdRequest).offset
-        record = self._parts.store.find_raw(offset)
+        record = self._store.find_raw(offset)
         if record is None:
             raise MessageGone(f"can not find message by the offset, {offset}")
         return Command.response(ResponseCode.SUCCESS, body=record)

@@ -10,8 +10,10 @@ from struct import Struct
 from typing import Final
 
 from broker_core.broker.errors import IllegalArgument, NothingFound
-from broker_core.broker.parts import Parts
+from broker_core.broker.offsets import ConsumerOffsets
 from broker_core.broker.processors.handlers import Handlers
+from broker_core.broker.resets import Resets
+from broker_core.broker.settings import Settings
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.groups import ConsumerOffsetSerializeWrapper, QueryCorrectionOffsetBody
 from broker_core.protocol.codes import RequestCode, ResponseCode
@@ -19,6 +21,7 @@ from broker_core.protocol.command import Command
 from broker_core.protocol.headers import offsets as headers
 from broker_core.protocol.record import LOG_OFFSET_AT
 from broker_core.remoting.connection import Connection
+from broker_core.store import MessageStore
 
 _MEMORY_BYTES: Final = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 _LOG_OFFSET: Final = Struct(">q")
@@ -28,9 +31,11 @@ _NEVER: Final = 2**63 - 1
 class OffsetProcessor:
     """Answers 14, 15, 29 to 32, 43, 308 and 314."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
-        self._resets = parts.resets
+    def __init__(self, *, store: MessageStore, offsets: ConsumerOffsets, resets: Resets, settings: Settings) -> None:
+        self._store = store
+        self._offsets = offsets
+        self._resets = resets
+        self._settings = settings
 
     def handlers(self) -> Handlers:
         """Return which code is answered by which method."""
@@ -49,7 +54,7 @@ class OffsetProcessor:
     def query(self, request: Command, _: Connection) -> Command:
         """Return a group's offset; a new group begins at 0 on a young queue, and learns elsewhere that it is new."""
         header = request.header(headers.QueryConsumerOffsetRequest)
-        offset = self._parts.offsets.find(header.consumer_group, header.topic, header.queue_id)
+        offset = self._offsets.find(header.consumer_group, header.topic, header.queue_id)
         if offset is None or offset < 0:
             if not self._is_young(header.topic, header.queue_id) or header.set_zero_if_not_found is False:
                 raise NothingFound("Not found, V3_0_6_SNAPSHOT maybe this group consumer boot first")
@@ -65,25 +70,25 @@ class OffsetProcessor:
     def by_time(self, request: Command, _: Connection) -> Command:
         """Return the offset of the message stored nearest to a time; after the last one it is that one."""
         header = request.header(headers.SearchOffsetRequest)
-        offset = self._parts.store.offset_by_time(header.topic, header.queue_id, header.timestamp)
+        offset = self._store.offset_by_time(header.topic, header.queue_id, header.timestamp)
         return Command.response(ResponseCode.SUCCESS, headers.SearchOffsetResponse(offset))
 
     def max(self, request: Command, _: Connection) -> Command:
         """Return the offset that the next message of a queue gets."""
         header = request.header(headers.GetMaxOffsetRequest)
-        offset = self._parts.store.max_offset(header.topic, header.queue_id)
+        offset = self._store.max_offset(header.topic, header.queue_id)
         return Command.response(ResponseCode.SUCCESS, headers.GetMaxOffsetResponse(offset))
 
     def min(self, request: Command, _: Connection) -> Command:
         """Return the first offset of a queue that can still be read."""
         header = request.header(headers.GetMinOffsetRequest)
-        offset = self._parts.store.min_offset(header.topic, header.queue_id)
+        offset = self._store.min_offset(header.topic, header.queue_id)
         return Command.response(ResponseCode.SUCCESS, headers.GetMinOffsetResponse(offset))
 
     def earliest_time(self, request: Command, _: Connection) -> Command:
         """Return when the first readable message of a queue was stored, -1 without one."""
         header = request.header(headers.GetEarliestMsgStoretimeRequest)
-        store = self._parts.store
+        store = self._store
         time = store.store_time(header.topic, header.queue_id, store.min_offset(header.topic, header.queue_id))
         return Command.response(
             ResponseCode.SUCCESS, headers.GetEarliestMsgStoretimeResponse(-1 if time is None else time)
@@ -91,14 +96,14 @@ class OffsetProcessor:
 
     def all(self, _request: Command, _: Connection) -> Command:
         """Return the offsets of all groups."""
-        tree = self._parts.offsets.tree()["offsetTable"]
+        tree = self._offsets.tree()["offsetTable"]
         table = {key: {int(queue_id): offset for queue_id, offset in queues.items()} for key, queues in tree.items()}
         return Command.response(ResponseCode.SUCCESS, body=bodies.encode(ConsumerOffsetSerializeWrapper(table)))
 
     def corrections(self, request: Command, _: Connection) -> Command:
         """Return the smallest offset of all groups per queue, where the compared group is not behind it (F.10)."""
         header = request.header(headers.QueryCorrectionOffsetRequest)
-        offsets = self._parts.offsets
+        offsets = self._offsets
         left_out = set((header.filter_groups or "").split(","))
         smallest: dict[int, int] = {}
         for group in offsets.groups_of(header.topic):
@@ -114,7 +119,7 @@ class OffsetProcessor:
     def clone(self, request: Command, _: Connection) -> Command:
         """Give one group the offsets of another, in one topic or in all of the other's topics."""
         header = request.header(headers.CloneGroupOffsetRequest)
-        offsets = self._parts.offsets
+        offsets = self._offsets
         if header.src_group == header.dest_group:
             raise IllegalArgument(f"group {header.src_group} cannot take over its own offsets")
         for topic in [header.topic] if header.topic else offsets.topics_of(header.src_group):
@@ -124,12 +129,12 @@ class OffsetProcessor:
 
     def _is_young(self, topic: str, queue_id: int) -> bool:
         """Say whether offset 0 of a queue is still to be had without going far back in the log (behaviour.md E.7)."""
-        store = self._parts.store
+        store = self._store
         if store.min_offset(topic, queue_id) > 0:
             return False
         found = store.get(topic, queue_id, 0, max_messages=1, max_bytes=1)
         if not found.records:
             return True
         (log_offset,) = _LOG_OFFSET.unpack_from(found.records[0], LOG_OFFSET_AT)
-        in_memory = _MEMORY_BYTES * self._parts.config.pulls.in_memory_ratio
+        in_memory = _MEMORY_BYTES * self._settings.config.pulls.in_memory_ratio
         return bool(store.appended_log_offset - log_offset <= in_memory)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from broker_core.broker.clients import Clients
 from broker_core.broker.errors import MessageGone
-from broker_core.broker.parts import Parts
 from broker_core.broker.processors.handlers import Handlers
+from broker_core.broker.topics import Topics
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.heartbeat import SubscriptionData
 from broker_core.protocol.bodies.topics import ConsumeQueueData, QueryConsumeQueueResponseBody
@@ -14,6 +15,7 @@ from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers.topics import QueryConsumeQueueRequest
 from broker_core.remoting.connection import Connection
+from broker_core.store import MessageStore
 
 MAX_ENTRIES: Final = 4096
 """Entries of one answer; RocketMQ gives what is left of a file."""
@@ -22,8 +24,10 @@ MAX_ENTRIES: Final = 4096
 class QueueProcessor:
     """Answers 321."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+    def __init__(self, *, store: MessageStore, topics: Topics, clients: Clients[Connection]) -> None:
+        self._store = store
+        self._topics = topics
+        self._clients = clients
 
     def handlers(self) -> Handlers:
         """Return which code is answered by which method."""
@@ -35,7 +39,7 @@ class QueueProcessor:
         An index outside the queue is answered with no entries; RocketMQ sends no body then, at which its tool breaks.
         """
         header = request.header(QueryConsumeQueueRequest)
-        store, topic, queue_id = self._parts.store, header.topic, header.queue_id
+        store, topic, queue_id = self._store, header.topic, header.queue_id
         low, high = store.min_offset(topic, queue_id), store.max_offset(topic, queue_id)
         if not high and not self._has_queue(topic, queue_id):
             raise MessageGone(f"{queue_id}@{topic} is not exist!")
@@ -47,11 +51,11 @@ class QueueProcessor:
         return Command.response(ResponseCode.SUCCESS, body=bodies.encode(body), remark=remark)
 
     def _has_queue(self, topic: str, queue_id: int) -> bool:
-        config = self._parts.topics.find(topic)
+        config = self._topics.find(topic)
         return config is not None and 0 <= queue_id < max(config.read_queue_nums, config.write_queue_nums)
 
     def _subscription(self, header: QueryConsumeQueueRequest) -> SubscriptionData | None:
-        group = self._parts.clients.find_consumers(header.consumer_group or "")
+        group = self._clients.find_consumers(header.consumer_group or "")
         return group.subscriptions.get(header.topic) if group is not None else None
 
 

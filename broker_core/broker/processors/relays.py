@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from broker_core.broker.clients import Member
+from broker_core.broker.clients import Clients, Member
 from broker_core.broker.errors import ClientTooSlow, ClientUnreachable, NoMembers
-from broker_core.broker.parts import Parts
 from broker_core.broker.processors.handlers import Handlers
 from broker_core.logs import get_logger
 from broker_core.protocol import bodies
@@ -19,6 +18,7 @@ from broker_core.protocol.headers import clients as headers
 from broker_core.protocol.message_id import parse_offset_id
 from broker_core.remoting.connection import Connection
 from broker_core.remoting.errors import RemotingError, RemotingTimeout
+from broker_core.store import MessageStore
 
 _log = get_logger(__name__)
 
@@ -26,8 +26,11 @@ _log = get_logger(__name__)
 class RelayProcessor:
     """Answers 223, 307 and 309."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+    def __init__(self, *, store: MessageStore, clients: Clients[Connection], broker_name: str, timeout_ms: int) -> None:
+        self._store = store
+        self._clients = clients
+        self._broker_name = broker_name
+        self._timeout_ms = timeout_ms
 
     def handlers(self) -> Handlers:
         """Return which code is answered by which method."""
@@ -40,7 +43,7 @@ class RelayProcessor:
     async def positions(self, request: Command, _: Connection) -> Command:
         """Ask the members of a group, or one of them, where they are in a topic; who does not answer is left out."""
         header = request.header(headers.GetConsumerStatusRequest)
-        group = self._parts.clients.find_consumers(header.group)
+        group = self._clients.find_consumers(header.group)
         if group is None:
             raise NoMembers(f"No Any Consumer online in the consumer group: [{header.group}]")
         asked = [member for member in group.members.values() if header.client_addr in (None, "", member.client_id)]
@@ -56,28 +59,28 @@ class RelayProcessor:
     async def consume_directly(self, request: Command, _: Connection) -> Command:
         """Have a client consume one message now, outside its queues."""
         header = request.header(headers.ConsumeMessageDirectlyRequest)
-        record = self._parts.store.find_raw(parse_offset_id(header.msg_id).log_offset)
+        record = self._store.find_raw(parse_offset_id(header.msg_id).log_offset)
         if record is None:
             raise ClientUnreachable(f"message {header.msg_id} is not in the store")
-        fields = request.ext_fields | {"brokerName": self._parts.config.identity.name}
+        fields = request.ext_fields | {"brokerName": self._broker_name}
         handed = Command(request.code, fields, record)
         return await self._hand_on(handed, header.consumer_group, header.client_id)
 
     async def _positions_of(self, member: Member[Connection], topic: str, group: str) -> dict[MessageQueue, int] | None:
         question = Command.request(headers.GetConsumerStatusFromClientRequest(topic, group))
         try:
-            answer = await member.channel.invoke(question, self._parts.config.periods.relay_timeout)
+            answer = await member.channel.invoke(question, self._timeout_ms)
             return bodies.decode(GetConsumerStatusBody, answer.body).message_queue_table
         except (RemotingError, MalformedBody) as error:
             _log.warning("group=%s client=%s: does not say where it is: %s", group, member.client_id, error)
             return None
 
     async def _hand_on(self, request: Command, group: str, client_id: str) -> Command:
-        consumers = self._parts.clients.find_consumers(group)
+        consumers = self._clients.find_consumers(group)
         member = consumers.find_member(client_id) if consumers is not None else None
         if member is None:
             raise ClientUnreachable(f"The Consumer <{group}> <{client_id}> not online")
-        timeout_ms = self._parts.config.periods.relay_timeout
+        timeout_ms = self._timeout_ms
         try:
             return await member.channel.invoke(
                 Command(request.code, dict(request.ext_fields), request.body), timeout_ms

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import orjson
 
 from broker_core.broker.errors import IllegalArgument
-from broker_core.broker.parts import Parts
 from broker_core.broker.processors.handlers import Handlers, text_of
+from broker_core.broker.saving import Saver
+from broker_core.broker.settings import Settings
 from broker_core.protocol import java_properties
 from broker_core.protocol.bodies import coder
 from broker_core.protocol.codes import RequestCode, ResponseCode
@@ -18,8 +21,11 @@ from broker_core.remoting.connection import Connection
 class SettingsProcessor:
     """Answers 25 and 26."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+    def __init__(self, *, settings: Settings, saver: Saver, address: str, clock: Callable[[], int]) -> None:
+        self._settings = settings
+        self._saver = saver
+        self._address = address
+        self._clock = clock
 
     def handlers(self) -> Handlers:
         """Return which code is answered by which method."""
@@ -30,9 +36,9 @@ class SettingsProcessor:
 
     def read(self, _request: Command, _: Connection) -> Command:
         """Return all settings, one ``key=value`` a line."""
-        settings = self._parts.settings
+        settings = self._settings
         version = orjson.dumps(coder.to_tree(settings.version)).decode()
-        body = java_properties.dump(dict(settings.lines(self._parts.address)))
+        body = java_properties.dump(dict(settings.lines(self._address)))
         return Command.response(ResponseCode.SUCCESS, GetBrokerConfigResponse(version), body)
 
     async def update(self, request: Command, _: Connection) -> Command:
@@ -41,9 +47,9 @@ class SettingsProcessor:
         A name that is unknown here is refused; RocketMQ would ignore it without a word. Where the disk refuses, the
         change holds, the answer says so, and saving is tried again with the other registers.
         """
-        texts = java_properties.parse(text_of(request, self._parts.config.limits))
+        texts = java_properties.parse(text_of(request, self._settings.config.limits))
         if not texts:
             raise IllegalArgument("no setting is named")
-        self._parts.settings.update(texts, now=self._parts.clock())
-        await self._parts.saver.save(self._parts.settings)
+        self._settings.update(texts, now=self._clock())
+        await self._saver.save(self._settings)
         return Command.response(ResponseCode.SUCCESS)
