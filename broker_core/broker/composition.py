@@ -1,4 +1,4 @@
-"""Putting a broker's parts together, in the order in which they need each other (behaviour.md B.1)."""
+"""Putting a broker's components together, in the order in which they need each other (behaviour.md B.1)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from broker_core.broker import delay, groups, offsets, request_modes, topics
 from broker_core.broker.arrivals import Arrivals, CallSoon
 from broker_core.broker.clients import Clients
+from broker_core.broker.components import Components
 from broker_core.broker.config import BrokerConfig
 from broker_core.broker.delay import DelayQueues
 from broker_core.broker.disk import disk_of
@@ -17,7 +18,6 @@ from broker_core.broker.groups import Groups
 from broker_core.broker.intake import Host, Intake
 from broker_core.broker.json_file import JsonFile
 from broker_core.broker.offsets import ConsumerOffsets
-from broker_core.broker.parts import Parts
 from broker_core.broker.pop.journal import Journal
 from broker_core.broker.pop.leases import Leases
 from broker_core.broker.queue_locks import QueueLocks
@@ -41,7 +41,7 @@ _log = get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What the parts stand in: open files, sockets and threads, which belong to `server.py`."""
+    """What the components stand in: open files, sockets and threads, which belong to `server.py`."""
 
     store: MessageStore
     journal: Journal
@@ -55,8 +55,8 @@ class Resources:
     memory: Memory
 
 
-def compose(settings: Settings, resources: Resources) -> Parts:
-    """Return the parts of a broker, with everything its files remember; they follow the settings from here on.
+def compose(settings: Settings, resources: Resources) -> Components:
+    """Return the components of a broker, with everything its files remember; they follow the settings from here on.
 
     Raises BadConfigFile, and OSError for files that cannot be read.
     """
@@ -69,10 +69,9 @@ def compose(settings: Settings, resources: Resources) -> Parts:
     topic_register = _load_topics(config, store, now)
     consumed = _load_offsets(config)
     leases = _load_leases(resources.journal, store, consumed)
-    parts = Parts(
+    components = Components(
         settings=settings,
         address=resources.address,
-        started_at=now,
         clock=clock,
         store=store,
         arrivals=arrivals,
@@ -98,23 +97,23 @@ def compose(settings: Settings, resources: Resources) -> Parts:
         request_modes=_load_request_modes(config),
         topic_queues=TopicQueues(config.name_servers, resources.remoting, clock),
     )
-    settings.watch(_follower(parts))
-    return parts
+    settings.watch(_follower(components))
+    return components
 
 
-def _follower(parts: Parts) -> Callable[[BrokerConfig], None]:
-    """Return what has the parts do as the settings say; processors that keep something follow by themselves."""
+def _follower(components: Components) -> Callable[[BrokerConfig], None]:
+    """Return what has the components do as the settings say; processors that keep something follow by themselves."""
 
     def follow(config: BrokerConfig) -> None:
-        parts.groups.auto_create = config.topics.auto_create_groups
-        parts.store.reconfigure(config.store)
-        has_changed = parts.topics.offer(config.topics, now=parts.clock())
-        if parts.registration.permission != config.permission:
-            parts.registration.permission = config.permission
-            parts.topics.touch(now=parts.clock())
+        components.groups.auto_create = config.topics.auto_create_groups
+        components.store.reconfigure(config.store)
+        has_changed = components.topics.offer(config.topics, now=components.clock())
+        if components.registration.permission != config.permission:
+            components.registration.permission = config.permission
+            components.topics.touch(now=components.clock())
             has_changed = True
         if has_changed:
-            parts.registration.want()
+            components.registration.want()
 
     return follow
 

@@ -12,10 +12,10 @@ from broker_core.broker.address import advertised_host, ip_of, join
 from broker_core.broker.answers import ANSWERS
 from broker_core.broker.arrivals import Arrivals, paced
 from broker_core.broker.background import Step, repeat
+from broker_core.broker.components import Components
 from broker_core.broker.composition import Resources, compose
 from broker_core.broker.config import BrokerConfig
 from broker_core.broker.parked_pulls import SLOT_MS
-from broker_core.broker.parts import Parts
 from broker_core.broker.pop.journal import Journal
 from broker_core.broker.processors.composition import Processors, processors_of
 from broker_core.broker.processors.notifications import STEP_MS
@@ -78,20 +78,20 @@ class Broker:
         self._files = ThreadPoolExecutor(1, thread_name_prefix="files")
         self._store: MessageStore | None = None
         self._journal: Journal | None = None
-        self._parts: Parts | None = None
+        self._components: Components | None = None
         self._processors: Processors | None = None
         self._background: asyncio.Task[None] | None = None
 
     @property
-    def parts(self) -> Parts:
+    def components(self) -> Components:
         """What the broker is made of, once it is started."""
-        assert self._parts is not None, "the broker is not started"
-        return self._parts
+        assert self._components is not None, "the broker is not started"
+        return self._components
 
     @property
     def store(self) -> MessageStore:
         """The open store."""
-        return self.parts.store
+        return self.components.store
 
     @property
     def port(self) -> int:
@@ -102,7 +102,7 @@ class Broker:
     @property
     def address(self) -> str:
         """Where clients are told to find the broker, ``host:port``."""
-        return self.parts.address
+        return self.components.address
 
     # -- start and stop
 
@@ -117,35 +117,35 @@ class Broker:
             self._main_server = self._server(self._dispatch, self._config.port)
             await self._main_server.start()
             # No request is read before this function waits again, and then everything is in place.
-            self._parts = self._compose(settings, self._store, self._journal)
-            self._processors = processors_of(self._parts)
-            self._serve(self._parts, self._processors)
+            self._components = self._compose(settings, self._store, self._journal)
+            self._processors = processors_of(self._components)
+            self._serve(self._components, self._processors)
             # Before the first message: the disk may be full already.
             self._drop_expired(self._clock())
             await self._start_fast_server()
-            await self._parts.registration.register()
+            await self._components.registration.register()
         except BaseException:
             await self._release()
             raise
-        steps = self._steps(self._parts, self._processors)
-        self._background = asyncio.get_running_loop().create_task(self._run(self._parts, steps), name="broker")
+        steps = self._steps(self._components, self._processors)
+        self._background = asyncio.get_running_loop().create_task(self._run(self._components, steps), name="broker")
         _log.info("broker=%s: serving at %s", self._config.identity.name, self.address)
 
     async def close(self) -> None:
         """Leave the name servers, answer who waits, stop, and put everything on the disk."""
-        if self._parts is None:
+        if self._components is None:
             return
-        await self._parts.registration.unregister()
+        await self._components.registration.unregister()
         if self._processors is not None:
             self._processors.drain()
-        await self._parts.durability.flush()
+        await self._components.durability.flush()
         for server in (self._main_server, self._fast_server):
             if server is not None:
                 await server.close(_DRAIN_SECONDS)
         if self._background is not None:
             self._background.cancel()
             await asyncio.wait([self._background])
-        self._parts.arrivals.round()
+        self._components.arrivals.round()
         await self._save(self._clock())
         await self._release()
         _log.info("broker=%s: stopped", self._config.identity.name)
@@ -162,13 +162,13 @@ class Broker:
         if self._main_server is not None:
             await self._main_server.close()
         await self._remoting.close()
-        if self._parts is not None:
-            self._parts.durability.close()
+        if self._components is not None:
+            self._components.durability.close()
         loop = asyncio.get_running_loop()
         for resource in (self._journal, self._store):
             if resource is not None:
                 await loop.run_in_executor(self._files, resource.close)
-        self._journal = self._store = self._parts = None
+        self._journal = self._store = self._components = None
         self._disk.shutdown()
         self._files.shutdown()
 
@@ -182,7 +182,7 @@ class Broker:
         store.max_queues = queues_within(self._config.limits.queues, files)
         return store
 
-    def _compose(self, settings: Settings, store: MessageStore, journal: Journal) -> Parts:
+    def _compose(self, settings: Settings, store: MessageStore, journal: Journal) -> Components:
         host = advertised_host(self._config.bind, self._config.advertise)
         loop = asyncio.get_running_loop()
         resources = Resources(
@@ -199,28 +199,28 @@ class Broker:
         )
         return compose(settings, resources)
 
-    def _serve(self, parts: Parts, processors: Processors) -> None:
+    def _serve(self, components: Components, processors: Processors) -> None:
         """Have every processor answer its codes; pulls are for the main port only (remoting-protocol.md 1.1).
 
         Whoever asks for messages or offsets finds every message that was answered before.
         """
         for processor in processors.all:
             for code, handler in processor.handlers().items():
-                answer = handler if code in _SENDS else _settled(parts.arrivals, handler)
+                answer = handler if code in _SENDS else _settled(components.arrivals, handler)
                 self._dispatch.register(code, answer)
                 if code != RequestCode.PULL_MESSAGE:
                     self._fast_dispatch.register(code, answer)
 
-    def _steps(self, parts: Parts, processors: Processors) -> list[Step]:
+    def _steps(self, components: Components, processors: Processors) -> list[Step]:
         """Return what is to be done again and again."""
-        periods = parts.config.periods
+        periods = components.config.periods
         return [
             Step("parked pulls", SLOT_MS, processors.pulls.expire),
             Step("leases", SLOT_MS, processors.pops.step),
             Step("notifications", STEP_MS, processors.notifications.step),
-            Step("waiting sends", SLOT_MS, parts.durability.expire),
-            Step("delay", periods.delay_step, parts.delay.step),
-            Step("statistics", _SECOND_MS, parts.stats.step),
+            Step("waiting sends", SLOT_MS, components.durability.expire),
+            Step("delay", periods.delay_step, components.delay.step),
+            Step("statistics", _SECOND_MS, components.stats.step),
             Step("saving", periods.save, self._save),
             Step("silent clients", periods.client_scan, processors.clients.expire),
             Step("retention", _RETENTION_MS, self._drop_expired),
@@ -249,25 +249,32 @@ class Broker:
 
     # -- what runs by itself
 
-    async def _run(self, parts: Parts, steps: list[Step]) -> None:
+    async def _run(self, components: Components, steps: list[Step]) -> None:
         async with asyncio.TaskGroup() as tasks:
             for step in steps:
                 tasks.create_task(repeat(step, self._clock), name=step.name)
-            tasks.create_task(parts.durability.run(parts.config.periods.flush), name="flush")
-            tasks.create_task(parts.registration.run(parts.config.periods.registration), name="registration")
+            tasks.create_task(components.durability.run(components.config.periods.flush), name="flush")
+            tasks.create_task(components.registration.run(components.config.periods.registration), name="registration")
 
     async def _save(self, _now: int) -> None:
         """Write the registers that changed, and the journal of leases anew when it has grown."""
-        parts = self.parts
-        registers = (parts.topics, parts.groups, parts.offsets, parts.delay, parts.settings, parts.request_modes)
-        await parts.saver.save_all(registers)
-        await self._rewrite_journal(parts)
+        components = self.components
+        registers = (
+            components.topics,
+            components.groups,
+            components.offsets,
+            components.delay,
+            components.settings,
+            components.request_modes,
+        )
+        await components.saver.save_all(registers)
+        await self._rewrite_journal(components)
 
-    async def _rewrite_journal(self, parts: Parts) -> None:
+    async def _rewrite_journal(self, components: Components) -> None:
         journal = self._journal
         if journal is None or not journal.wants_rewrite:
             return
-        state = journal.begin_rewrite(parts.leases.snapshot())
+        state = journal.begin_rewrite(components.leases.snapshot())
         try:
             file = await asyncio.get_running_loop().run_in_executor(self._files, journal.write_beside, state)
         except OSError as error:
@@ -280,12 +287,12 @@ class Broker:
         dropped = self.store.drop_expired(now)
         if dropped.segments:
             _log.info("store: dropped %d old segments, %d bytes", dropped.segments, dropped.log_bytes)
-        intake = self.parts.intake
+        intake = self.components.intake
         if dropped.has_room != (intake.refusal is None):
             _log.warning("store: messages are %s", f"refused, {dropped.refusal}" if dropped.refusal else "taken again")
         intake.refusal = dropped.refusal
         # What a full disk left undone may have room now.
-        self.parts.arrivals.expect()
+        self.components.arrivals.expect()
 
     def _tell_damage(self, _now: int) -> None:
         """Name the messages that reads left out since the last step."""

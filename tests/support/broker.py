@@ -140,7 +140,7 @@ class Wire:
 
     async def fill(self, topic: str, *messages: bytes, queues: int = 1) -> None:
         """Send messages to a topic's queues in turn; a new topic is created with so many."""
-        if self.broker.parts.topics.find(topic) is None:
+        if self.broker.components.topics.find(topic) is None:
             await self.create_topic(topic, queues=queues)
         for number, body in enumerate(messages):
             await self.send(topic, body, queue_id=number % queues)
@@ -154,7 +154,7 @@ class Wire:
 
     def due_again(self, group: str, topic: str, queue_id: int = 0) -> int:
         """Return how many messages of a queue wait to be lent again."""
-        queue = self.broker.parts.leases.find(group, topic, queue_id)
+        queue = self.broker.components.leases.find(group, topic, queue_id)
         return queue.due_count if queue is not None else 0
 
     async def try_pull(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from broker_core.broker.parts import Parts
+from collections.abc import Callable
+
+from broker_core.broker.group_topics import GroupTopics
+from broker_core.broker.intake import Intake
 from broker_core.broker.retries import TO_DEAD_LETTERS, send_back
 from broker_core.logs import get_logger
 from broker_core.protocol.host import parse_host
@@ -14,18 +17,18 @@ _log = get_logger(__name__)
 class DeadLetters:
     """Stores them."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+    def __init__(self, *, group_topics: GroupTopics, intake: Intake, clock: Callable[[], int]) -> None:
+        self._group_topics = group_topics
+        self._intake = intake
+        self._clock = clock
 
     def put(self, group: str, record: bytes) -> None:
         """Store a copy of `record` in the dead letters of `group`; raises what the store raises."""
-        now = self._parts.clock()
+        now = self._clock()
         stored = decode_one(record, decompress=False)
         dead = send_back(stored, group, delay_level=TO_DEAD_LETTERS, max_times=0)
-        if self._parts.topics.find(dead.message.topic) is None:
-            self._parts.topics.get_or_create(dead.message.topic, queues=1, now=now)
-            self._parts.registration.want()
-        self._parts.intake.put(
+        self._group_topics.get_or_create(dead.message.topic, queues=1, now=now)
+        self._intake.put(
             dead.message,
             0,
             born_timestamp=stored.born_timestamp,

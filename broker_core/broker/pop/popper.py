@@ -16,9 +16,10 @@ from broker_core.broker.pop.attempts import Attempt, Attempts
 from broker_core.broker.pop.leases import Leases
 from broker_core.broker.pop.queue_leases import Lease, QueueLeases
 from broker_core.broker.pop.records import as_delivered, offset_of
+from broker_core.broker.topics import Topics
 from broker_core.errors import GantryError
 from broker_core.protocol.headers.pop import INIT_MODE_MIN
-from broker_core.store import GetStatus, MessageStore
+from broker_core.store import GetResult, GetStatus, MessageStore
 from broker_core.store.fetch import AcceptTag
 
 MAX_BYTES: Final = 262_144
@@ -85,13 +86,16 @@ class Popper:
 
     def __init__(
         self,
+        *,
         store: MessageStore,
+        topics: Topics,
         leases: Leases,
         offsets: ConsumerOffsets,
         limits: BrokerLimits,
         dead_letter: DeadLetter,
     ) -> None:
         self._store = store
+        self._topics = topics
         self._leases = leases
         self._offsets = offsets
         self._limits = limits
@@ -99,8 +103,9 @@ class Popper:
         self._turns: dict[tuple[str, str], int] = {}
         self._attempts = Attempts(MAX_ATTEMPTS)
 
-    def take(self, wanted: PopRequest, queues: int, *, max_deliveries: int, now: int) -> Popped:
-        """Lease messages of a topic with `queues` queues; raise TooManyLeases when the group holds too many already."""
+    def take(self, wanted: PopRequest, *, max_deliveries: int, now: int) -> Popped:
+        """Lease messages; raise TopicUnknown, and TooManyLeases when the group holds too many already."""
+        queues = self._topics.get(wanted.topic).read_queue_nums
         popped = Popped(now, wanted.invisible_ms)
         for queue_id in self._order(wanted, queues):
             end = self._store.max_offset(wanted.topic, queue_id)
@@ -131,6 +136,35 @@ class Popper:
                 popped.messages += len(found)
                 popped.bytes += sum(map(len, found.values()))
         return popped if popped.messages else None
+
+    def peek(self, group: str, topic: str, queue_id: int, *, count: int) -> GetResult:
+        """Return the next new messages of a queue, without a lease."""
+        queue = self._leases.find(group, topic, queue_id)
+        offset = self._offsets.find(group, topic, queue_id) or 0 if queue is None else queue.next_offset
+        position = max(offset, self._store.min_offset(topic, queue_id))
+        return self._store.get(topic, queue_id, position, max_messages=count, max_bytes=MAX_BYTES)
+
+    def has_message(self, group: str, topic: str, queue_id: int, *, is_ordered: bool, now: int) -> bool:
+        """Say whether a pop would find a message, whatever its filter; `queue_id` -1 means any queue."""
+        config = self._topics.find(topic)
+        if config is None:
+            return False
+        queues = range(config.read_queue_nums) if queue_id < 0 else (queue_id,)
+        return any(self._has_message(group, topic, each, is_ordered, now) for each in queues)
+
+    def _has_message(self, group: str, topic: str, queue_id: int, is_ordered: bool, now: int) -> bool:
+        end = self._store.max_offset(topic, queue_id)
+        queue = self._leases.find(group, topic, queue_id)
+        if queue is not None:
+            if is_ordered and queue.has_live_lease(now):
+                return False
+            return queue.due_count > 0 or queue.next_offset < end
+        offset = self._offsets.find(group, topic, queue_id) or 0
+        return max(offset, self._store.min_offset(topic, queue_id)) < end
+
+    def end_leases(self, now: int) -> set[tuple[str, str]]:
+        """Make messages due again whose lease has ended; return topic and group of each that has some."""
+        return {(queue.topic, queue.group) for queue in self._leases.end_due(now)}
 
     def _still_held(
         self, queue: QueueLeases, offsets: Iterable[int], pop_time: int, now: int

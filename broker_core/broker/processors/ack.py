@@ -11,11 +11,13 @@ from collections.abc import Callable
 from typing import Final
 
 from broker_core.broker.errors import IllegalArgument, LeaseLost
-from broker_core.broker.parts import Parts
-from broker_core.broker.pop.leases import Settled
+from broker_core.broker.limits import BrokerLimits
+from broker_core.broker.offsets import ConsumerOffsets
+from broker_core.broker.pop.leases import Leases, Settled
 from broker_core.broker.pop.queue_leases import QueueLeases
 from broker_core.broker.processors.handlers import Handlers, body_of
 from broker_core.broker.processors.pop import MAX_LEASE_MS
+from broker_core.broker.topics import Topics
 from broker_core.protocol.bodies.pop import BatchAck, BatchAckMessageRequestBody
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
@@ -29,9 +31,22 @@ _TIME_DIGITS: Final = 19  # of a 64-bit number
 class AckProcessor:
     """Answers 200051, 200053 and 200151."""
 
-    def __init__(self, parts: Parts, settled: Callable[[QueueLeases], None]) -> None:
+    def __init__(
+        self,
+        *,
+        topics: Topics,
+        leases: Leases,
+        offsets: ConsumerOffsets,
+        limits: BrokerLimits,
+        clock: Callable[[], int],
+        settled: Callable[[QueueLeases], None],
+    ) -> None:
         """Have `settled` called with the queue of every message that is done."""
-        self._parts = parts
+        self._topics = topics
+        self._leases = leases
+        self._offsets = offsets
+        self._limits = limits
+        self._clock = clock
         self._settled = settled
 
     def handlers(self) -> Handlers:
@@ -48,15 +63,15 @@ class AckProcessor:
         queue = self._leased_queue(header.consumer_group, header.topic, header.queue_id)
         settled = self._settle(queue, header.offset, _pop_time(header.extra_info))
         if settled is Settled.LOST:
-            raise _lost(queue, header.offset, self._parts.clock())
+            raise _lost(queue, header.offset, self._clock())
         remark = "already acknowledged" if settled is Settled.ALREADY_DONE else None
         return Command.response(ResponseCode.SUCCESS, remark=remark)
 
     def batch_ack(self, request: Command, _: Connection) -> Command:
         """Note that many are done; those whose lease was lost are passed over, as they come again anyway."""
-        body = body_of(BatchAckMessageRequestBody, request, self._parts.config.limits)
+        body = body_of(BatchAckMessageRequestBody, request, self._limits)
         lost = 0
-        room = self._parts.config.limits.leases_per_group
+        room = self._limits.leases_per_group
         for ack in body.acks:
             queue = self._leased_queue(ack.consumer_group, ack.topic, ack.queue_id)
             offsets = _offsets_of(ack, room)
@@ -70,9 +85,9 @@ class AckProcessor:
         header = request.header(headers.ChangeInvisibleTimeRequest)
         if header.invisible_time > MAX_LEASE_MS:
             raise IllegalArgument(f"invisibleTime {header.invisible_time} is not between 0 and {MAX_LEASE_MS} ms")
-        now = self._parts.clock()
+        now = self._clock()
         queue = self._leased_queue(header.consumer_group, header.topic, header.queue_id)
-        _state, lease = self._parts.leases.extend(
+        _state, lease = self._leases.extend(
             queue,
             header.offset,
             pop_time=_pop_time(header.extra_info),
@@ -86,15 +101,15 @@ class AckProcessor:
         return Command.response(ResponseCode.SUCCESS, response)
 
     def _settle(self, queue: QueueLeases, offset: int, pop_time: int) -> Settled:
-        settled = self._parts.leases.settle(queue, offset, pop_time=pop_time, now=self._parts.clock())
+        settled = self._leases.settle(queue, offset, pop_time=pop_time, now=self._clock())
         if settled is Settled.DONE:
-            self._parts.offsets.commit(queue.group, queue.topic, queue.queue_id, queue.committed)
+            self._offsets.commit(queue.group, queue.topic, queue.queue_id, queue.committed)
             self._settled(queue)
         return settled
 
     def _leased_queue(self, group: str, topic: str, queue_id: int) -> QueueLeases:
-        self._parts.topics.get(topic)
-        queue = self._parts.leases.find(group, topic, queue_id)
+        self._topics.get(topic)
+        queue = self._leases.find(group, topic, queue_id)
         if queue is None:
             raise LeaseLost(f"group {group} has no lease in topic {topic} queue {queue_id}")
         return queue

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from broker_core.broker.errors import GroupNotFound, IllegalArgument, SystemTopic
-from broker_core.broker.parts import Parts
+from broker_core.broker.clients import Clients
+from broker_core.broker.errors import IllegalArgument
+from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.processors.handlers import Handlers, body_of
-from broker_core.broker.request_modes import POP, PULL
+from broker_core.broker.request_modes import POP, RequestModes
+from broker_core.broker.topic_queues import TopicQueues
 from broker_core.protocol import bodies
 from broker_core.protocol.allocation import average, average_by_circle
 from broker_core.protocol.bodies.heartbeat import MessageModel
@@ -21,13 +23,11 @@ from broker_core.protocol.bodies.pop import (
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
-from broker_core.protocol.topics import is_retry_topic
 from broker_core.remoting.connection import Connection
 
 ANY_QUEUE: Final = -1
 """Whoever pops a broker's queues together is told this queue id."""
 
-_MODES: Final = (PULL, POP)
 _STRATEGIES: Final[Mapping[str, Callable[[str, Sequence[MessageQueue], Sequence[str]], list[MessageQueue]]]] = {
     "AVG": average,
     "AVG_BY_CIRCLE": average_by_circle,
@@ -35,40 +35,33 @@ _STRATEGIES: Final[Mapping[str, Callable[[str, Sequence[MessageQueue], Sequence[
 
 
 class AssignmentProcessor:
-    """Answers 400 and 401."""
+    """Answers 400."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+    def __init__(
+        self,
+        *,
+        clients: Clients[Connection],
+        request_modes: RequestModes,
+        topic_queues: TopicQueues,
+        limits: BrokerLimits,
+    ) -> None:
+        self._clients = clients
+        self._request_modes = request_modes
+        self._topic_queues = topic_queues
+        self._limits = limits
 
     def handlers(self) -> Handlers:
         """Return which code is answered by which method."""
-        return {
-            RequestCode.QUERY_ASSIGNMENT: self.assign,
-            RequestCode.SET_MESSAGE_REQUEST_MODE: self.set_mode,
-        }
-
-    async def set_mode(self, request: Command, _: Connection) -> Command:
-        """Keep whether a group pulls or pops a topic; its members learn it when they ask for their queues."""
-        mode = body_of(SetMessageRequestModeRequestBody, request, self._parts.config.limits)
-        if mode.mode not in _MODES:
-            raise IllegalArgument(f"mode {mode.mode[:80]!r} is none of {', '.join(_MODES)}")
-        if is_retry_topic(mode.topic):
-            raise SystemTopic(mode.topic)
-        self._parts.topics.get(mode.topic)
-        if self._parts.groups.find(mode.consumer_group) is None:
-            raise GroupNotFound(mode.consumer_group)
-        self._parts.request_modes.put(mode)
-        await self._parts.saver.save(self._parts.request_modes)
-        return Command.response(ResponseCode.SUCCESS)
+        return {RequestCode.QUERY_ASSIGNMENT: self.assign}
 
     async def assign(self, request: Command, _: Connection) -> Command:
         """Return the queues of one member, each with how it gets their messages.
 
         Without a list in the answer the member keeps what it has: the topic or the member is not known yet.
         """
-        asked = body_of(QueryAssignmentRequestBody, request, self._parts.config.limits)
-        mode = self._parts.request_modes.find(asked.topic, asked.consumer_group)
-        queues = await self._parts.topic_queues.find(asked.topic)
+        asked = body_of(QueryAssignmentRequestBody, request, self._limits)
+        mode = self._request_modes.find(asked.topic, asked.consumer_group)
+        queues = await self._topic_queues.find(asked.topic)
         own = self._share(asked, mode, queues) if queues is not None else None
         given = None if own is None else [MessageQueueAssignment(queue, mode.mode) for queue in own]
         return Command.response(ResponseCode.SUCCESS, body=bodies.encode(QueryAssignmentResponseBody(given)))
@@ -81,7 +74,7 @@ class AssignmentProcessor:
     ) -> list[MessageQueue] | None:
         if asked.message_model is MessageModel.BROADCASTING:
             return list(queues)
-        group = self._parts.clients.find_consumers(asked.consumer_group)
+        group = self._clients.find_consumers(asked.consumer_group)
         members = sorted(group.client_ids()) if group is not None else []
         if asked.client_id not in members:
             return None

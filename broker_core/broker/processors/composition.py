@@ -1,11 +1,13 @@
-"""All processors of a broker, put together in the order in which they need each other."""
+"""All processors of a broker: each is given what it needs, in the order in which they need each other."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from broker_core.broker.parts import Parts
+from broker_core.broker.components import Components
+from broker_core.broker.deletions import Deletions
+from broker_core.broker.group_topics import GroupTopics
 from broker_core.broker.pop.dead_letters import DeadLetters
 from broker_core.broker.pop.popper import Popper
 from broker_core.broker.processors.access import AccessProcessor
@@ -13,19 +15,29 @@ from broker_core.broker.processors.ack import AckProcessor
 from broker_core.broker.processors.admin import AdminProcessor
 from broker_core.broker.processors.assignments import AssignmentProcessor
 from broker_core.broker.processors.clients import ClientProcessor
+from broker_core.broker.processors.consume_stats import ConsumeStatsProcessor
 from broker_core.broker.processors.groups import GroupProcessor
 from broker_core.broker.processors.handlers import Processor
+from broker_core.broker.processors.locks import LockProcessor
+from broker_core.broker.processors.members import MemberProcessor
 from broker_core.broker.processors.messages import MessageProcessor
 from broker_core.broker.processors.notifications import NotificationProcessor
 from broker_core.broker.processors.offsets import OffsetProcessor
 from broker_core.broker.processors.pop import PopProcessor
+from broker_core.broker.processors.progress import GroupProgress
 from broker_core.broker.processors.pull import PullProcessor
+from broker_core.broker.processors.pull_checks import PullChecks
 from broker_core.broker.processors.queues import QueueProcessor
 from broker_core.broker.processors.relays import RelayProcessor
 from broker_core.broker.processors.replies import ReplyProcessor
+from broker_core.broker.processors.request_modes import RequestModeProcessor
+from broker_core.broker.processors.reset_targets import ResetTargets
 from broker_core.broker.processors.resets import ResetProcessor
+from broker_core.broker.processors.rights import ReadRights
+from broker_core.broker.processors.runtime_info import RuntimeInfo
 from broker_core.broker.processors.send import SendProcessor
 from broker_core.broker.processors.settings import SettingsProcessor
+from broker_core.broker.processors.topic_stats import TopicStatsProcessor
 from broker_core.broker.processors.topics import TopicProcessor
 
 
@@ -51,39 +63,169 @@ class Processors:
         self.notifications.drain()
 
 
-def processors_of(parts: Parts) -> Processors:
-    """Return what answers the requests to a broker of these parts."""
-    pulls, pops = PullProcessor(parts), _pops(parts)
-    sends, notifications = SendProcessor(parts), NotificationProcessor(parts)
+def processors_of(c: Components) -> Processors:
+    """Return what answers the requests to a broker; long polls hear of arrivals from here on."""
+    group_topics = GroupTopics(topics=c.topics, registration=c.registration)
+    rights = ReadRights(settings=c.settings, address=c.address, topics=c.topics, groups=c.groups)
+    popper = _popper(c, group_topics)
+    pulls = _pulls(c, rights)
+    pops = PopProcessor(
+        rights=rights,
+        group_topics=group_topics,
+        popper=popper,
+        stats=c.stats,
+        limits=c.config.limits,
+        memory=c.memory,
+        clock=c.clock,
+    )
+    notifications = NotificationProcessor(
+        rights=rights, popper=popper, limits=c.config.limits, memory=c.memory, clock=c.clock
+    )
+    for long_poll in (pulls, pops, notifications):
+        c.arrivals.listen(long_poll.arrived)
+    clients = ClientProcessor(
+        clients=c.clients,
+        groups=c.groups,
+        group_topics=group_topics,
+        limits=c.config.limits,
+        expiry_ms=c.config.periods.client_expiry,
+        clock=c.clock,
+    )
+    others = (
+        *_of_messages(c, group_topics),
+        *_of_offsets(c, pops),
+        *_of_topics_and_groups(c),
+        *_of_clients(c),
+        *_of_administration(c, pulls, pops, notifications),
+    )
+    return Processors(clients, pulls, pops, notifications, others)
+
+
+def _popper(c: Components, group_topics: GroupTopics) -> Popper:
+    dead_letters = DeadLetters(group_topics=group_topics, intake=c.intake, clock=c.clock)
+    return Popper(
+        store=c.store,
+        topics=c.topics,
+        leases=c.leases,
+        offsets=c.offsets,
+        limits=c.config.limits,
+        dead_letter=dead_letters.put,
+    )
+
+
+def _pulls(c: Components, rights: ReadRights) -> PullProcessor:
+    return PullProcessor(
+        checks=PullChecks(rights=rights, clients=c.clients),
+        store=c.store,
+        resets=c.resets,
+        stats=c.stats,
+        settings=c.settings,
+        memory=c.memory,
+        clock=c.clock,
+    )
+
+
+def _of_messages(c: Components, group_topics: GroupTopics) -> Sequence[Processor]:
+    sends = SendProcessor(
+        topics=c.topics,
+        groups=c.groups,
+        group_topics=group_topics,
+        registration=c.registration,
+        intake=c.intake,
+        durability=c.durability,
+        store=c.store,
+        stats=c.stats,
+        settings=c.settings,
+        address=c.address,
+        clock=c.clock,
+    )
+    replies = ReplyProcessor(
+        sender=sends,
+        clients=c.clients,
+        address=c.address,
+        timeout_ms=c.config.periods.relay_timeout,
+        clock=c.clock,
+    )
+    return sends, replies, MessageProcessor(store=c.store, settings=c.settings, clock=c.clock)
+
+
+def _of_offsets(c: Components, pops: PopProcessor) -> Sequence[Processor]:
+    acks = AckProcessor(
+        topics=c.topics,
+        leases=c.leases,
+        offsets=c.offsets,
+        limits=c.config.limits,
+        clock=c.clock,
+        settled=pops.settled,
+    )
+    resets = ResetProcessor(
+        targets=ResetTargets(store=c.store, topics=c.topics, groups=c.groups, offsets=c.offsets),
+        resets=c.resets,
+        leases=c.leases,
+        clients=c.clients,
+        broker_name=c.config.identity.name,
+    )
+    offsets = OffsetProcessor(store=c.store, offsets=c.offsets, resets=c.resets, settings=c.settings)
+    return acks, resets, offsets
+
+
+def _of_topics_and_groups(c: Components) -> Sequence[Processor]:
+    name, limits = c.config.identity.name, c.config.limits
+    deletions = Deletions(
+        store=c.store,
+        offsets=c.offsets,
+        leases=c.leases,
+        locks=c.locks,
+        stats=c.stats,
+        request_modes=c.request_modes,
+    )
+    topics = TopicProcessor(
+        topics=c.topics,
+        deletions=deletions,
+        registration=c.registration,
+        saver=c.saver,
+        limits=limits,
+        clock=c.clock,
+    )
+    groups = GroupProcessor(groups=c.groups, deletions=deletions, saver=c.saver, limits=limits, clock=c.clock)
+    progress = GroupProgress(
+        store=c.store, topics=c.topics, clients=c.clients, offsets=c.offsets, leases=c.leases, broker_name=name
+    )
+    consume_stats = ConsumeStatsProcessor(
+        progress=progress, topics=c.topics, groups=c.groups, stats=c.stats, address=c.address, clock=c.clock
+    )
+    topic_stats = TopicStatsProcessor(store=c.store, topics=c.topics, stats=c.stats, broker_name=name)
+    queues = QueueProcessor(store=c.store, topics=c.topics, clients=c.clients)
+    return topics, groups, consume_stats, topic_stats, queues
+
+
+def _of_clients(c: Components) -> Sequence[Processor]:
+    limits, periods = c.config.limits, c.config.periods
+    members = MemberProcessor(clients=c.clients, offsets=c.offsets)
+    locks = LockProcessor(locks=c.locks, limits=limits, clock=c.clock)
+    relays = RelayProcessor(
+        store=c.store, clients=c.clients, broker_name=c.config.identity.name, timeout_ms=periods.relay_timeout
+    )
+    assignments = AssignmentProcessor(
+        clients=c.clients, request_modes=c.request_modes, topic_queues=c.topic_queues, limits=limits
+    )
+    request_modes = RequestModeProcessor(
+        groups=c.groups, topics=c.topics, request_modes=c.request_modes, saver=c.saver, limits=limits
+    )
+    return members, locks, relays, assignments, request_modes
+
+
+def _of_administration(
+    c: Components, pulls: PullProcessor, pops: PopProcessor, notifications: NotificationProcessor
+) -> Sequence[Processor]:
     counts = {
         "parkedPulls": pulls.waiting,
         "parkedPops": pops.waiting,
         "parkedNotifications": notifications.waiting,
     }
-    others = (
-        sends,
-        ReplyProcessor(parts, sends),
-        AckProcessor(parts, pops.settled),
-        OffsetProcessor(store=parts.store, offsets=parts.offsets, resets=parts.resets, settings=parts.settings),
-        ResetProcessor(parts),
-        TopicProcessor(parts),
-        GroupProcessor(parts),
-        MessageProcessor(store=parts.store, settings=parts.settings, clock=parts.clock),
-        RelayProcessor(
-            store=parts.store,
-            clients=parts.clients,
-            broker_name=parts.config.identity.name,
-            timeout_ms=parts.config.periods.relay_timeout,
-        ),
-        QueueProcessor(store=parts.store, topics=parts.topics, clients=parts.clients),
-        AssignmentProcessor(parts),
-        SettingsProcessor(settings=parts.settings, saver=parts.saver, address=parts.address, clock=parts.clock),
-        AccessProcessor(),
-        AdminProcessor(parts, counts),
+    figures = RuntimeInfo(
+        store=c.store, folder=c.config.store.folder, delay=c.delay, stats=c.stats, counts=counts, clock=c.clock
     )
-    return Processors(ClientProcessor(parts), pulls, pops, notifications, others)
-
-
-def _pops(parts: Parts) -> PopProcessor:
-    dead_letters = DeadLetters(parts)
-    return PopProcessor(parts, Popper(parts.store, parts.leases, parts.offsets, parts.config.limits, dead_letters.put))
+    admin = AdminProcessor(store=c.store, topics=c.topics, delay=c.delay, stats=c.stats, figures=figures, clock=c.clock)
+    settings = SettingsProcessor(settings=c.settings, saver=c.saver, address=c.address, clock=c.clock)
+    return settings, AccessProcessor(), admin

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from broker_core.broker.errors import BrokerUnreadable, IllegalArgument, TopicUnreadable
+from broker_core.broker.errors import IllegalArgument
+from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.parked_pulls import REQUEST_BYTES, Parked, without_payload
-from broker_core.broker.parts import Parts
+from broker_core.broker.pop.popper import Popper
 from broker_core.broker.processors.handlers import Handlers
-from broker_core.protocol.codes import PERM_READ, RequestCode, ResponseCode
+from broker_core.broker.processors.rights import ReadRights
+from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers.pop import NotificationRequest, NotificationResponse
 from broker_core.remoting.connection import Connection
+from broker_core.remoting.memory import Memory
 
 MAX_WAIT_MS: Final = 60_000
 STEP_MS: Final = 200
@@ -42,11 +46,20 @@ class ParkedNotification:
 class NotificationProcessor:
     """Answers 200054."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
-        self._parked: Parked[ParkedNotification] = Parked(parts.config.limits.parked_pops, parts.memory)
+    def __init__(
+        self,
+        *,
+        rights: ReadRights,
+        popper: Popper,
+        limits: BrokerLimits,
+        memory: Memory,
+        clock: Callable[[], int],
+    ) -> None:
+        self._rights = rights
+        self._popper = popper
+        self._clock = clock
+        self._parked: Parked[ParkedNotification] = Parked(limits.parked_pops, memory)
         self._waiting: dict[str, set[str]] = {}
-        parts.arrivals.listen(self.arrived)
 
     def handlers(self) -> Handlers:
         """Return which code is answered by which method."""
@@ -55,7 +68,7 @@ class NotificationProcessor:
     def ask(self, request: Command, connection: Connection) -> Command | None:
         """Say whether there is something to pop, or return None while the request waits for it."""
         header = request.header(NotificationRequest)
-        now = self._parts.clock()
+        now = self._clock()
         self._check(header, now)
         if self._has_message(header, now):
             return _answer(True)
@@ -76,7 +89,7 @@ class NotificationProcessor:
     def arrived(self, topic: str, _queue_id: int) -> None:
         """Tell the groups that wait for this topic."""
         for group in list(self._waiting.get(topic, ())):
-            self._tell(topic, group, self._parts.clock())
+            self._tell(topic, group, self._clock())
 
     def step(self, now: int) -> None:
         """Tell of messages whose lease ended, and end the waits whose time is over."""
@@ -102,34 +115,17 @@ class NotificationProcessor:
                 del self._waiting[topic]
 
     def _has_message(self, header: NotificationRequest, now: int) -> bool:
-        topic = self._parts.topics.find(header.topic)
-        if topic is None:
-            return False
-        queues = range(topic.read_queue_nums) if header.queue_id < 0 else (header.queue_id,)
-        return any(self._has_message_in(header, queue_id, now) for queue_id in queues)
-
-    def _has_message_in(self, header: NotificationRequest, queue_id: int, now: int) -> bool:
-        store = self._parts.store
-        leased = self._parts.leases.find(header.consumer_group, header.topic, queue_id)
-        if leased is not None:
-            if header.order and leased.has_live_lease(now):
-                return False
-            return leased.due_count > 0 or leased.next_offset < store.max_offset(header.topic, queue_id)
-        offset = self._parts.offsets.find(header.consumer_group, header.topic, queue_id)
-        begin = max(offset or 0, store.min_offset(header.topic, queue_id))
-        return begin < store.max_offset(header.topic, queue_id)
+        group, topic, queue_id = header.consumer_group, header.topic, header.queue_id
+        return self._popper.has_message(group, topic, queue_id, is_ordered=header.order, now=now)
 
     def _check(self, header: NotificationRequest, now: int) -> None:
-        if not self._parts.config.permission & PERM_READ:
-            raise BrokerUnreadable(self._parts.address)
-        topic = self._parts.topics.get(header.topic)
-        if not topic.perm & PERM_READ:
-            raise TopicUnreadable(header.topic)
+        self._rights.check_broker()
+        topic = self._rights.get_topic(header.topic)
         if header.queue_id >= topic.read_queue_nums:
             raise IllegalArgument(
                 f"queueId {header.queue_id} of topic {header.topic}: it has {topic.read_queue_nums} queues"
             )
-        self._parts.groups.get_consuming(header.consumer_group, now=now)
+        self._rights.get_group(header.consumer_group, now=now)
 
 
 def _answer(has_message: bool, *, polling_full: bool = False) -> Command:

@@ -12,28 +12,30 @@ The client makes a message's receipt itself, of what the answer's header says::
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 from broker_core.broker.answers import refusal
 from broker_core.broker.errors import (
     BadSubscription,
-    BrokerUnreadable,
     IllegalArgument,
-    TopicUnreadable,
 )
 from broker_core.broker.filters.tags import accept_expression
+from broker_core.broker.group_topics import GroupTopics
+from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.parked_pulls import Parked, size_of_wait, without_payload
-from broker_core.broker.parts import Parts
-from broker_core.broker.pop.popper import MAX_BYTES, Popped, Popper, PopRequest
+from broker_core.broker.pop.popper import Popped, Popper, PopRequest
 from broker_core.broker.pop.queue_leases import QueueLeases
 from broker_core.broker.processors.handlers import Handlers
-from broker_core.broker.retry_topics import ensure_retry_topic
+from broker_core.broker.processors.rights import ReadRights
+from broker_core.broker.stats import Stats
 from broker_core.errors import GantryError
-from broker_core.protocol.codes import PERM_READ, RequestCode, ResponseCode
+from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers import pop as headers
 from broker_core.remoting.connection import Connection
+from broker_core.remoting.memory import Memory
 from broker_core.store.fetch import AcceptTag
 
 MAX_WAIT_MS: Final = 60_000
@@ -76,13 +78,26 @@ class ParkedPop:
 class PopProcessor:
     """Answers 200050, 200052, 200055 and 200056."""
 
-    def __init__(self, parts: Parts, popper: Popper) -> None:
-        self._parts = parts
+    def __init__(
+        self,
+        *,
+        rights: ReadRights,
+        group_topics: GroupTopics,
+        popper: Popper,
+        stats: Stats,
+        limits: BrokerLimits,
+        memory: Memory,
+        clock: Callable[[], int],
+    ) -> None:
+        self._rights = rights
+        self._group_topics = group_topics
         self._popper = popper
-        self._parked: Parked[ParkedPop] = Parked(parts.config.limits.parked_pops, parts.memory, self._forget_poll)
+        self._stats = stats
+        self._limits = limits
+        self._clock = clock
+        self._parked: Parked[ParkedPop] = Parked(limits.parked_pops, memory, self._forget_poll)
         self._polls: dict[tuple[Connection, str], ParkedPop] = {}
         self._waiting_groups: defaultdict[str, set[str]] = defaultdict(set)
-        parts.arrivals.listen(self.arrived)
 
     def handlers(self) -> Handlers:
         """Return which code is answered by which method."""
@@ -98,7 +113,7 @@ class PopProcessor:
     def pop(self, request: Command, connection: Connection) -> Command | None:
         """Return leased messages, or None while the request waits for the first one."""
         header = request.header(headers.PopMessageRequest)
-        now = self._parts.clock()
+        now = self._clock()
         self._check_queue(header.topic, header.queue_id)
         wanted = PopRequest(
             header.consumer_group,
@@ -140,18 +155,9 @@ class PopProcessor:
         header = request.header(headers.PeekMessageRequest)
         self._check_queue(header.topic, header.queue_id)
         queue_id = max(header.queue_id, 0)
-        queue = self._parts.leases.find(header.consumer_group, header.topic, queue_id)
-        committed = self._parts.offsets.find(header.consumer_group, header.topic, queue_id)
-        position = queue.next_offset if queue is not None else committed or 0
-        store = self._parts.store
-        found = store.get(
-            header.topic,
-            queue_id,
-            max(position, store.min_offset(header.topic, queue_id)),
-            max_messages=self._count(header.max_msg_nums),
-            max_bytes=MAX_BYTES,
-        )
-        now = self._parts.clock()
+        count = self._count(header.max_msg_nums)
+        found = self._popper.peek(header.consumer_group, header.topic, queue_id, count=count)
+        now = self._clock()
         if not found.records:
             return Command.response(ResponseCode.PULL_NOT_FOUND, remark=found.status.value)
         rest = found.max_offset - found.next_offset
@@ -162,13 +168,12 @@ class PopProcessor:
         )
 
     def _take(self, wanted: PopRequest, now: int) -> Popped:
-        group = self._parts.groups.get_consuming(wanted.group, now=now)
-        ensure_retry_topic(self._parts, group, now=now)
-        queues = self._parts.topics.get(wanted.topic).read_queue_nums
-        return self._popper.take(wanted, queues, max_deliveries=group.retry_max_times + 1, now=now)
+        group = self._rights.get_group(wanted.group, now=now)
+        self._group_topics.ensure_retry(group, now=now)
+        return self._popper.take(wanted, max_deliveries=group.retry_max_times + 1, now=now)
 
     def _answer(self, wanted: PopRequest, popped: Popped) -> Command:
-        self._parts.stats.count_got(wanted.group, wanted.topic, popped.messages, popped.bytes)
+        self._stats.count_got(wanted.group, wanted.topic, popped.messages, popped.bytes)
         starts = ";".join(f"{_NORMAL} {portion.queue_id} {portion.offsets[0]}" for portion in popped.portions)
         offsets = ";".join(
             f"{_NORMAL} {portion.queue_id} {','.join(map(str, portion.offsets))}" for portion in popped.portions
@@ -187,9 +192,9 @@ class PopProcessor:
 
     def _park(self, parked: ParkedPop) -> None:
         if not self._parked.has_room:
-            raise self._parts.config.limits.refuse("parked_pops", "too many pops wait for messages")
+            raise self._limits.refuse("parked_pops", "too many pops wait for messages")
         if not self._parked.park(parked):
-            raise self._parts.config.limits.refuse("memory_bytes", "no memory for a pop that waits")
+            raise self._limits.refuse("memory_bytes", "no memory for a pop that waits")
         self._waiting_groups[parked.wanted.topic].add(parked.wanted.group)
         if parked.poll_id:
             self._polls[parked.connection, parked.poll_id] = parked
@@ -208,7 +213,7 @@ class PopProcessor:
 
     def _serve(self, topic: str, group: str) -> None:
         """Give the waiting pops of a group what there is, the longest waiting first."""
-        now = self._parts.clock()
+        now = self._clock()
         in_vain: set[tuple[int, str]] = set()
         for parked in self._parked.at((topic, group)):
             if parked.connection.is_closing:
@@ -242,7 +247,7 @@ class PopProcessor:
 
     def step(self, now: int) -> None:
         """Make messages due again whose lease ended, and end the waits whose time is over."""
-        for place in {(queue.topic, queue.group) for queue in self._parts.leases.end_due(now)}:
+        for place in self._popper.end_leases(now):
             self._serve(*place)
         for parked in self._parked.expire(now):
             parked.connection.answer(parked.request, _nothing_yet())
@@ -261,16 +266,13 @@ class PopProcessor:
     # -- checks
 
     def _check_queue(self, topic: str, queue_id: int) -> None:
-        if not self._parts.config.permission & PERM_READ:
-            raise BrokerUnreadable(self._parts.address)
-        config = self._parts.topics.get(topic)
-        if not config.perm & PERM_READ:
-            raise TopicUnreadable(topic)
+        self._rights.check_broker()
+        config = self._rights.get_topic(topic)
         if not ANY_QUEUE <= queue_id < config.read_queue_nums:
             raise IllegalArgument(f"queueId {queue_id} of topic {topic}: it has {config.read_queue_nums} queues")
 
     def _count(self, wanted: int) -> int:
-        limit = self._parts.config.limits.pop_batch
+        limit = self._limits.pop_batch
         if wanted > limit:
             raise IllegalArgument(f"maxMsgNums {wanted}: limit pop_batch={limit}")
         return max(wanted, 1)

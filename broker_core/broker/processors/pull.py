@@ -6,28 +6,19 @@ records of an answer are the log's own bytes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 from broker_core.broker.config import BrokerConfig
-from broker_core.broker.errors import (
-    BrokerUnreadable,
-    FilterUnsupported,
-    GroupPaused,
-    IllegalQueue,
-    NotSubscribed,
-    SubscriptionTooOld,
-    TopicUnreadable,
-)
-from broker_core.broker.filters.tags import accept_codes, accept_expression
 from broker_core.broker.parked_pulls import Parked, size_of_wait, without_payload
-from broker_core.broker.parts import Parts
 from broker_core.broker.processors.handlers import Handlers
-from broker_core.protocol.bodies.groups import SubscriptionGroupConfig
+from broker_core.broker.processors.pull_checks import PullChecks
+from broker_core.broker.resets import Resets
+from broker_core.broker.settings import Settings
+from broker_core.broker.stats import Stats
 from broker_core.protocol.codes import (
-    PERM_READ,
     PULL_COMMIT_OFFSET,
-    PULL_SUBSCRIPTION,
     PULL_SUSPEND,
     RequestCode,
     ResponseCode,
@@ -35,7 +26,8 @@ from broker_core.protocol.codes import (
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers.pull import PullMessageRequest, PullMessageResponse
 from broker_core.remoting.connection import Connection
-from broker_core.store import GetResult, GetStatus
+from broker_core.remoting.memory import Memory
+from broker_core.store import GetResult, GetStatus, MessageStore
 from broker_core.store.fetch import AcceptTag
 
 MAX_WAIT_MS: Final = 60_000
@@ -44,7 +36,6 @@ MAX_WAIT_MS: Final = 60_000
 PROGRESS_MS: Final = 5_000
 """A client whose filter passed over messages learns so after this time: what it commits does not stay behind."""
 
-_TAG: Final = "TAG"
 _CODES: Final = {
     GetStatus.FOUND: ResponseCode.SUCCESS,
     GetStatus.NO_MATCHED_MESSAGE: ResponseCode.PULL_RETRY_IMMEDIATELY,
@@ -82,12 +73,26 @@ class ParkedPull:
 class PullProcessor:
     """Answers 11, and 361 of 5.x clients."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
-        self._parked: Parked[ParkedPull] = Parked(parts.config.limits.parked_pulls, parts.memory)
-        self._hint = parts.config.identity.broker_id
-        parts.settings.watch(self._follow)
-        parts.arrivals.listen(self.arrived)
+    def __init__(
+        self,
+        *,
+        checks: PullChecks,
+        store: MessageStore,
+        resets: Resets,
+        stats: Stats,
+        settings: Settings,
+        memory: Memory,
+        clock: Callable[[], int],
+    ) -> None:
+        self._checks = checks
+        self._store = store
+        self._resets = resets
+        self._stats = stats
+        self._clock = clock
+        self._limits = settings.config.limits
+        self._parked: Parked[ParkedPull] = Parked(self._limits.parked_pulls, memory)
+        self._hint = settings.config.identity.broker_id
+        settings.watch(self._follow)
 
     def handlers(self) -> Handlers:
         """Return which code is answered by which method."""
@@ -95,25 +100,24 @@ class PullProcessor:
 
     def _follow(self, config: BrokerConfig) -> None:
         self._rules = config.pulls
-        self._is_readable = bool(config.permission & PERM_READ)
 
     def pull(self, request: Command, connection: Connection) -> Command | None:
         """Return records, or why there are none; None while the request is parked."""
         header = request.header(PullMessageRequest)
-        now = self._parts.clock()
-        accept = self._check(header, now)
+        now = self._clock()
+        accept = self._checks.accept(header, now)
         if header.sys_flag & PULL_COMMIT_OFFSET:
-            self._parts.resets.set_offset(header.consumer_group, header.topic, header.queue_id, header.commit_offset)
+            self._resets.set_offset(header.consumer_group, header.topic, header.queue_id, header.commit_offset)
         found = self._get(header, accept, header.queue_offset)
         code = code_of(found, header.queue_offset)
         if code == ResponseCode.PULL_NOT_FOUND and header.sys_flag & PULL_SUSPEND and header.suspend_timeout_millis > 0:
             if not self._parked.has_room:
-                raise self._parts.config.limits.refuse("parked_pulls", "too many pulls wait for messages")
+                raise self._limits.refuse("parked_pulls", "too many pulls wait for messages")
             patience = header.suspend_timeout_millis if self._rules.long_polling else self._rules.short_polling_ms
             deadline = now + min(patience, MAX_WAIT_MS)
             parked = ParkedPull(without_payload(request), header, accept, connection, deadline, header.queue_offset)
             if not self._parked.park(parked):
-                raise self._parts.config.limits.refuse("memory_bytes", "no memory for a pull that waits")
+                raise self._limits.refuse("memory_bytes", "no memory for a pull that waits")
             return None
         return self._answer(header, found, code)
 
@@ -137,7 +141,7 @@ class PullProcessor:
                 self._answer_parked(parked, found)
             elif found.status is GetStatus.NO_MATCHED_MESSAGE:
                 parked.offset = found.next_offset
-                self._parked.shorten_wait(parked, self._parts.clock() + PROGRESS_MS)
+                self._parked.shorten_wait(parked, self._clock() + PROGRESS_MS)
 
     def expire(self, now: int) -> None:
         """Answer the pulls whose time is over, with how far their filter has looked."""
@@ -159,7 +163,7 @@ class PullProcessor:
 
     def _get(self, header: PullMessageRequest, accept: AcceptTag | None, offset: int) -> GetResult:
         rules = self._rules
-        return self._parts.store.get(
+        return self._store.get(
             header.topic,
             header.queue_id,
             offset,
@@ -170,46 +174,13 @@ class PullProcessor:
 
     def _answer(self, header: PullMessageRequest, found: GetResult, code: ResponseCode) -> Command:
         body = b"".join(found.records)
-        stats = self._parts.stats
+        stats = self._stats
         if found.records:
             stats.count_got(header.consumer_group, header.topic, len(found.records), len(body))
         else:
             stats.count_missed()
         position = PullMessageResponse(self._hint, found.next_offset, found.min_offset, found.max_offset)
         return Command.response(code, position, body, remark=found.status.value)
-
-    # -- checks
-
-    def _check(self, header: PullMessageRequest, now: int) -> AcceptTag | None:
-        """Return the filter of a pull that may be served; raise what is wrong with it, in the order of F.4."""
-        if not self._is_readable:
-            raise BrokerUnreadable(self._parts.address)
-        group = self._parts.groups.get_consuming(header.consumer_group, now=now)
-        topic = self._parts.topics.get(header.topic)
-        if not topic.perm & PERM_READ:
-            raise TopicUnreadable(header.topic)
-        if not 0 <= header.queue_id < topic.read_queue_nums:
-            raise IllegalQueue(header.topic, header.queue_id, topic.read_queue_nums)
-        if header.sys_flag & PULL_SUBSCRIPTION:
-            if (header.expression_type or _TAG) != _TAG:
-                raise FilterUnsupported(header.expression_type)
-            return accept_expression(header.subscription)
-        return self._accept_of_heartbeat(header, group)
-
-    def _accept_of_heartbeat(self, header: PullMessageRequest, config: SubscriptionGroupConfig) -> AcceptTag | None:
-        group = self._parts.clients.find_consumers(header.consumer_group)
-        if group is None:
-            raise NotSubscribed("the consumer's group info not exist")
-        if group.is_broadcasting and not config.consume_broadcast_enable:
-            raise GroupPaused(header.consumer_group)
-        subscription = group.subscriptions.get(header.topic)
-        if subscription is None:
-            raise NotSubscribed("the consumer's subscription not exist")
-        if subscription.sub_version < header.sub_version:
-            raise SubscriptionTooOld("the consumer's subscription not latest")
-        if subscription.expression_type not in (_TAG, ""):
-            raise FilterUnsupported(subscription.expression_type)
-        return accept_codes(subscription.code_set)
 
 
 def code_of(found: GetResult, queue_offset: int) -> ResponseCode:

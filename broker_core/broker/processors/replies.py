@@ -5,10 +5,10 @@ RocketMQ keeps an answer that reaches nobody too; here its sender is told, and n
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
+from broker_core.broker.clients import Clients
 from broker_core.broker.errors import ReplyLost
-from broker_core.broker.parts import Parts
 from broker_core.broker.processors.handlers import Handlers
 from broker_core.broker.processors.send import SendProcessor
 from broker_core.protocol import properties as names
@@ -23,8 +23,19 @@ from broker_core.remoting.errors import RemotingError
 class ReplyProcessor:
     """Answers 324 and 325."""
 
-    def __init__(self, parts: Parts, sender: SendProcessor) -> None:
-        self._parts = parts
+    def __init__(
+        self,
+        *,
+        sender: SendProcessor,
+        clients: Clients[Connection],
+        address: str,
+        timeout_ms: int,
+        clock: Callable[[], int],
+    ) -> None:
+        self._clients = clients
+        self._address = address
+        self._timeout_ms = timeout_ms
+        self._clock = clock
         self._sender = sender
 
     def handlers(self) -> Handlers:
@@ -38,12 +49,12 @@ class ReplyProcessor:
         client_id = properties.get(names.REPLY_TO_CLIENT)
         if client_id is None:
             raise ReplyLost("reply message properties[REPLY_TO_CLIENT] is null")
-        asker = self._parts.clients.find_producer(client_id)
+        asker = self._clients.find_producer(client_id)
         if asker is None:
             raise ReplyLost(f"push reply message fail, channel of <{client_id}> not found.")
         push = Command.request(self._push_of(header, properties, connection), request.body)
         try:
-            told = await asker.channel.invoke(push, self._parts.config.periods.relay_timeout)
+            told = await asker.channel.invoke(push, self._timeout_ms)
         except RemotingError as error:
             raise ReplyLost(f"push reply message to <{client_id}>fail. {error}") from error
         if told.code != ResponseCode.SUCCESS:
@@ -54,7 +65,7 @@ class ReplyProcessor:
     def _push_of(
         self, header: SendHeader, properties: Mapping[str, str], connection: Connection
     ) -> PushReplyMessageToClientRequest:
-        now = self._parts.clock()
+        now = self._clock()
         return PushReplyMessageToClientRequest(
             topic=header.topic,
             queue_id=header.queue_id,
@@ -62,7 +73,7 @@ class ReplyProcessor:
             born_timestamp=header.born_timestamp,
             flag=header.flag,
             born_host=connection.peer,
-            store_host=self._parts.address,
+            store_host=self._address,
             store_timestamp=now,
             producer_group=header.producer_group,
             default_topic=header.default_topic,

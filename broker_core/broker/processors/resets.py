@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
-
-from broker_core.broker.errors import (
-    GroupNotFound,
-    GroupOffline,
-    IllegalQueue,
-    OffsetOutOfRange,
-    OffsetUnknown,
-)
-from broker_core.broker.parts import Parts
+from broker_core.broker.clients import Clients
+from broker_core.broker.errors import GroupOffline
+from broker_core.broker.pop.leases import Leases
 from broker_core.broker.processors.handlers import Handlers
+from broker_core.broker.processors.reset_targets import ResetTargets
+from broker_core.broker.resets import Resets
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.bodies.stats import QueueOffsetForC, ResetOffsetBody, ResetOffsetBodyForC
@@ -21,17 +16,24 @@ from broker_core.protocol.command import Command
 from broker_core.protocol.headers.offsets import ResetConsumerClientOffsetRequest, ResetOffsetRequest
 from broker_core.remoting.connection import Connection
 
-TO_THE_END: Final = -1
-"""The timestamp that means "after the last message"."""
-_NONE: Final = -1
-"""What 5.x sends for no offset; 4.x does not know the field."""
-
 
 class ResetProcessor:
     """Answers 222."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+    def __init__(
+        self,
+        *,
+        targets: ResetTargets,
+        resets: Resets,
+        leases: Leases,
+        clients: Clients[Connection],
+        broker_name: str,
+    ) -> None:
+        self._targets = targets
+        self._resets = resets
+        self._leases = leases
+        self._clients = clients
+        self._broker_name = broker_name
 
     def handlers(self) -> Handlers:
         """Return which code is answered by which method."""
@@ -52,8 +54,8 @@ class ResetProcessor:
 
         A group that takes by lease has no member that could: its offsets are set here.
         """
-        targets = self._targets(header)
-        leased = self._parts.leases.takes(header.group, header.topic)
+        targets = self._targets.in_topic(header)
+        leased = self._leases.takes(header.group, header.topic)
         if leased:
             self._set(header, targets)
         if not self._push(header, targets) and not leased:
@@ -68,56 +70,25 @@ class ResetProcessor:
 
         As in 5.x it goes forward without force, and no member needs to be connected.
         """
-        queues = self._parts.topics.get(header.topic).read_queue_nums
-        if queue_id >= queues:
-            raise IllegalQueue(header.topic, queue_id, queues)
-        known = self._parts.groups.find(header.group) is not None
-        if not known and not self._parts.offsets.of(header.group, header.topic):
-            raise GroupNotFound(header.group)
-        targets = {queue_id: self._target_in_queue(header, queue_id)}
+        targets = {queue_id: self._targets.in_queue(header, queue_id)}
         self._set(header, targets)
         self._push(header, targets)
         return targets
 
-    def _target_in_queue(self, header: ResetOffsetRequest, queue_id: int) -> int:
-        if header.offset is None or header.offset == _NONE:
-            return self._by_time(header, queue_id)
-        store = self._parts.store
-        low, high = store.min_offset(header.topic, queue_id), store.max_offset(header.topic, queue_id)
-        if not low <= header.offset <= high:
-            raise OffsetOutOfRange(header.offset, low, high)
-        return header.offset
-
-    def _targets(self, header: ResetOffsetRequest) -> dict[int, int]:
-        targets = {}
-        for queue_id in range(self._parts.topics.get(header.topic).write_queue_nums):
-            current = self._parts.offsets.find(header.group, header.topic, queue_id)
-            if current is None:
-                raise OffsetUnknown(f"THe consumer group <{header.group}> not exist")
-            target = self._by_time(header, queue_id)
-            targets[queue_id] = target if header.is_force or target < current else current
-        return targets
-
-    def _by_time(self, header: ResetOffsetRequest, queue_id: int) -> int:
-        store = self._parts.store
-        if header.timestamp == TO_THE_END:
-            return store.max_offset(header.topic, queue_id)
-        return max(store.offset_by_time(header.topic, queue_id, header.timestamp), 0)
-
     def _set(self, header: ResetOffsetRequest, targets: dict[int, int]) -> None:
         for queue_id, offset in targets.items():
-            self._parts.resets.set_offset(header.group, header.topic, queue_id, offset)
+            self._resets.set_offset(header.group, header.topic, queue_id, offset)
 
     def _body(self, topic: str, targets: dict[int, int]) -> ResetOffsetBody:
-        name = self._parts.config.identity.name
+        name = self._broker_name
         return ResetOffsetBody({MessageQueue(topic, name, queue_id): to for queue_id, to in targets.items()})
 
     def _push(self, header: ResetOffsetRequest, targets: dict[int, int]) -> bool:
         """Tell every member of the group; say whether there was one."""
-        group = self._parts.clients.find_consumers(header.group)
+        group = self._clients.find_consumers(header.group)
         if group is None:
             return False
-        name = self._parts.config.identity.name
+        name = self._broker_name
         push = ResetConsumerClientOffsetRequest(header.topic, header.group, header.timestamp)
         usual = bodies.encode(self._body(header.topic, targets))
         for_c = bodies.encode(

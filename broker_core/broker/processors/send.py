@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
 from broker_core.broker.config import BrokerConfig
+from broker_core.broker.durability import GroupCommit
 from broker_core.broker.errors import (
     BrokerUnwritable,
     IllegalQueue,
@@ -22,13 +24,17 @@ from broker_core.broker.errors import (
     TopicUnwritable,
     TransactionsRefused,
 )
-from broker_core.broker.intake import Host
-from broker_core.broker.parts import Parts
+from broker_core.broker.group_topics import GroupTopics
+from broker_core.broker.groups import Groups
+from broker_core.broker.intake import Host, Intake
 from broker_core.broker.processors.handlers import Handlers
+from broker_core.broker.registration import Registration
 from broker_core.broker.retries import exhausted_retry, send_back
 from broker_core.broker.sent_batch import settled_batch
 from broker_core.broker.sent_text import settle, settled_pairs, take_wait
-from broker_core.broker.topics import check_name
+from broker_core.broker.settings import Settings
+from broker_core.broker.stats import Stats
+from broker_core.broker.topics import Topics, check_name
 from broker_core.protocol import fields
 from broker_core.protocol import properties as names
 from broker_core.protocol import sys_flag as flags
@@ -53,7 +59,7 @@ from broker_core.protocol.properties import format_properties
 from broker_core.protocol.record import decode_one
 from broker_core.protocol.topics import NOT_FOR_CLIENTS, RETRY_PREFIX
 from broker_core.remoting.connection import Connection, Result
-from broker_core.store import PutResult, PutSeries
+from broker_core.store import MessageStore, PutResult, PutSeries
 
 MULTI_TAG: Final = "MULTI_TAG"
 
@@ -73,18 +79,36 @@ def host_of(peer: str) -> Host:
 class SendProcessor:
     """Answers 10, 310, 320 and 36."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
-        self._topics = parts.topics
-        self._intake = parts.intake
-        self._durability = parts.durability if parts.config.flushes_before_answer else None
-        parts.settings.watch(self._follow)
-        self._cluster = parts.config.identity.cluster
+    def __init__(
+        self,
+        *,
+        topics: Topics,
+        groups: Groups,
+        group_topics: GroupTopics,
+        registration: Registration,
+        intake: Intake,
+        durability: GroupCommit,
+        store: MessageStore,
+        stats: Stats,
+        settings: Settings,
+        address: str,
+        clock: Callable[[], int],
+    ) -> None:
+        config = settings.config
+        self._topics = topics
+        self._groups = groups
+        self._group_topics = group_topics
+        self._registration = registration
+        self._intake = intake
+        self._durability = durability if config.flushes_before_answer else None
+        self._store = store
+        self._stats = stats
+        self._address = address
+        self._clock = clock
+        settings.watch(self._follow)
+        self._cluster = config.identity.cluster
         self._cluster_pair = f"{names.CLUSTER}{names.NAME_END}{self._cluster}"
-        self._answer = fields.encode(
-            SendMessageResponse("", 0, 0, msg_region=parts.config.identity.region, trace_on=True)
-        )
-        self._clock = parts.clock
+        self._answer = fields.encode(SendMessageResponse("", 0, 0, msg_region=config.identity.region, trace_on=True))
         self._next_queue = itertools.count()
 
     def handlers(self) -> Handlers:
@@ -109,7 +133,7 @@ class SendProcessor:
         if header.topic in NOT_FOR_CLIENTS:
             raise SendForbidden(header.topic)
         if topic.order and not self._is_writable:
-            raise BrokerUnwritable(self._parts.address)
+            raise BrokerUnwritable(self._address)
         queue_id = self._queue_of(header, topic)
         text = header.properties or ""
         self._limits.check_sizes(len(request.body), len(text))
@@ -137,18 +161,20 @@ class SendProcessor:
         """Store a message again for its group's next try, or as its dead letter."""
         header = request.header(ConsumerSendMessageBackRequest)
         now = self._clock()
-        group = self._parts.groups.get_or_create(header.group, now=now)
+        group = self._groups.get_or_create(header.group, now=now)
         if not self._is_writable:
-            raise BrokerUnwritable(self._parts.address)
+            raise BrokerUnwritable(self._address)
         if group.retry_queue_nums <= 0:
             return Command.response(ResponseCode.SUCCESS)
-        record = self._parts.store.find_raw(header.offset)
+        record = self._store.find_raw(header.offset)
         if record is None:
             raise MessageGone(f"look message by offset failed, {header.offset}")
         stored = decode_one(record, decompress=False)
         max_times = self._max_times(request, header.max_reconsume_times, group.retry_max_times)
         retry = send_back(stored, header.group, delay_level=header.delay_level, max_times=max_times)
-        topic = self._own_topic(retry.message.topic, 1 if retry.is_dead_letter else group.retry_queue_nums, now)
+        topic = self._group_topics.get_or_create(
+            retry.message.topic, queues=1 if retry.is_dead_letter else group.retry_queue_nums, now=now
+        )
         if not topic.perm & PERM_WRITE:
             raise TopicUnwritable(topic.topic_name)
         self._intake.put(
@@ -160,7 +186,7 @@ class SendProcessor:
             reconsume_times=retry.reconsume_times,
             delay_level=retry.delay_level,
         )
-        self._parts.stats.count_sent_back(header.group, stored.topic)
+        self._stats.count_sent_back(header.group, stored.topic)
         return Command.response(ResponseCode.SUCCESS)
 
     # -- one message
@@ -227,11 +253,11 @@ class SendProcessor:
 
     def _dead_letter_of(self, request: Command, header: SendHeader, now: int) -> str | None:
         """Return the dead-letter topic for a retry that a client sends itself and that was tried often enough."""
-        group = self._parts.groups.get_or_create(header.topic.removeprefix(RETRY_PREFIX), now=now)
+        group = self._groups.get_or_create(header.topic.removeprefix(RETRY_PREFIX), now=now)
         max_times = self._max_times(request, header.max_reconsume_times, group.retry_max_times)
         dead = exhausted_retry(header.topic, header.reconsume_times, max_times)
         if dead is not None:
-            self._own_topic(dead, 1, now)
+            self._group_topics.get_or_create(dead, queues=1, now=now)
         return dead
 
     def _pairs(self, text: str) -> dict[str, str]:
@@ -273,15 +299,8 @@ class SendProcessor:
             if not header.topic.startswith(RETRY_PREFIX):
                 raise
             topic = self._topics.get_or_create(header.topic, queues=1, now=now)
-        self._parts.registration.want()
+        self._registration.want()
         return topic
-
-    def _own_topic(self, name: str, queues: int, now: int) -> TopicConfig:
-        known = self._topics.find(name)
-        if known is not None:
-            return known
-        self._parts.registration.want()
-        return self._topics.get_or_create(name, queues=queues, now=now)
 
     def _queue_of(self, header: SendHeader, topic: TopicConfig) -> int:
         queues = max(topic.read_queue_nums, topic.write_queue_nums)
@@ -314,7 +333,7 @@ class SendProcessor:
             flushed.set_result(True)
         else:
             self._durability.wait(end, flushed.set_result, now=now)
-        await self._parts.registration.wait()
+        await self._registration.wait()
         return response if await flushed else _unflushed(response)
 
     def _answer_when_flushed(

@@ -165,7 +165,7 @@ async def test_a_delayed_message_of_a_deleted_topic_is_dropped(tmp_path: Path) -
     store = small_store(tmp_path, delay_levels_ms=(HOUR,))
     async with started(tmp_path, store=store) as wire:
         await wire.send("orders", b"x", properties={"DELAY": "1"})
-        wire.broker.parts.topics.delete("orders", now=1)
+        wire.broker.components.topics.delete("orders", now=1)
         await wire.send("bills", b"y", properties={"DELAY": "1"})
 
         assert wire.broker.parts.delay.step(now_ms() + HOUR) == 2

@@ -200,7 +200,7 @@ async def test_a_deleted_topic_stays_deleted_after_a_crash(tmp_path: Path) -> No
         await wire.ask(DeleteTopicRequest("orders"))
         left = crashed_copy(tmp_path / "running", tmp_path / "left")
     async with started(left) as wire:
-        assert wire.broker.parts.topics.find("orders") is None
+        assert wire.broker.components.topics.find("orders") is None
         assert (await wire.send("orders", b"new")).queue_offset == 0
 
 

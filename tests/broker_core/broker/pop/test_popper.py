@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from broker_core.broker.config import Identity, TopicDefaults
 from broker_core.broker.json_file import JsonFile
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.offsets import ConsumerOffsets
 from broker_core.broker.pop.leases import Leases
 from broker_core.broker.pop.popper import Popped, Popper, PopRequest
+from broker_core.broker.topics import Topics
 from broker_core.protocol.message import Message
 from broker_core.protocol.record import decode_one
 from broker_core.store import MessageStore
@@ -47,7 +49,7 @@ class Scene:
         self.store.dispatch()
 
     def take(self, wanted: PopRequest = REQUEST, *, max_deliveries: int = 17) -> list[bytes]:
-        popped: Popped = self.popper.take(wanted, 1, max_deliveries=max_deliveries, now=self.now)
+        popped: Popped = self.popper.take(wanted, max_deliveries=max_deliveries, now=self.now)
         return [decode_one(record).body.strip() for portion in popped.portions for record in portion.records]
 
     def after(self, ms: int) -> None:
@@ -64,13 +66,18 @@ class Scene:
 def scene(tmp_path: Path) -> Scene:
     store = MessageStore.open(small_store(tmp_path / "store", commit_log_file_size=64 * 1024, retention_ms=0), now=0)
     leases = Leases(lambda change: None)
+    topics = Topics(
+        JsonFile(tmp_path / "topics.json"), identity=Identity(), defaults=TopicDefaults(), limits=BrokerLimits()
+    )
+    topics.get_or_create("orders", queues=1, now=0)
     scene: Scene
     popper = Popper(
-        store,
-        leases,
-        ConsumerOffsets(JsonFile(tmp_path / "offsets.json")),
-        BrokerLimits(),
-        lambda group, record: scene.bury(group, record),
+        store=store,
+        topics=topics,
+        leases=leases,
+        offsets=ConsumerOffsets(JsonFile(tmp_path / "offsets.json")),
+        limits=BrokerLimits(),
+        dead_letter=lambda group, record: scene.bury(group, record),
     )
     scene = Scene(store, leases, popper)
     return scene

@@ -142,7 +142,7 @@ async def test_a_mode_survives_a_restart_and_goes_with_its_topic_or_group(tmp_pa
         await join(wire, "one")
         await set_mode(wire, "POP")
     async with started(tmp_path) as wire:
-        modes = wire.broker.parts.request_modes
+        modes = wire.broker.components.request_modes
         assert modes.find("orders", "billing").mode == "POP"
         await wire.ask(DeleteTopicRequest("orders"))
         assert modes.find("orders", "billing").mode == "PULL"

@@ -43,8 +43,8 @@ async def test_a_heartbeat_makes_group_retry_topic_and_member(wire: Wire) -> Non
     answer = await wire.heartbeat("one", group="billing", topics={"orders": "*"})
 
     assert (answer.code, answer.version) == (ResponseCode.SUCCESS, VERSION)
-    assert wire.broker.parts.groups.find("billing") == SubscriptionGroupConfig("billing")
-    assert wire.broker.parts.topics.get("%RETRY%billing").read_queue_nums == 1
+    assert wire.broker.components.groups.find("billing") == SubscriptionGroupConfig("billing")
+    assert wire.broker.components.topics.get("%RETRY%billing").read_queue_nums == 1
     assert await members(wire) == ["one"]
 
 
@@ -103,13 +103,13 @@ async def test_a_client_can_leave_its_groups(wire: Wire) -> None:
     await wire.ask(headers.UnregisterClientRequest("one", "checkout", "billing"))
 
     assert await members(wire) == []
-    assert wire.broker.parts.clients.producers_of("checkout") == []
+    assert wire.broker.components.clients.producers_of("checkout") == []
 
 
 async def test_a_silent_client_is_cut_off(tmp_path: Path) -> None:
     async with started(tmp_path, periods=Periods(client_scan=20, client_expiry=100)) as wire:
         await wire.heartbeat("one", group="billing", topics={"orders": "*"})
-        await eventually(lambda: wire.broker.parts.clients.find_consumers("billing") is None)
+        await eventually(lambda: wire.broker.components.clients.find_consumers("billing") is None)
 
 
 async def test_a_group_without_members_has_no_list(wire: Wire) -> None:

@@ -12,7 +12,7 @@ from tests.support.broker import started
 
 async def test_no_two_processors_answer_the_same_code(tmp_path: Path) -> None:
     async with started(tmp_path) as wire:
-        processors = processors_of(wire.broker.parts)
+        processors = processors_of(wire.broker.components)
 
     answered = Counter(code for processor in processors.all for code in processor.handlers())
     assert set(answered.values()) == {1}

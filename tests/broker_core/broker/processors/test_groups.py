@@ -69,7 +69,7 @@ async def test_settings_survive_a_restart(tmp_path: Path) -> None:
     async with started(tmp_path) as wire:
         await put_group(wire, retry_max_times=3)
     async with started(tmp_path) as wire:
-        config = wire.broker.parts.groups.find("billing")
+        config = wire.broker.components.groups.find("billing")
         assert config is not None
         assert config.retry_max_times == 3
 
@@ -87,8 +87,8 @@ async def test_a_deleted_group_keeps_its_offsets_unless_asked(wire: Wire) -> Non
 
         await wire.ask(headers.DeleteSubscriptionGroupRequest("billing", remove))
 
-        assert wire.broker.parts.groups.find("billing") is None
-        assert wire.broker.parts.offsets.find("billing", "orders", 0) == expected
+        assert wire.broker.components.groups.find("billing") is None
+        assert wire.broker.components.offsets.find("billing", "orders", 0) == expected
 
 
 async def test_deleting_an_unknown_group_is_no_failure(wire: Wire) -> None:

@@ -80,7 +80,7 @@ async def test_a_commit_may_be_one_way(wire: Wire) -> None:
 
     await wire.client.one_way(wire.address, Command.request(header, one_way=True))
 
-    await eventually(lambda: wire.broker.parts.offsets.find("billing", "orders", 0) == 5)
+    await eventually(lambda: wire.broker.components.offsets.find("billing", "orders", 0) == 5)
 
 
 async def test_the_range_of_a_queue_is_told(wire: Wire) -> None:
@@ -126,7 +126,7 @@ async def test_the_smallest_offset_of_all_groups_corrects_another(wire: Wire) ->
     answer = await wire.ask(headers.QueryCorrectionOffsetRequest("billing", "orders", "left-out"))
 
     assert bodies.decode(QueryCorrectionOffsetBody, answer.body).correction_offsets == {0: 3}
-    assert wire.broker.parts.offsets.find("left-out", "orders", 0) == 1
+    assert wire.broker.components.offsets.find("left-out", "orders", 0) == 1
 
 
 @pytest.mark.parametrize("topic", ["orders", None])
@@ -135,7 +135,7 @@ async def test_a_group_takes_over_another_s_offsets(wire: Wire, topic: str | Non
 
     await wire.ask(headers.CloneGroupOffsetRequest("billing", "billing-2", topic))
 
-    assert wire.broker.parts.offsets.find("billing-2", "orders", 0) == 5
+    assert wire.broker.components.offsets.find("billing-2", "orders", 0) == 5
 
 
 async def test_a_group_that_takes_by_lease_goes_on_where_the_other_is(wire: Wire) -> None:
@@ -153,4 +153,4 @@ async def test_offsets_survive_a_restart(tmp_path: Path) -> None:
     async with started(tmp_path) as wire:
         await commit(wire, 17)
     async with started(tmp_path) as wire:
-        assert wire.broker.parts.offsets.find("billing", "orders", 0) == 17
+        assert wire.broker.components.offsets.find("billing", "orders", 0) == 17

@@ -492,6 +492,6 @@ async def test_an_offset_behind_the_end_passes_over_nothing_that_comes(wire: Wir
 
 async def test_a_broker_that_may_not_be_read_lends_nothing(wire: Wire) -> None:
     await wire.fill("orders", b"x")
-    wire.broker.parts.settings.update({"brokerPermission": "2"}, now=1)
+    wire.broker.components.settings.update({"brokerPermission": "2"}, now=1)
 
     assert (await wire.try_pop("orders")).code == ResponseCode.NO_PERMISSION

@@ -182,7 +182,7 @@ async def test_a_pull_may_commit_the_offset_it_carries(wire: Wire) -> None:
 
     await wire.ask(pull)
 
-    assert wire.broker.parts.offsets.find("readers", "orders", 0) == 2
+    assert wire.broker.components.offsets.find("readers", "orders", 0) == 2
 
 
 async def test_the_code_of_newer_clients_is_the_same_pull(wire: Wire) -> None:
@@ -266,7 +266,7 @@ async def test_a_client_learns_soon_that_its_filter_passed_over_messages(
 async def test_without_long_polling_a_pull_waits_for_a_short_time_only(wire: Wire) -> None:
     await wire.create_topic("orders")
     settings = {"longPollingEnable": "false", "shortPollingTimeMills": "50"}
-    wire.broker.parts.settings.update(settings, now=1)
+    wire.broker.components.settings.update(settings, now=1)
 
     answer = await asyncio.wait_for(wire.try_pull("orders", 0, wait_ms=20_000), 10)
 
@@ -275,7 +275,7 @@ async def test_without_long_polling_a_pull_waits_for_a_short_time_only(wire: Wir
 
 async def test_a_pull_gets_as_many_messages_as_is_set(wire: Wire) -> None:
     await filled(wire, 3)
-    wire.broker.parts.settings.update({"maxTransferCountOnMessageInMemory": "2"}, now=1)
+    wire.broker.components.settings.update({"maxTransferCountOnMessageInMemory": "2"}, now=1)
 
     assert len(await wire.pull("orders", 0)) == 2
 

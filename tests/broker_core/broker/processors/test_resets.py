@@ -47,7 +47,7 @@ async def test_a_reset_is_handed_to_the_members_and_changes_nothing_here(wire: W
     await eventually(lambda: any(push.code == RequestCode.RESET_CONSUMER_CLIENT_OFFSET for push in wire.pushed))
     push = next(push for push in wire.pushed if push.code == RequestCode.RESET_CONSUMER_CLIENT_OFFSET)
     assert bodies.decode(ResetOffsetBody, push.body).offset_table == {MessageQueue("orders", "broker-a", 0): 0}
-    assert wire.broker.parts.offsets.find("billing", "orders", 0) == 3
+    assert wire.broker.components.offsets.find("billing", "orders", 0) == 3
 
 
 async def test_a_reset_to_the_end_needs_force_to_go_forward(wire: Wire) -> None:
@@ -98,7 +98,7 @@ async def reset_queue(wire: Wire, queue_id: int, offset: int = -1, *, group: str
 
 
 def offsets_of(wire: Wire, group: str = "billing") -> dict[int, int]:
-    return dict(wire.broker.parts.offsets.of(group, "orders"))
+    return dict(wire.broker.components.offsets.of(group, "orders"))
 
 
 @pytest.mark.parametrize("offset", [1, 3])

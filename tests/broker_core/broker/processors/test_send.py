@@ -102,7 +102,7 @@ async def test_an_empty_body_is_taken(wire: Wire) -> None:
 async def test_an_unknown_topic_is_made_after_its_template(wire: Wire) -> None:
     await wire.send("orders", b"x", default_topic_queue_nums=3)
 
-    topic = wire.broker.parts.topics.get("orders")
+    topic = wire.broker.components.topics.get("orders")
 
     assert (topic.read_queue_nums, topic.write_queue_nums, topic.perm) == (3, 3, 6)
 
@@ -110,13 +110,13 @@ async def test_an_unknown_topic_is_made_after_its_template(wire: Wire) -> None:
 async def test_a_topic_gets_no_more_queues_than_its_template_has(wire: Wire) -> None:
     await wire.send("orders", b"x", default_topic_queue_nums=100)
 
-    assert wire.broker.parts.topics.get("orders").write_queue_nums == 8
+    assert wire.broker.components.topics.get("orders").write_queue_nums == 8
 
 
 async def test_the_broker_name_is_a_template_as_well(wire: Wire) -> None:
     await wire.send("orders", b"x", default_topic="broker-a")
 
-    assert wire.broker.parts.topics.get("orders").write_queue_nums == 1
+    assert wire.broker.components.topics.get("orders").write_queue_nums == 1
 
 
 async def test_without_a_template_the_topic_does_not_exist(wire: Wire) -> None:
@@ -208,7 +208,7 @@ async def test_a_missing_field_is_named(wire: Wire) -> None:
 
 
 async def test_a_full_disk_is_told_before_it_is_reached(wire: Wire) -> None:
-    wire.broker.parts.intake.refusal = "the disk is full"
+    wire.broker.components.intake.refusal = "the disk is full"
 
     answer = await wire.try_send("orders", b"x")
 
@@ -354,7 +354,7 @@ async def test_a_send_that_does_not_wait_is_answered_at_once(tmp_path: Path) -> 
     async with started(tmp_path, store=small_store(tmp_path, flush="sync")) as wire:
         await wire.send("orders", b"x", properties={"WAIT": "false"})
 
-        assert len(wire.broker.parts.durability) == 0
+        assert len(wire.broker.components.durability) == 0
 
 
 async def test_more_waiting_sends_than_allowed_are_turned_away(tmp_path: Path) -> None:
@@ -387,7 +387,7 @@ async def test_a_message_sent_back_waits_on_its_level_for_the_group(wire: Wire) 
     assert parked.properties["ORIGIN_MESSAGE_ID"] == sent.msg_id
     assert parked.properties["REAL_TOPIC"] == "%RETRY%billing"
     assert parked.properties["UNIQ_KEY"] == "ABC"
-    assert wire.broker.parts.topics.get("%RETRY%billing").write_queue_nums == 1
+    assert wire.broker.components.topics.get("%RETRY%billing").write_queue_nums == 1
 
 
 @pytest.mark.parametrize(("level", "fields"), [(-1, {}), (3, {"max_reconsume_times": 0})])

@@ -64,7 +64,7 @@ async def test_the_template_offers_as_many_queues_as_is_set(wire: Wire) -> None:
     await change(wire, defaultTopicQueueNums="2")
     await wire.send("orders", b"x")
 
-    topic = wire.broker.parts.topics.get("orders")
+    topic = wire.broker.components.topics.get("orders")
 
     assert (topic.read_queue_nums, topic.write_queue_nums) == (2, 2)
 

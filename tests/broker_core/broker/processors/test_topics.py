@@ -60,7 +60,7 @@ async def test_settings_survive_a_restart_and_a_kill_after_the_answer(tmp_path: 
         await wire.ask(ORDERS)
         assert b'"orders"' in (tmp_path / "config" / "topics.json").read_bytes()
     async with started(tmp_path) as wire:
-        assert wire.broker.parts.topics.get("orders").write_queue_nums == 4
+        assert wire.broker.components.topics.get("orders").write_queue_nums == 4
 
 
 @pytest.mark.parametrize("topic", ["TBW102", "SCHEDULE_TOPIC_XXXX", "rmq_sys_x", "local", "broker-a"])
@@ -81,7 +81,7 @@ async def test_settings_that_make_no_sense_are_refused(wire: Wire, changes: dict
     answer = await wire.ask(replace(ORDERS, **changes))
 
     assert answer.code in (ResponseCode.SYSTEM_ERROR, ResponseCode.INVALID_PARAMETER)
-    assert wire.broker.parts.topics.find("orders") is None
+    assert wire.broker.components.topics.find("orders") is None
 
 
 async def test_all_topics_are_listed_with_their_version(wire: Wire) -> None:
@@ -92,7 +92,7 @@ async def test_all_topics_are_listed_with_their_version(wire: Wire) -> None:
     wrapper = bodies.decode(TopicConfigSerializeWrapper, answer.body)
     assert wrapper.topic_config_table["orders"].write_queue_nums == 4
     assert wrapper.topic_config_table["TBW102"].perm == 7
-    assert wrapper.data_version == wire.broker.parts.topics.version
+    assert wrapper.data_version == wire.broker.components.topics.version
 
 
 async def test_one_topic_is_told_alone(wire: Wire) -> None:
@@ -135,8 +135,8 @@ async def test_the_range_of_every_queue_is_told(wire: Wire) -> None:
 
 async def test_it_is_told_how_many_messages_a_topic_gets_a_second(wire: Wire) -> None:
     await wire.fill("orders", *(b"x" for _ in range(60)))
-    stats = wire.broker.parts.stats
-    stats.step(now := wire.broker.parts.clock())
+    stats = wire.broker.components.stats
+    stats.step(now := wire.broker.components.clock())
     stats.step(now + 10_000)
 
     answer = await wire.ask(headers.GetTopicStatsInfoRequest("orders"))
@@ -158,10 +158,10 @@ async def test_a_deleted_topic_takes_its_messages_offsets_and_leases_with_it(wir
 
     assert (await wire.ask(headers.DeleteTopicRequest("orders"))).code == ResponseCode.SUCCESS
 
-    parts = wire.broker.parts
-    assert parts.topics.find("orders") is None
-    assert parts.offsets.groups_of("orders") == []
-    assert not parts.leases.takes("lessees", "orders")
+    known = wire.broker.components
+    assert known.topics.find("orders") is None
+    assert known.offsets.groups_of("orders") == []
+    assert not known.leases.takes("lessees", "orders")
     await wire.create_topic("orders")
     sent = await wire.send("orders", b"new")
     assert sent.queue_offset == 0

@@ -1,4 +1,4 @@
-"""What a broker is made of, as its processors see it; `server.py` puts it together."""
+"""What a broker is made of; only where it is put together and run is all of it in one place."""
 
 from __future__ import annotations
 
@@ -29,12 +29,11 @@ from broker_core.store import MessageStore
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class Components:
     """One of each. `clock` returns ms since 1970, `address` is the ``host:port`` that clients are told."""
 
     settings: Settings
     address: str
-    started_at: int
     clock: Callable[[], int]
     store: MessageStore
     arrivals: Arrivals

@@ -1,0 +1,52 @@
+"""What goes with a topic or a group that is deleted, in every register that knows it."""
+
+from __future__ import annotations
+
+from broker_core.broker.offsets import ConsumerOffsets
+from broker_core.broker.pop.leases import Leases
+from broker_core.broker.queue_locks import QueueLocks
+from broker_core.broker.request_modes import RequestModes
+from broker_core.broker.stats import Stats
+from broker_core.store import MessageStore
+
+
+class Deletions:
+    """Removes the traces of what its own register has forgotten already."""
+
+    def __init__(
+        self,
+        *,
+        store: MessageStore,
+        offsets: ConsumerOffsets,
+        leases: Leases,
+        locks: QueueLocks,
+        stats: Stats,
+        request_modes: RequestModes,
+    ) -> None:
+        self._store = store
+        self._offsets = offsets
+        self._leases = leases
+        self._locks = locks
+        self._stats = stats
+        self._request_modes = request_modes
+
+    def clear_topic(self, topic: str) -> None:
+        """Drop a topic's queues, and the offsets and leases that groups have there.
+
+        The reference keeps the offsets, and a topic made again under the name then starts with offsets beyond its end.
+        """
+        self._store.delete_topic(topic)
+        readers = self._offsets.groups_of(topic)
+        self._offsets.drop_topic(topic)
+        self._leases.close_matching(topic=topic)
+        self._stats.forget([topic, *(f"{topic}@{group}" for group in readers)])
+        self._request_modes.forget(topic=topic)
+
+    def clear_group(self, group: str, *, with_offsets: bool) -> None:
+        """Drop a group's locks and leases, and its offsets if asked."""
+        self._locks.drop_group(group)
+        self._leases.close_matching(group=group)
+        self._request_modes.forget(group=group)
+        self._stats.forget(f"{topic}@{group}" for topic in self._offsets.topics_of(group))
+        if with_offsets:
+            self._offsets.drop_group(group)
