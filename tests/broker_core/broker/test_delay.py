@@ -146,7 +146,7 @@ async def test_a_delayed_send_comes_to_its_topic_and_is_answered_with_the_queue_
         assert (sent.queue_id, sent.queue_offset) == (3, 0)
         assert await wire.pull("orders", 0, queue_id=3) == []
 
-        assert wire.broker.parts.delay.step(now_ms() + HOUR) == 1
+        assert wire.broker.components.delay.step(now_ms() + HOUR) == 1
         (message,) = await wire.pull("orders", 0, queue_id=3, wait_ms=10_000)
 
         assert (message.body, message.properties["KEYS"]) == (b"later", "A17")
@@ -168,6 +168,6 @@ async def test_a_delayed_message_of_a_deleted_topic_is_dropped(tmp_path: Path) -
         wire.broker.components.topics.delete("orders", now=1)
         await wire.send("bills", b"y", properties={"DELAY": "1"})
 
-        assert wire.broker.parts.delay.step(now_ms() + HOUR) == 2
+        assert wire.broker.components.delay.step(now_ms() + HOUR) == 2
         assert [message.body for message in await wire.pull("bills", 0, wait_ms=10_000)] == [b"y"]
         assert wire.broker.store.max_offset("orders", 0) == 0
