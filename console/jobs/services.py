@@ -17,8 +17,8 @@ from console.audit.record import Actor, record
 from console.jobs import events
 from console.jobs.models import ACTIVE_STATES, Job, JobState, Schedule
 from console.jobs.progress import counters_of
+from console.jobs.queue import hint
 from console.jobs.requests import filled, goes_on, hash_of, name_of
-from console.jobs.tasks import hint
 from console.jobs.times import next_time
 
 LEASE: Final = timedelta(seconds=30)

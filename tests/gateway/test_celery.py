@@ -11,9 +11,9 @@ ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """
 import threading
 import gateway.asgi
-from console.jobs.tasks import run
+from console.jobs import queue
 told = []
-thread = threading.Thread(target=lambda: told.append((run.app.main, run.app.conf.broker_url)))
+thread = threading.Thread(target=lambda: told.append((queue.current_app.main, queue.current_app.conf.broker_url)))
 thread.start()
 thread.join()
 print(*told[0])

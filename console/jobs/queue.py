@@ -1,0 +1,23 @@
+"""The way from a queued job to a worker: a message that says "look at this job". The job's row is the queue itself."""
+
+from __future__ import annotations
+
+import logging
+from typing import Final
+
+from celery import current_app
+from kombu.exceptions import OperationalError
+
+RUN: Final = "console.jobs.tasks.run"
+# A hint that nobody took by then is given again by the tick, so that hints never heap up.
+_HINT_SECONDS: Final = 30
+
+_log = logging.getLogger(__name__)
+
+
+def hint(job_id: str) -> None:
+    """Tell a worker that a job is queued; without Redis the next tick finds it."""
+    try:
+        current_app.send_task(RUN, (job_id,), expires=_HINT_SECONDS)
+    except OperationalError as error:
+        _log.warning("job=%s: no worker was told (%s); the next tick finds it", job_id, error)
