@@ -1,7 +1,7 @@
 """The records of long work: one row per job, one row per schedule.
 
-The job row *is* the queue: a message on the wire only says "look at this job", and the one worker whose
-``UPDATE … WHERE state = 'queued'`` changes a row owns the run until its lease ends (spark.md 6.2, 6.3).
+The job row *is* the queue: a message on the wire only says "look at this job", and the one worker whose claim turns the
+row from queued to running owns the run until its lease ends.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
-from django.db.models import Max, Q, QuerySet
+from django.db import transaction
+from django.db.models import F, Max, Q, QuerySet
 from django.utils import timezone
 
 from broker_core.errors import GantryError
@@ -147,34 +147,49 @@ def retry(by: Actor, job: Job) -> Job:
     return job
 
 
+@transaction.atomic
 def claim(job_id: str, *, worker: str, host: str) -> Job | None:
     """Make the caller the one who runs the job.
 
-    None when it is not queued any more, or has to wait: for a place, or for the run of its schedule before it.
+    None when it is not queued any more, or has to wait: for a place, or for another run of its schedule.
     """
-    if Job.objects.filter(state=JobState.RUNNING).count() >= settings.GANTRY_JOBS_AT_ONCE or _has_to_wait(job_id):
+    if not _may_start(job_id):
         return None
     now = timezone.now()
-    try:
-        with transaction.atomic():
-            taken = Job.objects.filter(pk=job_id, state=JobState.QUEUED).update(
-                state=JobState.RUNNING,
-                run_id=uuid.uuid4(),
-                worker=worker,
-                host=host,
-                lease_until=now + LEASE,
-                started_at=now,
-            )
-    except IntegrityError:  # another run of its schedule is at work
-        return None
-    if not taken:
-        return None
+    Job.objects.filter(pk=job_id).update(
+        state=JobState.RUNNING,
+        run_id=uuid.uuid4(),
+        attempt=F("attempt") + 1,
+        worker=worker,
+        host=host,
+        lease_until=now + LEASE,
+        started_at=now,
+    )
     job = Job.objects.select_related("created_by", "schedule").get(pk=job_id)
-    job.attempt += 1
     if job.covers_until is None and job.schedule is not None:
         _fill(job, job.schedule, now)
-    job.save(update_fields=["attempt", "request", "request_hash", "covers_until"])
+        job.save(update_fields=["request", "request_hash", "covers_until"])
     return job
+
+
+def _may_start(job_id: str) -> bool:
+    """Return whether the job is queued, a place is free, and no run of its schedule is before it or at work.
+
+    Until the transaction ends no other claim passes here: in SQLite it holds the lock of all writers, elsewhere the
+    locks of the rows of all jobs that have not ended.
+    """
+    active = Job.objects.select_for_update().filter(state__in=ACTIVE_STATES).order_by("pk")
+    jobs = {pk: (state, schedule) for pk, state, schedule in active.values_list("pk", "state", "schedule_id")}
+    mine = jobs.get(job_id)
+    if mine is None or mine[0] != JobState.QUEUED:
+        return False
+    if sum(state == JobState.RUNNING for state, _ in jobs.values()) >= settings.GANTRY_JOBS_AT_ONCE:
+        return False
+    # The ranges of a schedule's runs follow one another.
+    of_schedule = (
+        (pk, state) for pk, (state, schedule) in jobs.items() if schedule is not None and schedule == mine[1]
+    )
+    return not any(pk < job_id or state == JobState.RUNNING for pk, state in of_schedule)
 
 
 def _fill(job: Job, schedule: Schedule, now: datetime) -> None:
@@ -293,14 +308,6 @@ def last_success(schedule: Schedule) -> datetime:
     """Return until when the runs of a schedule, at its times or beside them, have seen to its range."""
     found = schedule.jobs.filter(is_whole=True).aggregate(until=Max("covers_until"))["until"]
     return found or schedule.created_at
-
-
-def _has_to_wait(job_id: str) -> bool:
-    """Return whether an earlier run of the job's schedule has not ended: their ranges follow one another."""
-    schedule = Job.objects.filter(pk=job_id).values_list("schedule_id", flat=True).first()
-    if schedule is None:
-        return False
-    return Job.objects.filter(schedule_id=schedule, state__in=ACTIVE_STATES, pk__lt=job_id).exists()
 
 
 def _is_covered(job: Job) -> bool:

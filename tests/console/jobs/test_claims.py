@@ -1,0 +1,49 @@
+"""Workers that claim at once, against a database as installations have it: in a file, with a lock for writers."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+# A process of its own: the database of the other tests lies in memory and locks otherwise.
+PROGRAM = """
+import threading
+import django
+django.setup()
+from django.core.management import call_command
+from console.jobs import services
+from console.jobs.models import Job, JobState
+
+def claim(job_id, start, claimed):
+    start.wait()
+    job = services.claim(job_id, worker="w", host="h")
+    if job is not None:
+        claimed.append((job.id, job.attempt))
+
+call_command("migrate", verbosity=0)
+for _ in range(25):
+    jobs = [Job.objects.create(type="replay", request={}) for _ in range(2)]
+    for wanted in ([jobs[0], jobs[1]], [jobs[0], jobs[0]]):
+        Job.objects.update(state=JobState.CANCELLED)
+        Job.objects.filter(pk__in=[job.pk for job in wanted]).update(state=JobState.QUEUED, attempt=0)
+        claimed, start = [], threading.Barrier(len(wanted))
+        threads = [threading.Thread(target=claim, args=(job.pk, start, claimed)) for job in wanted]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        print([attempt for _, attempt in claimed], Job.objects.filter(state=JobState.RUNNING).count())
+"""
+
+
+def test_two_workers_that_claim_at_once_get_one_place_and_one_run(tmp_path: Path) -> None:
+    environment = {
+        **os.environ, "DJANGO_SETTINGS_MODULE": "gateway.settings", "GANTRY_DATA_DIR": str(tmp_path),
+        "GANTRY_REDIS_URL": "redis://127.0.0.1:1/7", "GANTRY_JOBS_AT_ONCE": "1",
+    }  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", PROGRAM], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["[1] 1"] * 50, done.stderr
