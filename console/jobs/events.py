@@ -23,7 +23,7 @@ def document(job: Job) -> dict[str, Any]:
         "name": job.name,
         "cluster": job.cluster,
         "state": job.state,
-        "wanted": job.wanted,
+        "cancel_requested": job.cancel_requested,
         "state_reason": job.state_reason,
         "request": job.request,
         "counters": counters_of({"counters": job.counters}),

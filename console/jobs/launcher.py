@@ -90,7 +90,7 @@ class _Run:
             tail = ProgressTail(self._folder / "progress.jsonl", skip_old=True)
             while child.poll() is None:
                 self._look(tail)
-                self._end_if_wanted(child)
+                self._end_if_asked(child)
                 time.sleep(_LOOK_SECONDS)
             self._take(tail)
         finally:
@@ -101,7 +101,7 @@ class _Run:
         self._finish(child.returncode)
 
     def _look(self, tail: ProgressTail) -> None:
-        """Write down how far the program is and see what is wanted; a database that is away may come back in time."""
+        """Write down how far the program is and look for a cancel; a database that is away may come back in time."""
         try:
             self._take(tail)
             self._hold_on()
@@ -125,20 +125,20 @@ class _Run:
             services.own(job).update(counters=job.counters, rate=job.rate, eta_ms=job.eta_ms)
 
     def _hold_on(self) -> None:
-        """Look at what is wanted and renew the lease; a run that is no longer ours stops its program."""
-        found = services.own(self._job).values_list("wanted", "state_reason").first()
+        """Look for a cancel and renew the lease; a run that is no longer ours stops its program."""
+        found = services.own(self._job).values_list("cancel_requested", "state_reason").first()
         now = time.monotonic()
         if found is None:
             self._lost = True
             return
-        self._job.wanted, self._job.state_reason = found
+        self._job.cancel_requested, self._job.state_reason = found
         if now - self._renewed_at >= _RENEW_SECONDS:
             self._lost = not services.renew(self._job)
             self._renewed_at = now
 
-    def _end_if_wanted(self, child: subprocess.Popen[bytes]) -> None:
+    def _end_if_asked(self, child: subprocess.Popen[bytes]) -> None:
         is_stopping = stopping.is_set()
-        if not self._lost and self._job.wanted != "cancelled" and not is_stopping:
+        if not self._lost and not self._job.cancel_requested and not is_stopping:
             return
         if self._asked_at is None:
             self._asked_at = time.monotonic()
@@ -149,7 +149,7 @@ class _Run:
 
     def _finish(self, status: int) -> None:
         self._hold_on()
-        is_cancelled = self._job.wanted == "cancelled"
+        is_cancelled = self._job.cancel_requested
         if stopping.is_set() and not is_cancelled and status != 0:
             services.leave(self._job, "its worker was stopped; the next one goes on")
             return

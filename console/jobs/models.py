@@ -95,7 +95,7 @@ class Job(models.Model):
 
     state = models.CharField(max_length=16, choices=JobState.choices, default=JobState.QUEUED)
     state_reason = models.TextField(null=True)
-    wanted = models.CharField(max_length=16, null=True)
+    cancel_requested = models.BooleanField(default=False)
     attempt = models.PositiveIntegerField(default=0)
     # How often its program or worker died since somebody last started it.
     deaths = models.PositiveIntegerField(default=0)

@@ -48,7 +48,7 @@ class JobSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     cluster = serializers.CharField()
     state = serializers.ChoiceField(JobState.choices)
-    wanted = serializers.CharField(allow_null=True)
+    cancel_requested = serializers.BooleanField(help_text="Its run is asked to stop.")
     state_reason = serializers.CharField(allow_null=True)
     request = serializers.DictField()
     counters = CountersSerializer()

@@ -38,7 +38,7 @@ TRANSITIONS: Final[dict[str, frozenset[str]]] = {
 
 
 _NOT_ENDED: Final[dict[str, Any]] = {
-    "wanted": None,
+    "cancel_requested": False,
     "state_reason": None,
     "finished_at": None,
     "exit_code": None,
@@ -50,8 +50,8 @@ _NOT_ENDED: Final[dict[str, Any]] = {
 class JobInOtherState(GantryError):
     """The job is in a state in which this cannot be done with it."""
 
-    def __init__(self, job: Job, wanted: str) -> None:
-        super().__init__(f"job {job.id} is {job.state}; it cannot be {wanted}")
+    def __init__(self, job: Job, action: str) -> None:
+        super().__init__(f"job {job.id} is {job.state}; it cannot be {action}")
         self.job = job
 
 
@@ -114,7 +114,7 @@ def cancel(by: Actor, job: Job) -> Job:
         running = Job.objects.filter(pk=job.pk, state=JobState.RUNNING)
         if queued.update(state=JobState.CANCELLED, state_reason=f"cancelled by {by.name}", finished_at=timezone.now()):
             pass
-        elif not running.update(wanted="cancelled", state_reason=f"cancelled by {by.name}"):
+        elif not running.update(cancel_requested=True, state_reason=f"cancelled by {by.name}"):
             job.refresh_from_db()
             raise JobInOtherState(job, "cancelled")
         record(by, f"{job.type}.cancel", f"jobs/{job.id}")
@@ -241,7 +241,7 @@ def finish_dead(job: Job, reason: str, **fields: Any) -> None:
 
     A replay goes on where its last checkpoint says and sends nothing twice.
     """
-    if job.wanted == "cancelled":
+    if job.cancel_requested:
         finish_cancelled(job, **fields)
         return
     if job.deaths >= TRIES_AGAIN:
@@ -249,10 +249,10 @@ def finish_dead(job: Job, reason: str, **fields: Any) -> None:
         return
     told = f"{reason}; it is tried again by itself ({job.deaths + 1} of {TRIES_AGAIN})"
     again = {**_NOT_ENDED, "state_reason": told, "rate": None, "eta_ms": None, "deaths": job.deaths + 1}
-    is_mine = own(job).exclude(wanted="cancelled").update(state=JobState.QUEUED, queued_at=timezone.now(), **again)
+    is_mine = own(job).filter(cancel_requested=False).update(state=JobState.QUEUED, queued_at=timezone.now(), **again)
     if not is_mine and own(job).exists():
         # Somebody cancelled it this very moment.
-        job.refresh_from_db(fields=["wanted", "state_reason"])
+        job.refresh_from_db(fields=["cancel_requested", "state_reason"])
         finish_cancelled(job, **fields)
         return
     job.refresh_from_db()

@@ -1334,7 +1334,8 @@ export interface components {
             name: string;
             cluster: string;
             state: components["schemas"]["JobState"];
-            wanted: string | null;
+            /** @description Its run is asked to stop. */
+            cancel_requested: boolean;
             state_reason: string | null;
             request: {
                 [key: string]: unknown;

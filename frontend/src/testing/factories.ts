@@ -172,7 +172,7 @@ export const job = (id: string, overrides: Partial<Job> = {}): Job => ({
   name: "orders to staging",
   cluster: "local",
   state: "running",
-  wanted: null,
+  cancel_requested: false,
   state_reason: null,
   request: { type: "replay", source: { topic: "orders" }, target: { topic: "staging" } },
   counters: { planned: 1_000, read: 600, matched: 500, filtered: 100, damaged: 0, written: 500, failed: 0, bytes: 64_000 },

@@ -147,7 +147,7 @@ def test_a_program_that_does_not_hear_is_killed_with_all_its_workers(
     def hold_on(run: launcher._Run) -> None:
         if pid.is_file() and pid.read_text():
             Job.objects.filter(pk=job.pk, state=JobState.RUNNING).update(
-                wanted="cancelled", state_reason="cancelled by ann"
+                cancel_requested=True, state_reason="cancelled by ann"
             )
         looking(run)
 

@@ -45,7 +45,7 @@ def test_a_queued_job_is_cancelled_at_once(job: Job) -> None:
 
 def test_a_running_job_is_asked_to_stop(job: Job, claimed: Claim) -> None:
     cancelled = services.cancel(BY, claimed(job))
-    assert (cancelled.state, cancelled.wanted) == (JobState.RUNNING, "cancelled")
+    assert (cancelled.state, cancelled.cancel_requested) == (JobState.RUNNING, True)
 
 
 @pytest.mark.parametrize("state", [JobState.FAILED, JobState.PARTIAL, JobState.CANCELLED])

@@ -132,8 +132,8 @@ function CancelJob({ job }: { job: Job }) {
   return (
     <>
       <NeedsRight right="jobs">
-        <Button data-danger leftSection={<IconX size={15} stroke={1.8} />} disabled={job.wanted === "cancelled"} onClick={() => setAsking(true)}>
-          {job.wanted === "cancelled" ? t("jobs.cancelling") : t("jobs.cancel")}
+        <Button data-danger leftSection={<IconX size={15} stroke={1.8} />} disabled={job.cancel_requested} onClick={() => setAsking(true)}>
+          {job.cancel_requested ? t("jobs.cancelling") : t("jobs.cancel")}
         </Button>
       </NeedsRight>
       <ConfirmDanger

@@ -31,7 +31,7 @@ describe("a running job", () => {
   })
 
   it("is cancelled only after saying what stays", async () => {
-    answer("POST /api/v1/jobs/j1:cancel", job("j1", { wanted: "cancelled" }))
+    answer("POST /api/v1/jobs/j1:cancel", job("j1", { cancel_requested: true }))
     const { user } = renderApp(<JobPage id="j1" />)
     await user.click(await screen.findByRole("button", { name: "Cancel job" }))
     const dialog = within(await screen.findByRole("dialog"))
