@@ -159,7 +159,7 @@ PROBLEMS: Final[dict[type[BaseException], Kind]] = {
     NoBrokerListed: BROKER_UNREACHABLE,
     client.TopicReadOnly: TOPIC_READ_ONLY,
     client.MessageTooLarge: MESSAGE_TOO_LARGE,
-    client.MessageIllegal: MESSAGE_ILLEGAL,
+    client.MessageRefused: MESSAGE_ILLEGAL,
     NameIllegal: INVALID,
     MalformedProperties: MESSAGE_ILLEGAL,
     client.SendUncertain: SEND_UNCERTAIN,

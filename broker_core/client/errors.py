@@ -10,7 +10,7 @@
     ├── NoRoute                  the topic is known, but none of its brokers can take this request
     │   └── TopicReadOnly        … because none of its queues may be written
     ├── MessageTooLarge          refused before it was sent
-    ├── MessageIllegal           a batch or message that no broker would take
+    ├── MessageRefused           a batch or message that no broker would take
     ├── SendUncertain            sent, and no answer: stored or not, nobody can say
     ├── LeaseExpired             the lease of a message is over or was replaced
     ├── OffsetsDamaged           the file with a broadcasting consumer's offsets cannot be read
@@ -87,7 +87,7 @@ class MessageTooLarge(ClientError):
         self.limit = limit
 
 
-class MessageIllegal(ClientError):
+class MessageRefused(ClientError):
     """No broker would take this message or batch; the text says why. Nothing was sent."""
 
 

@@ -39,7 +39,7 @@ class Member(Protocol):
         """Handle one message now, outside of any queue."""
 
 
-class Members:
+class ClientMembers:
     """The groups of one client."""
 
     def __init__(self, client_id: str) -> None:

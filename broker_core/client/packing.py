@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from broker_core.client.config import ProducerConfig
-from broker_core.client.errors import MessageIllegal, MessageTooLarge
+from broker_core.client.errors import MessageRefused, MessageTooLarge
 from broker_core.protocol import properties as names
 from broker_core.protocol import sys_flag as flags
 from broker_core.protocol.batch import encode_batch
@@ -44,7 +44,7 @@ class Packer:
         self._ids = UniqueIds(ip=ip, pid=os.getpid(), loader=loader)
 
     def pack(self, message: Message, *, now: int) -> Packed:
-        """Pack one message; raise MessageTooLarge or MessageIllegal."""
+        """Pack one message; raise MessageTooLarge or MessageRefused."""
         body = message.body
         if len(body) > self._config.max_body_bytes:
             raise MessageTooLarge(len(body), self._config.max_body_bytes)
@@ -62,13 +62,13 @@ class Packer:
         return packed
 
     def pack_batch(self, topic: str, messages: Sequence[Message], *, now: int) -> Packed:
-        """Pack messages of one topic into one batch; raise MessageTooLarge or MessageIllegal (behaviour.md D.8)."""
+        """Pack messages of one topic into one batch; raise MessageTooLarge or MessageRefused (behaviour.md D.8)."""
         _check_batch(topic, messages)
         identified = [(message, *self._identified(message, now)) for message in messages]
         try:
             body = encode_batch(Message(topic, m.body, pairs, m.flag) for m, pairs, _ in identified)
         except MalformedProperties as error:
-            raise MessageIllegal(str(error)) from error
+            raise MessageRefused(str(error)) from error
         if len(body) > self._config.max_body_bytes:
             raise MessageTooLarge(len(body), self._config.max_body_bytes)
         ids = tuple(unique_id for _, _, unique_id in identified)
@@ -86,18 +86,18 @@ class Packer:
 
 def _check_batch(topic: str, messages: Sequence[Message]) -> None:
     if not messages:
-        raise MessageIllegal("a batch needs at least one message")
+        raise MessageRefused("a batch needs at least one message")
     if topic.startswith(RETRY_PREFIX):
-        raise MessageIllegal("a retry topic takes no batch")
+        raise MessageRefused("a retry topic takes no batch")
     for message in messages:
         if message.topic != topic:
-            raise MessageIllegal(f"a batch has one topic, not {topic!r} and {message.topic!r}")
+            raise MessageRefused(f"a batch has one topic, not {topic!r} and {message.topic!r}")
         if message.delay_level:
-            raise MessageIllegal("a batch cannot be delayed")
+            raise MessageRefused("a batch cannot be delayed")
         if message.properties.get(names.TRAN_MSG) == "true":
-            raise MessageIllegal("a batch cannot be transactional")
+            raise MessageRefused("a batch cannot be transactional")
         if message.waits_for_store != messages[0].waits_for_store:
-            raise MessageIllegal("all messages of a batch wait for the store, or none does")
+            raise MessageRefused("all messages of a batch wait for the store, or none does")
 
 
 def _move_retry_counts(packed: Packed, properties: dict[str, str]) -> None:
@@ -111,4 +111,4 @@ def _text(properties: dict[str, str]) -> str:
     try:
         return format_properties(properties)
     except MalformedProperties as error:
-        raise MessageIllegal(str(error)) from error
+        raise MessageRefused(str(error)) from error

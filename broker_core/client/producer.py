@@ -80,7 +80,7 @@ class Producer:
         """Send one message: with `queue` to that queue in one attempt, else with retries on other brokers.
 
         `timeout_ms` is for all attempts together. Raises TopicNotFound, TopicReadOnly, NoRoute, MessageTooLarge,
-        MessageIllegal, BrokerRefused, Unreachable, or SendUncertain when the message may be stored all the same.
+        MessageRefused, BrokerRefused, Unreachable, or SendUncertain when the message may be stored all the same.
         Attempts of one call share the unique id; with `is_repeatable` false there is none after an uncertain one.
         """
         return await self._deliver(self._packer.pack(message, now=now_ms()), queue, timeout_ms, is_repeatable)

@@ -7,11 +7,11 @@ from types import TracebackType
 from typing import Final, Self
 
 from broker_core.client.answers import ask_all
+from broker_core.client.broker_calls import BrokerCalls
 from broker_core.client.config import ClientConfig
 from broker_core.client.errors import ClientClosed, TimedOut, Unreachable, refusal
-from broker_core.client.members import Members
+from broker_core.client.members import ClientMembers
 from broker_core.client.name_servers import NameServers
-from broker_core.client.pushes import Pushes
 from broker_core.client.routes import Routes
 from broker_core.client.tasks import Tasks
 from broker_core.logs import get_logger
@@ -42,9 +42,9 @@ class Session:
     def __init__(self, config: ClientConfig) -> None:
         self.config = config
         self.tasks = Tasks(f"client {config.client_id}")
-        self.members = Members(config.client_id)
+        self.members = ClientMembers(config.client_id)
         dispatch = Dispatch()
-        Pushes(self.members).register(dispatch)
+        BrokerCalls(self.members).register(dispatch)
         self._remoting = RemotingClient(on_request=dispatch, tls=config.tls)
         self.name_servers = NameServers(config.name_servers, self.invoke)
         self.routes = Routes(self._ask_route, self.tasks, on_new_brokers=self.greet)
@@ -125,7 +125,7 @@ class Session:
             raise Unreachable(addr, str(error)) from error
 
     async def master_of(self, broker_name: str) -> str | None:
-        """Return the address of a broker's master, asking a name server for the whole cluster when no route tells."""
+        """Return the address of a broker's master, requests a name server for the whole cluster when no route tells."""
         addr = self.routes.master(broker_name)
         if addr is None:
             answer = await self.ask_name_server(GetBrokerClusterInfoRequest())

@@ -20,7 +20,7 @@ from broker_core.client.errors import (
     BrokerRefused,
     BrokerUnavailable,
     ClientError,
-    MessageIllegal,
+    MessageRefused,
     MessageTooLarge,
     SendUncertain,
     Unreachable,
@@ -173,7 +173,7 @@ class _LaneRun:
     def _send(self, pairs: list[Pair]) -> None:
         try:
             self.target.send(pairs, self._is_wanted)
-        except (MessageTooLarge, MessageIllegal) as error:
+        except (MessageTooLarge, MessageRefused) as error:
             if len(pairs) == 1:
                 self._failed(pairs, str(error))
                 return
@@ -261,7 +261,7 @@ class TargetQueue:
     def send(self, pairs: Sequence[Pair], is_wanted: Callable[[], bool]) -> None:
         """Store all copies in order; try again while the broker is busy or away, for a minute.
 
-        Raises MessageTooLarge or MessageIllegal with nothing stored, LaneFailed when the minute is over, and _Stopped
+        Raises MessageTooLarge or MessageRefused with nothing stored, LaneFailed when the minute is over, and _Stopped
         when a pause shows that the driver wants no more.
         """
         give_up_at, pause_s = time.monotonic() + _GIVE_UP_AFTER_S, _FIRST_PAUSE_S
@@ -277,11 +277,11 @@ class TargetQueue:
                     raise _Stopped from error
                 if isinstance(error, SendUncertain):
                     pairs = self._not_arrived(pairs)
-            except (MessageTooLarge, MessageIllegal):
+            except (MessageTooLarge, MessageRefused):
                 raise
             except ClientError as error:
                 if isinstance(error, BrokerRefused) and error.code == ResponseCode.MESSAGE_ILLEGAL:
-                    raise MessageIllegal(str(error)) from error
+                    raise MessageRefused(str(error)) from error
                 raise LaneFailed(str(error)) from error
             else:
                 return

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from broker_core.client.admin.asking import Asking, BrokerAddress
 from broker_core.client.admin.clusters import BrokerRuntime, Clusters
 from broker_core.client.admin.groups import Group, GroupConnections, Groups, GroupStats
+from broker_core.client.admin.maintenance import Maintenance
 from broker_core.client.admin.messages import BrowsePage, Messages, PlacedMessage, SearchResult
 from broker_core.client.admin.offsets import Offsets, Reset
+from broker_core.client.admin.requests import AdminRequests, BrokerAddress
 from broker_core.client.admin.topics import Topic, TopicKind, Topics, TopicStats
-from broker_core.client.admin.upkeep import Upkeep
 from broker_core.client.session import Session
 
 __all__ = [
@@ -33,10 +33,10 @@ class Admin:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        asking = Asking(session)
-        self.clusters = Clusters(asking)
-        self.topics = Topics(asking)
-        self.groups = Groups(asking)
-        self.offsets = Offsets(asking)
-        self.upkeep = Upkeep(asking)
-        self.messages = Messages(asking, self.topics, self.groups)
+        requests = AdminRequests(session)
+        self.clusters = Clusters(requests)
+        self.topics = Topics(requests)
+        self.groups = Groups(requests)
+        self.offsets = Offsets(requests)
+        self.maintenance = Maintenance(requests)
+        self.messages = Messages(requests, self.topics, self.groups)

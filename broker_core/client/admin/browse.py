@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
-from broker_core.client.admin.asking import Asking
-from broker_core.client.admin.placed import BrowsePage, PlacedMessage, Reading
+from broker_core.client.admin.placed import BrowsePage, PlacedMessage, RangeReader
+from broker_core.client.admin.requests import AdminRequests
 from broker_core.client.answers import ask_all
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies.queues import MessageQueue
@@ -39,7 +39,7 @@ class _Backwards:
     """One queue, read backwards."""
 
     queue: MessageQueue
-    reading: Reading
+    ranges: RangeReader
     first: int
     upper: int
     """Everything from here on is read."""
@@ -70,7 +70,7 @@ class _Backwards:
 
     async def _read_block(self) -> None:
         low = max(self.first, self.upper - _BLOCK)
-        read = await self.reading.before(self.queue, low, self.upper)
+        read = await self.ranges.before(self.queue, low, self.upper)
         self.block = [message for message in read if self.begin <= message.store_timestamp <= self.end]
         self.upper = low
         if read and read[0].store_timestamp < self.begin:
@@ -80,9 +80,9 @@ class _Backwards:
 class Browse:
     """Reads topics by time, newest first."""
 
-    def __init__(self, asking: Asking, reading: Reading) -> None:
-        self._asking = asking
-        self._reading = reading
+    def __init__(self, requests: AdminRequests, ranges: RangeReader) -> None:
+        self._requests = requests
+        self._ranges = ranges
 
     async def page(
         self,
@@ -95,7 +95,7 @@ class Browse:
         positions: Mapping[MessageQueue, int] | None,
     ) -> BrowsePage:
         """Return one page; queues whose broker fails are left out and named."""
-        route = await self._asking.session.routes.get(topic)
+        route = await self._requests.session.routes.get(topic)
         if positions is not None:
             queues = list(positions)
         else:
@@ -119,7 +119,7 @@ class Browse:
     async def _start(self, queue: MessageQueue, begin: int, end: int, position: int | None) -> _Backwards:
         first = await self._offset(queue, GetMinOffsetRequest(queue.topic, queue.queue_id), GetMinOffsetResponse)
         upper = await self._upper(queue, end) if position is None else position
-        return _Backwards(queue, self._reading, first, upper, begin, end)
+        return _Backwards(queue, self._ranges, first, upper, begin, end)
 
     async def _upper(self, queue: MessageQueue, end: int) -> int:
         """Return an offset behind every message that was stored up to `end`."""
@@ -131,8 +131,8 @@ class Browse:
         return min(last, await self._offset(queue, header, SearchOffsetResponse) + 1)
 
     async def _offset(self, queue: MessageQueue, header: object, kind: type[_Offset]) -> int:
-        addr = await self._asking.master(queue.broker_name)
-        return self._asking.read(kind, await self._asking.ask(addr, header), addr).offset
+        addr = await self._requests.master(queue.broker_name)
+        return self._requests.read(kind, await self._requests.ask(addr, header), addr).offset
 
 
 async def _newest_of(readers: Sequence[_Backwards], limit: int, failed: dict[str, GantryError]) -> list[PlacedMessage]:

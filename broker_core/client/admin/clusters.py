@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from broker_core.client.admin.asking import Asking, BrokerAddress
+from broker_core.client.admin.requests import AdminRequests, BrokerAddress
 from broker_core.client.answers import Answers
 from broker_core.client.errors import BrokerRefused
 from broker_core.protocol.bodies.clusters import BrokerStatsData
@@ -95,31 +95,31 @@ def _parsed(text: str) -> float | None:
 class Clusters:
     """Questions about brokers."""
 
-    def __init__(self, asking: Asking) -> None:
-        self._asking = asking
+    def __init__(self, requests: AdminRequests) -> None:
+        self._requests = requests
 
     async def brokers(self) -> list[BrokerAddress]:
         """Return all brokers that name servers know, by name and id; raise Unreachable."""
-        return await self._asking.brokers()
+        return await self._requests.brokers()
 
     async def masters(self) -> dict[str, str]:
         """Return address → broker name of every master; raise Unreachable."""
-        return await self._asking.masters()
+        return await self._requests.masters()
 
     async def runtime(self) -> Answers[BrokerRuntime]:
         """Return the figures of every broker, by address."""
-        addresses = [broker.addr for broker in await self._asking.brokers()]
-        return await self._asking.ask_each(addresses, self.runtime_of)
+        addresses = [broker.addr for broker in await self._requests.brokers()]
+        return await self._requests.ask_each(addresses, self.runtime_of)
 
     async def runtime_of(self, addr: str, *, timeout_ms: int | None = None) -> BrokerRuntime:
         """Return the figures of one broker; raise BrokerRefused or Unreachable."""
         header = GetBrokerRuntimeInfoRequest()
-        return BrokerRuntime((await self._asking.ask_for(KVTable, addr, header, timeout_ms=timeout_ms)).table)
+        return BrokerRuntime((await self._requests.ask_for(KVTable, addr, header, timeout_ms=timeout_ms)).table)
 
     async def stats_of(self, addr: str, name: str, key: str) -> BrokerStatsData | None:
         """Return one statistic of one broker, e.g. ``TOPIC_PUT_NUMS`` of a topic; None when it counts none such."""
         try:
-            return await self._asking.ask_for(BrokerStatsData, addr, ViewBrokerStatsDataRequest(name, key))
+            return await self._requests.ask_for(BrokerStatsData, addr, ViewBrokerStatsDataRequest(name, key))
         except BrokerRefused as error:
             if error.code != ResponseCode.SYSTEM_ERROR:
                 raise

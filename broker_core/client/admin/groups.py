@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from broker_core.client.admin.asking import Asking
+from broker_core.client.admin.requests import AdminRequests
 from broker_core.client.admin.topics import check_name
 from broker_core.client.answers import Answers, ask_all
 from broker_core.client.errors import BrokerRefused, GroupOffline, NotSupported
@@ -117,13 +117,13 @@ StatsByName: TypeAlias = dict[str, GroupStats]
 class Groups:
     """Questions about consumer groups, and changes to them."""
 
-    def __init__(self, asking: Asking) -> None:
-        self._asking = asking
+    def __init__(self, requests: AdminRequests) -> None:
+        self._requests = requests
 
     async def list(self) -> Answers[Group]:
         """Return all groups by name: those with settings and those with offsets; `failed` has brokers by address."""
-        masters = await self._asking.masters()
-        answers = await self._asking.ask_each(masters, lambda addr: self.on(addr, masters[addr]))
+        masters = await self._requests.masters()
+        answers = await self._requests.ask_each(masters, lambda addr: self.on(addr, masters[addr]))
         configs: dict[str, dict[str, SubscriptionGroupConfig]] = {}
         topics: dict[str, set[str]] = {}
         for groups in answers.found.values():
@@ -136,10 +136,10 @@ class Groups:
     async def on(self, addr: str, broker_name: str, *, timeout_ms: int | None = None) -> ByName:
         """Return the groups of one broker by name: those with settings and those with offsets."""
         settings, offsets = await asyncio.gather(
-            self._asking.ask_for(
+            self._requests.ask_for(
                 SubscriptionGroupWrapper, addr, GetAllSubscriptionGroupConfigRequest(), timeout_ms=timeout_ms
             ),
-            self._asking.ask_for(
+            self._requests.ask_for(
                 ConsumerOffsetSerializeWrapper, addr, GetAllConsumerOffsetRequest(), timeout_ms=timeout_ms
             ),
         )
@@ -180,23 +180,23 @@ class Groups:
         body = coder.encode(config)
 
         async def tell(addr: str) -> None:
-            await self._asking.ask(addr, CreateSubscriptionGroupRequest(), body)
+            await self._requests.ask(addr, CreateSubscriptionGroupRequest(), body)
 
-        return await self._asking.ask_each(await self._asking.masters_among(brokers), tell)
+        return await self._requests.ask_each(await self._requests.masters_among(brokers), tell)
 
     async def delete(self, name: str) -> Answers[None]:
         """Delete settings and offsets of the group on every master; its retry and dead letter topics stay."""
 
         async def tell(addr: str) -> None:
-            await self._asking.ask(addr, DeleteSubscriptionGroupRequest(name, remove_offset=True))
+            await self._requests.ask(addr, DeleteSubscriptionGroupRequest(name, remove_offset=True))
 
-        return await self._asking.ask_each(await self._asking.masters(), tell)
+        return await self._requests.ask_each(await self._requests.masters(), tell)
 
     async def consume_stats(self, name: str, *, topic: str | None = None) -> GroupStats:
         """Return how far the group is in each queue of its topics, or of one; an unknown group has no queues."""
         header = GetConsumeStatsRequest(name, topic)
-        answers = await self._asking.ask_each(
-            await self._asking.masters(), lambda addr: self._asking.ask_for(ConsumeStats, addr, header)
+        answers = await self._requests.ask_each(
+            await self._requests.masters(), lambda addr: self._requests.ask_for(ConsumeStats, addr, header)
         )
         return _merged(answers.found.values(), answers.failed)
 
@@ -205,12 +205,12 @@ class Groups:
 
         Groups that the bulk answer leaves out, and all groups of brokers that do not know it, are asked for one by one.
         """
-        masters = await self._asking.masters()
+        masters = await self._requests.masters()
 
         async def ask(addr: str) -> StatsByName:
             return await self.all_consume_stats_on(addr, await self.on(addr, masters[addr]))
 
-        answers = await self._asking.ask_each(masters, ask)
+        answers = await self._requests.ask_each(masters, ask)
         parts: dict[str, list[GroupStats]] = {}
         for found in answers.found.values():
             for name, stats in found.items():
@@ -224,7 +224,7 @@ class Groups:
         where it knows no such question) are asked for one by one."""
         header = GetBrokerConsumeStatsRequest()
         try:
-            bulk = await self._asking.ask_for(ConsumeStatsList, addr, header, timeout_ms=timeout_ms)
+            bulk = await self._requests.ask_for(ConsumeStatsList, addr, header, timeout_ms=timeout_ms)
         except NotSupported:
             bulk = ConsumeStatsList()
         by_name: dict[str, list[ConsumeStats]] = {}
@@ -235,7 +235,7 @@ class Groups:
 
         async def ask(name: str) -> GroupStats:
             async with places:
-                return _merged([await self._asking.ask_for(ConsumeStats, addr, GetConsumeStatsRequest(name))], {})
+                return _merged([await self._requests.ask_for(ConsumeStats, addr, GetConsumeStatsRequest(name))], {})
 
         left_out = [name for name in names if name not in by_name]
         singles = dict(zip(left_out, await asyncio.gather(*map(ask, left_out)), strict=True))
@@ -243,25 +243,25 @@ class Groups:
 
     async def time_spans(self, name: str, topic: str) -> Answers[TimeSpans]:
         """Return how late the group is in time in each queue of a topic, by broker address; raise TopicNotFound."""
-        masters = await self._asking.known_masters_of(topic)
-        return await self._asking.ask_each(masters, lambda addr: self.time_spans_on(addr, name, topic))
+        masters = await self._requests.known_masters_of(topic)
+        return await self._requests.ask_each(masters, lambda addr: self.time_spans_on(addr, name, topic))
 
     async def time_spans_on(self, addr: str, name: str, topic: str) -> TimeSpans:
         """Return the same of one broker; raise TopicNotFound when it has none of the topic."""
         header = QueryConsumeTimeSpanRequest(topic, name)
-        return (await self._asking.ask_for(QueryConsumeTimeSpanBody, addr, header, topic=topic)).consume_time_span_set
+        return (await self._requests.ask_for(QueryConsumeTimeSpanBody, addr, header, topic=topic)).consume_time_span_set
 
     async def connections(self, name: str) -> GroupConnections:
         """Return the members of the group and what they want."""
-        brokers = [broker.addr for broker in await self._asking.brokers()]
-        answers = await self._asking.ask_each(brokers, lambda addr: self.connections_on(addr, name))
+        brokers = [broker.addr for broker in await self._requests.brokers()]
+        answers = await self._requests.ask_each(brokers, lambda addr: self.connections_on(addr, name))
         found = [answer for answer in answers.found.values() if answer.members]
         return joined_connections(found, answers.failed)
 
     async def connections_on(self, addr: str, name: str) -> GroupConnections:
         """Return the same as one broker sees it; nobody online there is an answer."""
         try:
-            answer = await self._asking.ask_for(ConsumerConnection, addr, GetConsumerConnectionListRequest(name))
+            answer = await self._requests.ask_for(ConsumerConnection, addr, GetConsumerConnectionListRequest(name))
         except GroupOffline:
             return GroupConnections()
         return GroupConnections(
@@ -276,9 +276,9 @@ class Groups:
         """Ask one member for its inside, through any broker it is connected to; raise BrokerRefused or Unreachable."""
         header = GetConsumerRunningInfoRequest(name, client_id)
         failure: GantryError = GroupOffline(206, f"group {name} has no client {client_id}", "cluster")
-        for broker in await self._asking.brokers():
+        for broker in await self._requests.brokers():
             try:
-                return await self._asking.ask_for(ConsumerRunningInfo, broker.addr, header)
+                return await self._requests.ask_for(ConsumerRunningInfo, broker.addr, header)
             except BrokerRefused as error:
                 failure = error
         raise failure

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from broker_core.client.admin.asking import Asking
 from broker_core.client.admin.browse import Browse
 from broker_core.client.admin.groups import Groups
-from broker_core.client.admin.placed import BrowsePage, PlacedMessage, Reading
+from broker_core.client.admin.placed import BrowsePage, PlacedMessage, RangeReader
+from broker_core.client.admin.requests import AdminRequests
 from broker_core.client.admin.topics import Topics
 from broker_core.client.errors import BrokerRefused, MalformedAnswer, Unreachable, refusal
 from broker_core.client.sending import now_ms
@@ -88,12 +88,12 @@ class _Searched:
 class Messages:
     """Questions about messages."""
 
-    def __init__(self, asking: Asking, topics: Topics, groups: Groups) -> None:
-        self._asking = asking
+    def __init__(self, requests: AdminRequests, topics: Topics, groups: Groups) -> None:
+        self._requests = requests
         self._topics = topics
         self._groups = groups
-        self._reading = Reading(asking.session)
-        self._browse = Browse(asking, self._reading)
+        self._ranges = RangeReader(requests.session)
+        self._browse = Browse(requests, self._ranges)
 
     async def search(
         self, topic: str, key: str, *, begin: int = 0, end: int = _MAX_TIME, max_messages: int = MAX_FOUND
@@ -102,9 +102,9 @@ class Messages:
 
         Every broker of the topic is asked for `max_messages`, at most 64. Raises TopicNotFound or Unreachable.
         """
-        masters = await self._asking.masters_of(topic)
+        masters = await self._requests.masters_of(topic)
         header = QueryMessageRequest(topic, key, min(max_messages, MAX_FOUND), begin, end)
-        answers = await self._asking.ask_each(masters, lambda addr: self._search_on(addr, header))
+        answers = await self._requests.ask_each(masters, lambda addr: self._search_on(addr, header))
         placed = [
             PlacedMessage(message, masters[addr])
             for addr, searched in answers.found.items()
@@ -141,9 +141,9 @@ class Messages:
             place = parse_offset_id(offset_id)
         except MalformedMessageId:
             return None
-        masters = await self._asking.masters()
+        masters = await self._requests.masters()
         named = f"[{place.ip}]:{place.port}" if ":" in place.ip else f"{place.ip}:{place.port}"
-        answers = await self._asking.ask_each(
+        answers = await self._requests.ask_each(
             [named] if named in masters else masters, lambda addr: self._view(addr, place.log_offset)
         )
         for addr, message in answers.found.items():
@@ -153,12 +153,12 @@ class Messages:
 
     async def at(self, queue: MessageQueue, offset: int) -> PlacedMessage | None:
         """Return the message at a queue offset, None when it is gone or not there yet."""
-        page = await self._reading.page(queue, offset, 1)
+        page = await self._ranges.page(queue, offset, 1)
         return page.messages[0] if page.messages and page.messages[0].message.queue_offset == offset else None
 
     async def page(self, queue: MessageQueue, offset: int, limit: int) -> BrowsePage:
         """Return up to `limit` messages of a queue from `offset` on, oldest first, with the bounds of the queue."""
-        return await self._reading.page(queue, offset, limit)
+        return await self._ranges.page(queue, offset, limit)
 
     async def browse(
         self,
@@ -198,12 +198,12 @@ class Messages:
     async def deliver(self, placed: PlacedMessage, group: str, client_id: str) -> ConsumeMessageDirectlyResult:
         """Have one member of a group handle a message now, whatever its offsets; raise BrokerRefused or Unreachable."""
         message = placed.message
-        addr = await self._asking.master(placed.broker_name)
+        addr = await self._requests.master(placed.broker_name)
         header = ConsumeMessageDirectlyRequest(group, client_id, message.offset_id, placed.broker_name, message.topic)
-        return await self._asking.ask_for(ConsumeMessageDirectlyResult, addr, header)
+        return await self._requests.ask_for(ConsumeMessageDirectlyResult, addr, header)
 
     async def _search_on(self, addr: str, header: QueryMessageRequest) -> _Searched:
-        session = self._asking.session
+        session = self._requests.session
         answer = await session.invoke(addr, header, timeout_ms=session.config.admin_timeout_ms)
         if answer.code not in (ResponseCode.SUCCESS, ResponseCode.QUERY_NOT_FOUND):
             raise refusal(answer.code, answer.remark, addr, topic=header.topic)
@@ -221,7 +221,7 @@ class Messages:
 
     async def _view(self, addr: str, log_offset: int) -> StoredMessage | None:
         try:
-            answer = await self._asking.ask(addr, ViewMessageByIdRequest(log_offset))
+            answer = await self._requests.ask(addr, ViewMessageByIdRequest(log_offset))
         except BrokerRefused as error:
             if error.code != ResponseCode.SYSTEM_ERROR:
                 raise

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from broker_core.client.admin.asking import Asking
+from broker_core.client.admin.requests import AdminRequests
 from broker_core.client.answers import Answers, ask_all
 from broker_core.client.errors import GroupOffline, refusal
 from broker_core.errors import GantryError
@@ -46,46 +46,46 @@ class Reset:
 class Offsets:
     """Questions about offsets, and changes to those of groups."""
 
-    def __init__(self, asking: Asking) -> None:
-        self._asking = asking
+    def __init__(self, requests: AdminRequests) -> None:
+        self._requests = requests
 
     async def min(self, queue: MessageQueue) -> QueueOffset:
         """Return the first offset that can be read; 0 for an unknown queue."""
-        addr = await self._asking.master(queue.broker_name)
-        answer = await self._asking.ask(addr, GetMinOffsetRequest(queue.topic, queue.queue_id))
-        return QueueOffset(self._asking.read(GetMinOffsetResponse, answer, addr).offset)
+        addr = await self._requests.master(queue.broker_name)
+        answer = await self._requests.ask(addr, GetMinOffsetRequest(queue.topic, queue.queue_id))
+        return QueueOffset(self._requests.read(GetMinOffsetResponse, answer, addr).offset)
 
     async def max(self, queue: MessageQueue) -> QueueOffset:
         """Return the offset that the next message gets; 0 for an unknown queue."""
-        addr = await self._asking.master(queue.broker_name)
-        answer = await self._asking.ask(addr, GetMaxOffsetRequest(queue.topic, queue.queue_id))
-        return QueueOffset(self._asking.read(GetMaxOffsetResponse, answer, addr).offset)
+        addr = await self._requests.master(queue.broker_name)
+        answer = await self._requests.ask(addr, GetMaxOffsetRequest(queue.topic, queue.queue_id))
+        return QueueOffset(self._requests.read(GetMaxOffsetResponse, answer, addr).offset)
 
     async def by_time(self, queue: MessageQueue, timestamp: int) -> QueueOffset:
         """Return the offset of the message stored nearest to `timestamp` (ms); after the last, that of the last."""
-        addr = await self._asking.master(queue.broker_name)
-        answer = await self._asking.ask(addr, SearchOffsetRequest(queue.topic, queue.queue_id, timestamp))
-        return QueueOffset(self._asking.read(SearchOffsetResponse, answer, addr).offset)
+        addr = await self._requests.master(queue.broker_name)
+        answer = await self._requests.ask(addr, SearchOffsetRequest(queue.topic, queue.queue_id, timestamp))
+        return QueueOffset(self._requests.read(SearchOffsetResponse, answer, addr).offset)
 
     async def earliest_at(self, queue: MessageQueue) -> int | None:
         """Return when the first readable message was stored (ms), None when there is none."""
-        addr = await self._asking.master(queue.broker_name)
-        answer = await self._asking.ask(addr, GetEarliestMsgStoretimeRequest(queue.topic, queue.queue_id))
-        at = self._asking.read(GetEarliestMsgStoretimeResponse, answer, addr).timestamp
+        addr = await self._requests.master(queue.broker_name)
+        answer = await self._requests.ask(addr, GetEarliestMsgStoretimeRequest(queue.topic, queue.queue_id))
+        at = self._requests.read(GetEarliestMsgStoretimeResponse, answer, addr).timestamp
         return at if at > 0 else None
 
     async def find(self, group: str, queue: MessageQueue) -> QueueOffset | None:
         """Return the offset a group has stored. Brokers say 0 for a young queue that the group never read."""
-        addr = await self._asking.master(queue.broker_name)
+        addr = await self._requests.master(queue.broker_name)
         header = QueryConsumerOffsetRequest(group, queue.topic, queue.queue_id)
-        answer = await self._asking.session.invoke(
-            addr, header, timeout_ms=self._asking.session.config.admin_timeout_ms
+        answer = await self._requests.session.invoke(
+            addr, header, timeout_ms=self._requests.session.config.admin_timeout_ms
         )
         if answer.code == ResponseCode.QUERY_NOT_FOUND:
             return None
         if answer.code != ResponseCode.SUCCESS:
             raise refusal(answer.code, answer.remark, addr, topic=queue.topic)
-        return QueueOffset(self._asking.read(QueryConsumerOffsetResponse, answer, addr).offset)
+        return QueueOffset(self._requests.read(QueryConsumerOffsetResponse, answer, addr).offset)
 
     async def set(self, group: str, offsets: Mapping[MessageQueue, int]) -> Answers[None]:
         """Store offsets of a group, without a check; answers by ``topic@broker@queue``.
@@ -95,9 +95,9 @@ class Offsets:
 
         async def store(name: str) -> None:
             queue = queues[name]
-            addr = await self._asking.master(queue.broker_name)
+            addr = await self._requests.master(queue.broker_name)
             header = UpdateConsumerOffsetRequest(group, queue.topic, queue.queue_id, offsets[queue])
-            await self._asking.ask(addr, header)
+            await self._requests.ask(addr, header)
 
         queues = {f"{queue.topic}@{queue.broker_name}@{queue.queue_id}": queue for queue in offsets}
         # Apache RocketMQ makes the table of a group that is new to a topic with the first offset that comes; of several
@@ -113,7 +113,7 @@ class Offsets:
         Members that are online are told by the broker, and go there within seconds. For a group without members the
         offsets are stored directly. Without `force` no queue goes forward. Raises TopicNotFound.
         """
-        masters = await self._asking.masters_of(topic)
+        masters = await self._requests.masters_of(topic)
 
         async def reset_on(addr: str) -> dict[MessageQueue, int]:
             await self._fill_gaps(addr, masters[addr], group, topic)
@@ -122,13 +122,13 @@ class Offsets:
             except GroupOffline:
                 return await self._reset_offline(masters[addr], group, topic, timestamp, force)
 
-        answers = await self._asking.ask_each(masters, reset_on)
+        answers = await self._requests.ask_each(masters, reset_on)
         offsets = {queue: offset for found in answers.found.values() for queue, offset in found.items()}
         return Reset(dict(sorted(offsets.items())), answers.failed)
 
     async def _fill_gaps(self, addr: str, broker_name: str, group: str, topic: str) -> None:
         """Store an offset for each queue in which the group has none: with one missing, brokers refuse to reset any."""
-        table = await self._asking.ask_for(ConsumerOffsetSerializeWrapper, addr, GetAllConsumerOffsetRequest())
+        table = await self._requests.ask_for(ConsumerOffsetSerializeWrapper, addr, GetAllConsumerOffsetRequest())
         known = table.offset_table.get(f"{topic}@{group}", {})
         begins: dict[MessageQueue, int] = {}
         for queue in await self._queues(topic, broker_name):
@@ -138,7 +138,7 @@ class Offsets:
         await self.set(group, begins)
 
     async def _queues(self, topic: str, broker_name: str) -> list[MessageQueue]:
-        route = await self._asking.session.routes.get(topic)
+        route = await self._requests.session.routes.get(topic)
         queues = {*route.read_queues, *route.write_queues}
         return sorted(queue for queue in queues if queue.broker_name == broker_name)
 
@@ -146,7 +146,7 @@ class Offsets:
         self, addr: str, group: str, topic: str, timestamp: int, force: bool
     ) -> dict[MessageQueue, int]:
         header = ResetOffsetRequest(topic, group, timestamp, force)
-        return (await self._asking.ask_for(ResetOffsetBody, addr, header, topic=topic)).offset_table
+        return (await self._requests.ask_for(ResetOffsetBody, addr, header, topic=topic)).offset_table
 
     async def _reset_offline(
         self, broker_name: str, group: str, topic: str, timestamp: int, force: bool

@@ -41,7 +41,7 @@ class BrowsePage:
     """Names of the brokers that the name server lists for the topic, when it is read by time."""
 
 
-class Reading:
+class RangeReader:
     """Reads ranges of queues, however few messages a broker gives at a time."""
 
     def __init__(self, session: Session) -> None:

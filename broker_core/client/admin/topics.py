@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, TypeAlias
 
-from broker_core.client.admin.asking import Asking, BrokerAddress
+from broker_core.client.admin.requests import AdminRequests, BrokerAddress
 from broker_core.client.answers import Answers, ask_all
 from broker_core.client.errors import NameIllegal as NameIllegal
 from broker_core.client.errors import TopicNotFound
@@ -132,35 +132,35 @@ Producers: TypeAlias = list[TopicProducer]
 class Topics:
     """Questions about topics, and changes to them."""
 
-    def __init__(self, asking: Asking) -> None:
-        self._asking = asking
+    def __init__(self, requests: AdminRequests) -> None:
+        self._requests = requests
 
     async def names(self) -> Names:
         """Return all topic names that a name server knows; raise Unreachable."""
-        answer = await self._asking.session.ask_name_server(GetAllTopicListRequest())
-        return sorted(set(self._asking.decode(TopicList, answer, "name server").topic_list))
+        answer = await self._requests.session.ask_name_server(GetAllTopicListRequest())
+        return sorted(set(self._requests.decode(TopicList, answer, "name server").topic_list))
 
     async def list(self) -> Answers[Topic]:
         """Return all topics by name; `failed` has the brokers that did not answer, by address."""
-        masters = await self._asking.masters()
-        answers = await self._asking.ask_each(masters, self.on)
+        masters = await self._requests.masters()
+        answers = await self._requests.ask_each(masters, self.on)
         configs: dict[str, dict[str, TopicConfig]] = {}
         for addr, table in answers.found.items():
             for name, config in table.items():
                 configs.setdefault(name, {})[masters[addr]] = config
-        own = own_names(await self._asking.brokers())
+        own = own_names(await self._requests.brokers())
         found = {name: Topic(name, kind_of(name, own), by_broker) for name, by_broker in sorted(configs.items())}
         return Answers(found, answers.failed)
 
     async def on(self, addr: str, *, timeout_ms: int | None = None) -> Configs:
         """Return the settings of every topic that one broker has, by name."""
         header = GetAllTopicConfigRequest()
-        wrapper = await self._asking.ask_for(TopicConfigSerializeWrapper, addr, header, timeout_ms=timeout_ms)
+        wrapper = await self._requests.ask_for(TopicConfigSerializeWrapper, addr, header, timeout_ms=timeout_ms)
         return dict(wrapper.topic_config_table)
 
     async def get(self, name: str) -> Topic:
         """Return one topic as name servers know it; raise TopicNotFound or Unreachable."""
-        route = await self._asking.session.routes.refresh(name)
+        route = await self._requests.session.routes.refresh(name)
         configs = {
             queue.broker_name: TopicConfig(
                 topic_name=name,
@@ -172,11 +172,11 @@ class Topics:
             )
             for queue in route.data.queue_datas
         }
-        return Topic(name, kind_of(name, own_names(await self._asking.brokers())), configs)
+        return Topic(name, kind_of(name, own_names(await self._requests.brokers())), configs)
 
     async def route(self, name: str) -> Route:
         """Return where the topic is; raise TopicNotFound or Unreachable."""
-        return await self._asking.session.routes.refresh(name)
+        return await self._requests.session.routes.refresh(name)
 
     async def create(
         self,
@@ -194,7 +194,7 @@ class Topics:
         """
         check_name(name)
         header = CreateTopicRequest(name, read_queues, write_queues, perm, order=order)
-        return await self._tell(await self._asking.masters_among(brokers), header)
+        return await self._tell(await self._requests.masters_among(brokers), header)
 
     async def update(
         self,
@@ -209,7 +209,7 @@ class Topics:
 
         async def change(addr: str) -> None:
             config = topic.configs[masters[addr]]
-            await self._asking.ask(
+            await self._requests.ask(
                 addr,
                 CreateTopicRequest(
                     name,
@@ -221,9 +221,9 @@ class Topics:
                 ),
             )
 
-        masters = {addr: broker for addr, broker in (await self._asking.masters()).items() if broker in topic.configs}
+        masters = {addr: broker for addr, broker in (await self._requests.masters()).items() if broker in topic.configs}
         answers = await ask_all(masters, change)
-        self._asking.session.routes.forget(name)
+        self._requests.session.routes.forget(name)
         return answers
 
     async def delete(self, name: str, *, masters: Iterable[str] | None = None) -> Answers[None]:
@@ -232,26 +232,28 @@ class Topics:
 
         `masters` are the addresses of those that have it; without, the route says who has, or raises TopicNotFound.
         """
-        holders = await self._asking.masters_of(name) if masters is None else masters
+        holders = await self._requests.masters_of(name) if masters is None else masters
         deleted = await self._tell(holders, DeleteTopicRequest(name))
-        forgotten = await self._tell(self._asking.session.name_servers.addresses, DeleteTopicInNameServerRequest(name))
-        self._asking.session.routes.forget(name)
+        forgotten = await self._tell(
+            self._requests.session.name_servers.addresses, DeleteTopicInNameServerRequest(name)
+        )
+        self._requests.session.routes.forget(name)
         return Answers({**deleted.found, **forgotten.found}, {**deleted.failed, **forgotten.failed})
 
     async def stats(self, name: str) -> TopicStats:
         """Return what each queue holds; raise TopicNotFound when no broker has the topic."""
-        masters = await self._asking.known_masters_of(name)
-        answers = await self._asking.ask_each(masters, lambda addr: self.stats_on(addr, name))
+        masters = await self._requests.known_masters_of(name)
+        answers = await self._requests.ask_each(masters, lambda addr: self.stats_on(addr, name))
         queues = {queue: offset for table in answers.found.values() for queue, offset in table.items()}
         if not answers.found and any(isinstance(error, TopicNotFound) for error in answers.failed.values()):
-            self._asking.session.routes.forget(name)
+            self._requests.session.routes.forget(name)
             raise TopicNotFound(name)
         return TopicStats(dict(sorted(queues.items())), answers.failed)
 
     async def stats_on(self, addr: str, name: str) -> Ends:
         """Return what each queue of the topic on one broker holds; raise TopicNotFound when it has none."""
         header = GetTopicStatsInfoRequest(name)
-        return dict((await self._asking.ask_for(TopicStatsTable, addr, header, topic=name)).offset_table)
+        return dict((await self._requests.ask_for(TopicStatsTable, addr, header, topic=name)).offset_table)
 
     async def stats_of(self, names: Iterable[str]) -> Answers[TopicStats]:
         """Return the stats of many topics by name; `failed` is by name too."""
@@ -265,32 +267,32 @@ class Topics:
 
     async def groups(self, name: str) -> Answers[Names]:
         """Return the consumer groups of the topic, online or with offsets, by broker address; raise TopicNotFound."""
-        masters = await self._asking.masters_of(name)
+        masters = await self._requests.masters_of(name)
         header = QueryTopicConsumeByWhoRequest(name)
 
         async def ask(addr: str) -> Names:
-            return sorted((await self._asking.ask_for(GroupList, addr, header)).group_list)
+            return sorted((await self._requests.ask_for(GroupList, addr, header)).group_list)
 
-        return await self._asking.ask_each(masters, ask)
+        return await self._requests.ask_each(masters, ask)
 
     async def producers(self, name: str) -> Answers[Producers]:
         """Return the producers connected to each broker of the topic, by address; raise TopicNotFound.
 
         Brokers know which group a producer belongs to, not which topics it writes: these are those that could.
         """
-        masters = await self._asking.masters_of(name)
+        masters = await self._requests.masters_of(name)
 
         async def ask(addr: str) -> Producers:
-            table = await self._asking.ask_for(ProducerTableInfo, addr, GetAllProducerInfoRequest())
+            table = await self._requests.ask_for(ProducerTableInfo, addr, GetAllProducerInfoRequest())
             return [TopicProducer(group, info) for group, infos in sorted(table.data.items()) for info in infos]
 
-        return await self._asking.ask_each(masters, ask)
+        return await self._requests.ask_each(masters, ask)
 
     async def _tell(self, addresses: Iterable[str], header: object) -> Answers[None]:
         async def tell(addr: str) -> None:
-            await self._asking.ask(addr, header)
+            await self._requests.ask(addr, header)
 
-        return await self._asking.ask_each(addresses, tell)
+        return await self._requests.ask_each(addresses, tell)
 
 
 def own_names(brokers: Iterable[BrokerAddress]) -> frozenset[str]:

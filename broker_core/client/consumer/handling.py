@@ -18,7 +18,7 @@ from broker_core.client.tasks import Tasks
 from broker_core.logs import get_logger
 from broker_core.protocol.message import StoredMessage
 
-Handler = Callable[[StoredMessage], Awaitable[object]]
+MessageHandler = Callable[[StoredMessage], Awaitable[object]]
 """The application. To return is to have consumed the message; to raise is to want it again."""
 
 _NO_LOCK_PAUSE_MS: Final = 100
@@ -83,7 +83,7 @@ class _Called:
     delay_level: int = 0
 
 
-async def call(handler: Handler, message: StoredMessage, *, timeout_ms: int, group: str) -> _Called:
+async def call(handler: MessageHandler, message: StoredMessage, *, timeout_ms: int, group: str) -> _Called:
     """Call the application with one message under its first topic; what it raises says that it wants it again."""
     log = get_logger(__name__, f"group={group} topic={message.topic}")
     try:
@@ -102,7 +102,7 @@ class Concurrent:
 
     def __init__(
         self,
-        handler: Handler,
+        handler: MessageHandler,
         tasks: Tasks,
         offsets: OffsetStore,
         send_back: SendBack,
@@ -172,7 +172,7 @@ class Orderly:
 
     def __init__(
         self,
-        handler: Handler,
+        handler: MessageHandler,
         tasks: Tasks,
         offsets: OffsetStore,
         send_back: SendBack,

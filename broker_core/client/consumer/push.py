@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Self
 
 from broker_core.client.config import PushConfig
-from broker_core.client.consumer.handling import Concurrent, Handler, Handling, Orderly, RetryLater, call
+from broker_core.client.consumer.handling import Concurrent, Handling, MessageHandler, Orderly, RetryLater, call
 from broker_core.client.consumer.offsets import BrokerOffsets, FileOffsets, OffsetStore
 from broker_core.client.consumer.orderly import LOCK_LIFE_MS, QueueLocks
 from broker_core.client.consumer.reader import QueueReader
@@ -37,7 +37,7 @@ from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.bodies.running import ConsumeMessageDirectlyResult, ConsumeResult, ConsumerRunningInfo
 from broker_core.protocol.message import StoredMessage
 
-__all__ = ["Handler", "PushConsumer", "RetryLater"]
+__all__ = ["MessageHandler", "PushConsumer", "RetryLater"]
 
 _LOCK_AGAIN_MS = 3_000  # how soon a lock is asked for again that was lost
 FROM_WHERE = {
@@ -54,7 +54,7 @@ class PushConsumer:
         self,
         session: Session,
         group: str,
-        handler: Handler,
+        handler: MessageHandler,
         config: PushConfig | None = None,
         *,
         offsets_file: Path | None = None,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from broker_core.client.members import Members
+from broker_core.client.members import ClientMembers
 
 
 def test_a_client_without_groups_is_nothing_to_tell_of() -> None:
-    members = Members("client")
+    members = ClientMembers("client")
     assert not members
 
     members.add_producer("checkout")
@@ -16,7 +16,7 @@ def test_a_client_without_groups_is_nothing_to_tell_of() -> None:
 
 
 def test_a_group_is_left_with_its_last_producer() -> None:
-    members = Members("client")
+    members = ClientMembers("client")
     members.add_producer("checkout")
     members.add_producer("checkout")
 

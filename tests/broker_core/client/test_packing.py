@@ -7,7 +7,7 @@ import os
 import pytest
 
 from broker_core.client.config import ProducerConfig
-from broker_core.client.errors import MessageIllegal, MessageTooLarge
+from broker_core.client.errors import MessageRefused, MessageTooLarge
 from broker_core.client.packing import Packer
 from broker_core.protocol import properties as names
 from broker_core.protocol import sys_flag as flags
@@ -66,7 +66,7 @@ def test_a_body_beyond_the_limit_is_refused() -> None:
 
 
 def test_properties_that_the_wire_cannot_carry_are_refused() -> None:
-    with pytest.raises(MessageIllegal):
+    with pytest.raises(MessageRefused):
         packer().pack(Message("orders", b"hi", {"a": "b\x02c"}), now=NOW)
 
 
@@ -110,7 +110,7 @@ def test_a_batch_holds_every_message_with_an_id() -> None:
     ],
 )
 def test_what_cannot_be_a_batch_is_refused(topic: str, messages: list[Message]) -> None:
-    with pytest.raises(MessageIllegal):
+    with pytest.raises(MessageRefused):
         packer().pack_batch(topic, messages, now=NOW)
 
 

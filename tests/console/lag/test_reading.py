@@ -142,7 +142,7 @@ async def test_a_fresh_name_server_takes_no_broker_away(tmp_path: Path) -> None:
 
 
 async def _listed_at_most(followed: Followed, count: int) -> bool:
-    followed.reader._admin.clusters._asking._asked_at = 0.0
+    followed.reader._admin.clusters._requests._asked_at = 0.0
     return len(await followed.reader._admin.clusters.brokers()) <= count
 
 

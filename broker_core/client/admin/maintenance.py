@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from broker_core.client.admin.asking import Asking
+from broker_core.client.admin.requests import AdminRequests
 from broker_core.client.answers import Answers
 from broker_core.client.errors import MalformedAnswer
 from broker_core.protocol import java_properties
@@ -25,17 +25,17 @@ from broker_core.protocol.headers.routes import (
 from broker_core.protocol.headers.topics import CleanUnusedTopicRequest, DeleteExpiredCommitLogRequest
 
 
-class Upkeep:
+class Maintenance:
     """What operators do to the processes of a cluster."""
 
-    def __init__(self, asking: Asking) -> None:
-        self._asking = asking
+    def __init__(self, requests: AdminRequests) -> None:
+        self._requests = requests
 
     # -- settings
 
     async def settings_of(self, addr: str) -> dict[str, str]:
         """Return the settings of one broker; raise MalformedAnswer."""
-        return _settings(await self._asking.ask(addr, GetBrokerConfigRequest()), addr)
+        return _settings(await self._requests.ask(addr, GetBrokerConfigRequest()), addr)
 
     async def change_settings_of(self, addr: str, settings: Mapping[str, str]) -> None:
         """Change settings of one broker, all or none.
@@ -43,24 +43,24 @@ class Upkeep:
         Raises NoPermission for protected ones, and BrokerRefused for those that a Gantry does not have or take;
         RocketMQ ignores these.
         """
-        await self._asking.ask(addr, UpdateBrokerConfigRequest(), java_properties.dump(settings))
+        await self._requests.ask(addr, UpdateBrokerConfigRequest(), java_properties.dump(settings))
 
     async def name_server_settings(self) -> Answers[dict[str, str]]:
         """Return the settings of every name server, by address."""
 
         async def ask(addr: str) -> dict[str, str]:
-            return _settings(await self._asking.ask(addr, GetNameServerConfigRequest()), addr)
+            return _settings(await self._requests.ask(addr, GetNameServerConfigRequest()), addr)
 
-        return await self._asking.ask_each(self._name_servers, ask)
+        return await self._requests.ask_each(self._name_servers, ask)
 
     async def change_name_server_settings(self, settings: Mapping[str, str]) -> Answers[None]:
         """Change settings of every name server."""
         body = java_properties.dump(settings)
 
         async def ask(addr: str) -> None:
-            await self._asking.ask(addr, UpdateNameServerConfigRequest(), body)
+            await self._requests.ask(addr, UpdateNameServerConfigRequest(), body)
 
-        return await self._asking.ask_each(self._name_servers, ask)
+        return await self._requests.ask_each(self._name_servers, ask)
 
     # -- write permission
 
@@ -68,33 +68,33 @@ class Upkeep:
         """Have producers leave a broker, until it registers something new; return how many topics, by name server."""
 
         async def ask(addr: str) -> int:
-            answer = await self._asking.ask(addr, WipeWritePermRequest(broker_name))
-            return self._asking.read(WipeWritePermResponse, answer, addr).wipe_topic_count
+            answer = await self._requests.ask(addr, WipeWritePermRequest(broker_name))
+            return self._requests.read(WipeWritePermResponse, answer, addr).wipe_topic_count
 
-        return await self._asking.ask_each(self._name_servers, ask)
+        return await self._requests.ask_each(self._name_servers, ask)
 
     async def give_write_permission(self, broker_name: str) -> Answers[int]:
         """Let producers come back to a broker; return how many topics, by name server."""
 
         async def ask(addr: str) -> int:
-            answer = await self._asking.ask(addr, AddWritePermRequest(broker_name))
-            return self._asking.read(AddWritePermResponse, answer, addr).add_topic_count
+            answer = await self._requests.ask(addr, AddWritePermRequest(broker_name))
+            return self._requests.read(AddWritePermResponse, answer, addr).add_topic_count
 
-        return await self._asking.ask_each(self._name_servers, ask)
+        return await self._requests.ask_each(self._name_servers, ask)
 
     # -- housekeeping
 
     async def drop_expired_of(self, addr: str) -> None:
         """Have one broker drop now what its retention allows, at whatever hour it is."""
-        await self._asking.ask(addr, DeleteExpiredCommitLogRequest())
+        await self._requests.ask(addr, DeleteExpiredCommitLogRequest())
 
     async def drop_unused_topics_of(self, addr: str) -> None:
         """Have one broker drop the queues of topics that no longer exist."""
-        await self._asking.ask(addr, CleanUnusedTopicRequest())
+        await self._requests.ask(addr, CleanUnusedTopicRequest())
 
     @property
     def _name_servers(self) -> tuple[str, ...]:
-        return self._asking.session.name_servers.addresses
+        return self._requests.session.name_servers.addresses
 
 
 def _settings(answer: Command, addr: str) -> dict[str, str]:

@@ -15,16 +15,16 @@ from tests.support.scripted import scripted_cluster, succeed
 
 
 async def test_the_settings_of_a_broker_are_read_and_changed(live: Live) -> None:
-    upkeep, addr = live.admin.upkeep, live.running.address
-    before = await upkeep.settings_of(addr)
+    maintenance, addr = live.admin.maintenance, live.running.address
+    before = await maintenance.settings_of(addr)
     assert before["brokerName"] == "broker-a"
 
-    await upkeep.change_settings_of(addr, {"fileReservedTime": "48", "deleteWhen": "04;16"})
-    changed = await upkeep.settings_of(addr)
-    await upkeep.change_settings_of(addr, {name: before[name] for name in ("fileReservedTime", "deleteWhen")})
+    await maintenance.change_settings_of(addr, {"fileReservedTime": "48", "deleteWhen": "04;16"})
+    changed = await maintenance.settings_of(addr)
+    await maintenance.change_settings_of(addr, {name: before[name] for name in ("fileReservedTime", "deleteWhen")})
 
     assert (changed["fileReservedTime"], changed["deleteWhen"]) == ("48", "04;16")
-    assert await upkeep.settings_of(addr) == before
+    assert await maintenance.settings_of(addr) == before
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ async def test_the_settings_of_a_broker_are_read_and_changed(live: Live) -> None
 )
 async def test_a_broker_says_what_it_does_not_take(live: Live, settings: dict[str, str], said: str) -> None:
     with pytest.raises(ClientError, match=said):
-        await live.admin.upkeep.change_settings_of(live.running.address, settings)
+        await live.admin.maintenance.change_settings_of(live.running.address, settings)
 
 
 async def test_settings_that_are_no_text_are_named() -> None:
@@ -48,41 +48,41 @@ async def test_settings_that_are_no_text_are_named() -> None:
         )
         async with Session(ClientConfig([cluster.name_server.addr])) as session:
             with pytest.raises(MalformedAnswer):
-                await Admin(session).upkeep.settings_of(peer.addr)
+                await Admin(session).maintenance.settings_of(peer.addr)
 
 
 async def test_the_settings_of_name_servers_are_read_and_changed(live: Live) -> None:
-    upkeep, addr = live.admin.upkeep, live.running.name_server
-    assert (await upkeep.name_server_settings()).found[addr]["orderMessageEnable"] == "false"
+    maintenance, addr = live.admin.maintenance, live.running.name_server
+    assert (await maintenance.name_server_settings()).found[addr]["orderMessageEnable"] == "false"
 
-    assert (await upkeep.change_name_server_settings({"orderMessageEnable": "true"})).complete
-    changed = (await upkeep.name_server_settings()).found[addr]
-    await upkeep.change_name_server_settings({"orderMessageEnable": "false"})
+    assert (await maintenance.change_name_server_settings({"orderMessageEnable": "true"})).complete
+    changed = (await maintenance.name_server_settings()).found[addr]
+    await maintenance.change_name_server_settings({"orderMessageEnable": "false"})
 
     assert changed["orderMessageEnable"] == "true"
-    refused = await upkeep.change_name_server_settings({"listenPort": "1"})
+    refused = await maintenance.change_name_server_settings({"listenPort": "1"})
     assert isinstance(refused.failed[addr], ClientError)
 
 
 async def test_write_permission_is_taken_and_given_back(live: Live) -> None:
     topic = await live.topic()
-    upkeep, addr = live.admin.upkeep, live.running.name_server
+    maintenance, addr = live.admin.maintenance, live.running.name_server
 
-    taken = await upkeep.take_write_permission("broker-a")
+    taken = await maintenance.take_write_permission("broker-a")
     route = await live.session.routes.refresh(topic)
-    given = await upkeep.give_write_permission("broker-a")
+    given = await maintenance.give_write_permission("broker-a")
 
     assert taken.found[addr] == given.found[addr] > 0
     assert route.write_queues == ()
     assert (await live.session.routes.refresh(topic)).write_queues
-    assert (await upkeep.take_write_permission("nobody")).found == {addr: 0}
+    assert (await maintenance.take_write_permission("nobody")).found == {addr: 0}
 
 
 async def test_housekeeping_leaves_what_is_kept(live: Live) -> None:
     topic = await live.topic()
     await live.send(topic, "a")
 
-    await live.admin.upkeep.drop_expired_of(live.running.address)
-    await live.admin.upkeep.drop_unused_topics_of(live.running.address)
+    await live.admin.maintenance.drop_expired_of(live.running.address)
+    await live.admin.maintenance.drop_unused_topics_of(live.running.address)
 
     assert len((await live.admin.messages.browse(topic)).messages) == 1

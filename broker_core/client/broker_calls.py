@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from broker_core.client.members import Member, Members
+from broker_core.client.members import ClientMembers, Member
 from broker_core.protocol.bodies import coder
 from broker_core.protocol.bodies.stats import GetConsumerStatusBody, ResetOffsetBody
 from broker_core.protocol.codes import RequestCode, ResponseCode
@@ -19,10 +19,10 @@ from broker_core.remoting.connection import Connection
 from broker_core.remoting.dispatch import Dispatch
 
 
-class Pushes:
+class BrokerCalls:
     """Hands each request of a broker to the consumer of the group that it names."""
 
-    def __init__(self, members: Members) -> None:
+    def __init__(self, members: ClientMembers) -> None:
         self._members = members
 
     def register(self, dispatch: Dispatch) -> None:

@@ -38,7 +38,7 @@ class BrokerAddress:
         return self.broker_id == MASTER_ID
 
 
-class Asking:
+class AdminRequests:
     """Questions to the brokers of one cluster, with the time limit of administration."""
 
     def __init__(self, session: Session) -> None:
