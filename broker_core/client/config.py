@@ -14,8 +14,6 @@ from broker_core.client.faults import FaultAvoidance
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.codes import ResponseCode
 
-TEMPLATE_TOPIC: Final = "TBW102"
-"""Brokers create unknown topics in its image when they are allowed to (remoting-protocol.md 2.2)."""
 DEFAULT_TOPIC_QUEUES: Final = 4
 MAX_BODY_BYTES: Final = 4 * 1024 * 1024
 BROWSING_GROUP: Final = "TOOLS_CONSUMER"

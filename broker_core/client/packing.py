@@ -16,8 +16,7 @@ from broker_core.protocol.errors import MalformedProperties
 from broker_core.protocol.message import Message
 from broker_core.protocol.message_id import UniqueIds
 from broker_core.protocol.properties import format_properties
-
-RETRY_PREFIX = "%RETRY%"
+from broker_core.protocol.topics import is_retry_topic
 
 
 @dataclass(slots=True)
@@ -56,7 +55,7 @@ class Packer:
         if properties.get(names.TRAN_MSG) == "true":
             sys_flag |= flags.TRANSACTION_PREPARED
         packed = Packed(message.topic, body, "", (unique_id,), message.flag, sys_flag, now)
-        if message.topic.startswith(RETRY_PREFIX):
+        if is_retry_topic(message.topic):
             _move_retry_counts(packed, properties)
         packed.properties = _text(properties)
         return packed
@@ -87,7 +86,7 @@ class Packer:
 def _check_batch(topic: str, messages: Sequence[Message]) -> None:
     if not messages:
         raise MessageRefused("a batch needs at least one message")
-    if topic.startswith(RETRY_PREFIX):
+    if is_retry_topic(topic):
         raise MessageRefused("a retry topic takes no batch")
     for message in messages:
         if message.topic != topic:

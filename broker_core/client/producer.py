@@ -23,8 +23,9 @@ from broker_core.client.errors import (
 )
 from broker_core.client.packing import Packed, Packer
 from broker_core.client.retry import Backoff
-from broker_core.client.sending import Sending, SendResult, SendStatus, now_ms
+from broker_core.client.sending import Sending, SendResult, SendStatus
 from broker_core.client.session import Session
+from broker_core.clock import now_ms
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.message import Message

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from broker_core.client.config import DEFAULT_TOPIC_QUEUES, TEMPLATE_TOPIC, ProducerConfig
+from broker_core.client.config import DEFAULT_TOPIC_QUEUES, ProducerConfig
 from broker_core.client.errors import (
     MalformedAnswer,
     NoRoute,
@@ -22,6 +22,7 @@ from broker_core.client.packing import Packed
 from broker_core.client.routes import Route
 from broker_core.client.selection import QueuePicker
 from broker_core.client.session import Session
+from broker_core.clock import now_ms
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.bodies.routes import TopicRouteData
 from broker_core.protocol.codes import RequestCode, ResponseCode
@@ -29,6 +30,7 @@ from broker_core.protocol.command import Command
 from broker_core.protocol.errors import HeaderError
 from broker_core.protocol.headers.send import SendMessageResponse, SendMessageV2Request
 from broker_core.protocol.message import QueueOffset
+from broker_core.protocol.topics import TEMPLATE_TOPIC
 
 
 class SendStatus(StrEnum):
@@ -185,8 +187,3 @@ def in_image_of(template: TopicRouteData) -> TopicRouteData:
         for queue in template.queue_datas
     ]
     return replace(template, queue_datas=queues)
-
-
-def now_ms() -> int:
-    """Return the wall clock in ms since 1970."""
-    return time.time_ns() // 1_000_000

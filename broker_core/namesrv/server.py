@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import time
 
+from broker_core.clock import now_ms
 from broker_core.namesrv.config import NameServerConfig
 from broker_core.namesrv.handlers import Handlers
 from broker_core.namesrv.options import Options
@@ -18,10 +18,6 @@ from broker_core.remoting.open_files import Sockets
 _log = logging.getLogger(__name__)
 
 
-def _now_ms() -> int:
-    return int(time.time() * 1000)
-
-
 class NameServer:
     """A running name server. `start` and `close` once each, on one loop."""
 
@@ -30,7 +26,7 @@ class NameServer:
         self.options = Options(config, port=lambda: self.port)
         self.config = self.options.config
         self.routes = RouteTable()
-        handlers = Handlers(self.routes, Settings(config.settings_file), self.options, _now_ms)
+        handlers = Handlers(self.routes, Settings(config.settings_file), self.options, now_ms)
         dispatch = Dispatch()
         for code, answer in handlers.table().items():
             dispatch.register(code, answer)
@@ -68,4 +64,4 @@ class NameServer:
     async def _scan(self) -> None:
         while True:
             await asyncio.sleep(self.config.scan_interval_ms / 1000)
-            self.expire(_now_ms())
+            self.expire(now_ms())

@@ -41,9 +41,8 @@ from broker_core.protocol.headers.groups import (
     QueryConsumeTimeSpanRequest,
 )
 from broker_core.protocol.headers.replication import GetAllConsumerOffsetRequest
+from broker_core.protocol.topics import MAX_GROUP_NAME
 
-# `%RETRY%` and the group make a topic name, which has 127 characters at most (remoting-protocol.md 7.4).
-MAX_GROUP_NAME: Final = 120
 _AT_ONCE: Final = 64
 
 BUILT_IN_GROUPS: Final = frozenset(

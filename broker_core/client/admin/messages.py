@@ -15,7 +15,7 @@ from broker_core.client.admin.placed import BrowsePage, PlacedMessage, RangeRead
 from broker_core.client.admin.requests import AdminRequests
 from broker_core.client.admin.topics import Topics
 from broker_core.client.errors import BrokerRefused, MalformedAnswer, Unreachable, refusal
-from broker_core.client.sending import now_ms
+from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.bodies.running import ConsumeMessageDirectlyResult

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -28,16 +27,17 @@ from broker_core.protocol.headers.topics import (
     GetAllTopicConfigRequest,
     GetTopicStatsInfoRequest,
 )
+from broker_core.protocol.topics import (
+    MAX_TOPIC_NAME,
+    NAME,
+    SYSTEM_PREFIX,
+    is_dead_letter_topic,
+    is_retry_topic,
+    is_system_topic,
+    reply_topic,
+)
 
-MAX_NAME: Final = 127
-_NAME: Final = re.compile(r"[%|a-zA-Z0-9_-]+")
 _AT_ONCE: Final = 64
-_SYSTEM: Final = frozenset(
-    {
-        "TBW102", "SCHEDULE_TOPIC_XXXX", "BenchmarkTest", "RMQ_SYS_TRANS_HALF_TOPIC", "RMQ_SYS_TRANS_OP_HALF_TOPIC",
-        "TRANS_CHECK_MAX_TIME_TOPIC", "SELF_TEST_TOPIC", "OFFSET_MOVED_EVENT", "RMQ_SYS_TRACE_TOPIC",
-    }
-)  # fmt: skip
 
 
 class TopicKind(StrEnum):
@@ -299,23 +299,23 @@ def own_names(brokers: Iterable[BrokerAddress]) -> frozenset[str]:
     """Return the topics that brokers make for themselves: by cluster, by broker name, and for replies."""
     listed = list(brokers)
     clusters = {broker.cluster for broker in listed}
-    return frozenset(clusters | {broker.name for broker in listed} | {f"{name}_REPLY_TOPIC" for name in clusters})
+    return frozenset(clusters | {broker.name for broker in listed} | {reply_topic(name) for name in clusters})
 
 
 def kind_of(name: str, own: frozenset[str] = frozenset()) -> TopicKind:
     """Return whose topic it is; `own` are those named after clusters and brokers."""
-    if name.startswith("%RETRY%"):
+    if is_retry_topic(name):
         return TopicKind.RETRY
-    if name.startswith("%DLQ%"):
+    if is_dead_letter_topic(name):
         return TopicKind.DEAD_LETTER
-    if name in _SYSTEM or name in own or name.lower().startswith("rmq_sys_"):
+    if is_system_topic(name) or name in own or name.lower().startswith(SYSTEM_PREFIX):
         return TopicKind.SYSTEM
     return TopicKind.NORMAL
 
 
-def check_name(name: str, *, longest: int = MAX_NAME) -> None:
+def check_name(name: str, *, longest: int = MAX_TOPIC_NAME) -> None:
     """Raise NameIllegal for a name that brokers refuse."""
     if not name or len(name) > longest:
         raise NameIllegal(f"a name has 1 to {longest} characters, {name!r} has {len(name)}")
-    if not _NAME.fullmatch(name):
+    if not NAME.fullmatch(name):
         raise NameIllegal(f"{name!r}: a name has letters, digits, '_', '-', '%' and '|' only")

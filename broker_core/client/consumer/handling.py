@@ -13,8 +13,8 @@ from broker_core.client.consumer.buffer import QueueBuffer
 from broker_core.client.consumer.offsets import OffsetStore
 from broker_core.client.consumer.reader import QueueReader
 from broker_core.client.consumer.send_back import SendBack, as_sent
-from broker_core.client.sending import now_ms
 from broker_core.client.tasks import Tasks
+from broker_core.clock import now_ms
 from broker_core.logs import get_logger
 from broker_core.protocol.message import StoredMessage
 

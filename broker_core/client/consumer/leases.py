@@ -18,8 +18,8 @@ from typing import Final, Self
 from broker_core.protocol import properties as names
 from broker_core.protocol.headers.pop import ChangeInvisibleTimeResponse, PopMessageResponse
 from broker_core.protocol.message import StoredMessage
+from broker_core.protocol.topics import is_retry_topic, retry_topic
 
-_RETRY_PREFIX: Final = "%RETRY%"
 _WORDS: Final = 8
 _NORMAL: Final = "0"
 _RETRY: Final = "1"
@@ -113,7 +113,7 @@ class Receipts:
         told = self._flags.get((message.queue_id, int(message.queue_offset)), ())
         if len(told) == 1:
             return told[0]
-        if message.topic.startswith(_RETRY_PREFIX):
+        if is_retry_topic(message.topic):
             return next((flag for flag in told if flag != _NORMAL), _RETRY)
         if not told:
             return _NORMAL
@@ -125,9 +125,9 @@ class Receipts:
     def _place(self, topic: str, flag: str) -> str:
         """Return the topic where the lease is, also for a message of a retry topic that is shown under its own."""
         between = _BETWEEN_NAMES.get(flag)
-        if between is None or topic.startswith(_RETRY_PREFIX):
+        if between is None or is_retry_topic(topic):
             return topic
-        return f"{_RETRY_PREFIX}{self._group}{between}{topic}"
+        return retry_topic(f"{self._group}{between}{topic}")
 
     def _text(self, message: StoredMessage, flag: str) -> str:
         header = self._header

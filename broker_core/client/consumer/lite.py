@@ -15,9 +15,9 @@ from broker_core.client.consumer.reader import QueueReader
 from broker_core.client.consumer.running import running_info
 from broker_core.client.consumer.sharing import Sharing, look_forever, queue_bounds, start_offset
 from broker_core.client.consumer.subscriptions import EVERYTHING, TAG, subscription
-from broker_core.client.sending import now_ms
 from broker_core.client.session import Session
 from broker_core.client.tasks import Tasks
+from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from broker_core.logs import get_logger
 from broker_core.protocol.bodies.heartbeat import ConsumerData, ConsumeType, MessageModel, SubscriptionData

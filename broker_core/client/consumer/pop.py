@@ -11,8 +11,8 @@ from typing import Final
 from broker_core.client.consumer.leases import LeasedMessage, LeaseReceipt, Receipts
 from broker_core.client.consumer.subscriptions import EVERYTHING, TAG, subscription, wants
 from broker_core.client.errors import LeaseExpired, MalformedAnswer, NoRoute, Unreachable, refusal
-from broker_core.client.sending import now_ms
 from broker_core.client.session import Session
+from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from broker_core.logs import get_logger
 from broker_core.protocol.bodies.heartbeat import SubscriptionData

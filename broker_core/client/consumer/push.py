@@ -20,10 +20,9 @@ from broker_core.client.consumer.send_back import SendBack
 from broker_core.client.consumer.sharing import Sharing, look_forever, start_offset
 from broker_core.client.consumer.subscriptions import EVERYTHING, TAG, subscription
 from broker_core.client.errors import TopicNotFound
-from broker_core.client.packing import RETRY_PREFIX
-from broker_core.client.sending import now_ms
 from broker_core.client.session import Session
 from broker_core.client.tasks import Tasks
+from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from broker_core.logs import get_logger
 from broker_core.protocol.bodies.heartbeat import (
@@ -36,6 +35,7 @@ from broker_core.protocol.bodies.heartbeat import (
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.bodies.running import ConsumeMessageDirectlyResult, ConsumeResult, ConsumerRunningInfo
 from broker_core.protocol.message import StoredMessage
+from broker_core.protocol.topics import is_retry_topic, retry_topic
 
 __all__ = ["MessageHandler", "PushConsumer", "RetryLater"]
 
@@ -104,7 +104,7 @@ class PushConsumer:
         """Join the group and begin to read; raise GroupTaken when this session has a consumer of the group."""
         self._session.members.add_consumer(self)
         if not self.config.broadcasting:
-            retry = RETRY_PREFIX + self._group
+            retry = retry_topic(self._group)
             self._subscriptions[retry] = subscription(retry, version=now_ms())
         self._started_at = now_ms()
         for topic in self._subscriptions:
@@ -156,7 +156,7 @@ class PushConsumer:
                 change = await self._sharing.look(topic, held)
             except GantryError as error:
                 self._log.log(_level(topic), "topic=%s: shares not known: %s", topic, error)
-                all_known = all_known and isinstance(error, TopicNotFound) and topic.startswith(RETRY_PREFIX)
+                all_known = all_known and isinstance(error, TopicNotFound) and is_retry_topic(topic)
                 continue
             for queue in change.dropped:
                 await self._drop(queue)
@@ -313,7 +313,7 @@ class PushConsumer:
 
 def _level(topic: str) -> int:
     """The retry topic of a group is made with its first heartbeat, so that it is missing is no news."""
-    return logging.DEBUG if topic.startswith(RETRY_PREFIX) else logging.WARNING
+    return logging.DEBUG if is_retry_topic(topic) else logging.WARNING
 
 
 def _offsets(session: Session, group: str, config: PushConfig, offsets_file: Path | None) -> OffsetStore:

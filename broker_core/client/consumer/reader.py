@@ -11,8 +11,8 @@ from broker_core.client.consumer.buffer import QueueBuffer
 from broker_core.client.consumer.offsets import OffsetStore
 from broker_core.client.consumer.pull import Pull, PullResult, PullStatus, pull
 from broker_core.client.errors import BrokerBusy, SubscriptionRefused
-from broker_core.client.sending import now_ms
 from broker_core.client.session import Session
+from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from broker_core.logs import get_logger
 from broker_core.protocol.bodies.heartbeat import SubscriptionData

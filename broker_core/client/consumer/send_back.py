@@ -7,7 +7,6 @@ from typing import Final
 
 from broker_core.client.config import ProducerConfig
 from broker_core.client.errors import NoRoute
-from broker_core.client.packing import RETRY_PREFIX
 from broker_core.client.producer import Producer
 from broker_core.client.session import Session
 from broker_core.errors import GantryError
@@ -15,6 +14,7 @@ from broker_core.logs import get_logger
 from broker_core.protocol import properties as names
 from broker_core.protocol.headers.send import ConsumerSendMessageBackRequest
 from broker_core.protocol.message import Message, StoredMessage
+from broker_core.protocol.topics import is_retry_topic, retry_topic
 
 _INNER_GROUP: Final = "CLIENT_INNER_PRODUCER"
 _DEFAULT_MAX: Final = 16
@@ -63,7 +63,7 @@ class SendBack:
         properties[names.RECONSUME_TIME] = str(message.reconsume_times + 1)
         properties[names.MAX_RECONSUME_TIMES] = str(self._max)
         properties[names.DELAY] = str(_FIRST_DELAY_LEVEL + message.reconsume_times)
-        return Message(RETRY_PREFIX + self._group, message.body, properties, message.flag)
+        return Message(retry_topic(self._group), message.body, properties, message.flag)
 
     async def _ask_broker(self, message: StoredMessage, broker_name: str, delay_level: int) -> None:
         addr = self._session.routes.master(broker_name)
@@ -83,6 +83,6 @@ class SendBack:
 def as_sent(message: StoredMessage) -> StoredMessage:
     """Return `message` under the topic it was sent to first: a retried one comes from the group's retry topic."""
     topic = message.properties.get(names.RETRY_TOPIC)
-    if topic is None or not message.topic.startswith(RETRY_PREFIX):
+    if topic is None or not is_retry_topic(message.topic):
         return message
     return replace(message, topic=topic)

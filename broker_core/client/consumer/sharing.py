@@ -11,7 +11,6 @@ from broker_core.client.consumer.offsets import OffsetStore
 from broker_core.client.consumer.rebalance import Change, allot, change
 from broker_core.client.consumer.strategies import STRATEGIES
 from broker_core.client.errors import NoRoute
-from broker_core.client.packing import RETRY_PREFIX
 from broker_core.client.routes import Route
 from broker_core.client.session import Session
 from broker_core.protocol.bodies import coder
@@ -26,6 +25,7 @@ from broker_core.protocol.headers.offsets import (
     SearchOffsetRequest,
     SearchOffsetResponse,
 )
+from broker_core.protocol.topics import is_retry_topic
 
 
 class Sharing:
@@ -61,7 +61,7 @@ async def start_offset(session: Session, offsets: OffsetStore, queue: MessageQue
     stored = await offsets.stored(queue)
     if stored is not None:
         return stored
-    is_retry = queue.topic.startswith(RETRY_PREFIX)
+    is_retry = is_retry_topic(queue.topic)
     addr = session.routes.readable(queue.broker_name)
     if addr is None:
         raise NoRoute(queue.topic, f"broker {queue.broker_name!r} is not in its route")
