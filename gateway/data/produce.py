@@ -17,7 +17,7 @@ from gateway.data.idempotency import Claim
 from gateway.data.messages import Draft, draft_of_entry, draft_of_raw
 from gateway.data.parts import Answer, Header, Parts, Request
 from gateway.data.schemas import Entry, Options, ProduceAnswer, ProduceRequest, decode, decoder, encode, invalid
-from gateway.data.shipping import BATCH_BYTES, Outcome, failed, ship, ship_as_one, ship_one
+from gateway.data.shipping import BATCH_BYTES, SendOutcome, failed, ship, ship_as_one, ship_one
 from gateway.data.trying_again import find_ended, identify
 from gateway.limits import Sizes
 from gateway.problems import (
@@ -73,10 +73,10 @@ async def _produce_json(parts: Parts, request: Request, claim: Claim | None) -> 
     return await _send_many(parts, request, entries, options, claim)
 
 
-def _drafts(entries: list[Entry], topic: str, sizes: Sizes) -> tuple[list[Draft], dict[str, Outcome]]:
+def _drafts(entries: list[Entry], topic: str, sizes: Sizes) -> tuple[list[Draft], dict[str, SendOutcome]]:
     """Return the messages to send and the outcomes of those that cannot be; raise for an entry id given twice."""
     drafts: list[Draft] = []
-    refused: dict[str, Outcome] = {}
+    refused: dict[str, SendOutcome] = {}
     seen: set[str] = set()
     for index, entry in enumerate(entries):
         entry_id = entry.entry_id or str(index)
@@ -131,7 +131,7 @@ async def _send_many(
 
 async def _ship(
     parts: Parts, request: Request, drafts: list[Draft], options: Options, claim: Claim | None
-) -> dict[str, Outcome]:
+) -> dict[str, SendOutcome]:
     producer = await parts.connections.producer(request.route.cluster)
     if not options.atomic:
         return await ship(producer, drafts, timeout_ms=options.timeout_ms, is_repeatable=claim is None)
@@ -139,7 +139,9 @@ async def _ship(
     return {outcome.result.entry_id: outcome for outcome in sent}
 
 
-async def _ended_before(parts: Parts, request: Request, drafts: list[Draft], claim: Claim | None) -> dict[str, Outcome]:
+async def _ended_before(
+    parts: Parts, request: Request, drafts: list[Draft], claim: Claim | None
+) -> dict[str, SendOutcome]:
     """Return what became of messages in an earlier try with the same key; none of them, at the first try."""
     if claim is None:
         return {}
@@ -147,7 +149,7 @@ async def _ended_before(parts: Parts, request: Request, drafts: list[Draft], cla
     return await find_ended(parts, request.route.cluster, drafts) if claim.is_retry else {}
 
 
-def _check_atomic(drafts: list[Draft], refused: dict[str, Outcome]) -> None:
+def _check_atomic(drafts: list[Draft], refused: dict[str, SendOutcome]) -> None:
     """Raise ATOMIC_NOT_POSSIBLE unless one broker batch can hold all, or the problem of one that is refused."""
     for outcome in refused.values():
         if outcome.problem is not None:
@@ -177,7 +179,7 @@ def _set_flush(drafts: list[Draft], options: Options) -> None:
             draft.message.properties[names.WAIT] = "false"
 
 
-def _shared(problem: ProblemError, outcomes: list[Outcome], request: Request) -> ProblemError:
+def _shared(problem: ProblemError, outcomes: list[SendOutcome], request: Request) -> ProblemError:
     """Return the one problem that all messages of a batch have, with each of them pointed at."""
     errors = [
         FieldError(f"#/messages/{index}", outcome.problem.kind.code, outcome.problem.detail)
@@ -187,16 +189,16 @@ def _shared(problem: ProblemError, outcomes: list[Outcome], request: Request) ->
     return ProblemError(problem.kind, problem.detail, errors=errors, extra=_results(outcomes, request))
 
 
-def _results(outcomes: list[Outcome], request: Request) -> dict[str, object]:
+def _results(outcomes: list[SendOutcome], request: Request) -> dict[str, object]:
     content: dict[str, object] = to_builtins(_content(outcomes, request))
     return content
 
 
-def _answer(status: int, outcomes: list[Outcome], request: Request, headers: Sequence[Header]) -> Answer:
+def _answer(status: int, outcomes: list[SendOutcome], request: Request, headers: Sequence[Header]) -> Answer:
     return Answer(status, encode(_content(outcomes, request)), headers)
 
 
-def _content(outcomes: list[Outcome], request: Request) -> ProduceAnswer:
+def _content(outcomes: list[SendOutcome], request: Request) -> ProduceAnswer:
     results = [outcome.result for outcome in outcomes]
     if request.wants_text_offsets:
         for result in results:

@@ -20,7 +20,7 @@ from gateway.data.schemas import (
     decoder,
     encode,
 )
-from gateway.data.settling import Outcome
+from gateway.data.settling import SettleOutcome
 from gateway.problems import FieldError, ProblemError
 
 _ACK: Final = decoder(AckRequest)
@@ -72,7 +72,7 @@ def _admit(parts: Parts, request: Request, receipts: Sequence[str]) -> Sequence[
     return parts.consume_rate.take(request.principal.key, 1, parts.clock())
 
 
-def _answer(outcomes: Sequence[Outcome], headers: Sequence[Header]) -> Answer:
+def _answer(outcomes: Sequence[SettleOutcome], headers: Sequence[Header]) -> Answer:
     """Return 200 when all receipts were settled, 207 when some were; raise the problem that all of them have."""
     problems = [outcome.problem for outcome in outcomes if outcome.problem is not None]
     results = [outcome.result for outcome in outcomes]

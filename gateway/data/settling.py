@@ -28,7 +28,7 @@ _BURY_MS: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SettleOutcome:
     """The result of one receipt, with the problem if it could not be settled."""
 
     result: Settled
@@ -38,14 +38,14 @@ class Outcome:
 Act = Callable[[Parts, Holder, LeaseConsumer, str, Receipt], Awaitable[Settled]]
 
 
-async def ack(parts: Parts, holder: Holder, texts: Sequence[str]) -> list[Outcome]:
+async def ack(parts: Parts, holder: Holder, texts: Sequence[str]) -> list[SettleOutcome]:
     """Mark messages as done."""
     outcomes = await _settle(parts, holder, texts, _ack_one)
     parts.metrics.messages("acked", sum(outcome.result.status == "acked" for outcome in outcomes))
     return outcomes
 
 
-async def nack(parts: Parts, holder: Holder, texts: Sequence[str], wanted: NackRequest) -> list[Outcome]:
+async def nack(parts: Parts, holder: Holder, texts: Sequence[str], wanted: NackRequest) -> list[SettleOutcome]:
     """Let messages come again after the wanted delay, or put them among the group's dead letters."""
 
     async def again(parts: Parts, holder: Holder, consumer: LeaseConsumer, text: str, receipt: Receipt) -> Settled:
@@ -70,7 +70,7 @@ async def nack(parts: Parts, holder: Holder, texts: Sequence[str], wanted: NackR
     return outcomes
 
 
-async def extend(parts: Parts, holder: Holder, texts: Sequence[str], wanted: ExtendRequest) -> list[Outcome]:
+async def extend(parts: Parts, holder: Holder, texts: Sequence[str], wanted: ExtendRequest) -> list[SettleOutcome]:
     """Hold messages for `lease_ms` from now; each gets a new receipt, and the old one is void."""
 
     async def one(parts: Parts, holder: Holder, consumer: LeaseConsumer, text: str, receipt: Receipt) -> Settled:
@@ -96,21 +96,21 @@ async def _ack_one(parts: Parts, holder: Holder, consumer: LeaseConsumer, text: 
     return Settled(text, "acked" if is_first else "already_acked")
 
 
-async def _settle(parts: Parts, holder: Holder, texts: Sequence[str], act: Act) -> list[Outcome]:
+async def _settle(parts: Parts, holder: Holder, texts: Sequence[str], act: Act) -> list[SettleOutcome]:
     consumer = await parts.connections.lease_consumer(holder.cluster, holder.group)
     limit = asyncio.Semaphore(_AT_ONCE)
 
-    async def one(text: str) -> Outcome:
+    async def one(text: str) -> SettleOutcome:
         try:
             receipt = parts.receipts.open(text, cluster=holder.cluster, group=holder.group, topic=holder.topic)
             _check_running(receipt, now_ms())
             async with limit:
-                return Outcome(await act(parts, holder, consumer, text, receipt))
+                return SettleOutcome(await act(parts, holder, consumer, text, receipt))
         except (ProblemError, GantryError) as error:
             problem = find_problem(error)
             if problem is None:
                 raise
-            return Outcome(Settled(text, "failed", problem=problem.brief()), problem)
+            return SettleOutcome(Settled(text, "failed", problem=problem.brief()), problem)
 
     if len(texts) == 1:
         return [await one(texts[0])]

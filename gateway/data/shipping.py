@@ -30,7 +30,7 @@ _LANES_AT_ONCE: Final = 64
 
 
 @dataclass(slots=True)
-class Outcome:
+class SendOutcome:
     """The result of one message, with the problem if it was not stored as safely as promised."""
 
     result: Produced
@@ -43,15 +43,15 @@ class _Lane:
     batches: list[list[Draft]]
 
 
-def failed(entry_id: str, problem: ProblemError) -> Outcome:
+def failed(entry_id: str, problem: ProblemError) -> SendOutcome:
     """Return the outcome of a message that was not stored, or of which nobody can say so."""
     result = Produced(entry_id, "failed", problem=problem.brief())
     if problem.kind is SEND_UNCERTAIN:
         result.status = "unknown"
-    return Outcome(result, problem)
+    return SendOutcome(result, problem)
 
 
-async def ship_one(producer: Producer, draft: Draft, *, timeout_ms: int, is_repeatable: bool = True) -> Outcome:
+async def ship_one(producer: Producer, draft: Draft, *, timeout_ms: int, is_repeatable: bool = True) -> SendOutcome:
     """Send one message; refusals of the broker are outcomes, not errors.
 
     With `is_repeatable` false, here and below, nothing is sent once more when it is unknown whether it was stored.
@@ -66,7 +66,7 @@ async def ship_one(producer: Producer, draft: Draft, *, timeout_ms: int, is_repe
 
 async def ship_as_one(
     producer: Producer, drafts: Sequence[Draft], *, timeout_ms: int, is_repeatable: bool = True
-) -> list[Outcome]:
+) -> list[SendOutcome]:
     """Send all messages as one broker batch; what is refused is refused for all."""
     queue = None if drafts[0].ordering_key is None else await _queue_of(producer, drafts[0])
     return await _ship_batch(producer, drafts, queue, timeout_ms, is_repeatable)
@@ -74,11 +74,11 @@ async def ship_as_one(
 
 async def ship(
     producer: Producer, drafts: Sequence[Draft], *, timeout_ms: int, is_repeatable: bool = True
-) -> dict[str, Outcome]:
+) -> dict[str, SendOutcome]:
     """Send all messages, as many together as may be; return the outcomes by entry id."""
     limit = asyncio.Semaphore(_LANES_AT_ONCE)
 
-    async def run(lane: _Lane) -> list[Outcome]:
+    async def run(lane: _Lane) -> list[SendOutcome]:
         async with limit:
             return await _ship_lane(producer, lane, timeout_ms, is_repeatable)
 
@@ -117,8 +117,8 @@ def _cut(drafts: Iterable[Draft]) -> Iterator[list[Draft]]:
         yield batch
 
 
-async def _ship_lane(producer: Producer, lane: _Lane, timeout_ms: int, is_repeatable: bool) -> list[Outcome]:
-    outcomes: list[Outcome] = []
+async def _ship_lane(producer: Producer, lane: _Lane, timeout_ms: int, is_repeatable: bool) -> list[SendOutcome]:
+    outcomes: list[SendOutcome] = []
     broken: ProblemError | None = None
     for batch in lane.batches:
         if broken is not None and lane.queue is not None:
@@ -133,7 +133,7 @@ async def _ship_lane(producer: Producer, lane: _Lane, timeout_ms: int, is_repeat
 
 async def _ship_batch(
     producer: Producer, drafts: Sequence[Draft], queue: MessageQueue | None, timeout_ms: int, is_repeatable: bool
-) -> list[Outcome]:
+) -> list[SendOutcome]:
     try:
         if len(drafts) == 1:
             sent = await producer.send(
@@ -156,7 +156,7 @@ async def _ship_batch(
     ]
 
 
-def already_stored(draft: Draft, message: StoredMessage) -> Outcome:
+def already_stored(draft: Draft, message: StoredMessage) -> SendOutcome:
     """Return the outcome of a message that an earlier request stored."""
     result = Produced(draft.entry_id, "stored", message_id=message.message_id)
     result.stored_at = rfc3339(message.store_timestamp)
@@ -164,7 +164,7 @@ def already_stored(draft: Draft, message: StoredMessage) -> Outcome:
         result.deliver_at = rfc3339(message.born_timestamp + draft.delay_ms)
     else:
         result.queue_id, result.offset = message.queue_id, message.queue_offset
-    return Outcome(result)
+    return SendOutcome(result)
 
 
 async def _queue_of(producer: Producer, draft: Draft) -> MessageQueue:
@@ -172,7 +172,7 @@ async def _queue_of(producer: Producer, draft: Draft) -> MessageQueue:
     return queue_for_key(queues, draft.ordering_key or "")
 
 
-def _stored(draft: Draft, sent: SendResult, message_id: str, place: int, now_ms: int) -> Outcome:
+def _stored(draft: Draft, sent: SendResult, message_id: str, place: int, now_ms: int) -> SendOutcome:
     result = Produced(draft.entry_id, "stored", message_id=message_id, stored_at=rfc3339(now_ms))
     if draft.delay_ms:
         # What the broker answers is a place in its schedule; queue and offset are known once the message is due.
@@ -180,12 +180,12 @@ def _stored(draft: Draft, sent: SendResult, message_id: str, place: int, now_ms:
     else:
         result.queue_id, result.offset = sent.queue.queue_id, sent.queue_offset + place
     if sent.status is SendStatus.SEND_OK:
-        return Outcome(result)
+        return SendOutcome(result)
     result.status = "stored_not_flushed"
     detail = f"The broker stored the message and answered {sent.status}: a crash or fail-over now may lose it."
     problem = ProblemError(STORED_NOT_FLUSHED, detail)
     result.problem = problem.brief()
-    return Outcome(result, problem)
+    return SendOutcome(result, problem)
 
 
 def _problem_of(error: GantryError) -> ProblemError:

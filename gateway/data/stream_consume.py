@@ -30,7 +30,7 @@ from gateway.data.leasing import Holder, Wanted, give_back, lease_out
 from gateway.data.reasons import last_reasons
 from gateway.data.routing import check_consumer
 from gateway.data.schemas import AckRequest, ExtendRequest, Filter, NackRequest, decoder, encode
-from gateway.data.settling import Outcome
+from gateway.data.settling import SettleOutcome
 from gateway.data.stream import Handler, Socket, SocketClosed
 from gateway.problems import CONFLICT, RECEIPT_EXPIRED, ProblemError, find_problem
 
@@ -160,7 +160,7 @@ class Consuming:
     def _holder(self, frame: SubscribeFrame) -> Holder:
         return Holder.of(frame.cluster, frame.group, frame.topic, self._socket.principal, self._socket.address)
 
-    async def _tell(self, outcomes: Sequence[Outcome], context: str | None) -> None:
+    async def _tell(self, outcomes: Sequence[SettleOutcome], context: str | None) -> None:
         for outcome in outcomes:
             if outcome.problem is not None and outcome.problem.kind is RECEIPT_EXPIRED:  # the answer tells
                 self._leases.remove(outcome.result.receipt)

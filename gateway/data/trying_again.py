@@ -19,7 +19,7 @@ from broker_core.protocol.message_id import UniqueIds
 from gateway.data.idempotency import Claim
 from gateway.data.messages import Draft
 from gateway.data.parts import Parts
-from gateway.data.shipping import Outcome, already_stored, failed
+from gateway.data.shipping import SendOutcome, already_stored, failed
 from gateway.problems import SEND_UNCERTAIN, ProblemError
 
 _AT_ONCE: Final = 32
@@ -37,7 +37,7 @@ def identify(drafts: Sequence[Draft], claim: Claim) -> None:
         draft.message.properties[names.UNIQ_KEY] = ids.make(claim.since_ms)
 
 
-async def find_ended(parts: Parts, cluster: str, drafts: Sequence[Draft]) -> dict[str, Outcome]:
+async def find_ended(parts: Parts, cluster: str, drafts: Sequence[Draft]) -> dict[str, SendOutcome]:
     """Return by entry id what became of messages that an earlier try sent.
 
     Those that no broker has are left out and may be sent; those of which some broker did not tell stay unknown.
@@ -48,7 +48,7 @@ async def find_ended(parts: Parts, cluster: str, drafts: Sequence[Draft]) -> dic
     except GantryError as error:
         return {draft.entry_id: _still_unknown(draft, str(error)) for draft in drafts}
 
-    async def one(draft: Draft) -> Outcome | None:
+    async def one(draft: Draft) -> SendOutcome | None:
         async with limit:
             try:
                 stored = await _find(admin.messages, draft)
@@ -61,7 +61,7 @@ async def find_ended(parts: Parts, cluster: str, drafts: Sequence[Draft]) -> dic
     return ended | _behind_unknown(drafts, ended)
 
 
-def _behind_unknown(drafts: Sequence[Draft], ended: Mapping[str, Outcome]) -> dict[str, Outcome]:
+def _behind_unknown(drafts: Sequence[Draft], ended: Mapping[str, SendOutcome]) -> dict[str, SendOutcome]:
     """Return outcomes for what is not to be sent now: a message of an ordering key must not overtake an unknown one."""
     unknown = [draft for draft in drafts if draft.entry_id in ended and ended[draft.entry_id].problem is not None]
     keys = {draft.ordering_key for draft in unknown if draft.ordering_key is not None}
@@ -90,6 +90,6 @@ async def _find(messages: Messages, draft: Draft) -> StoredMessage | None:
     return None
 
 
-def _still_unknown(draft: Draft, reason: str) -> Outcome:
+def _still_unknown(draft: Draft, reason: str) -> SendOutcome:
     detail = f"Whether the first try stored the message is still not known: {reason}. Try again with the same key."
     return failed(draft.entry_id, ProblemError(SEND_UNCERTAIN, detail))
