@@ -21,9 +21,9 @@ from gateway.limits import MIB, check_body_size
 from gateway.problems import METHOD_NOT_ALLOWED, ProblemError, find_problem, internal, respond
 
 Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
+AsgiEvent = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[AsgiEvent]]
+Send = Callable[[AsgiEvent], Awaitable[None]]
 
 _log = logging.getLogger(__name__)
 

@@ -76,10 +76,10 @@ class Claim:
 
 
 HEADER: Final = b"idempotency-key"
-Run = Callable[[Parts, Request, Claim], Awaitable[Answer]]
+Runner = Callable[[Parts, Request, Claim], Awaitable[Answer]]
 
 
-async def once(parts: Parts, request: Request, key: bytes, run: Run) -> Answer:
+async def once(parts: Parts, request: Request, key: bytes, run: Runner) -> Answer:
     """Run the request, or return the answer of the first one with this caller, route and key within 24 hours.
 
     An end of which nobody knows, a crash in the middle too, is no answer: the next one runs, and is told so by its
@@ -119,7 +119,7 @@ async def once_if_named(parts: Parts, request: Request, run: Callable[[Parts, Re
 
 
 async def remembered(
-    parts: Parts, request: Request, key: bytes, run: Run, *, keep_ms: Callable[[Answer], int]
+    parts: Parts, request: Request, key: bytes, run: Runner, *, keep_ms: Callable[[Answer], int]
 ) -> Answer:
     """Like `once` for what may safely run again, and a key of any length; `keep_ms` says how long an answer is kept."""
     claim = await _claim(parts, request, key)

@@ -127,14 +127,14 @@ class Head(msgspec.Struct):
     context: str | None = None
 
 
-Handler = tuple[msgspec.json.Decoder[Any], Callable[[Any], Awaitable[None]]]
+FrameHandler = tuple[msgspec.json.Decoder[Any], Callable[[Any], Awaitable[None]]]
 
 
 class Conversation(Protocol):
     """What an endpoint does with the frames of its socket."""
 
     @property
-    def handlers(self) -> Mapping[str, Handler]:
+    def handlers(self) -> Mapping[str, FrameHandler]:
         """By type of frame: its decoder, and what is done with it."""
 
     async def end(self) -> None:
@@ -175,7 +175,7 @@ async def _read(socket: Socket, conversation: Conversation) -> None:
         socket.close(_INTERNAL, "The gateway failed; its log tells more.")
 
 
-async def _hear(socket: Socket, handlers: Mapping[str, Handler], data: bytes) -> None:
+async def _hear(socket: Socket, handlers: Mapping[str, FrameHandler], data: bytes) -> None:
     """Act on one frame; a refusal is answered, and the socket goes on."""
     head = _head(data)
     handler = handlers.get(head.type)

@@ -31,7 +31,7 @@ from gateway.data.reasons import last_reasons
 from gateway.data.routing import check_consumer
 from gateway.data.schemas import AckRequest, ExtendRequest, Filter, NackRequest, decoder, encode
 from gateway.data.settling import SettleOutcome
-from gateway.data.stream import Handler, Socket, SocketClosed
+from gateway.data.stream import FrameHandler, Socket, SocketClosed
 from gateway.problems import CONFLICT, RECEIPT_EXPIRED, ProblemError, find_problem
 
 MAX_CREDIT: Final = 10_000
@@ -94,10 +94,10 @@ class Consuming:
         self._subscribed: SubscribeFrame | None = None
         self._credit = 0
         self._has_credit = asyncio.Event()
-        self._leases = _Leases(self._parts.watched)
+        self._leases = _SocketLeases(self._parts.watched)
         self._tasks: list[asyncio.Task[None]] = []
         self._noted = ExitStack()
-        self.handlers: Mapping[str, Handler] = {
+        self.handlers: Mapping[str, FrameHandler] = {
             "subscribe": (decoder(SubscribeFrame), self._subscribe),
             "credit": (decoder(CreditFrame), self._more),
             "ack": (decoder(AckFrame), self._ack),
@@ -236,7 +236,7 @@ class Consuming:
                     await self._socket.send({"type": "lease_expired", "receipts": ended})
 
 
-class _Leases:
+class _SocketLeases:
     """What this socket sent and nobody settled, by receipt; each entry leaves `watched` with its lease."""
 
     def __init__(self, watched: dict[str, Callable[[], None]]) -> None:

@@ -24,7 +24,7 @@ from gateway.data.messages import Draft, draft_of_entry
 from gateway.data.routing import check_topic
 from gateway.data.schemas import Entry, Produced, decoder
 from gateway.data.shipping import ship_one
-from gateway.data.stream import Handler, Socket, SocketClosed
+from gateway.data.stream import FrameHandler, Socket, SocketClosed
 from gateway.problems import ProblemError, find_problem
 
 UNDER_WAY: Final = 256
@@ -50,7 +50,7 @@ class Producing:
         self._room = asyncio.Semaphore(UNDER_WAY)
         self._under_way: set[asyncio.Task[None]] = set()
         self._last_of_key: dict[tuple[str, str, str], asyncio.Task[None]] = {}
-        self.handlers: Mapping[str, Handler] = {"send": (decoder(SendFrame), self._send)}
+        self.handlers: Mapping[str, FrameHandler] = {"send": (decoder(SendFrame), self._send)}
 
     async def end(self) -> None:
         """Let what is under way be stored; nobody hears of it any more."""
