@@ -14,8 +14,7 @@ from gateway.up.checks import claimed, require_apart, require_free
 from gateway.up.config import UpConfig, help_text
 from gateway.up.console_log import ConsoleLog
 from gateway.up.errors import CannotStart, NoRight
-from gateway.up.first_run import Admin, prepare
-from gateway.up.hello import TOPIC, ensure_topic
+from gateway.up.first_run import TOPIC, Admin, ensure_topic, prepare
 from gateway.up.processes import plan
 from gateway.up.supervisor import Supervisor
 
@@ -67,11 +66,11 @@ async def _run(config: UpConfig, log: ConsoleLog) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, stop.set)
-    the_plan = plan(config)
-    supervisor = Supervisor(the_plan, config, log)
+    startup_plan = plan(config)
+    supervisor = Supervisor(startup_plan, config, log)
     log.line("gantry", f"data in {config.data}")
     try:
-        starting = asyncio.create_task(_start_all(the_plan.environment, config, supervisor, log), name="start all")
+        starting = asyncio.create_task(_start_all(startup_plan.environment, config, supervisor, log), name="start all")
         stopping = asyncio.create_task(stop.wait(), name="wait for the signal")
         await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
         if starting.done():

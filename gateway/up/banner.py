@@ -1,12 +1,11 @@
-"""What a person reads once all is up: where to look, how to log in, a command that works as pasted."""
+"""The text printed when everything is up: address, login, and a command that works as pasted."""
 
 from __future__ import annotations
 
 import shlex
 
 from gateway.up.config import UpConfig
-from gateway.up.first_run import TOKEN_FILE, Admin
-from gateway.up.hello import TOPIC
+from gateway.up.first_run import TOKEN_FILE, TOPIC, Admin
 
 _RULE = "─" * 72
 

@@ -1,4 +1,4 @@
-"""What is made before the processes start: database tables, the first admin, a token for the printed command."""
+"""What a new installation gets: tables, the first admin, and the token and topic of the printed command."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+import urllib.error
+import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +16,8 @@ from gateway.up.errors import CannotStart
 from gateway.up.processes import ROOT
 
 TOKEN_FILE = "quickstart.token"  # noqa: S105 - the file's name
+TOPIC = "hello"
+_CREATED, _EXISTS_ALREADY = 201, 409
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,23 @@ def prepare(config: UpConfig, environment: dict[str, str]) -> Admin:
         text = _manage(environment, "create_token", "--user", answer["username"], "--name", "quickstart").strip()
         _write_private(token, text)
     return Admin(answer["username"], answer.get("password"))
+
+
+def ensure_topic(config: UpConfig) -> str | None:
+    """Create the topic unless it is there; return None, or what went wrong."""
+    token = (config.data / TOKEN_FILE).read_text(encoding="ascii").strip()
+    request = urllib.request.Request(  # noqa: S310 - our own http address
+        f"{config.console_url}/api/v1/clusters/local/topics",
+        data=json.dumps({"name": TOPIC}).encode(),
+        headers={"Authorization": f"Bearer {token}", "Content-Type": "application/json"},
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=10) as answer:  # noqa: S310 - the same
+            return None if answer.status == _CREATED else f"status {answer.status}"
+    except urllib.error.HTTPError as error:
+        return None if error.code == _EXISTS_ALREADY else error.read(2000).decode(errors="replace")
+    except OSError as error:
+        return str(error)
 
 
 def _manage(environment: dict[str, str], *arguments: str) -> str:
