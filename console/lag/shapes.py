@@ -1,0 +1,271 @@
+"""The states that the sampler publishes: of a cluster, its topics, its groups and their queues. None means unknown.
+
+Everything else derives from these structs: what Redis keeps, what the live sockets send, what the HTTP API answers and
+the OpenAPI document (`console.shapes`). Knows no Django: the data plane writes lease consumers.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal, get_args
+
+from msgspec import Meta, Struct
+
+from console.moments import Moment
+
+GroupWord = Literal["unknown", "idle", "caught_up", "consuming", "growing", "stalled"]
+GroupMode = Literal["clustering", "broadcast"]
+CallerKind = Literal["token", "user"]
+GROUP_STATES: Final = list(get_args(GroupWord))
+GROUP_MODES: Final = list(get_args(GroupMode))
+CALLER_KINDS: Final = list(get_args(CallerKind))
+
+
+class MissingBroker(Struct, frozen=True, kw_only=True):
+    """A known broker whose answer lacks."""
+
+    broker: str
+    reason: str
+    since: Moment | None
+
+
+class LeaseConsumerState(Struct, frozen=True, kw_only=True):
+    """Who receives by lease over HTTP or WebSocket: a token or a user in person, at one address."""
+
+    caller: Annotated[str, Meta(description="Name of the token, or of the user.")]
+    user: str
+    kind: CallerKind
+    address: str
+    since: Moment
+    in_flight: Annotated[int, Meta(description="Messages received and not settled.")]
+    last_receive_at: Moment
+
+
+# Groups
+
+
+class GroupLastKnown(Struct, frozen=True, kw_only=True):
+    """The figures of a group as they were measured last, while they are unknown."""
+
+    at: Moment
+    lag: int | None
+    time_lag_ms: int | None
+    in_rate: float | None
+    out_rate: float | None
+
+
+class GroupFigures(Struct, kw_only=True):
+    """What every view of a consumer group shows."""
+
+    name: str
+    state: GroupWord
+    topics: list[str]
+    lag: int | None
+    time_lag_ms: Annotated[int | None, Meta(description="Age of the oldest message not consumed.")]
+    in_rate: Annotated[float | None, Meta(description="Messages a second into its topics.")]
+    out_rate: Annotated[float | None, Meta(description="Messages a second that it consumes.")]
+    drain_eta_ms: int | None
+
+
+class GroupSummary(GroupFigures, kw_only=True):
+    """A consumer group in one line."""
+
+    measured_at: Annotated[Moment | None, Meta(description="When the oldest of its figures was read.")]
+    mode: GroupMode | None
+    clients: Annotated[int | None, Meta(description="Native clients that are connected.")]
+    lease_consumers: list[LeaseConsumerState] | None
+    lag_per_second: Annotated[float | None, Meta(description="Change of the lag over five minutes.")]
+    leases: Annotated[int | None, Meta(description="Messages handed out and not settled.")]
+    unknown_reason: str | None
+    missing: list[MissingBroker]
+    last_known: GroupLastKnown | None = None
+
+
+class GroupQueue(Struct, frozen=True, kw_only=True):
+    """How far a group is in one queue."""
+
+    topic: str
+    broker: str
+    queue_id: int
+    client: str | None = None
+    broker_offset: int | None = None
+    group_offset: int | None = None
+    lag: int | None = None
+    time_lag_ms: int | None = None
+    unknown_reason: str | None = None
+
+
+class GroupConfig(Struct, frozen=True, kw_only=True):
+    """The settings of a group at its brokers."""
+
+    consume_enabled: bool
+    consume_broadcast_enabled: bool
+    retry_queue_nums: int
+    retry_max_times: int
+
+
+class GroupState(GroupSummary, kw_only=True):
+    """A consumer group, queue by queue."""
+
+    at: Moment
+    queues: list[GroupQueue]
+    config: GroupConfig | None
+
+    def summary(self) -> GroupSummary:
+        """Return the one-line form."""
+        return GroupSummary(**{name: getattr(self, name) for name in GroupSummary.__struct_fields__})
+
+
+class GroupList(Struct, frozen=True, kw_only=True):
+    """The groups of a cluster at one moment."""
+
+    at: Moment
+    items: list[GroupSummary]
+
+
+# Topics
+
+
+class TopicLastKnown(Struct, frozen=True, kw_only=True):
+    """The figures of a topic as they were measured last, while they are unknown."""
+
+    at: Moment
+    messages: int | None
+    in_rate: float | None
+    last_stored_at: Moment | None
+    max_lag: int | None
+
+
+class TopicState(Struct, kw_only=True):
+    """The figures of a topic; one that was not measured has none."""
+
+    name: str
+    measured_at: Annotated[Moment | None, Meta(description="When its figures were read.")] = None
+    messages: int | None = None
+    in_rate: float | None = None
+    last_stored_at: Moment | None = None
+    groups: int | None = None
+    max_lag: int | None = None
+    missing: list[MissingBroker] = []
+    last_known: TopicLastKnown | None = None
+
+
+class TopicList(Struct, frozen=True, kw_only=True):
+    """The topics of a cluster at one moment."""
+
+    at: Moment
+    items: list[TopicState]
+
+
+# The cluster
+
+
+class BrokerState(Struct, kw_only=True):
+    """One broker of a cluster, as it answered last."""
+
+    name: str
+    address: str
+    broker_id: int
+    version: str | None = None
+    reachable: bool
+    reason: str | None
+    in_rate: float | None = None
+    out_rate: float | None = None
+    uptime_ms: int | None = None
+    disk_used_ratio: float | None = None
+    commit_log_bytes: int | None = None
+
+
+class OverviewLastKnown(Struct, frozen=True, kw_only=True):
+    """The key figures of a cluster as they were measured last, while they are unknown."""
+
+    at: Moment
+    total_lag: int | None
+    oldest_unconsumed_ms: int | None
+    dead_letters: int | None
+    topics: int | None
+    groups: int | None
+    in_rate: float | None
+    out_rate: float | None
+    disk_used_ratio: float | None
+
+
+class OverviewState(Struct, kw_only=True):
+    """The key figures of a cluster."""
+
+    at: Moment
+    in_rate: float | None
+    out_rate: float | None
+    total_lag: int | None
+    lag_unknown_groups: int
+    oldest_unconsumed_ms: Annotated[
+        int | None, Meta(description="Of all groups; null while one of those behind was not timed yet.")
+    ]
+    oldest_group: str | None
+    groups_behind: int | None
+    groups_timed: Annotated[int | None, Meta(description="How many of those behind were timed.")]
+    dead_letters: int | None
+    dead_letter_groups: int | None
+    disk_used_ratio: float | None
+    disk_days_to_full: float | None
+    uptime_ms: int | None
+    brokers: list[BrokerState]
+    brokers_answering: int
+    topics: int | None
+    groups: int | None
+    worst_groups: list[GroupSummary]
+    missing: list[MissingBroker]
+    unknown_reason: str | None
+    name_server_reason: Annotated[str | None, Meta(description="Why no name server answers.")]
+    last_known: OverviewLastKnown | None = None
+
+
+class LastKnown(Struct, kw_only=True):
+    """All figures of a cluster that were last known: what outlives the sampler."""
+
+    overview: OverviewLastKnown | None = None
+    topics: dict[str, TopicLastKnown] = {}
+    groups: dict[str, GroupLastKnown] = {}
+
+
+# Over time
+
+Points = list[float | None]
+
+
+class OverviewSeries(Struct, frozen=True, kw_only=True):
+    """Values from `from` to `to`, one each step; null where nothing was measured."""
+
+    in_rate: Points
+    out_rate: Points
+    total_lag: Points
+    oldest_unconsumed_ms: Points
+    disk_used_ratio: Points
+
+
+class LagSeries(Struct, frozen=True, kw_only=True):
+    """Values from `from` to `to`, one each step; null where nothing was measured."""
+
+    lag: Points
+    in_rate: Points
+    out_rate: Points
+
+
+class Span(Struct, kw_only=True, rename={"begin": "from"}):
+    """What a history is over."""
+
+    step_ms: int
+    begin: Moment
+    to: Moment
+
+
+class OverviewHistory(Span, kw_only=True):
+    """How the key figures of a cluster went, and the lag of the five groups with most of it."""
+
+    series: OverviewSeries
+    group_lag: dict[str, Points]
+
+
+class LagHistory(Span, kw_only=True):
+    """How the lag of a group went."""
+
+    series: LagSeries
