@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any, Final
 
+import msgspec
 import orjson
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
@@ -19,8 +20,9 @@ IF_MATCH: Final = OpenApiParameter(
 
 
 def etag(configuration: Any) -> str:
-    """Return the tag of a configuration (anything that JSON holds)."""
-    digest = hashlib.sha256(orjson.dumps(configuration, option=orjson.OPT_SORT_KEYS)).hexdigest()
+    """Return the tag of a configuration: a struct, or anything that JSON holds."""
+    plain = orjson.dumps(configuration, default=msgspec.to_builtins, option=orjson.OPT_SORT_KEYS)
+    digest = hashlib.sha256(plain).hexdigest()
     return f'"{digest[:20]}"'
 
 

@@ -13,10 +13,12 @@ Of a list of groups or topics, those who watch get what changed since the event 
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Any, Final, Literal, TypedDict
+from typing import Any, Final, Literal, TypedDict, TypeVar
 
+import msgspec
 import orjson
 import redis
 import redis.asyncio
@@ -28,11 +30,15 @@ from broker_core.clock import now_ms
 from console.deltas import difference
 from console.moments import rfc3339
 
+S = TypeVar("S")
+
 KEEP_SECONDS: Final = 60
 _SEQ_KEEP_SECONDS: Final = 7 * 24 * 3600
 _STATE_KEY: Final = "gantry:live:"
 _SEQ_KEY: Final = "gantry:live-seq:"
 _LISTS: Final = ("groups:", "topics:")
+
+_log = logging.getLogger(__name__)
 
 
 class Event(TypedDict):
@@ -80,7 +86,7 @@ def channel_group(subject: str) -> str:
 
 
 async def publish(subject: str, data: Any) -> None:
-    """Publish the whole state `data` of the subject; it must be made of JSON's types."""
+    """Publish the whole state `data` of the subject: a struct, or what JSON holds."""
     await publish_many({subject: data})
 
 
@@ -142,6 +148,15 @@ def last_state_sync(subject: str, *, store: redis.Redis) -> Event | None:
     return None if kept is None else orjson.loads(kept)
 
 
+def read(event: Event, shape: type[S]) -> S | None:
+    """Return the data of a state as a struct; None when a process of another version published another shape."""
+    try:
+        return msgspec.convert(event["data"], shape)
+    except msgspec.ValidationError as error:
+        _log.warning("subject=%s: its last state is not read: %s", event["subject"], error)
+        return None
+
+
 async def _publish_once(subject: str, data: Any) -> None:
     await publish(subject, data)
     # This loop ends with the call; connections of the layer that belong to it must not outlive it.
@@ -157,7 +172,7 @@ async def _number(states: Mapping[str, Any], store: redis.asyncio.Redis) -> list
     numbers: list[int] = await pipe.execute()
     at = rfc3339(now_ms())
     return [
-        Event(type="state", subject=subject, seq=seq, at=at, data=data)
+        Event(type="state", subject=subject, seq=seq, at=at, data=msgspec.to_builtins(data))
         for (subject, data), seq in zip(states.items(), numbers, strict=True)
     ]
 

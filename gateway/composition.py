@@ -34,8 +34,8 @@ from gateway.data.stream_consume import Consuming
 from gateway.data.stream_produce import Producing
 from gateway.health import BEATS, Check, Health, NotUp, beat_check
 from gateway.limits import GatewayLimits, Rate
-from gateway.live.routing import SOCKETS as LIVE_SOCKETS
-from gateway.live.routing import router as live
+from gateway.live.events import EventsConsumer
+from gateway.live.lag import LagConsumer
 from gateway.pages import PAGES, Pages
 from gateway.problems import NOT_FOUND, ProblemError, find_problem, internal
 from gateway.shutdown import on_stop_signal
@@ -43,6 +43,10 @@ from gateway.sockets import Receive, Scope, Send
 from gateway.standing import Standing, Until
 
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
+LIVE_SOCKETS: Final[dict[str, App]] = {
+    "/ws/v1/events": EventsConsumer.as_asgi(),
+    "/ws/v1/lag": LagConsumer.as_asgi(),
+}
 
 _log = logging.getLogger(__name__)
 
@@ -178,7 +182,7 @@ class Gateway:
             scope["store"] = self._parts.redis
             until = Until(receive)
             with self._parts.metrics.socket(), self._standing.watched(principal, until.close):
-                await live(scope, until, send)
+                await LIVE_SOCKETS[path](scope, until, send)
             await until.say_why(send)
             return
         socket = Socket(self._parts, scope, receive, send, principal)

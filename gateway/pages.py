@@ -6,12 +6,18 @@ import logging
 from typing import Final
 from urllib.parse import urlsplit
 
+import orjson
+import redis.asyncio
+from prometheus_client.core import GaugeMetricFamily, Metric
+from redis.exceptions import RedisError
+
+from console import live
 from console.accounts.rights import EVERYTHING
+from console.lag.shapes import GroupList
 from gateway import metrics
 from gateway.data.app import RequestIds
 from gateway.data.parts import Parts
 from gateway.health import Health
-from gateway.live.metrics import lag_families
 from gateway.problems import METHOD_NOT_ALLOWED, ProblemError, find_problem, internal, respond
 from gateway.sockets import Receive, Scope, Send
 
@@ -20,6 +26,7 @@ PAGES: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 _LOOPBACK: Final = ("127.0.0.1", "::1")
 _LOOPBACK_NAMES: Final = (*_LOOPBACK, "localhost")
 _FORWARDED: Final = (b"x-forwarded-for", b"forwarded", b"x-real-ip")
+_LAGS: Final = "gantry:live:groups:*"
 _JSON: Final = b"application/json"
 
 _log = logging.getLogger(__name__)
@@ -63,6 +70,32 @@ class Pages:
             principal.require("read", EVERYTHING)
         families = [*self._parts.metrics.families(), *await lag_families(self._parts.redis)]
         return 200, metrics.CONTENT_TYPE.encode(), metrics.page(families)
+
+
+async def lag_families(store: redis.asyncio.Redis) -> list[Metric]:
+    """Return the lag by cluster and group, as the sampler published it last: without groups whose lag nobody knows.
+
+    Empty when Redis does not answer.
+    """
+    lag = GaugeMetricFamily("gantry_group_lag_messages", "Messages not consumed.", labels=["cluster", "group"])
+    age = GaugeMetricFamily("gantry_group_lag_seconds", "Age of the oldest one.", labels=["cluster", "group"])
+    try:
+        keys = [key async for key in store.scan_iter(match=_LAGS)]
+        states = await store.mget(keys) if keys else []
+    except RedisError:
+        return []
+    for kept in states:
+        if kept is None:
+            continue
+        event: live.Event = orjson.loads(kept)
+        cluster = event["subject"].partition(":")[2]
+        groups = live.read(event, GroupList)
+        for group in groups.items if groups else ():
+            if group.lag is not None:
+                lag.add_metric([cluster, group.name], group.lag)
+            if group.time_lag_ms is not None:
+                age.add_metric([cluster, group.name], group.time_lag_ms / 1000)
+    return [lag, age]
 
 
 def _is_local(scope: Scope, headers: dict[bytes, bytes]) -> bool:

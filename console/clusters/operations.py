@@ -25,6 +25,7 @@ from console.clusters.memory import remembered
 from console.clusters.outcomes import BrokerOutcome, Told, unlisted
 from console.clusters.reasons import reason_of
 from console.errors import AlreadyExists
+from console.shapes import as_json
 
 C = TypeVar("C")
 Outcomes = tuple[BrokerOutcome, ...]
@@ -249,6 +250,6 @@ def _change(
     if all(outcome.done for outcome in outcomes):
         record(by, action, resource, before=before, after=after)
     else:
-        told = {**(after or {}), "brokers": [outcome.shown() for outcome in outcomes]}
+        told = {**(after or {}), "brokers": as_json(outcomes)}
         record(by, action, resource, result="partial", before=before, after=told)
     return outcomes

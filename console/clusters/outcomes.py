@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated
+
+from msgspec import Meta, Struct
 
 from broker_core.client.answers import Answers
 from broker_core.errors import GantryError
@@ -13,17 +15,19 @@ from console.clusters.memory import Remembered, RememberedBroker
 from console.clusters.reasons import reason_of
 
 
-@dataclass(frozen=True, slots=True)
-class BrokerOutcome:
-    """Whether one broker is as it was asked to be, and why not."""
+class BrokerOutcome(Struct, frozen=True):
+    """Whether one broker took a change."""
 
     broker: str
     done: bool
-    reason: str | None = None
+    reason: Annotated[str | None, Meta(description="Why it did not.")] = None
 
-    def shown(self) -> dict[str, Any]:
-        """Return it as answers and the audit carry it."""
-        return {"broker": self.broker, "done": self.done, "reason": self.reason}
+
+class PartlyDeleted(Struct, frozen=True):
+    """What was asked to be deleted, and what each broker made of it: not all did it."""
+
+    name: str
+    brokers: Sequence[BrokerOutcome]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Annotated, Any, Final
 
+from msgspec import Meta, Struct
 from rest_framework import serializers
 
 from console.clusters.models import ClusterKind
@@ -27,17 +29,17 @@ class NameServersField(serializers.ListField):
     max_length = 16
 
 
-class ClusterSerializer(serializers.Serializer[Any]):
+class ClusterState(Struct, frozen=True, kw_only=True):
     """A cluster, and how it answered last."""
 
-    name = serializers.CharField()
-    kind = serializers.ChoiceField(ClusterKind.choices)
-    name_servers = serializers.ListField(child=serializers.CharField())
-    brokers = serializers.IntegerField(allow_null=True)
-    version = serializers.CharField(allow_null=True)
-    reachable = serializers.BooleanField()
-    reason = serializers.CharField(allow_null=True)
-    etag = serializers.CharField(help_text="For If-Match.")
+    name: str
+    kind: ClusterKind
+    name_servers: Sequence[str]
+    brokers: int | None
+    version: str | None
+    reachable: bool
+    reason: str | None
+    etag: Annotated[str, Meta(description="For If-Match.")]
 
 
 class ClusterCreateSerializer(serializers.Serializer[Any]):
@@ -51,18 +53,3 @@ class ClusterChangeSerializer(serializers.Serializer[Any]):
     """What can be changed of a cluster."""
 
     name_servers = NameServersField(min_length=1, max_length=16)
-
-
-class BrokerOutcomeSerializer(serializers.Serializer[Any]):
-    """Whether one broker took a change."""
-
-    broker = serializers.CharField()
-    done = serializers.BooleanField()
-    reason = serializers.CharField(allow_null=True, help_text="Why it did not.")
-
-
-class PartlyDeletedSerializer(serializers.Serializer[Any]):
-    """What was asked to be deleted, and what each broker made of it: not all did it."""
-
-    name = serializers.CharField()
-    brokers = BrokerOutcomeSerializer(many=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -17,12 +17,14 @@ from console.api_view import ApiView
 from console.clusters import services
 from console.clusters.connections import ClusterNotFound
 from console.clusters.models import Cluster, ClusterKind
-from console.clusters.serializers import ClusterChangeSerializer, ClusterCreateSerializer, ClusterSerializer
+from console.clusters.serializers import ClusterChangeSerializer, ClusterCreateSerializer, ClusterState
 from console.errors import AlreadyExists, Conflict
 from console.etags import IF_MATCH, etag, match, tagged
 from console.lag import current
-from console.paging import PAGE_PARAMETERS, page_of, page_sequence
+from console.paging import PAGE_PARAMETERS, Page, page_of, page_sequence
+from console.shapes import as_json, serializer_of
 
+ClusterSerializer = serializer_of(ClusterState)
 ClusterPage = page_of(ClusterSerializer)
 # The sampler finds a new cluster within seconds.
 _FIRST_SAMPLE: Final = timedelta(seconds=15)
@@ -46,8 +48,7 @@ class ClustersView(_ClusterRights):
         """List the clusters by name, the embedded one first."""
         rows = sorted(Cluster.objects.all(), key=lambda row: (row.kind != ClusterKind.EMBEDDED, row.name))
         page = page_sequence(request, rows, key=lambda row: row.name)
-        items = [_described(row) for row in page.items]
-        return Response(ClusterPage({"items": items, "next_cursor": page.next_cursor, "total": page.total}).data)
+        return Response(as_json(Page([_described(row) for row in page.items], page.next_cursor, page.total)))
 
     @extend_schema(
         operation_id="createCluster",
@@ -61,7 +62,7 @@ class ClustersView(_ClusterRights):
         form.is_valid(raise_exception=True)
         if Cluster.objects.filter(name=form.validated_data["name"]).exists():
             raise AlreadyExists(f"A cluster is named {form.validated_data['name']!r} already.")
-        return tagged(_answer(services.add(actor_of(request), **form.validated_data)), status=201)
+        return tagged(as_json(_described(services.add(actor_of(request), **form.validated_data))), status=201)
 
 
 class ClusterView(_ClusterRights):
@@ -70,7 +71,7 @@ class ClusterView(_ClusterRights):
     @extend_schema(operation_id="getCluster", tags=["clusters"], responses=ClusterSerializer)
     def get(self, request: Request, cluster: str) -> Response:
         """Return a cluster."""
-        return tagged(_answer(_row(cluster)))
+        return tagged(as_json(_described(_row(cluster))))
 
     @extend_schema(
         operation_id="updateCluster",
@@ -82,16 +83,16 @@ class ClusterView(_ClusterRights):
     def patch(self, request: Request, cluster: str) -> Response:
         """Give a cluster other name servers."""
         row = _changeable(cluster)
-        match(request, _described(row))
+        match(request, as_json(_described(row)))
         form = ClusterChangeSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        return tagged(_answer(services.change(actor_of(request), row, **form.validated_data)))
+        return tagged(as_json(_described(services.change(actor_of(request), row, **form.validated_data))))
 
     @extend_schema(operation_id="deleteCluster", parameters=[IF_MATCH], tags=["clusters"], responses={204: None})
     def delete(self, request: Request, cluster: str) -> Response:
         """Forget a cluster; nothing happens to the cluster itself."""
         row = _changeable(cluster)
-        match(request, _described(row))
+        match(request, as_json(_described(row)))
         services.remove(actor_of(request), row)
         return Response(status=204)
 
@@ -122,31 +123,26 @@ def _changeable(name: str) -> Cluster:
     return row
 
 
-def _answer(row: Cluster) -> Any:
-    return ClusterSerializer(_described(row)).data
-
-
 def _why_not_sampled(row: Cluster) -> str:
     if timezone.now() - row.created_at < _FIRST_SAMPLE:
         return "it was added just now, and nobody has asked it yet"
     return "it was not sampled in the last seconds"
 
 
-def _described(row: Cluster) -> dict[str, Any]:
+def _described(row: Cluster) -> ClusterState:
     sampled = current.find_overview(row.name)
-    brokers: list[dict[str, Any]] = sampled["brokers"] if sampled else []
-    answering = [broker for broker in brokers if broker["reachable"]]
+    answering = [broker for broker in sampled.brokers if broker.reachable] if sampled else []
     reason = None
     if not answering:
-        reason = sampled["unknown_reason"] if sampled else _why_not_sampled(row)
-    name_servers = list(services.address_of(row).name_servers)
-    return {
-        "name": row.name,
-        "kind": row.kind,
-        "name_servers": name_servers,
-        "brokers": len(brokers) if sampled else None,
-        "version": next((broker["version"] for broker in answering), None),
-        "reachable": bool(answering),
-        "reason": reason,
-        "etag": etag([row.name, name_servers]),
-    }
+        reason = sampled.unknown_reason if sampled else _why_not_sampled(row)
+    name_servers = services.address_of(row).name_servers
+    return ClusterState(
+        name=row.name,
+        kind=ClusterKind(row.kind),
+        name_servers=name_servers,
+        brokers=len(sampled.brokers) if sampled else None,
+        version=next((broker.version for broker in answering), None),
+        reachable=bool(answering),
+        reason=reason,
+        etag=etag([row.name, name_servers]),
+    )

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import cache
-from typing import Any, Final
+from typing import Final, TypeVar
 
 import redis
 from django.conf import settings
@@ -22,8 +22,20 @@ from console.clusters.flights import Flights
 from console.clusters.memory import Remembered, Sighting, aremembered
 from console.errors import RedisUnreachable
 from console.lag import history, lease_consumers, looks
-from console.lag.group_state import summary
 from console.lag.reading import Reader
+from console.lag.shapes import (
+    GroupList,
+    GroupState,
+    GroupSummary,
+    LagHistory,
+    LagSeries,
+    OverviewHistory,
+    OverviewSeries,
+    OverviewState,
+    Points,
+    TopicList,
+    TopicState,
+)
 from console.lag.state import WORST_GROUPS, ClusterState, StateBuilder
 from console.moments import rfc3339
 
@@ -31,6 +43,8 @@ from console.moments import rfc3339
 _FRESH_MS: Final = 15_000
 # One question to a whole cluster waits longer for its brokers than a step of the sampler, which comes again.
 _PATIENCE_SECONDS: Final = 3.0
+
+S = TypeVar("S")
 
 _log = logging.getLogger(__name__)
 _flights: Flights[ClusterState] = Flights()
@@ -46,28 +60,26 @@ def _store_at(url: str) -> redis.Redis:
     return redis.Redis.from_url(url, socket_timeout=5, socket_connect_timeout=2)
 
 
-def overview(cluster: str) -> dict[str, Any]:
+def overview(cluster: str) -> OverviewState:
     """Return the key figures; raise ClusterNotFound."""
-    sampled: dict[str, Any] | None = _sampled(live.overview(cluster))
-    return sampled or _asked(cluster).overview
+    return _sampled(live.overview(cluster), OverviewState) or _asked(cluster).overview
 
 
-def groups(cluster: str) -> list[dict[str, Any]]:
+def groups(cluster: str) -> list[GroupSummary]:
     """Return every consumer group in one line each; raise ClusterNotFound or ClusterUnknown."""
-    sampled = _sampled(live.groups(cluster))
-    rows = sampled["items"] if sampled else [summary(group) for group in _asked(cluster).groups.values()]
+    sampled = _sampled(live.groups(cluster), GroupList)
+    rows = sampled.items if sampled else [group.summary() for group in _asked(cluster).groups.values()]
     if not rows:
         _require_known(cluster)
     return rows
 
 
-def find_group(cluster: str, name: str) -> dict[str, Any] | None:
+def find_group(cluster: str, name: str) -> GroupState | None:
     """Return one group as sampled last, queue by queue, or None; asks no broker."""
-    sampled: dict[str, Any] | None = _sampled(live.group(cluster, name))
-    return sampled
+    return _sampled(live.group(cluster, name), GroupState)
 
 
-def group(cluster: str, name: str) -> dict[str, Any]:
+def group(cluster: str, name: str) -> GroupState:
     """Return one group, queue by queue; raise ClusterNotFound, ClusterUnknown or GroupNotFound."""
     sampled = find_group(cluster, name)
     if sampled:
@@ -83,14 +95,14 @@ def group(cluster: str, name: str) -> dict[str, Any]:
 def _require_known(cluster: str) -> None:
     """Raise ClusterUnknown where no broker ever told what there is: an empty list would be made up."""
     told = overview(cluster)
-    if told["groups"] is None:
-        raise ClusterUnknown(cluster, told["unknown_reason"] or "no broker has answered yet")
+    if told.groups is None:
+        raise ClusterUnknown(cluster, told.unknown_reason or "no broker has answered yet")
 
 
-def topics(cluster: str) -> dict[str, dict[str, Any]]:
+def topics(cluster: str) -> dict[str, TopicState]:
     """Return the figures of every topic by name; raise ClusterNotFound."""
-    sampled = _sampled(live.topics(cluster))
-    return {topic["name"]: topic for topic in sampled["items"]} if sampled else _asked(cluster).topics
+    sampled = _sampled(live.topics(cluster), TopicList)
+    return {topic.name: topic for topic in sampled.items} if sampled else _asked(cluster).topics
 
 
 def look(cluster: str, *, topics: Iterable[str] = (), groups: Iterable[str] = ()) -> None:
@@ -101,51 +113,56 @@ def look(cluster: str, *, topics: Iterable[str] = (), groups: Iterable[str] = ()
         _log.warning("redis: not noted what is looked at (%s)", error)
 
 
-def find_overview(cluster: str) -> dict[str, Any] | None:
+def find_overview(cluster: str) -> OverviewState | None:
     """Return the key figures as sampled in the last seconds, None when there are none; asks no broker."""
-    sampled: dict[str, Any] | None = _sampled(live.overview(cluster))
-    return None if sampled is None or sampled["at"] < rfc3339(now_ms() - _FRESH_MS) else sampled
+    sampled = _sampled(live.overview(cluster), OverviewState)
+    return None if sampled is None or sampled.at < rfc3339(now_ms() - _FRESH_MS) else sampled
 
 
-def overview_history(cluster: str, wanted: str) -> dict[str, Any]:
+def overview_history(cluster: str, wanted: str) -> OverviewHistory:
     """Return how the key figures went over one of `history.RANGES`, with the lag of the worst groups."""
     range_ = history.RANGES[wanted]
     end = history.end_of(range_, now_ms())
-    series = _series(history.overview_key(cluster), history.OVERVIEW_COLUMNS, range_, end)
-    worst = sorted(groups(cluster), key=lambda each: each["lag"] or 0, reverse=True)[:WORST_GROUPS]
-    lags = {each["name"]: _group_series(cluster, each["name"], range_, end)["lag"] for each in worst}
-    return {**_span(range_, end), "series": series, "group_lag": lags}
+    worst = sorted(groups(cluster), key=lambda each: each.lag or 0, reverse=True)[:WORST_GROUPS]
+    return OverviewHistory(
+        step_ms=range_.step_ms,
+        begin=rfc3339(end - range_.span_ms),
+        to=rfc3339(end),
+        series=OverviewSeries(**_series(history.overview_key(cluster), history.OVERVIEW_COLUMNS, range_, end)),
+        group_lag={each.name: _lag_series(cluster, each.name, range_, end).lag for each in worst},
+    )
 
 
-def group_history(cluster: str, name: str, wanted: str) -> dict[str, Any]:
+def group_history(cluster: str, name: str, wanted: str) -> LagHistory:
     """Return how the lag of a group went over one of `history.RANGES`."""
     range_ = history.RANGES[wanted]
     end = history.end_of(range_, now_ms())
-    return {**_span(range_, end), "series": _group_series(cluster, name, range_, end)}
+    return LagHistory(
+        step_ms=range_.step_ms,
+        begin=rfc3339(end - range_.span_ms),
+        to=rfc3339(end),
+        series=_lag_series(cluster, name, range_, end),
+    )
 
 
-def _group_series(cluster: str, name: str, range_: history.Range, end: int) -> dict[str, list[Any]]:
-    return _series(history.group_key(cluster, name), history.GROUP_COLUMNS, range_, end)
+def _lag_series(cluster: str, name: str, range_: history.Range, end: int) -> LagSeries:
+    return LagSeries(**_series(history.group_key(cluster, name), history.GROUP_COLUMNS, range_, end))
 
 
-def _series(key: str, columns: Sequence[str], range_: history.Range, end: int) -> dict[str, list[Any]]:
+def _series(key: str, columns: Sequence[str], range_: history.Range, end: int) -> dict[str, Points]:
     try:
         return history.read(store(), key, columns, range_, end=end)
     except redis.RedisError as error:
         raise RedisUnreachable from error
 
 
-def _span(range_: history.Range, end: int) -> dict[str, Any]:
-    return {"step_ms": range_.step_ms, "from": rfc3339(end - range_.span_ms), "to": rfc3339(end)}
-
-
-def _sampled(subject: str) -> Any:
+def _sampled(subject: str, shape: type[S]) -> S | None:
     """Return the last state of a minute, which says how old it is; asking the brokers again would not be quicker."""
     try:
         event = live.last_state_sync(subject, store=store())
     except redis.RedisError:  # without it there are no samples, but the brokers can still be asked
         return None
-    return None if event is None else event["data"]
+    return None if event is None else live.read(event, shape)
 
 
 def _asked(cluster: str) -> ClusterState:

@@ -2,22 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from broker_core.client.admin.groups import Group, GroupConnections, GroupStats
 from broker_core.protocol.bodies import MessageModel, MessageQueue, OffsetWrapper, SubscriptionGroupConfig
-from console.lag.lease_consumers import LeaseConsumer
+from broker_core.protocol.topics import is_retry_topic
 from console.lag.rates import WINDOW_MS, Rates
 from console.lag.reading import LagReading, Missing
+from console.lag.shapes import (
+    GroupConfig,
+    GroupLastKnown,
+    GroupMode,
+    GroupQueue,
+    GroupState,
+    GroupWord,
+    LeaseConsumerState,
+    MissingBroker,
+)
 from console.lag.trends import Trend
-from console.lag.watching import BrokerFacts
+from console.lag.watching import BrokerFacts, Delay
 from console.moments import rfc3339
 
-FIGURES: Final = ("lag", "time_lag_ms", "in_rate", "out_rate")
-"""What is told as last known while it is unknown."""
-_RETRY_PREFIX: Final = "%RETRY%"
+_MODES: Final[dict[MessageModel, GroupMode]] = {
+    MessageModel.CLUSTERING: "clustering",
+    MessageModel.BROADCASTING: "broadcast",
+}
+_Part = tuple[BrokerFacts, GroupStats]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Seen:
+    """What a reading says of one group."""
+
+    name: str
+    parts: list[_Part]
+    """What each broker that answers says of it."""
+    offsets: dict[MessageQueue, OffsetWrapper]
+    topics: list[str]
+    missing: list[Missing]
+    reason: str | None
+    """Why its lag is unknown; None when it is known."""
+    lag: int | None
+    leases: int | None
+    """How many messages are handed out and not settled, where all queues tell how far they were handed out."""
+    members: GroupConnections | None
+    consumers: list[LeaseConsumerState] | None
+
+    @property
+    def is_known(self) -> bool:
+        return self.reason is None
+
+    @property
+    def is_read(self) -> bool:
+        """Whether somebody is there to read it."""
+        return bool(self.leases or self.consumers or (self.members is not None and self.members.members))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +78,15 @@ class GroupStates:
         self._consumed: Rates[tuple[str, MessageQueue]] = Rates(shortest_ms=WINDOW_MS)
         self._trends: dict[str, Trend] = {}
         self._read_at: dict[str, int] = {}
-        self._last: dict[str, dict[str, Any]] = {}
+        self._last: dict[str, GroupLastKnown] = {}
         self.untimed: set[str] = set()
         """Groups that are behind while nobody has read yet for how long."""
 
-    def begin_with(self, last: Mapping[str, dict[str, Any]]) -> None:
+    def begin_with(self, last: Mapping[str, GroupLastKnown]) -> None:
         """Take over the figures that were last known before this process began, by group."""
         self._last = {**last, **self._last}
 
-    def last_known(self) -> dict[str, dict[str, Any]]:
+    def last_known(self) -> dict[str, GroupLastKnown]:
         """Return the last known figures of each group."""
         return self._last
 
@@ -73,58 +113,59 @@ class GroupStates:
         self.untimed &= reading.groups.keys()
         self._read_at = read_at
 
-    def of(self, reading: LagReading, group: Group) -> dict[str, Any]:
+    def of(self, reading: LagReading, group: Group) -> GroupState:
         """Return the state of one group."""
-        parts = [(facts, stats) for facts in reading.facts.values() if (stats := facts.stats.get(group.name))]
-        offsets = dict(sorted((queue, offset) for _, stats in parts for queue, offset in stats.queues.items()))
-        topics = sorted({queue.topic for queue in offsets} | set(group.topics))
-        missing = [each for each in reading.missing if each.holds_group(group.name, topics)]
-        reason = _why_unknown(reading, missing, parts)
-        late = _lateness(reading, group.name, parts)
-        is_known = reason is None
-        lag = sum(max(0, each.broker_offset - each.consumer_offset) for each in offsets.values()) if is_known else None
-        in_rate = self._stored.find(*offsets) if is_known else None
-        out_rate = self._consumed.find(*((group.name, queue) for queue in offsets)) if is_known else None
-        members = reading.members(group.name) if is_known else None
+        seen = _seen(reading, group)
+        late = _lateness(reading, group.name, seen.parts)
+        in_rate, out_rate = self._rates(seen)
         # Before its first commit a group has no lag that could rise or fall.
-        trend = self._trend_of(group.name, reading.at, lag, reads=bool(offsets))
-        leases = _leases(offsets.values()) if is_known else None
-        consumers = _lease_consumers(reading, group.name)
-        measured_at = None if lag is None else min([late.measured_at, *(facts.at for facts, _ in parts)])
-        queues = [
-            *_queues(reading, group.name, parts, reading.owners.get(group.name, {})),
-            *_missing_queues(topics, missing),
-        ]
-        shown = {
-            "name": group.name,
-            "at": rfc3339(reading.at),
-            "measured_at": None if measured_at is None else rfc3339(measured_at),
-            "state": _state(lag, trend, out_rate, reads=bool(offsets), is_read=_is_read(members, leases, consumers)),
-            "mode": _mode(members.message_model if members else None),
-            "clients": None if members is None else len(members.members),
-            "lease_consumers": consumers,
-            "topics": [name for name in topics if not name.startswith(_RETRY_PREFIX)],
-            "lag": lag,
-            "time_lag_ms": (late.ms if lag else 0) if is_known else None,
-            "in_rate": in_rate,
-            "out_rate": out_rate,
-            "lag_per_second": None if trend is None else trend.per_second,
-            "drain_eta_ms": _drain_eta(lag, in_rate, out_rate),
-            "leases": leases,
-            "unknown_reason": reason,
-            "missing": missing_of(missing),
-            "last_known": None,
-            "queues": queues,
-            "config": None if group.config is None else config_of(group.config),
-        }
-        self.untimed.discard(group.name)
-        if lag and not late.is_known:
-            self.untimed.add(group.name)
-        if lag is None:
-            shown["last_known"] = self._last.get(group.name)
-        else:
-            self._last[group.name] = {"at": shown["measured_at"], **{name: shown[name] for name in FIGURES}}
+        trend = self._trend_of(group.name, reading.at, seen.lag, reads=bool(seen.offsets))
+        measured_at = None if seen.lag is None else min([late.measured_at, *(facts.at for facts, _ in seen.parts)])
+        shown = GroupState(
+            name=group.name,
+            at=rfc3339(reading.at),
+            measured_at=None if measured_at is None else rfc3339(measured_at),
+            state=_state(seen, trend, out_rate),
+            mode=_mode(seen.members),
+            clients=None if seen.members is None else len(seen.members.members),
+            lease_consumers=seen.consumers,
+            topics=[name for name in seen.topics if not is_retry_topic(name)],
+            lag=seen.lag,
+            time_lag_ms=(late.ms if seen.lag else 0) if seen.is_known else None,
+            in_rate=in_rate,
+            out_rate=out_rate,
+            lag_per_second=None if trend is None else trend.per_second,
+            drain_eta_ms=_drain_eta(seen.lag, in_rate, out_rate),
+            leases=seen.leases,
+            unknown_reason=seen.reason,
+            missing=missing_of(seen.missing),
+            queues=[*_queues(reading, seen), *_missing_queues(seen)],
+            config=None if group.config is None else config_of(group.config),
+        )
+        self._remember(shown, is_timed=late.is_known)
         return shown
+
+    def _remember(self, shown: GroupState, *, is_timed: bool) -> None:
+        """Keep what is known of the group; show what was last known of one whose lag is unknown."""
+        self.untimed.discard(shown.name)
+        if shown.lag and not is_timed:
+            self.untimed.add(shown.name)
+        if shown.measured_at is None:
+            shown.last_known = self._last.get(shown.name)
+            return
+        self._last[shown.name] = GroupLastKnown(
+            at=shown.measured_at,
+            lag=shown.lag,
+            time_lag_ms=shown.time_lag_ms,
+            in_rate=shown.in_rate,
+            out_rate=shown.out_rate,
+        )
+
+    def _rates(self, seen: _Seen) -> tuple[float | None, float | None]:
+        """Return how many messages a second come in, and how many are consumed."""
+        if not seen.is_known:
+            return None, None
+        return self._stored.find(*seen.offsets), self._consumed.find(*((seen.name, queue) for queue in seen.offsets))
 
     def _trend_of(self, name: str, at: int, lag: int | None, *, reads: bool) -> Trend | None:
         if lag is None:
@@ -135,36 +176,56 @@ class GroupStates:
         return trend
 
 
-def _lease_consumers(reading: LagReading, group: str) -> list[LeaseConsumer] | None:
-    return None if reading.lease_consumers is None else list(reading.lease_consumers.get(group, ()))
+def _seen(reading: LagReading, group: Group) -> _Seen:
+    parts = [(facts, stats) for facts in reading.facts.values() if (stats := facts.stats.get(group.name))]
+    offsets = dict(sorted((queue, offset) for _, stats in parts for queue, offset in stats.queues.items()))
+    topics = sorted({queue.topic for queue in offsets} | set(group.topics))
+    missing = [each for each in reading.missing if each.holds_group(group.name, topics)]
+    reason = _why_unknown(reading, missing, parts)
+    consumers = reading.lease_consumers
+    return _Seen(
+        name=group.name,
+        parts=parts,
+        offsets=offsets,
+        topics=topics,
+        missing=missing,
+        reason=reason,
+        lag=_lag(offsets.values()) if reason is None else None,
+        leases=_leases(offsets.values()) if reason is None else None,
+        members=reading.members(group.name) if reason is None else None,
+        consumers=None if consumers is None else list(consumers.get(group.name, ())),
+    )
 
 
-def summary(group: dict[str, Any]) -> dict[str, Any]:
-    """Return the one-line form of a group's state."""
-    return {key: value for key, value in group.items() if key not in ("queues", "config", "at")}
+def _lag(offsets: Iterable[OffsetWrapper]) -> int:
+    return sum(max(0, each.broker_offset - each.consumer_offset) for each in offsets)
 
 
-def config_of(config: SubscriptionGroupConfig) -> dict[str, Any]:
+def _leases(offsets: Iterable[OffsetWrapper]) -> int | None:
+    told = [(each.pull_offset, each.consumer_offset) for each in offsets]
+    known = [max(0, pulled - consumed) for pulled, consumed in told if pulled is not None]
+    return sum(known) if known and len(known) == len(told) else None
+
+
+def config_of(config: SubscriptionGroupConfig) -> GroupConfig:
     """Return the settings of a group as people see them."""
-    return {
-        "consume_enabled": config.consume_enable,
-        "consume_broadcast_enabled": config.consume_broadcast_enable,
-        "retry_queue_nums": config.retry_queue_nums,
-        "retry_max_times": config.retry_max_times,
-    }
+    return GroupConfig(
+        consume_enabled=config.consume_enable,
+        consume_broadcast_enabled=config.consume_broadcast_enable,
+        retry_queue_nums=config.retry_queue_nums,
+        retry_max_times=config.retry_max_times,
+    )
 
 
-def missing_of(missing: Iterable[Missing]) -> list[dict[str, Any]]:
+def missing_of(missing: Iterable[Missing]) -> list[MissingBroker]:
     """Return the brokers whose answer lacks, as people see them."""
     return [
-        {"broker": each.broker, "reason": each.reason, "since": None if each.since is None else rfc3339(each.since)}
+        MissingBroker(broker=each.broker, reason=each.reason, since=None if each.since is None else rfc3339(each.since))
         for each in missing
     ]
 
 
-def _why_unknown(
-    reading: LagReading, missing: list[Missing], parts: list[tuple[BrokerFacts, GroupStats]]
-) -> str | None:
+def _why_unknown(reading: LagReading, missing: list[Missing], parts: list[_Part]) -> str | None:
     """Return why the lag is not known, None when it is."""
     if missing:
         return missing[0].reason
@@ -173,7 +234,7 @@ def _why_unknown(
     return None if parts else "its lag has not been read yet"
 
 
-def _lateness(reading: LagReading, group: str, parts: list[tuple[BrokerFacts, GroupStats]]) -> _Lateness:
+def _lateness(reading: LagReading, group: str, parts: list[_Part]) -> _Lateness:
     """Return the age of the oldest message that waits, over the queues whose brokers can say."""
     ages: list[int] = []
     measured_at, is_known = reading.at, True
@@ -193,54 +254,43 @@ def _lateness(reading: LagReading, group: str, parts: list[tuple[BrokerFacts, Gr
     return _Lateness(max(ages, default=None) if is_known else None, measured_at, is_known)
 
 
-def _queues(
-    reading: LagReading, group: str, parts: list[tuple[BrokerFacts, GroupStats]], owners: Mapping[MessageQueue, str]
-) -> list[dict[str, Any]]:
+def _queues(reading: LagReading, seen: _Seen) -> list[GroupQueue]:
+    owners = reading.owners.get(seen.name, {})
     rows = [
-        _queue(reading.at, facts, group, queue, offset, owners.get(queue))
-        for facts, stats in parts
+        _queue(reading.at, facts.delays.get((seen.name, queue)), queue, offset, owners.get(queue))
+        for facts, stats in seen.parts
         for queue, offset in stats.queues.items()
     ]
-    return sorted(rows, key=lambda row: (row["topic"], row["broker"], row["queue_id"]))
+    return sorted(rows, key=lambda row: (row.topic, row.broker, row.queue_id))
 
 
-def _queue(
-    at: int, facts: BrokerFacts, group: str, queue: MessageQueue, offset: OffsetWrapper, client: str | None
-) -> dict[str, Any]:
+def _queue(at: int, delay: Delay | None, queue: MessageQueue, offset: OffsetWrapper, client: str | None) -> GroupQueue:
     lag = max(0, offset.broker_offset - offset.consumer_offset)
-    delay = facts.delays.get((group, queue))
     age = None if delay is None else delay.age(at, offset.consumer_offset)
-    return {
-        "topic": queue.topic,
-        "broker": queue.broker_name,
-        "queue_id": queue.queue_id,
-        "client": client,
-        "broker_offset": offset.broker_offset,
-        "group_offset": offset.consumer_offset,
-        "lag": lag,
-        "time_lag_ms": age if lag else 0,
-        "unknown_reason": None,
-    }
+    return GroupQueue(
+        topic=queue.topic,
+        broker=queue.broker_name,
+        queue_id=queue.queue_id,
+        client=client,
+        broker_offset=offset.broker_offset,
+        group_offset=offset.consumer_offset,
+        lag=lag,
+        time_lag_ms=age if lag else 0,
+    )
 
 
-def _missing_queues(topics: Iterable[str], missing: Iterable[Missing]) -> Iterator[dict[str, Any]]:
+def _missing_queues(seen: _Seen) -> Iterator[GroupQueue]:
     """Yield a row for each queue that is known to be on a broker that does not answer."""
-    for each in missing:
-        for topic in topics:
+    for each in seen.missing:
+        for topic in seen.topics:
             counts = each.topics.get(topic)
             for queue_id in range(counts.read if counts else 0):
-                unknown = ("client", "broker_offset", "group_offset", "lag", "time_lag_ms")
-                yield {
-                    "topic": topic,
-                    "broker": each.broker,
-                    "queue_id": queue_id,
-                    **dict.fromkeys(unknown),
-                    "unknown_reason": each.reason,
-                }
+                yield GroupQueue(topic=topic, broker=each.broker, queue_id=queue_id, unknown_reason=each.reason)
 
 
-def _mode(model: MessageModel | None) -> str | None:
-    return None if model is None else {"CLUSTERING": "clustering", "BROADCASTING": "broadcast"}.get(model.value)
+def _mode(members: GroupConnections | None) -> GroupMode | None:
+    model = members.message_model if members else None
+    return None if model is None else _MODES.get(model)
 
 
 def _drain_eta(lag: int | None, in_rate: float | None, out_rate: float | None) -> int | None:
@@ -251,25 +301,13 @@ def _drain_eta(lag: int | None, in_rate: float | None, out_rate: float | None) -
     return int(lag / (out_rate - in_rate) * 1000)
 
 
-def _is_read(members: GroupConnections | None, leases: int | None, consumers: Collection[LeaseConsumer] | None) -> bool:
-    return bool(leases or consumers or (members is not None and members.members))
-
-
-def _state(lag: int | None, trend: Trend | None, out_rate: float | None, *, reads: bool, is_read: bool) -> str:
-    """Return the one word for a group; `is_read` decides only while consumption was not watched for long enough."""
-    if lag is None or trend is None:
+def _state(seen: _Seen, trend: Trend | None, out_rate: float | None) -> GroupWord:
+    """Return the one word for a group; who reads it decides only until its consumption was watched for long enough."""
+    if seen.lag is None or trend is None:
         return "unknown"
-    if lag == 0:
-        return "caught_up" if reads else "idle"
+    if seen.lag == 0:
+        return "caught_up" if seen.offsets else "idle"
     if trend.is_growing:
         return "growing"
-    is_consumed = is_read if out_rate is None else out_rate > 0
+    is_consumed = seen.is_read if out_rate is None else out_rate > 0
     return "consuming" if is_consumed else "stalled"
-
-
-def _leases(offsets: Iterable[OffsetWrapper]) -> int | None:
-    """Return how many messages are handed out and not settled, where all queues tell how far they were handed out."""
-    told = list(offsets)
-    if not told or any(each.pull_offset is None for each in told):
-        return None
-    return sum(max(0, (each.pull_offset or 0) - each.consumer_offset) for each in told)

@@ -16,8 +16,10 @@ import orjson
 import redis
 import redis.asyncio
 
-OVERVIEW_COLUMNS: Final = ("in_rate", "out_rate", "total_lag", "oldest_unconsumed_ms", "disk_used_ratio")
-GROUP_COLUMNS: Final = ("lag", "in_rate", "out_rate")
+from console.lag.shapes import LagSeries, OverviewSeries, Points
+
+OVERVIEW_COLUMNS: Final = OverviewSeries.__struct_fields__
+GROUP_COLUMNS: Final = LagSeries.__struct_fields__
 
 _SECOND, _MINUTE, _HOUR, _DAY = 1_000, 60_000, 3_600_000, 86_400_000
 # Six digits are enough for what is drawn, and keep a point short.
@@ -127,7 +129,7 @@ class Keeper:
         return ended
 
 
-def read(store: redis.Redis, key: str, columns: Sequence[str], wanted: Range, *, end: int) -> dict[str, list[Any]]:
+def read(store: redis.Redis, key: str, columns: Sequence[str], wanted: Range, *, end: int) -> dict[str, Points]:
     """Return a list of values for each column, one each step of the span that ends at `end` (ms, the end of a step)."""
     tier = wanted.tier
     rows: Any = store.lrange(f"{key}:{tier.name}", -(wanted.span_ms // tier.step_ms + 1), -1)
@@ -142,7 +144,7 @@ def end_of(wanted: Range, now: int) -> int:
 
 def bucketed(
     points: Sequence[Sequence[float | None]], columns: Sequence[str], *, begin: int, end: int, step_ms: int
-) -> dict[str, list[float | None]]:
+) -> dict[str, Points]:
     """Return the mean of each column in each step of [begin, end); None in a step without a known value."""
     count = (end - begin) // step_ms
     sums = {column: [0.0] * count for column in columns}

@@ -7,11 +7,14 @@ that nobody renews; it counts for half a minute. Knows no Django: the gateway's 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, TypedDict
+from typing import Any, Final
 
-import orjson
+import msgspec
 import redis
 import redis.asyncio
+from msgspec import Struct
+
+from console.lag.shapes import LeaseConsumerState
 
 # A field is renewed well before; longer than this it is of a process that is no more.
 STALE_MS: Final = 30_000
@@ -19,16 +22,14 @@ STALE_MS: Final = 30_000
 _Key = tuple[str, str, str, str, str]
 
 
-class LeaseConsumer(TypedDict):
-    """A token of a user, or the user in person, at one address, for a group."""
+class _Written(Struct, frozen=True):
+    """What one process knew at `at` (ms), by group."""
 
-    caller: str
-    user: str
-    kind: str
-    address: str
-    since: str
-    in_flight: int
-    last_receive_at: str
+    at: int
+    groups: Mapping[str, list[LeaseConsumerState]]
+
+
+_DECODER: Final = msgspec.json.Decoder(_Written)
 
 
 def key(cluster: str) -> str:
@@ -36,12 +37,12 @@ def key(cluster: str) -> str:
     return f"gantry:lease-consumers:{cluster}"
 
 
-def field_of(at: int, groups: Mapping[str, list[LeaseConsumer]]) -> bytes:
+def field_of(at: int, groups: Mapping[str, list[LeaseConsumerState]]) -> bytes:
     """Return what a process writes at `at` (ms)."""
-    return orjson.dumps({"at": at, "groups": groups})
+    return msgspec.json.encode(_Written(at, groups))
 
 
-async def find(store: redis.asyncio.Redis, cluster: str, now: int) -> dict[str, list[LeaseConsumer]] | None:
+async def find(store: redis.asyncio.Redis, cluster: str, now: int) -> dict[str, list[LeaseConsumerState]] | None:
     """Return the consumers of each group that has any; None when Redis does not answer."""
     try:
         fields: Any = await store.hgetall(key(cluster))
@@ -50,7 +51,7 @@ async def find(store: redis.asyncio.Redis, cluster: str, now: int) -> dict[str, 
     return added(fields, now)
 
 
-def find_sync(store: redis.Redis, cluster: str, now: int) -> dict[str, list[LeaseConsumer]] | None:
+def find_sync(store: redis.Redis, cluster: str, now: int) -> dict[str, list[LeaseConsumerState]] | None:
     """Return the consumers of each group that has any; None when Redis does not answer."""
     try:
         fields: Any = store.hgetall(key(cluster))
@@ -59,27 +60,27 @@ def find_sync(store: redis.Redis, cluster: str, now: int) -> dict[str, list[Leas
     return added(fields, now)
 
 
-def added(fields: Mapping[bytes, bytes], now: int) -> dict[str, list[LeaseConsumer]]:
+def added(fields: Mapping[bytes, bytes], now: int) -> dict[str, list[LeaseConsumerState]]:
     """Return what all processes know together: a caller that two of them see is one consumer."""
-    found: dict[_Key, LeaseConsumer] = {}
+    found: dict[_Key, LeaseConsumerState] = {}
     for field in fields.values():
-        known = orjson.loads(field)
-        if known["at"] < now - STALE_MS:
+        known = _DECODER.decode(field)
+        if known.at < now - STALE_MS:
             continue
-        for group, consumers in known["groups"].items():
+        for group, consumers in known.groups.items():
             for consumer in consumers:
-                place = (group, consumer["kind"], consumer["user"], consumer["caller"], consumer["address"])
+                place = (group, consumer.kind, consumer.user, consumer.caller, consumer.address)
                 found[place] = _together(found[place], consumer) if place in found else consumer
-    groups: dict[str, list[LeaseConsumer]] = {}
+    groups: dict[str, list[LeaseConsumerState]] = {}
     for (group, *_), consumer in sorted(found.items(), key=lambda each: each[0]):
         groups.setdefault(group, []).append(consumer)
     return groups
 
 
-def _together(one: LeaseConsumer, other: LeaseConsumer) -> LeaseConsumer:
-    return {
-        **one,
-        "since": min(one["since"], other["since"]),
-        "in_flight": one["in_flight"] + other["in_flight"],
-        "last_receive_at": max(one["last_receive_at"], other["last_receive_at"]),
-    }
+def _together(one: LeaseConsumerState, other: LeaseConsumerState) -> LeaseConsumerState:
+    return msgspec.structs.replace(
+        one,
+        since=min(one.since, other.since),
+        in_flight=one.in_flight + other.in_flight,
+        last_receive_at=max(one.last_receive_at, other.last_receive_at),
+    )

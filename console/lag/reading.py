@@ -25,8 +25,8 @@ from broker_core.errors import GantryError
 from broker_core.protocol.bodies import MessageQueue, SubscriptionGroupConfig, TopicConfig
 from console.clusters.memory import QueueCounts, Remembered, RememberedBroker, Sighting
 from console.clusters.reasons import reason_of
-from console.lag.lease_consumers import LeaseConsumer
 from console.lag.owners import OwnersWatch
+from console.lag.shapes import LeaseConsumerState
 from console.lag.watching import BrokerFacts, BrokerWatch, Looked, Portions
 
 # How long a step waits for answers; what comes later counts for the next step.
@@ -87,7 +87,7 @@ class LagReading:
     topics: dict[str, Topic] = field(default_factory=dict)
     groups: dict[str, Group] = field(default_factory=dict)
     owners: dict[str, dict[MessageQueue, str]] = field(default_factory=dict)
-    lease_consumers: Mapping[str, Sequence[LeaseConsumer]] | None = None
+    lease_consumers: Mapping[str, Sequence[LeaseConsumerState]] | None = None
     """Who receives over HTTP or WebSocket, by group; None when nobody can say."""
     name_server_reason: str | None = None
     """Why no name server answers; None when one did."""

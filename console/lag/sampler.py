@@ -6,11 +6,12 @@ import asyncio
 import logging
 import secrets
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 
-import orjson
+import msgspec
 import redis.asyncio
 from django.conf import settings
+from msgspec import Struct
 
 from broker_core.clock import now_ms
 from console import live
@@ -19,9 +20,9 @@ from console.clusters.memory import SavedMemory
 from console.clusters.models import Cluster
 from console.clusters.services import find_address
 from console.lag import history, lease_consumers
-from console.lag.group_state import summary
 from console.lag.looks import Looks
 from console.lag.reading import Memory, Reader
+from console.lag.shapes import GroupList, LastKnown, TopicList
 from console.lag.state import ClusterState, StateBuilder
 
 BEAT_KEY: Final = "gantry:sampler:beat"
@@ -94,27 +95,33 @@ class ClusterSampler:
         if self._last_known_at is None:
             kept = await self._store.get(key)
             if kept is not None:
-                self._builder.begin_with(orjson.loads(kept))
+                self._begin_with(kept)
         elif now - self._last_known_at < _LAST_KNOWN_EVERY_MS:
             return
         else:
-            await self._store.set(key, orjson.dumps(self._builder.last_known()), ex=_LAST_KNOWN_SECONDS)
+            await self._store.set(key, msgspec.json.encode(self._builder.last_known()), ex=_LAST_KNOWN_SECONDS)
         self._last_known_at = now
+
+    def _begin_with(self, kept: bytes | str) -> None:
+        try:
+            self._builder.begin_with(msgspec.json.decode(kept, type=LastKnown))
+        except msgspec.DecodeError as error:
+            _log.warning("cluster=%s: its last known figures are not read: %s", self._name, error)
 
     def _points(self, state: ClusterState) -> dict[str, list[float | None]]:
         points: dict[str, list[float | None]] = {
-            history.overview_key(self._name): [state.overview[column] for column in history.OVERVIEW_COLUMNS]
+            history.overview_key(self._name): [getattr(state.overview, column) for column in history.OVERVIEW_COLUMNS]
         }
         for name, group in state.groups.items():
-            points[history.group_key(self._name, name)] = [group[column] for column in history.GROUP_COLUMNS]
+            points[history.group_key(self._name, name)] = [getattr(group, column) for column in history.GROUP_COLUMNS]
         return points
 
-    def _events(self, state: ClusterState) -> dict[str, Any]:
-        at = state.overview["at"]
-        events: dict[str, Any] = {
+    def _events(self, state: ClusterState) -> dict[str, Struct]:
+        at = state.overview.at
+        events: dict[str, Struct] = {
             live.overview(self._name): state.overview,
-            live.groups(self._name): {"at": at, "items": [summary(group) for group in state.groups.values()]},
-            live.topics(self._name): {"at": at, "items": list(state.topics.values())},
+            live.groups(self._name): GroupList(at=at, items=[group.summary() for group in state.groups.values()]),
+            live.topics(self._name): TopicList(at=at, items=list(state.topics.values())),
         }
         for name, group in state.groups.items():
             events[live.group(self._name, name)] = group

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from broker_core.client.admin.clusters import BrokerAddress
 from broker_core.client.admin.topics import Topic, TopicKind
-from console.lag.group_state import GroupStates, missing_of, summary
+from console.lag.group_state import GroupStates, missing_of
 from console.lag.rates import Rates
-from console.lag.reading import LagReading
+from console.lag.reading import LagReading, Missing
+from console.lag.shapes import (
+    BrokerState,
+    GroupState,
+    LastKnown,
+    OverviewLastKnown,
+    OverviewState,
+    TopicLastKnown,
+    TopicState,
+)
 from console.moments import rfc3339
 
 WORST_GROUPS: Final = 5
-OVERVIEW_FIGURES: Final = (
-    "total_lag", "oldest_unconsumed_ms", "dead_letters", "topics", "groups", "in_rate", "out_rate", "disk_used_ratio",
-)  # fmt: skip
-TOPIC_FIGURES: Final = ("messages", "in_rate", "last_stored_at", "max_lag")
 _DISK_SPAN_MS: Final = 24 * 3600 * 1000
 # From less than an hour nobody can tell when a disk will be full.
 _DISK_SHORTEST_MS: Final = 3600 * 1000
@@ -31,9 +36,21 @@ _TOPIC_STALE_MS: Final = 15 * 60 * 1000
 class ClusterState:
     """The events of one second: what is published and kept."""
 
-    overview: dict[str, Any]
-    groups: dict[str, dict[str, Any]]
-    topics: dict[str, dict[str, Any]]
+    overview: OverviewState
+    groups: dict[str, GroupState]
+    topics: dict[str, TopicState]
+
+
+@dataclass(frozen=True, slots=True)
+class _Lags:
+    """The lag of all groups together; what is not known of each of them is None."""
+
+    unknown_groups: int
+    total: int | None = None
+    groups_behind: int | None = None
+    groups_timed: int | None = None
+    oldest_ms: int | None = None
+    oldest_group: str | None = None
 
 
 class StateBuilder:
@@ -46,22 +63,18 @@ class StateBuilder:
         self._broker_in: Rates[str] = Rates()
         self._broker_out: Rates[str] = Rates()
         self._disk: deque[tuple[int, float]] = deque()
-        self._last_overview: dict[str, Any] | None = None
-        self._last_topics: dict[str, dict[str, Any]] = {}
+        self._last_overview: OverviewLastKnown | None = None
+        self._last_topics: dict[str, TopicLastKnown] = {}
 
-    def begin_with(self, last: Mapping[str, Any]) -> None:
+    def begin_with(self, last: LastKnown) -> None:
         """Take over what `last_known` returned before this process began."""
-        self._last_overview = self._last_overview or last["overview"]
-        self._last_topics = {**last["topics"], **self._last_topics}
-        self._groups.begin_with(last["groups"])
+        self._last_overview = self._last_overview or last.overview
+        self._last_topics = {**last.topics, **self._last_topics}
+        self._groups.begin_with(last.groups)
 
-    def last_known(self) -> dict[str, Any]:
-        """Return all figures that were last known, made of JSON's types."""
-        return {
-            "overview": self._last_overview,
-            "topics": self._last_topics,
-            "groups": self._groups.last_known(),
-        }
+    def last_known(self) -> LastKnown:
+        """Return all figures that were last known."""
+        return LastKnown(overview=self._last_overview, topics=self._last_topics, groups=self._groups.last_known())
 
     def step(self, reading: LagReading) -> ClusterState:
         """Return the state that `reading` shows."""
@@ -92,101 +105,132 @@ class StateBuilder:
 
     # One topic
 
-    def _topic(self, reading: LagReading, topic: Topic, lags: list[int | None]) -> dict[str, Any]:
+    def _topic(self, reading: LagReading, topic: Topic, lags: list[int | None]) -> TopicState:
         name = topic.name
         missing = [each for each in reading.missing if each.holds_topic(name)]
         facts = [facts for broker in topic.configs if (facts := reading.facts.get(broker)) is not None]
-        is_known = not missing and bool(facts) and all(name in each.ends for each in facts)
-        ends = [end for each in facts for end in each.ends.get(name, {}).values()] if is_known else []
-        stored_at = max((end.last_update_timestamp for end in ends), default=0)
         known = [lag for lag in lags if lag is not None]
-        shown: dict[str, Any] = {
-            "name": name,
-            "measured_at": rfc3339(min(each.ends_at[name] for each in facts)) if is_known else None,
-            "messages": sum(end.max_offset - end.min_offset for end in ends) if is_known else None,
-            "in_rate": self._topic_written.find(*((b, name) for b in topic.configs)) if is_known else None,
-            "last_stored_at": rfc3339(stored_at) if stored_at else None,
-            "groups": len(lags),
-            "max_lag": max(known, default=0) if len(known) == len(lags) and not missing and facts else None,
-            "missing": missing_of(missing),
-            "last_known": None,
-        }
-        if is_known:
-            self._last_topics[name] = {"at": shown["measured_at"], **{each: shown[each] for each in TOPIC_FIGURES}}
-        else:
-            shown["last_known"] = self._last_topics.get(name)
+        shown = TopicState(
+            name=name,
+            groups=len(lags),
+            max_lag=max(known, default=0) if len(known) == len(lags) and not missing and facts else None,
+            missing=missing_of(missing),
+        )
+        if missing or not facts or not all(name in each.ends for each in facts):
+            shown.last_known = self._last_topics.get(name)
+            return shown
+        ends = [end for each in facts for end in each.ends.get(name, {}).values()]
+        stored_at = max((end.last_update_timestamp for end in ends), default=0)
+        shown.measured_at = rfc3339(min(each.ends_at[name] for each in facts))
+        shown.messages = sum(end.max_offset - end.min_offset for end in ends)
+        shown.in_rate = self._topic_written.find(*((broker, name) for broker in topic.configs))
+        shown.last_stored_at = rfc3339(stored_at) if stored_at else None
+        self._last_topics[name] = TopicLastKnown(
+            at=shown.measured_at,
+            messages=shown.messages,
+            in_rate=shown.in_rate,
+            last_stored_at=shown.last_stored_at,
+            max_lag=shown.max_lag,
+        )
         return shown
 
     # The cluster
 
     def _overview(
-        self, reading: LagReading, groups: dict[str, dict[str, Any]], topics: dict[str, dict[str, Any]]
-    ) -> dict[str, Any]:
-        brokers = [self._broker(reading, broker) for broker in reading.brokers]
-        rows = {broker["name"] for broker in brokers}
-        brokers += [
-            _unlisted(each.broker, each.address, each.reason) for each in reading.missing if each.broker not in rows
-        ]
+        self, reading: LagReading, groups: Mapping[str, GroupState], topics: Mapping[str, TopicState]
+    ) -> OverviewState:
+        brokers = self._brokers(reading)
         is_whole = not reading.missing and bool(reading.facts)
-        known = [group for group in groups.values() if group["lag"] is not None]
-        behind = [group for group in known if group["lag"]]
-        untimed = self._groups.untimed
-        oldest = max((g for g in behind if g["time_lag_ms"]), key=lambda group: group["time_lag_ms"], default=None)
-        is_all_known = is_whole and len(known) == len(groups)
-        oldest_ms = (oldest["time_lag_ms"] if oldest else None) if behind else 0
+        lags = self._lags(groups.values(), is_whole=is_whole)
         dead = _dead_letters(reading, topics) if is_whole else None
-        ratios = [broker["disk_used_ratio"] for broker in brokers if broker["disk_used_ratio"] is not None]
+        ratios = [broker.disk_used_ratio for broker in brokers if broker.disk_used_ratio is not None]
         ratio = max(ratios, default=None) if is_whole else None
         visible = sum(topic.kind is TopicKind.NORMAL for topic in reading.topics.values())
         are_names_known = bool(reading.brokers) and all(each.topics for each in reading.missing)
-        shown = {
-            "at": rfc3339(reading.at),
-            "in_rate": _sum(broker["in_rate"] for broker in brokers) if is_whole else None,
-            "out_rate": _sum(broker["out_rate"] for broker in brokers) if is_whole else None,
-            "total_lag": sum(group["lag"] for group in known) if is_all_known else None,
-            "lag_unknown_groups": len(groups) - len(known),
-            "oldest_unconsumed_ms": oldest_ms if is_all_known and not untimed else None,
-            "oldest_group": oldest["name"] if oldest and is_all_known and not untimed else None,
-            "groups_behind": len(behind) if is_all_known else None,
-            "groups_timed": len(behind) - len(untimed) if is_all_known else None,
-            "dead_letters": None if dead is None else sum(dead),
-            "dead_letter_groups": None if dead is None else sum(1 for count in dead if count),
-            "disk_used_ratio": ratio,
-            "disk_days_to_full": self._days_to_full(reading.at, ratio),
-            "uptime_ms": min((b["uptime_ms"] for b in brokers if b["uptime_ms"] is not None), default=None),
-            "brokers": brokers,
-            "brokers_answering": sum(broker["reachable"] for broker in brokers),
-            "topics": visible if are_names_known else None,
-            "groups": len(groups) if are_names_known else None,
-            "worst_groups": [summary(group) for group in _worst(groups.values())],
-            "missing": missing_of(reading.missing),
-            "unknown_reason": _why_unknown(reading),
-            "name_server_reason": reading.name_server_reason,
-            "last_known": None,
-        }
-        if is_all_known:
-            self._last_overview = {"at": shown["at"], **{name: shown[name] for name in OVERVIEW_FIGURES}}
-        else:
-            shown["last_known"] = self._last_overview
+        shown = OverviewState(
+            at=rfc3339(reading.at),
+            in_rate=_sum(broker.in_rate for broker in brokers) if is_whole else None,
+            out_rate=_sum(broker.out_rate for broker in brokers) if is_whole else None,
+            total_lag=lags.total,
+            lag_unknown_groups=lags.unknown_groups,
+            oldest_unconsumed_ms=lags.oldest_ms,
+            oldest_group=lags.oldest_group,
+            groups_behind=lags.groups_behind,
+            groups_timed=lags.groups_timed,
+            dead_letters=None if dead is None else sum(dead),
+            dead_letter_groups=None if dead is None else sum(1 for count in dead if count),
+            disk_used_ratio=ratio,
+            disk_days_to_full=self._days_to_full(reading.at, ratio),
+            uptime_ms=min((broker.uptime_ms for broker in brokers if broker.uptime_ms is not None), default=None),
+            brokers=brokers,
+            brokers_answering=sum(broker.reachable for broker in brokers),
+            topics=visible if are_names_known else None,
+            groups=len(groups) if are_names_known else None,
+            worst_groups=[group.summary() for group in _worst(groups.values())],
+            missing=missing_of(reading.missing),
+            unknown_reason=_why_unknown(reading),
+            name_server_reason=reading.name_server_reason,
+        )
+        self._remember(shown)
         return shown
 
-    def _broker(self, reading: LagReading, broker: BrokerAddress) -> dict[str, Any]:
+    def _remember(self, shown: OverviewState) -> None:
+        """Keep the key figures when all are known; show what was last known when they are not."""
+        if shown.total_lag is None:
+            shown.last_known = self._last_overview
+            return
+        self._last_overview = OverviewLastKnown(
+            at=shown.at,
+            total_lag=shown.total_lag,
+            oldest_unconsumed_ms=shown.oldest_unconsumed_ms,
+            dead_letters=shown.dead_letters,
+            topics=shown.topics,
+            groups=shown.groups,
+            in_rate=shown.in_rate,
+            out_rate=shown.out_rate,
+            disk_used_ratio=shown.disk_used_ratio,
+        )
+
+    def _lags(self, groups: Collection[GroupState], *, is_whole: bool) -> _Lags:
+        known = [(group.lag, group) for group in groups if group.lag is not None]
+        unknown = len(groups) - len(known)
+        if not is_whole or unknown:
+            return _Lags(unknown)
+        behind = [group for lag, group in known if lag]
+        untimed = self._groups.untimed
+        timed = [(group.time_lag_ms, group.name) for group in behind if group.time_lag_ms]
+        oldest_ms, oldest_group = max(timed, key=lambda each: each[0], default=(None if behind else 0, None))
+        return _Lags(
+            unknown,
+            total=sum(lag for lag, _ in known),
+            groups_behind=len(behind),
+            groups_timed=len(behind) - len(untimed),
+            oldest_ms=None if untimed else oldest_ms,
+            oldest_group=None if untimed else oldest_group,
+        )
+
+    def _brokers(self, reading: LagReading) -> list[BrokerState]:
+        listed = [self._broker(reading, broker) for broker in reading.brokers]
+        names = {broker.name for broker in listed}
+        return listed + [_silent(each) for each in reading.missing if each.broker not in names]
+
+    def _broker(self, reading: LagReading, broker: BrokerAddress) -> BrokerState:
         runtime = reading.runtimes.get(broker.addr)
-        if runtime is None:
-            return _unlisted(broker.name, broker.addr, reading.reasons[broker.addr], broker.broker_id)
-        return {
-            "name": broker.name,
-            "address": broker.addr,
-            "broker_id": broker.broker_id,
-            "version": runtime.version,
-            "reachable": True,
-            "reason": None,
-            "in_rate": self._broker_in.find(broker.addr),
-            "out_rate": self._broker_out.find(broker.addr),
-            "uptime_ms": max(0, reading.at - runtime.booted_at) if runtime.booted_at else None,
-            "disk_used_ratio": runtime.disk_used_ratio,
-            "commit_log_bytes": runtime.commit_log_bytes,
-        }
+        shown = BrokerState(
+            name=broker.name,
+            address=broker.addr,
+            broker_id=broker.broker_id,
+            reachable=runtime is not None,
+            reason=None if runtime is not None else reading.reasons[broker.addr],
+        )
+        if runtime is not None:
+            shown.version = runtime.version
+            shown.in_rate = self._broker_in.find(broker.addr)
+            shown.out_rate = self._broker_out.find(broker.addr)
+            shown.uptime_ms = max(0, reading.at - runtime.booted_at) if runtime.booted_at else None
+            shown.disk_used_ratio = runtime.disk_used_ratio
+            shown.commit_log_bytes = runtime.commit_log_bytes
+        return shown
 
     def _days_to_full(self, at: int, ratio: float | None) -> float | None:
         """Return the days until the disk is full if it goes on as in the last day; None when it does not fill."""
@@ -202,16 +246,10 @@ class StateBuilder:
         return (1 - ratio) / (ratio - before) * (at - began) / _DISK_SPAN_MS
 
 
-def _unlisted(name: str, address: str, reason: str, broker_id: int = 0) -> dict[str, Any]:
-    unknown = ("version", "in_rate", "out_rate", "uptime_ms", "disk_used_ratio", "commit_log_bytes")
-    return {
-        "name": name,
-        "address": address,
-        "broker_id": broker_id,
-        "reachable": False,
-        "reason": reason,
-        **dict.fromkeys(unknown),
-    }
+def _silent(missing: Missing) -> BrokerState:
+    return BrokerState(
+        name=missing.broker, address=missing.address, broker_id=0, reachable=False, reason=missing.reason
+    )
 
 
 def _why_unknown(reading: LagReading) -> str | None:
@@ -220,28 +258,28 @@ def _why_unknown(reading: LagReading) -> str | None:
     return reading.nothing_known
 
 
-def _dead_letters(reading: LagReading, topics: Mapping[str, dict[str, Any]]) -> list[int] | None:
+def _dead_letters(reading: LagReading, topics: Mapping[str, TopicState]) -> list[int] | None:
     """Return how many messages each dead letter topic holds; None when one of them was not counted."""
     names = [name for name, topic in reading.topics.items() if topic.kind is TopicKind.DEAD_LETTER]
-    counted = [count for name in names if (count := topics[name]["messages"]) is not None]
+    counted = [count for name in names if (count := topics[name].messages) is not None]
     return counted if len(counted) == len(names) else None
 
 
-def _lags_by_topic(groups: Iterable[dict[str, Any]]) -> dict[str, list[int | None]]:
+def _lags_by_topic(groups: Iterable[GroupState]) -> dict[str, list[int | None]]:
     """Return for each topic the lag of each group that reads it."""
     found: dict[str, list[int | None]] = {}
     for group in groups:
-        lags: dict[str, int | None] = dict.fromkeys(group["topics"], None if group["lag"] is None else 0)
-        for queue in group["queues"] if group["lag"] is not None else ():
-            lags[queue["topic"]] = (lags.get(queue["topic"]) or 0) + queue["lag"]
+        lags: dict[str, int | None] = dict.fromkeys(group.topics, None if group.lag is None else 0)
+        for queue in group.queues if group.lag is not None else ():
+            lags[queue.topic] = (lags.get(queue.topic) or 0) + (queue.lag or 0)
         for topic, lag in lags.items():
             found.setdefault(topic, []).append(lag)
     return found
 
 
-def _worst(groups: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    troubled = [group for group in groups if group["lag"] is None or group["lag"] > 0]
-    return sorted(troubled, key=lambda group: (group["lag"] is not None, -(group["lag"] or 0)))[:WORST_GROUPS]
+def _worst(groups: Iterable[GroupState]) -> list[GroupState]:
+    troubled = [group for group in groups if group.lag is None or group.lag > 0]
+    return sorted(troubled, key=lambda group: (group.lag is not None, -(group.lag or 0)))[:WORST_GROUPS]
 
 
 def _sum(values: Iterable[float | None]) -> float | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, TypeVar
+from operator import attrgetter
+from typing import Final, Protocol, TypeVar
 
 from django.utils.dateparse import parse_datetime
 from drf_spectacular.utils import OpenApiParameter
@@ -17,11 +18,20 @@ from console.accounts.permissions import allows, needs
 from console.accounts.rights import ANYTHING, EVERYTHING, Unnamed
 from console.api_view import ApiView
 from console.clusters.connections import ask
-from console.clusters.outcomes import BrokerOutcome
+from console.clusters.outcomes import BrokerOutcome, PartlyDeleted
 from console.clusters.services import require
 from console.lag.history import RANGES
+from console.shapes import as_json
 
 T = TypeVar("T")
+Row = TypeVar("Row", bound="_Named")
+
+
+class _Named(Protocol):
+    """A row of a list: what it is called decides who may see it."""
+
+    name: str
+
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST: Final = datetime.max.replace(tzinfo=UTC) - _EPOCH
@@ -62,9 +72,9 @@ class ClusterListView(ClusterScopedView):
         """Return anything: the question is whether the verb is allowed at all."""
         return ANYTHING
 
-    def visible(self, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    def visible(self, rows: Iterable[Row]) -> list[Row]:
         """Return the rows whose name may be read by this request."""
-        return [row for row in rows if allows(self.request, "read", row["name"])]
+        return [row for row in rows if allows(self.request, "read", row.name)]
 
 
 class TopicInQueryView(ClusterScopedView):
@@ -77,7 +87,7 @@ class TopicInQueryView(ClusterScopedView):
 
 def told(answer: Response, outcomes: Sequence[BrokerOutcome], *, status: int = 200) -> Response:
     """Return the answer to a change with what each broker made of it: `status` when all did it, 207 when some did."""
-    answer.data = {**answer.data, "brokers": [outcome.shown() for outcome in outcomes]}
+    answer.data = {**answer.data, "brokers": as_json(outcomes)}
     answer.status_code = status if all(outcome.done for outcome in outcomes) else 207
     return answer
 
@@ -86,7 +96,7 @@ def deleted(name: str, outcomes: Sequence[BrokerOutcome]) -> Response:
     """Return the answer to a deletion: nothing when all brokers did it, what each did when some lack."""
     if all(outcome.done for outcome in outcomes):
         return Response(status=204)
-    return told(Response({"name": name}), outcomes)
+    return Response(as_json(PartlyDeleted(name, outcomes)), status=207)
 
 
 def range_of(request: Request) -> str:
@@ -127,7 +137,7 @@ def number_of(request: Request, name: str, default: int | None, *, low: int = 0,
     return int(text)
 
 
-def sorted_rows(request: Request, rows: list[dict[str, Any]], allowed: tuple[str, ...]) -> list[dict[str, Any]]:
+def sorted_rows(request: Request, rows: list[Row], allowed: tuple[str, ...]) -> list[Row]:
     """Return `rows` by the query's ``sort``, e.g. ``-lag,name``; what is unknown counts as more than anything known."""
     for word in reversed(request.query_params.get("sort", "name").split(",")):
         name, falling = word.removeprefix("-"), word.startswith("-")
@@ -135,7 +145,8 @@ def sorted_rows(request: Request, rows: list[dict[str, Any]], allowed: tuple[str
             raise serializers.ValidationError(
                 {"sort": f"must name {', '.join(allowed)}, each with - before it to fall"}
             )
-        known = sorted((row for row in rows if row[name] is not None), key=lambda row: row[name], reverse=falling)
-        unknown = [row for row in rows if row[name] is None]
+        column = attrgetter(name)
+        known = sorted((row for row in rows if column(row) is not None), key=column, reverse=falling)
+        unknown = [row for row in rows if column(row) is None]
         rows = unknown + known if falling else known + unknown
     return rows

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Annotated, Any, Final, Literal, get_args
 
+from msgspec import Meta, Struct
 from rest_framework import serializers
 
 from broker_core.client.admin.groups import is_system_group
-from console.clusters.serializers import BrokerOutcomeSerializer
-from console.fields import MomentField
-from console.lag.serializers import GroupSerializer
+from console.clusters.outcomes import BrokerOutcome
+from console.lag.shapes import GroupState
+from console.moments import Moment
 
-PROTOCOLS: Final = ["native", "http_lease"]
+Protocol = Literal["native", "http_lease"]
+PROTOCOLS: Final = list(get_args(Protocol))
 
 
-class GroupChangedSerializer(GroupSerializer):
+class GroupChanged(GroupState, kw_only=True):
     """A consumer group after a change, and what each broker made of it."""
 
-    brokers = BrokerOutcomeSerializer(many=True)
+    brokers: Sequence[BrokerOutcome]
 
 
 class GroupChangeSerializer(serializers.Serializer[Any]):
@@ -43,41 +46,39 @@ class GroupCreateSerializer(serializers.Serializer[Any]):
         return name
 
 
-class GroupClientSerializer(serializers.Serializer[Any]):
+class GroupClient(Struct, frozen=True, kw_only=True):
     """A client of a group: a native one that is connected, or a caller that receives by lease over HTTP or WebSocket.
 
     What only one of the two has is null for the other.
     """
 
-    client_id = serializers.CharField(help_text="Of a caller: name of the token, or of the user.")
-    address = serializers.CharField()
-    language = serializers.CharField(allow_null=True)
-    version = serializers.CharField(allow_null=True)
-    protocol = serializers.ChoiceField(PROTOCOLS)
-    queues = serializers.IntegerField(
-        allow_null=True, help_text="How many queues it reads; null where it says nothing."
-    )
-    user = serializers.CharField(allow_null=True, help_text="Whose token it is.")
-    since = MomentField(allow_null=True)
-    in_flight = serializers.IntegerField(allow_null=True, help_text="Messages received and not settled.")
-    last_receive_at = MomentField(allow_null=True)
+    client_id: Annotated[str, Meta(description="Of a caller: name of the token, or of the user.")]
+    address: str
+    language: str | None = None
+    version: str | None = None
+    protocol: Protocol
+    queues: Annotated[int | None, Meta(description="How many queues it reads; null where it says nothing.")] = None
+    user: Annotated[str | None, Meta(description="Whose token it is.")] = None
+    since: Moment | None = None
+    in_flight: Annotated[int | None, Meta(description="Messages received and not settled.")] = None
+    last_receive_at: Moment | None = None
 
 
-class GroupClientsSerializer(serializers.Serializer[Any]):
+class GroupClients(Struct, frozen=True):
     """All clients of a group."""
 
-    items = GroupClientSerializer(many=True)
+    items: list[GroupClient]
 
 
-class GroupSubscriptionSerializer(serializers.Serializer[Any]):
+class GroupSubscription(Struct, frozen=True, kw_only=True):
     """What a group wants of a topic."""
 
-    topic = serializers.CharField()
-    expression = serializers.CharField()
-    type = serializers.CharField()
+    topic: str
+    expression: str
+    type: str
 
 
-class GroupSubscriptionsSerializer(serializers.Serializer[Any]):
+class GroupSubscriptions(Struct, frozen=True):
     """All subscriptions of a group."""
 
-    items = GroupSubscriptionSerializer(many=True)
+    items: list[GroupSubscription]

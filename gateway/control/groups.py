@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, NoReturn
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
+from msgspec.structs import replace
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -16,12 +17,13 @@ from broker_core.protocol.versions import version_name
 from console import etags
 from console.accounts.permissions import actor_of, require
 from console.clusters import operations
-from console.clusters.serializers import PartlyDeletedSerializer
+from console.clusters.outcomes import PartlyDeleted
 from console.errors import Conflict
 from console.lag import current
 from console.lag.group_state import config_of
-from console.lag.serializers import GroupSerializer, GroupSummarySerializer, LagHistorySerializer
+from console.lag.shapes import GroupConfig, GroupState, GroupSummary, LagHistory, LeaseConsumerState
 from console.paging import PAGE_PARAMETERS, page_of, page_sequence
+from console.shapes import as_json, serializer_of
 from gateway.control.cluster_view import (
     RANGE,
     ClusterListView,
@@ -32,15 +34,17 @@ from gateway.control.cluster_view import (
     told,
 )
 from gateway.control.group_shapes import (
-    GroupChangedSerializer,
+    GroupChanged,
     GroupChangeSerializer,
-    GroupClientsSerializer,
+    GroupClient,
+    GroupClients,
     GroupCreateSerializer,
-    GroupSubscriptionsSerializer,
+    GroupSubscription,
+    GroupSubscriptions,
 )
 
-_CREATED: Final = {201: GroupChangedSerializer, 207: GroupChangedSerializer}
-GroupPage = page_of(GroupSummarySerializer)
+_CHANGED: Final = serializer_of(GroupChanged)
+GroupPage = page_of(serializer_of(GroupSummary))
 SORTABLE: Final = (
     "name", "state", "clients", "lag", "lag_per_second", "time_lag_ms", "in_rate", "out_rate", "drain_eta_ms", "leases"
 )  # fmt: skip
@@ -63,12 +67,17 @@ class GroupsView(ClusterListView):
     def get(self, request: Request, cluster: str) -> Response:
         """List consumer groups with their lag."""
         part = request.query_params.get("search", "").lower()
-        rows = [group for group in self.visible(current.groups(cluster)) if part in group["name"].lower()]
-        page = page_sequence(request, sorted_rows(request, rows, SORTABLE), key=lambda row: str(row["name"]))
-        current.look(cluster, groups=[str(row["name"]) for row in page.items])
-        return Response({"items": page.items, "next_cursor": page.next_cursor, "total": page.total})
+        rows = [group for group in self.visible(current.groups(cluster)) if part in group.name.lower()]
+        page = page_sequence(request, sorted_rows(request, rows, SORTABLE), key=lambda row: row.name)
+        current.look(cluster, groups=[row.name for row in page.items])
+        return Response(as_json(page))
 
-    @extend_schema(operation_id="createGroup", tags=["groups"], request=GroupCreateSerializer, responses=_CREATED)
+    @extend_schema(
+        operation_id="createGroup",
+        tags=["groups"],
+        request=GroupCreateSerializer,
+        responses={201: _CHANGED, 207: _CHANGED},
+    )
     def post(self, request: Request, cluster: str) -> Response:
         """Create a consumer group on every broker of the cluster that lacks it."""
         form = GroupCreateSerializer(data=request.data)
@@ -77,7 +86,7 @@ class GroupsView(ClusterListView):
         name = wanted.pop("name")
         require(request, "manage", name)
         outcomes = operations.create_group(actor_of(request), cluster, name, _for_brokers(wanted))
-        return told(Response(current.group(cluster, name)), outcomes, status=201)
+        return told(Response(as_json(current.group(cluster, name))), outcomes, status=201)
 
 
 class GroupView(ClusterScopedView):
@@ -85,12 +94,12 @@ class GroupView(ClusterScopedView):
 
     resource_argument = "group"
 
-    @extend_schema(operation_id="getGroup", tags=["groups"], responses=GroupSerializer)
+    @extend_schema(operation_id="getGroup", tags=["groups"], responses=serializer_of(GroupState))
     def get(self, request: Request, cluster: str, group: str) -> Response:
         """Return a consumer group, queue by queue."""
         current.look(cluster, groups=[group])
         sampled = current.find_group(cluster, group)
-        if sampled is not None and sampled["missing"]:
+        if sampled is not None and sampled.missing:
             # To ask once more who does not answer would only make the reader wait.
             return _shown(sampled)
         try:
@@ -98,7 +107,7 @@ class GroupView(ClusterScopedView):
         except (GroupNotFound, Unreachable):
             # It is remembered of a broker that does not answer, or there is none.
             remembered = current.group(cluster, group)
-            if not remembered["missing"]:
+            if not remembered.missing:
                 raise
             return _shown(remembered)
         return self._answer(found)
@@ -108,7 +117,7 @@ class GroupView(ClusterScopedView):
         parameters=[etags.IF_MATCH],
         tags=["groups"],
         request=GroupChangeSerializer,
-        responses={200: GroupChangedSerializer, 207: GroupChangedSerializer},
+        responses={200: _CHANGED, 207: _CHANGED},
     )
     def patch(self, request: Request, cluster: str, group: str) -> Response:
         """Change settings of a consumer group."""
@@ -123,7 +132,7 @@ class GroupView(ClusterScopedView):
         operation_id="deleteGroup",
         parameters=[etags.IF_MATCH],
         tags=["groups"],
-        responses={204: None, 207: PartlyDeletedSerializer},
+        responses={204: None, 207: serializer_of(PartlyDeleted)},
     )
     def delete(self, request: Request, cluster: str, group: str) -> Response:
         """Delete the settings and offsets of a consumer group; its dead letters stay."""
@@ -138,9 +147,9 @@ class GroupView(ClusterScopedView):
 
     def _answer(self, found: Group) -> Response:
         """Return the group as sampled, with its settings as they are now: those are what an ETag is of."""
-        config = _config(found)
-        body = {**current.group(self.cluster, found.name), "config": config}
-        return Response(body, headers={"ETag": etags.etag(config)})
+        config = None if found.config is None else config_of(found.config)
+        shown = replace(current.group(self.cluster, found.name), config=config)
+        return Response(as_json(shown), headers={"ETag": etags.etag(config)})
 
     def _found(self, name: str) -> Group:
         return self.ask(lambda admin: admin.groups.find(name)) or self._nobody(name)
@@ -155,10 +164,12 @@ class LagHistoryView(ClusterScopedView):
 
     resource_argument = "group"
 
-    @extend_schema(operation_id="getGroupHistory", tags=["groups"], parameters=[RANGE], responses=LagHistorySerializer)
+    @extend_schema(
+        operation_id="getGroupHistory", tags=["groups"], parameters=[RANGE], responses=serializer_of(LagHistory)
+    )
     def get(self, request: Request, cluster: str, group: str) -> Response:
         """Return how the lag of a group went."""
-        return Response(current.group_history(cluster, group, range_of(request)))
+        return Response(as_json(current.group_history(cluster, group, range_of(request))))
 
 
 class GroupClientsView(ClusterScopedView):
@@ -166,14 +177,14 @@ class GroupClientsView(ClusterScopedView):
 
     resource_argument = "group"
 
-    @extend_schema(operation_id="listGroupClients", tags=["groups"], responses=GroupClientsSerializer)
+    @extend_schema(operation_id="listGroupClients", tags=["groups"], responses=serializer_of(GroupClients))
     def get(self, request: Request, cluster: str, group: str) -> Response:
         """List the native clients of a group that are connected, and who receives by lease over HTTP or WebSocket."""
         state = current.group(cluster, group)
         members = self.ask(lambda admin: admin.groups.connections(group))
-        owned = [queue["client"] for queue in state["queues"]]
+        owned = [queue.client for queue in state.queues]
         native = [_native_client(each, owned) for each in members.members.values()]
-        return Response({"items": native + [_lease_client(each) for each in state["lease_consumers"] or ()]})
+        return Response(as_json(GroupClients(native + [_lease_client(each) for each in state.lease_consumers or ()])))
 
 
 class GroupSubscriptionsView(ClusterScopedView):
@@ -181,54 +192,49 @@ class GroupSubscriptionsView(ClusterScopedView):
 
     resource_argument = "group"
 
-    @extend_schema(operation_id="listGroupSubscriptions", tags=["groups"], responses=GroupSubscriptionsSerializer)
+    @extend_schema(operation_id="listGroupSubscriptions", tags=["groups"], responses=serializer_of(GroupSubscriptions))
     def get(self, request: Request, cluster: str, group: str) -> Response:
         """List the subscriptions of a group that is connected."""
         members = self.ask(lambda admin: admin.groups.connections(group))
-        return Response(
-            {
-                "items": [
-                    {"topic": topic, "expression": data.sub_string, "type": data.expression_type or "TAG"}
-                    for topic, data in sorted(members.subscriptions.items())
-                ]
-            }
-        )
+        subscriptions = [
+            GroupSubscription(topic=topic, expression=data.sub_string, type=data.expression_type or "TAG")
+            for topic, data in sorted(members.subscriptions.items())
+        ]
+        return Response(as_json(GroupSubscriptions(subscriptions)))
 
 
-def _config(group: Group) -> dict[str, Any] | None:
-    return None if group.config is None else config_of(group.config)
-
-
-def _configs(group: Group) -> list[dict[str, Any] | None]:
+def _configs(group: Group) -> list[GroupConfig | None]:
     """Return the settings that a change may be one of: after a change that was partly done its brokers differ."""
     return [config_of(config) for config in group.configs.values()] or [None]
 
 
-def _native_client(member: Connection, owned: list[str | None]) -> dict[str, Any]:
-    return {
-        "client_id": member.client_id,
-        "address": member.client_addr,
-        "language": member.language,
-        "version": version_name(member.version),
-        "protocol": "native",
-        "queues": owned.count(member.client_id) if member.client_id in owned else None,
-        **dict.fromkeys(("user", "since", "in_flight", "last_receive_at")),
-    }
+def _native_client(member: Connection, owned: list[str | None]) -> GroupClient:
+    return GroupClient(
+        client_id=member.client_id,
+        address=member.client_addr,
+        language=member.language,
+        version=version_name(member.version),
+        protocol="native",
+        queues=owned.count(member.client_id) if member.client_id in owned else None,
+    )
 
 
-def _lease_client(consumer: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "client_id": consumer["caller"],
-        **{name: consumer[name] for name in ("address", "user", "since", "in_flight", "last_receive_at")},
-        "protocol": "http_lease",
-        **dict.fromkeys(("language", "version", "queues")),
-    }
+def _lease_client(consumer: LeaseConsumerState) -> GroupClient:
+    return GroupClient(
+        client_id=consumer.caller,
+        address=consumer.address,
+        protocol="http_lease",
+        user=consumer.user,
+        since=consumer.since,
+        in_flight=consumer.in_flight,
+        last_receive_at=consumer.last_receive_at,
+    )
 
 
-def _shown(sampled: dict[str, Any]) -> Response:
+def _shown(sampled: GroupState) -> Response:
     """Return a group as it is known, with the tag of its settings where these are known."""
-    config = sampled["config"]
-    return Response(sampled, headers={} if config is None else {"ETag": etags.etag(config)})
+    headers = {} if sampled.config is None else {"ETag": etags.etag(sampled.config)}
+    return Response(as_json(sampled), headers=headers)
 
 
 def _for_brokers(settings: dict[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 from django.http import HttpResponse
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -24,20 +24,27 @@ from broker_core.protocol.bodies import MessageQueue
 from console.accounts.permissions import allows
 from console.clusters.memory import RememberedBroker, remembered
 from console.clusters.reasons import reason_of
+from console.fields import moment
 from console.lag import current
+from console.lag.shapes import MissingBroker
 from console.moments import rfc3339
 from console.paging import PAGE_PARAMETERS, cursor_of, limit_of, make_cursor
+from console.shapes import as_json, serializer_of
 from gateway.control.cluster_view import ClusterScopedView, TopicInQueryView, moment_of, number_of
 from gateway.control.message_shapes import (
-    BrowseSerializer,
-    DeliveriesSerializer,
-    MessageDetailSerializer,
-    QueuePageSerializer,
-    SearchSerializer,
-    detail,
-    summary,
+    Browse,
+    Deliveries,
+    Delivery,
+    MessageDetail,
+    QueuePage,
+    Search,
+    Searched,
+    Verdict,
+    detail_of,
+    summary_of,
 )
 from gateway.control.search import Found, search_page
+from gateway.data.schemas import encode
 
 _NOT_LISTED: Final = "it is known, but no name server lists it for this topic"
 _DAY_MS: Final = 24 * 3600 * 1000
@@ -54,7 +61,7 @@ class MessageSearchView(TopicInQueryView):
         operation_id="searchMessages",
         tags=["messages"],
         parameters=[TOPIC, OpenApiParameter("key", str, required=True), FROM, TO, *PAGE_PARAMETERS],
-        responses=SearchSerializer,
+        responses=serializer_of(Search),
     )
     def get(self, request: Request, cluster: str) -> Response:
         """Find messages by key through the index files, the newest first; three days back unless told otherwise."""
@@ -77,25 +84,27 @@ class MessageSearchView(TopicInQueryView):
         silent = {found.asked.get(address, address): error for address, error in found.failed.items()}
         missing = missing_of(cluster, topic, found.asked.values(), silent, names=found.asked)
         is_whole = found.complete and not missing
-        return Response(
-            {
-                "verdict": _verdict(found, is_whole),
-                "complete": is_whole,
-                "missing": missing,
-                "items": [summary(each) for each in found.messages],
-                "next_cursor": None if found.goes_on is None else make_cursor(request, [begin, end, *found.goes_on]),
-                "searched": _searched(found.figures or SearchFigures(), begin, end, started),
-            }
+        shown = Search(
+            verdict=_verdict(found, is_whole),
+            complete=is_whole,
+            missing=missing,
+            items=[summary_of(each) for each in found.messages],
+            next_cursor=None if found.goes_on is None else make_cursor(request, [begin, end, *found.goes_on]),
+            searched=_searched(found.figures or SearchFigures(), begin, end, started),
         )
+        return Response(as_json(shown))
 
 
 class MessageView(TopicInQueryView):
     """One message."""
 
-    @extend_schema(operation_id="getMessage", tags=["messages"], parameters=[TOPIC], responses=MessageDetailSerializer)
+    @extend_schema(
+        operation_id="getMessage", tags=["messages"], parameters=[TOPIC], responses=serializer_of(MessageDetail)
+    )
     def get(self, request: Request, cluster: str, message_id: str) -> HttpResponse:
         """Return a message by its unique id or offset id."""
-        return _json(detail(_found(self, _needed(request, "topic"), message_id)))
+        found = detail_of(_found(self, _needed(request, "topic"), message_id))
+        return HttpResponse(encode(found), content_type="application/json")
 
 
 class DeliveriesView(TopicInQueryView):
@@ -105,21 +114,16 @@ class DeliveriesView(TopicInQueryView):
         operation_id="listMessageDeliveries",
         tags=["messages"],
         parameters=[TOPIC],
-        responses=DeliveriesSerializer,
+        responses=serializer_of(Deliveries),
     )
     def get(self, request: Request, cluster: str, message_id: str) -> Response:
         """Say for each group of the topic that the caller may read whether it has consumed the message."""
         placed = _found(self, _needed(request, "topic"), message_id)
         deliveries = self.ask(lambda admin: admin.messages.deliveries(placed))
-        return Response(
-            {
-                "items": [
-                    {"group": each.group, "state": each.state.value, "behind": each.behind}
-                    for each in deliveries
-                    if allows(request, "read", each.group)
-                ]
-            }
-        )
+        shown = [
+            Delivery(each.group, each.state, each.behind) for each in deliveries if allows(request, "read", each.group)
+        ]
+        return Response(as_json(Deliveries(shown)))
 
 
 class TopicMessagesView(ClusterScopedView):
@@ -131,7 +135,7 @@ class TopicMessagesView(ClusterScopedView):
         operation_id="browseMessages",
         tags=["messages"],
         parameters=[FROM, TO, OpenApiParameter("queue", int), *PAGE_PARAMETERS],
-        responses=BrowseSerializer,
+        responses=serializer_of(Browse),
     )
     def get(self, request: Request, cluster: str, topic: str) -> Response:
         """List messages of a topic by store time, the newest first."""
@@ -157,13 +161,12 @@ class TopicMessagesView(ClusterScopedView):
         if page.failed and page.asked == page.failed.keys():
             raise next(iter(page.failed.values()))
         rest = [[queue.broker_name, queue.queue_id, at] for queue, at in page.positions.items()]
-        return Response(
-            {
-                "items": [summary(each) for each in page.messages],
-                "next_cursor": make_cursor(request, rest) if rest else None,
-                "missing": missing_of(cluster, topic, page.asked, page.failed, queue_id=queue_id),
-            }
+        shown = Browse(
+            items=[summary_of(each) for each in page.messages],
+            next_cursor=make_cursor(request, rest) if rest else None,
+            missing=missing_of(cluster, topic, page.asked, page.failed, queue_id=queue_id),
         )
+        return Response(as_json(shown))
 
 
 class QueueMessagesView(ClusterScopedView):
@@ -181,7 +184,7 @@ class QueueMessagesView(ClusterScopedView):
             ),
             PAGE_PARAMETERS[0],
         ],
-        responses=QueuePageSerializer,
+        responses=serializer_of(QueuePage),
     )
     def get(self, request: Request, cluster: str, topic: str, queue_id: int) -> Response:
         """Return messages of a queue from an offset on, the oldest first; no group is involved."""
@@ -201,14 +204,13 @@ class QueueMessagesView(ClusterScopedView):
         page = self.ask(question)
         if offset < page.min_offset:
             raise OffsetGone(page.min_offset, page.max_offset)
-        return Response(
-            {
-                "items": [summary(each) for each in page.messages],
-                "next_offset": next(iter(page.positions.values()), offset),
-                "min_offset": page.min_offset,
-                "max_offset": page.max_offset,
-            }
+        shown = QueuePage(
+            items=[summary_of(each) for each in page.messages],
+            next_offset=next(iter(page.positions.values()), offset),
+            min_offset=page.min_offset,
+            max_offset=page.max_offset,
         )
+        return Response(as_json(shown))
 
 
 class OffsetGone(exceptions.APIException):
@@ -228,8 +230,8 @@ class NotAllSearched(exceptions.APIException):
     status_code = 503
     default_code = "broker_unreachable"
 
-    def __init__(self, missing: list[dict[str, Any]]) -> None:
-        reasons = "; ".join(f"{each['broker']} was not searched: {each['reason']}" for each in missing)
+    def __init__(self, missing: list[MissingBroker]) -> None:
+        reasons = "; ".join(f"{each.broker} was not searched: {each.reason}" for each in missing)
         super().__init__(f"No broker that answers has the message. {reasons}.")
 
 
@@ -266,22 +268,23 @@ def missing_of(
     *,
     names: Mapping[str, str] = MappingProxyType({}),
     queue_id: int | None = None,
-) -> list[dict[str, Any]]:
+) -> list[MissingBroker]:
     """Return the known brokers that may hold messages of the topic, or of its queue, and did not give them.
 
     `asked` are the names of those that were asked, `silent` those among them that did not answer; `names` are names of
     brokers by address, for the reasons.
     """
-    told = {each["broker"]: each for each in (current.find_overview(cluster) or {}).get("missing", [])}
+    overview = current.find_overview(cluster)
+    told = {each.broker: each for each in (overview.missing if overview else ())}
     failed = [
-        {"broker": name, "reason": reason_of(error, names), "since": None} for name, error in sorted(silent.items())
+        MissingBroker(broker=name, reason=reason_of(error, names), since=None) for name, error in sorted(silent.items())
     ]
     gone = [
-        {"broker": each.name, "reason": _NOT_LISTED, "since": rfc3339(int(each.last_seen_at.timestamp() * 1000))}
+        told.get(each.name) or MissingBroker(broker=each.name, reason=_NOT_LISTED, since=moment(each.last_seen_at))
         for each in remembered(cluster).missing(asked)
         if _may_hold(each, topic, queue_id)
     ]
-    return failed + [told.get(str(each["broker"]), each) for each in gone]
+    return failed + gone
 
 
 def _may_hold(broker: RememberedBroker, topic: str, queue_id: int | None) -> bool:
@@ -289,10 +292,6 @@ def _may_hold(broker: RememberedBroker, topic: str, queue_id: int | None) -> boo
         return True
     counts = broker.topics.get(topic)
     return counts is not None and (queue_id is None or queue_id < counts.read)
-
-
-def _json(content: bytes) -> HttpResponse:
-    return HttpResponse(content, content_type="application/json")
 
 
 def _needed(request: Request, name: str) -> str:
@@ -308,20 +307,20 @@ def _first_page(request: Request) -> tuple[int, int, int, None]:
     return moment_of(request, "from", max(0, end - DEFAULT_SPAN_MS)), end, end, None
 
 
-def _verdict(found: Found, is_whole: bool) -> str:
+def _verdict(found: Found, is_whole: bool) -> Verdict:
     if not is_whole:
         return "partial"
     return "match" if found.messages else "no_match"
 
 
-def _searched(figures: SearchFigures, begin: int, end: int, started: float) -> dict[str, Any]:
-    return {
-        "index_files": figures.index_files,
-        "index_files_skipped_by_time": figures.index_files_skipped_by_time,
-        "entries_visited": figures.entries_visited,
-        "collisions_dropped": figures.collisions_dropped,
-        "expired_messages": figures.expired_messages,
-        "from": rfc3339(begin),
-        "to": rfc3339(end),
-        "elapsed_ms": int((time.perf_counter() - started) * 1000),
-    }
+def _searched(figures: SearchFigures, begin: int, end: int, started: float) -> Searched:
+    return Searched(
+        index_files=figures.index_files,
+        index_files_skipped_by_time=figures.index_files_skipped_by_time,
+        entries_visited=figures.entries_visited,
+        collisions_dropped=figures.collisions_dropped,
+        expired_messages=figures.expired_messages,
+        begin=rfc3339(begin),
+        to=rfc3339(end),
+        elapsed_ms=int((time.perf_counter() - started) * 1000),
+    )

@@ -2,69 +2,84 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Annotated, Any, Final, Literal, get_args
 
+from msgspec import Meta, Struct
+from msgspec.structs import asdict
 from rest_framework import serializers
 
-from broker_core.client.admin.topics import TopicKind, kind_of
-from console.clusters.serializers import BrokerOutcomeSerializer
-from console.fields import MomentField
-from console.lag.serializers import GroupSummarySerializer, MissingBrokerSerializer, TopicLastKnownSerializer
-from console.paging import page_of
+from broker_core.client.admin.topics import Topic, TopicKind, kind_of
+from broker_core.protocol.codes import PERM_READ, PERM_WRITE
+from console.clusters.outcomes import BrokerOutcome
+from console.lag.shapes import GroupSummary, TopicState
+from console.moments import Moment
 
-KINDS: Final = ["normal", "retry", "dlq", "system"]
-PERMISSIONS: Final = ["rw", "r", "w"]
-SHOWN_PERMISSIONS: Final = [*PERMISSIONS, "none"]
+Permission = Literal["rw", "r", "w"]
+ShownPermission = Literal["rw", "r", "w", "none"]
+KINDS: Final = [kind.value for kind in TopicKind]
+PERMISSIONS: Final = list(get_args(Permission))
+SHOWN_PERMISSIONS: Final = list(get_args(ShownPermission))
 MAX_QUEUES: Final = 1024
+_PERMISSION_NAMES: Final[dict[int, ShownPermission]] = {
+    PERM_READ | PERM_WRITE: "rw",
+    PERM_READ: "r",
+    PERM_WRITE: "w",
+    0: "none",
+}
 
 
-class TopicSummarySerializer(serializers.Serializer[Any]):
+class TopicSettings(Struct, frozen=True, kw_only=True):
+    """What can be configured of a topic: its ETag is of this."""
+
+    name: str
+    kind: TopicKind
+    read_queues: int
+    write_queues: int
+    permission: ShownPermission
+
+
+class TopicSummary(TopicState, kw_only=True):
     """A topic in one line."""
 
-    name = serializers.CharField()
-    kind = serializers.ChoiceField(KINDS)
-    total_read_queues = serializers.IntegerField(help_text="On all brokers together.")
-    total_write_queues = serializers.IntegerField(help_text="On all brokers together.")
-    read_queues = serializers.IntegerField(help_text="On each broker.")
-    write_queues = serializers.IntegerField(help_text="On each broker.")
-    permission = serializers.ChoiceField(SHOWN_PERMISSIONS)
-    measured_at = MomentField(allow_null=True, help_text="When its figures were read.")
-    messages = serializers.IntegerField(allow_null=True)
-    in_rate = serializers.FloatField(allow_null=True)
-    last_stored_at = MomentField(allow_null=True)
-    groups = serializers.IntegerField(allow_null=True)
-    max_lag = serializers.IntegerField(allow_null=True)
-    missing = MissingBrokerSerializer(many=True)
-    last_known = TopicLastKnownSerializer(allow_null=True)
+    kind: TopicKind
+    total_read_queues: Annotated[int, Meta(description="On all brokers together.")]
+    total_write_queues: Annotated[int, Meta(description="On all brokers together.")]
+    read_queues: Annotated[int, Meta(description="On each broker.")]
+    write_queues: Annotated[int, Meta(description="On each broker.")]
+    permission: ShownPermission
 
 
-class TopicCountsSerializer(serializers.Serializer[Any]):
+class TopicCounts(Struct, frozen=True):
     """How many topics of each kind the search found."""
 
-    normal = serializers.IntegerField()
-    retry = serializers.IntegerField()
-    dlq = serializers.IntegerField()
-    system = serializers.IntegerField()
+    normal: int
+    retry: int
+    dlq: int
+    system: int
 
 
-class TopicPageSerializer(page_of(TopicSummarySerializer)):  # type: ignore[misc]
+class TopicPage(Struct, frozen=True, kw_only=True):
     """A page of topics."""
 
-    counts = TopicCountsSerializer()
+    items: list[TopicSummary]
+    next_cursor: str | None
+    total: int | None
+    counts: TopicCounts
 
 
-class TopicSerializer(TopicSummarySerializer):
+class TopicDetail(TopicSummary, kw_only=True):
     """A topic."""
 
-    order = serializers.BooleanField()
-    brokers = serializers.ListField(child=serializers.CharField())
+    order: bool
+    brokers: list[str]
 
 
-class TopicChangedSerializer(TopicSummarySerializer):
+class TopicChanged(TopicSummary, kw_only=True):
     """A topic after a change, and what each broker made of it."""
 
-    order = serializers.BooleanField()
-    brokers = BrokerOutcomeSerializer(many=True)
+    order: bool
+    brokers: Sequence[BrokerOutcome]
 
 
 class TopicChangeSerializer(serializers.Serializer[Any]):
@@ -90,48 +105,69 @@ class TopicCreateSerializer(serializers.Serializer[Any]):
         return name
 
 
-class TopicImpactSerializer(serializers.Serializer[Any]):
+class TopicImpact(Struct, frozen=True, kw_only=True):
     """What goes with a topic that is deleted."""
 
-    groups = serializers.ListField(child=serializers.CharField())
-    messages = serializers.IntegerField()
+    groups: list[str]
+    messages: int
 
 
-class TopicQueueSerializer(serializers.Serializer[Any]):
+class TopicQueue(Struct, frozen=True, kw_only=True):
     """The readable range of a queue: from `min_offset` up to, not with, `max_offset`."""
 
-    broker = serializers.CharField()
-    queue_id = serializers.IntegerField()
-    min_offset = serializers.IntegerField(allow_null=True)
-    max_offset = serializers.IntegerField(allow_null=True)
-    count = serializers.IntegerField(allow_null=True)
-    last_stored_at = MomentField(allow_null=True)
-    unknown_reason = serializers.CharField(allow_null=True)
+    broker: str
+    queue_id: int
+    min_offset: int | None = None
+    max_offset: int | None = None
+    count: int | None = None
+    last_stored_at: Moment | None = None
+    unknown_reason: str | None = None
 
 
-class TopicQueuesSerializer(serializers.Serializer[Any]):
+class TopicQueues(Struct, frozen=True):
     """All queues of a topic."""
 
-    items = TopicQueueSerializer(many=True)
+    items: list[TopicQueue]
 
 
-class TopicGroupsSerializer(serializers.Serializer[Any]):
+class TopicGroups(Struct, frozen=True):
     """All groups of a topic."""
 
-    items = GroupSummarySerializer(many=True)
+    items: list[GroupSummary]
 
 
-class TopicProducerSerializer(serializers.Serializer[Any]):
+class TopicProducer(Struct, frozen=True, kw_only=True):
     """A producer that is connected."""
 
-    group = serializers.CharField()
-    client_id = serializers.CharField()
-    address = serializers.CharField()
-    language = serializers.CharField(allow_null=True)
-    version = serializers.CharField()
+    group: str
+    client_id: str
+    address: str
+    language: str | None
+    version: str
 
 
-class TopicProducersSerializer(serializers.Serializer[Any]):
+class TopicProducers(Struct, frozen=True):
     """All producers of a topic."""
 
-    items = TopicProducerSerializer(many=True)
+    items: list[TopicProducer]
+
+
+def settings_of(topic: Topic) -> TopicSettings:
+    """Return what is configured of a topic."""
+    return TopicSettings(
+        name=topic.name,
+        kind=topic.kind,
+        read_queues=topic.read_queues,
+        write_queues=topic.write_queues,
+        permission=_PERMISSION_NAMES[topic.perm & (PERM_READ | PERM_WRITE)],
+    )
+
+
+def summary_of(topic: Topic, figures: TopicState) -> TopicSummary:
+    """Return a topic in one line."""
+    configs = topic.configs.values()
+    return TopicSummary(
+        **{**asdict(figures), **asdict(settings_of(topic))},
+        total_read_queues=sum(config.read_queue_nums for config in configs),
+        total_write_queues=sum(config.write_queue_nums for config in configs),
+    )

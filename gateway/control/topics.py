@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
+from msgspec.structs import asdict
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -21,24 +23,32 @@ from console import etags
 from console.accounts.permissions import actor_of, allows, require
 from console.clusters import operations
 from console.clusters.known_topics import known_topic, known_topics
-from console.clusters.serializers import PartlyDeletedSerializer
+from console.clusters.outcomes import PartlyDeleted
 from console.errors import Conflict
 from console.lag import current
+from console.lag.shapes import TopicState
 from console.moments import rfc3339
 from console.paging import PAGE_PARAMETERS, page_sequence
 from console.query import flag_of
+from console.shapes import as_json, serializer_of
 from gateway.control.cluster_view import ClusterListView, ClusterScopedView, deleted, sorted_rows, told
 from gateway.control.topic_shapes import (
     KINDS,
-    TopicChangedSerializer,
+    TopicChanged,
     TopicChangeSerializer,
+    TopicCounts,
     TopicCreateSerializer,
-    TopicGroupsSerializer,
-    TopicImpactSerializer,
-    TopicPageSerializer,
-    TopicProducersSerializer,
-    TopicQueuesSerializer,
-    TopicSerializer,
+    TopicDetail,
+    TopicGroups,
+    TopicImpact,
+    TopicPage,
+    TopicProducer,
+    TopicProducers,
+    TopicQueue,
+    TopicQueues,
+    TopicSettings,
+    settings_of,
+    summary_of,
 )
 
 SORTABLE: Final = ("name", "messages", "in_rate", "last_stored_at", "groups", "max_lag")
@@ -46,9 +56,7 @@ _DELETE_IF_MATCH: Final = OpenApiParameter(
     "If-Match", str, OpenApiParameter.HEADER, description="Its ETag, or `*`; needed unless it is a dry run."
 )
 _PERMISSIONS: Final = {"rw": PERM_READ | PERM_WRITE, "r": PERM_READ, "w": PERM_WRITE}
-_NOT_MEASURED: Final = ("measured_at", "messages", "in_rate", "last_stored_at", "groups", "max_lag", "last_known")
-_CREATED: Final = {201: TopicChangedSerializer, 207: TopicChangedSerializer}
-_UNKNOWN: Final[dict[str, Any]] = {**dict.fromkeys(_NOT_MEASURED), "missing": []}
+_CHANGED: Final = serializer_of(TopicChanged)
 
 
 class TopicsView(ClusterListView):
@@ -63,7 +71,7 @@ class TopicsView(ClusterListView):
             OpenApiParameter("kind", str, enum=[*KINDS, "all"], default="normal"),
             OpenApiParameter("sort", str, description=f"Of {', '.join(SORTABLE)}; - before a name: falling."),
         ],
-        responses=TopicPageSerializer,
+        responses=serializer_of(TopicPage),
     )
     def get(self, request: Request, cluster: str) -> Response:
         """List topics with their figures."""
@@ -74,24 +82,26 @@ class TopicsView(ClusterListView):
 
         figures = current.topics(cluster)
         known = known_topics(cluster)
-        every = self.visible(
-            {**_settings(topic), **totals_of(topic), **_figures(figures, topic.name)} for topic in known
+        every = self.visible(summary_of(topic, _figures(figures, topic.name)) for topic in known)
+        found = [row for row in every if part in row.name.lower()]
+        rows = [row for row in found if kind in ("all", row.kind.value)]
+        page = page_sequence(request, sorted_rows(request, rows, SORTABLE), key=lambda row: row.name)
+        current.look(cluster, topics=[row.name for row in page.items])
+        counts = Counter(row.kind.value for row in found)
+        shown = TopicPage(
+            items=page.items,
+            next_cursor=page.next_cursor,
+            total=page.total,
+            counts=TopicCounts(**{name: counts[name] for name in KINDS}),
         )
-        found = [row for row in every if part in row["name"].lower()]
-        rows = [row for row in found if kind in ("all", row["kind"])]
-        page = page_sequence(request, sorted_rows(request, rows, SORTABLE), key=lambda row: str(row["name"]))
-        current.look(cluster, topics=[str(row["name"]) for row in page.items])
-        counts = Counter(row["kind"] for row in found)
-        return Response(
-            {
-                "items": page.items,
-                "next_cursor": page.next_cursor,
-                "total": page.total,
-                "counts": {name: counts[name] for name in KINDS},
-            }
-        )
+        return Response(as_json(shown))
 
-    @extend_schema(operation_id="createTopic", tags=["topics"], request=TopicCreateSerializer, responses=_CREATED)
+    @extend_schema(
+        operation_id="createTopic",
+        tags=["topics"],
+        request=TopicCreateSerializer,
+        responses={201: _CHANGED, 207: _CHANGED},
+    )
     def post(self, request: Request, cluster: str) -> Response:
         """Create a topic on every broker of the cluster that lacks it."""
         form = TopicCreateSerializer(data=request.data)
@@ -109,7 +119,7 @@ class TopicView(ClusterScopedView):
 
     resource_argument = "topic"
 
-    @extend_schema(operation_id="getTopic", tags=["topics"], responses=TopicSerializer)
+    @extend_schema(operation_id="getTopic", tags=["topics"], responses=serializer_of(TopicDetail, "Topic"))
     def get(self, request: Request, cluster: str, topic: str) -> Response:
         """Return a topic."""
         current.look(cluster, topics=[topic])
@@ -120,7 +130,7 @@ class TopicView(ClusterScopedView):
         parameters=[etags.IF_MATCH],
         tags=["topics"],
         request=TopicChangeSerializer,
-        responses={200: TopicChangedSerializer, 207: TopicChangedSerializer},
+        responses={200: _CHANGED, 207: _CHANGED},
     )
     def patch(self, request: Request, cluster: str, topic: str) -> Response:
         """Change queues or permission of a topic."""
@@ -140,25 +150,23 @@ class TopicView(ClusterScopedView):
         operation_id="deleteTopic",
         tags=["topics"],
         parameters=[OpenApiParameter("dry_run", bool, description="Only say what would go with it."), _DELETE_IF_MATCH],
-        responses={200: TopicImpactSerializer, 204: None, 207: PartlyDeletedSerializer},
+        responses={200: serializer_of(TopicImpact), 204: None, 207: serializer_of(PartlyDeleted)},
     )
     def delete(self, request: Request, cluster: str, topic: str) -> Response:
         """Delete a topic and its messages; with `dry_run=true` only say what would go."""
         found = known_topic(cluster, topic)
         if flag_of(request, "dry_run"):
-            return Response(self._impact(topic), headers={"ETag": etags.etag(_settings(found))})
+            return Response(as_json(self._impact(topic)), headers={"ETag": etags.etag(settings_of(found))})
         if found.kind.value == "system":
             raise Conflict(f"{topic!r} belongs to the brokers; it cannot be deleted.")
         etags.check(request, *_tagged(found))
         return deleted(topic, operations.delete_topic(actor_of(request), cluster, found))
 
-    def _impact(self, topic: str) -> dict[str, Any]:
-        async def question(admin: Admin) -> dict[str, Any]:
+    def _impact(self, topic: str) -> TopicImpact:
+        async def question(admin: Admin) -> TopicImpact:
             groups, stats = await admin.topics.groups(topic), await admin.topics.stats(topic)
-            return {
-                "groups": sorted({name for names in groups.found.values() for name in names}),
-                "messages": stats.messages,
-            }
+            names = {name for names in groups.found.values() for name in names}
+            return TopicImpact(groups=sorted(names), messages=stats.messages)
 
         return self.ask(question)
 
@@ -168,10 +176,9 @@ class TopicQueuesView(ClusterScopedView):
 
     resource_argument = "topic"
 
-    @extend_schema(operation_id="listTopicQueues", tags=["topics"], responses=TopicQueuesSerializer)
+    @extend_schema(operation_id="listTopicQueues", tags=["topics"], responses=serializer_of(TopicQueues))
     def get(self, request: Request, cluster: str, topic: str) -> Response:
         """Return the readable range of each queue."""
-
         known = known_topic(cluster, topic)
         current.look(cluster, topics=[topic])
 
@@ -183,15 +190,15 @@ class TopicQueuesView(ClusterScopedView):
         except (TopicNotFound, Unreachable):  # it is remembered of brokers that do not answer
             stats = TopicStats()
         told = {queue.broker_name for queue in stats.queues}
-        missing = _figures(current.topics(cluster), topic)["missing"]
-        reasons = {each["broker"]: each["reason"] for each in missing}
+        missing = _figures(current.topics(cluster), topic).missing
+        reasons = {each.broker: each.reason for each in missing}
         unknown = [
-            _unknown_queue(broker, queue_id, reasons.get(broker, f"{broker} did not answer"))
+            TopicQueue(broker=broker, queue_id=queue_id, unknown_reason=reasons.get(broker, f"{broker} did not answer"))
             for broker, config in sorted(known.configs.items())
             if broker not in told
             for queue_id in range(config.read_queue_nums)
         ]
-        return Response({"items": [_queue(queue, end) for queue, end in stats.queues.items()] + unknown})
+        return Response(as_json(TopicQueues([_queue(queue, end) for queue, end in stats.queues.items()] + unknown)))
 
 
 class TopicGroupsView(ClusterScopedView):
@@ -199,12 +206,12 @@ class TopicGroupsView(ClusterScopedView):
 
     resource_argument = "topic"
 
-    @extend_schema(operation_id="listTopicGroups", tags=["topics"], responses=TopicGroupsSerializer)
+    @extend_schema(operation_id="listTopicGroups", tags=["topics"], responses=serializer_of(TopicGroups))
     def get(self, request: Request, cluster: str, topic: str) -> Response:
         """List the consumer groups of a topic."""
         operations.find_topic(cluster, topic)
-        found = [group for group in current.groups(cluster) if topic in group["topics"]]
-        return Response({"items": [group for group in found if allows(request, "read", group["name"])]})
+        found = [group for group in current.groups(cluster) if topic in group.topics]
+        return Response(as_json(TopicGroups([group for group in found if allows(request, "read", group.name)])))
 
 
 class TopicProducersView(ClusterScopedView):
@@ -212,80 +219,53 @@ class TopicProducersView(ClusterScopedView):
 
     resource_argument = "topic"
 
-    @extend_schema(operation_id="listTopicProducers", tags=["topics"], responses=TopicProducersSerializer)
+    @extend_schema(operation_id="listTopicProducers", tags=["topics"], responses=serializer_of(TopicProducers))
     def get(self, request: Request, cluster: str, topic: str) -> Response:
         """List the producers connected to the topic's brokers, each once."""
 
-        async def question(admin: Admin) -> list[dict[str, Any]]:
+        async def question(admin: Admin) -> list[TopicProducer]:
             answers = (await admin.topics.producers(topic)).raise_if_none()
             found = {(each.group, each.info.client_id): each for several in answers.found.values() for each in several}
             return [
-                {
-                    "group": group,
-                    "client_id": client_id,
-                    "address": each.address,
-                    "language": each.info.language,
-                    "version": version_name(each.info.version),
-                }
+                TopicProducer(
+                    group=group,
+                    client_id=client_id,
+                    address=each.address,
+                    language=each.info.language,
+                    version=version_name(each.info.version),
+                )
                 for (group, client_id), each in sorted(found.items())
             ]
 
-        return Response({"items": self.ask(question)})
+        return Response(as_json(TopicProducers(self.ask(question))))
 
 
-def _queue(queue: MessageQueue, end: TopicOffset) -> dict[str, Any]:
-    return {
-        "broker": queue.broker_name,
-        "queue_id": queue.queue_id,
-        "min_offset": end.min_offset,
-        "max_offset": end.max_offset,
-        "count": end.max_offset - end.min_offset,
-        "last_stored_at": rfc3339(end.last_update_timestamp) if end.last_update_timestamp else None,
-        "unknown_reason": None,
-    }
+def _queue(queue: MessageQueue, end: TopicOffset) -> TopicQueue:
+    return TopicQueue(
+        broker=queue.broker_name,
+        queue_id=queue.queue_id,
+        min_offset=end.min_offset,
+        max_offset=end.max_offset,
+        count=end.max_offset - end.min_offset,
+        last_stored_at=rfc3339(end.last_update_timestamp) if end.last_update_timestamp else None,
+    )
 
 
-def _unknown_queue(broker: str, queue_id: int, reason: str) -> dict[str, Any]:
-    unknown = ("min_offset", "max_offset", "count", "last_stored_at")
-    return {"broker": broker, "queue_id": queue_id, **dict.fromkeys(unknown), "unknown_reason": reason}
-
-
-def _settings(topic: Topic) -> dict[str, Any]:
-    permission = ("r" if topic.perm & PERM_READ else "") + ("w" if topic.perm & PERM_WRITE else "")
-    return {
-        "name": topic.name,
-        "kind": topic.kind.value,
-        "read_queues": topic.read_queues,
-        "write_queues": topic.write_queues,
-        "permission": permission or "none",
-    }
-
-
-def totals_of(topic: Topic) -> dict[str, int]:
-    """Return how many queues the topic has on all its brokers together."""
-    configs = topic.configs.values()
-    return {
-        "total_read_queues": sum(config.read_queue_nums for config in configs),
-        "total_write_queues": sum(config.write_queue_nums for config in configs),
-    }
-
-
-def _tagged(topic: Topic) -> list[dict[str, Any]]:
+def _tagged(topic: Topic) -> list[TopicSettings]:
     """Return the settings that a change may be one of: after a change that was partly done its brokers differ."""
     single = [replace(topic, configs={broker: config}) for broker, config in topic.configs.items()]
-    return [_settings(each) for each in (topic, *single)]
+    return [settings_of(each) for each in (topic, *single)]
 
 
 def _answer(cluster: str, topic: Topic) -> Response:
-    settings = _settings(topic)
-    figures = _figures(current.topics(cluster), topic.name)
-    body = {**settings, **totals_of(topic), **figures, "order": topic.order, "brokers": list(topic.brokers)}
-    return Response(body, headers={"ETag": etags.etag(settings)})
+    summary = summary_of(topic, _figures(current.topics(cluster), topic.name))
+    shown = TopicDetail(**asdict(summary), order=topic.order, brokers=list(topic.brokers))
+    return Response(as_json(shown), headers={"ETag": etags.etag(settings_of(topic))})
 
 
 def _changed(cluster: str, topic: str, outcomes: operations.Outcomes, *, status: int = 200) -> Response:
     return told(_answer(cluster, known_topic(cluster, topic)), outcomes, status=status)
 
 
-def _figures(found: dict[str, dict[str, Any]], topic: str) -> dict[str, Any]:
-    return found.get(topic, _UNKNOWN)
+def _figures(found: Mapping[str, TopicState], topic: str) -> TopicState:
+    return found.get(topic) or TopicState(name=topic)

@@ -19,7 +19,7 @@ from redis.exceptions import RedisError
 
 from broker_core.clock import now_ms
 from console.lag import lease_consumers
-from console.lag.lease_consumers import LeaseConsumer
+from console.lag.shapes import LeaseConsumerState
 from console.moments import rfc3339
 from gateway.auth import Principal
 
@@ -77,7 +77,7 @@ class LeaseConsumers:
         self._process = secrets.token_hex(6)
         self._consumers: dict[_Place, _Consumer] = {}
         self._holders: dict[str, _Consumer] = {}
-        self._told: dict[str, tuple[int, dict[str, list[LeaseConsumer]]]] = {}
+        self._told: dict[str, tuple[int, dict[str, list[LeaseConsumerState]]]] = {}
         self._teller: asyncio.Task[None] | None = None
         # Not a cancellation: the client of Redis may swallow one that meets its own time-out.
         self._closing = asyncio.Event()
@@ -154,23 +154,23 @@ class LeaseConsumers:
                 await self._store.pexpire(key, 2 * lease_consumers.STALE_MS)
                 self._told[cluster] = (now, groups)
 
-    def _shown(self, now: int) -> dict[str, dict[str, list[LeaseConsumer]]]:
+    def _shown(self, now: int) -> dict[str, dict[str, list[LeaseConsumerState]]]:
         """Return the consumers that are there, by cluster and group; forget the others."""
         for consumer in self._consumers.values():
             consumer.forget_ended(now)
         self._consumers = {place: each for place, each in self._consumers.items() if not each.is_gone(now)}
         if len(self._holders) > 2 * sum(len(each.leases) for each in self._consumers.values()) + 1_000:
             self._holders = {lease: each for each in self._consumers.values() for lease in each.leases}
-        clusters: dict[str, dict[str, list[LeaseConsumer]]] = {}
+        clusters: dict[str, dict[str, list[LeaseConsumerState]]] = {}
         for (cluster, group, caller), each in self._consumers.items():
-            row: LeaseConsumer = {
-                "caller": caller.name,
-                "user": caller.user,
-                "kind": caller.kind,
-                "address": caller.address,
-                "since": rfc3339(each.since),
-                "in_flight": len(each.leases),
-                "last_receive_at": rfc3339(each.asked_at),
-            }
+            row = LeaseConsumerState(
+                caller=caller.name,
+                user=caller.user,
+                kind=caller.kind,
+                address=caller.address,
+                since=rfc3339(each.since),
+                in_flight=len(each.leases),
+                last_receive_at=rfc3339(each.asked_at),
+            )
             clusters.setdefault(cluster, {}).setdefault(group, []).append(row)
         return clusters

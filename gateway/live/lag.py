@@ -18,9 +18,11 @@ from fnmatch import fnmatchcase
 from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from console import live
+from console.lag.shapes import GroupFigures, GroupList, GroupQueue, GroupState, GroupSummary
+from console.moments import Moment
 from gateway.live.socket import LiveSocket
 
 _MAX_PATTERNS: Final = 200
@@ -46,6 +48,28 @@ class ResumeFrame(Struct, forbid_unknown_fields=True):
     type: Literal["resume"]
     session: str = ""
     last_seq: int = 0
+
+
+class WatchedGroup(GroupFigures, kw_only=True):
+    """A group in a snapshot; `queues` is there when `detail` asks for it."""
+
+    name: str = msgspec.field(name="group")
+    queues: list[GroupQueue] | UnsetType = UNSET
+
+
+class SnapshotFrame(Struct, frozen=True, kw_only=True, tag_field="type", tag="snapshot"):
+    """The groups whose lag is known."""
+
+    seq: int
+    at: Moment
+    groups: list[WatchedGroup]
+
+
+class UnknownFrame(Struct, frozen=True, kw_only=True, tag_field="type", tag="unknown"):
+    """A group whose lag nobody knows, or a pattern of which nothing was sampled."""
+
+    group: str
+    reason: str
 
 
 class LagConsumer(LiveSocket):
@@ -106,38 +130,31 @@ class LagConsumer(LiveSocket):
             await self._send(watched, event)
             return
         for pattern in watched.groups:
-            await self.send_frame({"type": "unknown", "group": pattern, "reason": "not_sampled"})
+            await self.send_frame(UnknownFrame(group=pattern, reason="not_sampled"))
 
     async def _send(self, watched: WatchFrame, event: live.Event) -> None:
         self._sent_at = time.monotonic()
-        groups = [group for group in items(event["data"]) if self._wants(watched, group["name"])]
-        known = [group for group in groups if group["state"] != "unknown"]
-        shown = [_shown(group) for group in known]
+        groups = live.read(event, GroupList)
+        wanted = [group for group in (groups.items if groups else ()) if self._wants(watched, group.name)]
+        known = [_watched(group) for group in wanted if group.state != "unknown"]
         if watched.detail == "queue":
-            await self._add_queues(watched.cluster, shown)
+            await self._add_queues(watched.cluster, known)
         self._seq += 1
-        await self.send_frame({"type": "snapshot", "seq": self._seq, "at": event["at"], "groups": shown})
-        for group in groups:
-            if group["state"] == "unknown":
-                reason = group["unknown_reason"] or "unknown"
-                await self.send_frame({"type": "unknown", "group": group["name"], "reason": reason})
+        await self.send_frame(SnapshotFrame(seq=self._seq, at=event["at"], groups=known))
+        for group in wanted:
+            if group.state == "unknown":
+                await self.send_frame(UnknownFrame(group=group.name, reason=group.unknown_reason or "unknown"))
 
     def _wants(self, watched: WatchFrame, name: str) -> bool:
         matches = any(fnmatchcase(name, pattern) for pattern in watched.groups)
         return matches and self.principal.may("read", name)
 
-    async def _add_queues(self, cluster: str, shown: Iterable[dict[str, Any]]) -> None:
-        for group in shown:
-            event = await live.last_state(live.group(cluster, group["group"]), store=self.store)
-            group["queues"] = [] if event is None else event["data"]["queues"]
+    async def _add_queues(self, cluster: str, known: Iterable[WatchedGroup]) -> None:
+        for group in known:
+            event = await live.last_state(live.group(cluster, group.name), store=self.store)
+            state = None if event is None else live.read(event, GroupState)
+            group.queues = [] if state is None else state.queues
 
 
-def items(data: Any) -> list[dict[str, Any]]:
-    """Return the group summaries of a state of the subject `groups:<cluster>`."""
-    found: list[dict[str, Any]] = data["items"]
-    return found
-
-
-def _shown(group: dict[str, Any]) -> dict[str, Any]:
-    names = ("topics", "state", "lag", "time_lag_ms", "in_rate", "out_rate", "drain_eta_ms")
-    return {"group": group["name"], **{name: group[name] for name in names}}
+def _watched(group: GroupSummary) -> WatchedGroup:
+    return WatchedGroup(**{name: getattr(group, name) for name in GroupFigures.__struct_fields__})

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import msgspec
-import orjson
 import redis.asyncio
 from channels.generic.websocket import AsyncWebsocketConsumer
+from msgspec import Struct
 
 from gateway import sockets
 from gateway.auth import Principal
-from gateway.data.schemas import decode
+from gateway.data.schemas import decode, encode
 from gateway.data.stream import Head
 from gateway.problems import MALFORMED, ProblemError
 
@@ -68,9 +68,9 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
         """Act on a frame of a known type."""
         raise NotImplementedError
 
-    async def send_frame(self, frame: Mapping[str, Any]) -> None:
+    async def send_frame(self, frame: Struct | Mapping[str, Any]) -> None:
         """Send one frame."""
-        await self.send(orjson.dumps(frame).decode())
+        await self.send(encode(frame).decode())
 
     async def send_problem(self, problem: ProblemError) -> None:
         """Send an error frame."""

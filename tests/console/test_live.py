@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from console import live
+from console.lag.shapes import GroupList
 
 
 @pytest.fixture
@@ -93,3 +94,9 @@ def test_every_subject_has_a_group_of_its_own_with_a_plain_name(one: str, other:
     name = live.channel_group(live.group("local", one))
     get_channel_layer().require_valid_group_name(name)
     assert (name == live.channel_group(live.group("local", other))) == (one == other)
+
+
+def test_a_state_of_another_shape_is_not_read() -> None:
+    event = live.Event(type="state", subject="groups:local", seq=1, at="", data={"at": "", "items": [{"name": "a"}]})
+    assert live.read(event, GroupList) is None
+    assert live.read({**event, "data": {"at": "", "items": []}}, GroupList) == GroupList(at="", items=[])

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TypeVar
 
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies import MessageQueue, OffsetWrapper, TopicConfig, TopicOffset
@@ -32,7 +33,11 @@ from broker_core.protocol.headers.groups import GetConsumerConnectionListRequest
 from broker_core.protocol.headers.topics import GetTopicStatsInfoRequest
 from broker_core.remoting.dispatch import Handler
 from console.clusters.memory import Remembered, RememberedBroker, Sighting
+from console.lag.shapes import GroupList, GroupSummary
 from tests.support.scripted import Peer, succeed
+
+AT = "2026-05-01T08:00:00.000Z"
+T = TypeVar("T")
 
 
 @dataclass
@@ -144,3 +149,36 @@ class InProcess:
                 before.topics if seen.topics is None else seen.topics,
                 before.groups if seen.groups is None else seen.groups,
             )
+
+
+def known(value: T | None) -> T:
+    """Return a figure that must not be unknown."""
+    assert value is not None
+    return value
+
+
+def group(name: str, lag: int | None = 0) -> GroupSummary:
+    """Return a group in one line, as the sampler publishes it."""
+    return GroupSummary(
+        name=name,
+        measured_at=AT,
+        state="unknown" if lag is None else "consuming",
+        mode="clustering",
+        clients=1,
+        lease_consumers=None,
+        topics=["orders"],
+        lag=lag,
+        time_lag_ms=lag,
+        in_rate=1.0,
+        out_rate=1.0,
+        lag_per_second=None,
+        drain_eta_ms=None,
+        leases=None,
+        unknown_reason="broker_unreachable" if lag is None else None,
+        missing=[],
+    )
+
+
+def groups(*items: GroupSummary) -> GroupList:
+    """Return the list that the sampler publishes."""
+    return GroupList(at=AT, items=list(items))

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from console.lag.lease_consumers import STALE_MS, LeaseConsumer, added, field_of
+from console.lag.lease_consumers import STALE_MS, added, field_of
+from console.lag.shapes import LeaseConsumerState
 
 NOW = 1_790_000_000_000
 
 
-def consumer(caller: str, in_flight: int, since: str, last: str, address: str = "10.0.0.7") -> LeaseConsumer:
-    return {
-        "caller": caller,
-        "user": "ann",
-        "kind": "token",
-        "address": address,
-        "since": since,
-        "in_flight": in_flight,
-        "last_receive_at": last,
-    }
+def consumer(caller: str, in_flight: int, since: str, last: str, address: str = "10.0.0.7") -> LeaseConsumerState:
+    return LeaseConsumerState(
+        caller=caller,
+        user="ann",
+        kind="token",
+        address=address,
+        since=since,
+        in_flight=in_flight,
+        last_receive_at=last,
+    )
 
 
 def test_a_caller_that_two_processes_see_is_one_consumer() -> None:

@@ -23,7 +23,7 @@ from broker_core.protocol.message import Message
 from console.lag.reading import Reader
 from console.lag.state import ClusterState, StateBuilder
 from console.lag.watching import Looked, Portions
-from tests.console.lag.figures import Figures, InProcess
+from tests.console.lag.figures import Figures, InProcess, known
 from tests.support.cluster import create_topic, several_brokers
 from tests.support.scripted import Cluster, in_turn, refuse, say_nothing, scripted_cluster, succeed
 from tests.support.wait import eventually
@@ -85,7 +85,7 @@ async def test_a_broker_that_leaves_the_route_takes_no_truth_with_it(tmp_path: P
         address = f"127.0.0.1:{cluster.name_server.port}"
         await fill(address)
         async with following(address, memory) as first:
-            assert (await first.step()).overview["total_lag"] == 6
+            assert (await first.step()).overview.total_lag == 6
             await eventually(lambda: memory.known.keys() == {"broker-a", "broker-b"})
             # When one broker stops and the name server forgets it
             await cluster.stop("broker-b")
@@ -93,8 +93,8 @@ async def test_a_broker_that_leaves_the_route_takes_no_truth_with_it(tmp_path: P
             shown = await first.step()
             # Then what it holds is unknown and named, though the name server lists one broker, which answers
             expect_broker_b_missing(shown)
-            assert shown.groups["billing"]["last_known"]["lag"] == 6
-            assert shown.overview["missing"][0]["since"] == shown.overview["at"]
+            assert known(shown.groups["billing"].last_known).lag == 6
+            assert shown.overview.missing[0].since == shown.overview.at
         # And so for a process that never saw it
         async with following(address, memory) as second:
             shown = await second.step()
@@ -102,18 +102,18 @@ async def test_a_broker_that_leaves_the_route_takes_no_truth_with_it(tmp_path: P
             # Until an operator forgets it
             del memory.known["broker-b"]
             shown = await second.step(10)
-            assert (shown.overview["missing"], shown.overview["total_lag"]) == ([], 3)
+            assert (shown.overview.missing, shown.overview.total_lag) == ([], 3)
 
 
 def expect_broker_b_missing(shown: ClusterState) -> None:
     overview, group = shown.overview, shown.groups["billing"]
-    assert [each["broker"] for each in overview["missing"]] == ["broker-b"]
-    assert "refused the connection" in overview["missing"][0]["reason"]
-    assert (overview["total_lag"], overview["dead_letters"]) == (None, None)
-    assert (overview["brokers_answering"], len(overview["brokers"])) == (1, 2)
-    assert (group["lag"], group["state"]) == (None, "unknown")
-    assert [(row["broker"], row["lag"]) for row in group["queues"]] == [("broker-a", 3), ("broker-b", None)]
-    assert (shown.topics["orders"]["messages"], shown.topics["orders"]["max_lag"]) == (None, None)
+    assert [each.broker for each in overview.missing] == ["broker-b"]
+    assert "refused the connection" in overview.missing[0].reason
+    assert (overview.total_lag, overview.dead_letters) == (None, None)
+    assert (overview.brokers_answering, len(overview.brokers)) == (1, 2)
+    assert (group.lag, group.state) == (None, "unknown")
+    assert [(row.broker, row.lag) for row in group.queues] == [("broker-a", 3), ("broker-b", None)]
+    assert (shown.topics["orders"].messages, shown.topics["orders"].max_lag) == (None, None)
 
 
 async def _listed(followed: Followed, count: int) -> bool:
@@ -125,18 +125,18 @@ async def test_a_fresh_name_server_takes_no_broker_away(tmp_path: Path) -> None:
         port = cluster.name_server.port
         await fill(f"127.0.0.1:{port}")
         async with following(f"127.0.0.1:{port}") as followed:
-            assert (await followed.step()).overview["total_lag"] == 6
+            assert (await followed.step()).overview.total_lag == 6
             # When the name server is away, its brokers still answer
             await cluster.name_server.close()
             away = await followed.step(2)
-            assert (away.overview["total_lag"], away.overview["missing"]) == (6, [])
+            assert (away.overview.total_lag, away.overview.missing) == (6, [])
             # And when it is back and lists nobody yet, or one of them
             fresh = NameServer(NameServerConfig(port=port, settings_file=tmp_path / "fresh.json"))
             await fresh.start()
             try:
                 await eventually(lambda: _listed_at_most(followed, 1))
                 for _ in range(3):
-                    assert (await followed.step()).overview["total_lag"] == 6
+                    assert (await followed.step()).overview.total_lag == 6
             finally:
                 await fresh.close()
 
@@ -152,7 +152,7 @@ async def test_an_empty_route_table_is_no_answer() -> None:
         figures.tell(cluster["broker-a"])
         memory = InProcess()
         async with following(cluster.name_server.addr, memory) as followed:
-            assert (await followed.step()).overview["total_lag"] == 18_800
+            assert (await followed.step()).overview.total_lag == 18_800
             await eventually(lambda: memory.known)
         # When broker and name server start again, the name server first
         await cluster["broker-a"].stop()
@@ -161,11 +161,11 @@ async def test_an_empty_route_table_is_no_answer() -> None:
             async with following(cluster.name_server.addr, again) as followed:
                 shown = await followed.step()
                 # Then nobody says that the cluster is empty
-                assert (shown.overview["total_lag"], shown.overview["unknown_reason"] is None) == (None, False)
+                assert (shown.overview.total_lag, shown.overview.unknown_reason is None) == (None, False)
                 if again is memory:
-                    assert (shown.groups["billing"]["lag"], shown.overview["topics"]) == (None, 1)
+                    assert (shown.groups["billing"].lag, shown.overview.topics) == (None, 1)
                 else:
-                    assert (shown.overview["topics"], shown.overview["groups"]) == (None, None)
+                    assert (shown.overview.topics, shown.overview.groups) == (None, None)
 
 
 async def test_a_topic_that_was_deleted_on_purpose_is_forgotten() -> None:
@@ -177,7 +177,7 @@ async def test_a_topic_that_was_deleted_on_purpose_is_forgotten() -> None:
             del figures.written["old"]
             shown = await followed.step(60)
             assert ("old" in shown.topics, "orders" in shown.topics) == (False, True)
-            assert shown.overview["missing"] == []
+            assert shown.overview.missing == []
 
 
 async def test_the_first_step_waits_for_answers_and_those_after_it_go_on() -> None:
@@ -195,9 +195,9 @@ async def test_the_first_step_waits_for_answers_and_those_after_it_go_on() -> No
             first = asyncio.create_task(followed.step())
             await eventually(lambda: cluster["broker-a"].asked(RequestCode.GET_BROKER_CONSUME_STATS))
             may_answer.set()
-            assert (await first).overview["total_lag"] == 7
+            assert (await first).overview.total_lag == 7
             may_answer.clear()
-            assert (await followed.step()).overview["total_lag"] == 7
+            assert (await followed.step()).overview.total_lag == 7
             may_answer.set()
 
 
@@ -212,9 +212,9 @@ async def test_a_hanging_consumer_holds_nothing_back() -> None:
             # While its question is open, steps come and go
             for seconds in range(3):
                 figures.written["orders"] += 1
-                assert (await followed.step()).groups["billing"]["lag"] == 8 + seconds
+                assert (await followed.step()).groups["billing"].lag == 8 + seconds
             assert len(cluster["broker-a"].asked(RequestCode.GET_CONSUMER_RUNNING_INFO)) == 1
-            assert (await followed.step()).groups["billing"]["clients"] == 1
+            assert (await followed.step()).groups["billing"].clients == 1
 
 
 async def test_a_slow_broker_holds_no_other_back_and_is_not_asked_twice() -> None:
@@ -240,16 +240,16 @@ async def test_a_slow_broker_holds_no_other_back_and_is_not_asked_twice() -> Non
 
 
 async def _group_has_lag(followed: Followed, group: str, lag: int) -> bool:
-    return bool((await followed.step(0.01)).groups[group]["lag"] == lag)
+    return bool((await followed.step(0.01)).groups[group].lag == lag)
 
 
 async def _has_lag(followed: Followed, lag: int) -> bool:
-    return bool((await followed.step()).overview["total_lag"] == lag)
+    return bool((await followed.step()).overview.total_lag == lag)
 
 
 async def _has_reason(followed: Followed, words: str) -> bool:
-    missing = (await followed.step()).overview["missing"]
-    return any(each["broker"] == "broker-b" and words in each["reason"] for each in missing)
+    missing = (await followed.step()).overview.missing
+    return any(each.broker == "broker-b" and words in each.reason for each in missing)
 
 
 async def test_another_broker_at_an_old_address_is_not_taken_for_the_one_that_was_there() -> None:
@@ -264,8 +264,8 @@ async def test_another_broker_at_an_old_address_is_not_taken_for_the_one_that_wa
             cluster.brokers.clear()
         async with following(cluster.name_server.addr, memory) as followed:
             shown = await followed.step()
-            assert "another broker answers" in shown.overview["missing"][0]["reason"]
-            assert shown.topics["orders"]["messages"] is None
+            assert "another broker answers" in shown.overview.missing[0].reason
+            assert shown.topics["orders"].messages is None
 
 
 # Many topics and groups
@@ -288,18 +288,18 @@ async def test_every_topic_and_group_comes_to_its_turn() -> None:
         async with following(cluster.name_server.addr, portions=SMALL) as followed:
             shown = await followed.step()
             # At first little is known, and that is said
-            assert sum(topic["messages"] is None for topic in shown.topics.values()) > 50
+            assert sum(topic.messages is None for topic in shown.topics.values()) > 50
             overview = shown.overview
-            assert (overview["total_lag"], overview["oldest_unconsumed_ms"]) == (300, None)
-            assert (overview["groups_behind"], overview["groups_timed"]) == (60, 8)
+            assert (overview.total_lag, overview.oldest_unconsumed_ms) == (300, None)
+            assert (overview.groups_behind, overview.groups_timed) == (60, 8)
             for _ in range(12):
                 shown = await followed.step()
-            assert all(topic["messages"] == 5 for name, topic in shown.topics.items() if name.startswith("t"))
-            assert all(group["time_lag_ms"] is not None for group in shown.groups.values())
-            assert all(group["clients"] == 0 for group in shown.groups.values())
-            assert (shown.overview["groups_timed"], shown.overview["oldest_unconsumed_ms"] is None) == (60, False)
+            assert all(topic.messages == 5 for name, topic in shown.topics.items() if name.startswith("t"))
+            assert all(group.time_lag_ms is not None for group in shown.groups.values())
+            assert all(group.clients == 0 for group in shown.groups.values())
+            assert (shown.overview.groups_timed, shown.overview.oldest_unconsumed_ms is None) == (60, False)
             # What is old says how old
-            assert len({topic["measured_at"] for topic in shown.topics.values()}) > 5
+            assert len({topic.measured_at for topic in shown.topics.values()}) > 5
 
 
 async def test_what_is_known_to_stand_still_is_not_asked_again() -> None:
@@ -310,7 +310,7 @@ async def test_what_is_known_to_stand_still_is_not_asked_again() -> None:
                 before = await followed.step()
             assert {figures.asked[group] for group in figures.consumed} == {1}
             later = await followed.step(5)
-            age = later.groups["g007"]["time_lag_ms"] - before.groups["g007"]["time_lag_ms"]
+            age = known(later.groups["g007"].time_lag_ms) - known(before.groups["g007"].time_lag_ms)
             assert age == 5_000, "it grows by itself"
             figures.consumed["g007"] = ("t007", 2)
             await followed.step()
@@ -336,8 +336,8 @@ async def test_what_moves_is_measured_with_every_step() -> None:
                 figures.written["alone"] += 17
                 shown = await followed.step()
             assert (figures.asked["t033"], figures.asked["alone"]) == (before[0] + 5, before[1] + 5)
-            assert shown.topics["t033"]["messages"] == figures.written["t033"]
-            assert 10 < shown.topics["alone"]["in_rate"] <= 17
+            assert shown.topics["t033"].messages == figures.written["t033"]
+            assert 10 < known(shown.topics["alone"].in_rate) <= 17
 
 
 async def test_a_quiet_topic_that_begins_to_move_is_found_before_its_turn() -> None:
@@ -353,8 +353,8 @@ async def test_a_quiet_topic_that_begins_to_move_is_found_before_its_turn() -> N
                 figures.written["quiet"] += 17
                 shown = await followed.step()
                 asked = sum(count for name, count in figures.asked.items() if name.startswith("t"))
-            assert shown.topics["quiet"]["in_rate"] is not None
-            assert shown.topics["quiet"]["messages"] == figures.written["quiet"]
+            assert shown.topics["quiet"].in_rate is not None
+            assert shown.topics["quiet"].messages == figures.written["quiet"]
             # And when it is found, portions are small again
             for _ in range(3):
                 await followed.step()
@@ -368,9 +368,9 @@ async def test_what_is_looked_at_is_measured_at_once() -> None:
         async with following(cluster.name_server.addr, portions=SMALL) as followed:
             looked = Looked(frozenset({"t059"}), frozenset({"g058"}))
             shown = await followed.step(looked=looked)
-            assert shown.topics["t059"]["messages"] == 5
-            assert shown.groups["g058"]["time_lag_ms"] is not None
-            assert shown.groups["g058"]["clients"] == 0
+            assert shown.topics["t059"].messages == 5
+            assert shown.groups["g058"].time_lag_ms is not None
+            assert shown.groups["g058"].clients == 0
 
 
 async def test_a_queue_in_which_nothing_was_committed_is_late_by_nothing_that_is_known() -> None:
@@ -379,9 +379,9 @@ async def test_a_queue_in_which_nothing_was_committed_is_late_by_nothing_that_is
         figures.uncommitted.add("g000")
         async with following(cluster.name_server.addr) as followed:
             shown = await followed.step()
-            assert (shown.groups["g000"]["time_lag_ms"], shown.groups["g000"]["lag"]) == (None, 5)
-            assert 5_000 <= shown.groups["g001"]["time_lag_ms"] < 3_600_000
-            assert shown.overview["oldest_group"] == "g001"
+            assert (shown.groups["g000"].time_lag_ms, shown.groups["g000"].lag) == (None, 5)
+            assert 5_000 <= known(shown.groups["g001"].time_lag_ms) < 3_600_000
+            assert shown.overview.oldest_group == "g001"
 
 
 async def test_a_topic_that_a_broker_refuses_to_tell_of_keeps_no_other_back() -> None:
@@ -390,9 +390,9 @@ async def test_a_topic_that_a_broker_refuses_to_tell_of_keeps_no_other_back() ->
         cluster["broker-a"].on(RequestCode.GET_TOPIC_STATS_INFO, in_turn(refuse(1), figures.tell_ends))
         async with following(cluster.name_server.addr) as followed:
             shown = await followed.step()
-            assert sum(topic["messages"] is not None for topic in shown.topics.values()) == 3
-            assert shown.overview["missing"] == []
-            assert all(each["messages"] is not None for each in (await followed.step()).topics.values())
+            assert sum(topic.messages is not None for topic in shown.topics.values()) == 3
+            assert shown.overview.missing == []
+            assert all(each.messages is not None for each in (await followed.step()).topics.values())
 
 
 async def test_lists_are_read_seldom_and_at_once_for_a_new_group() -> None:
@@ -408,7 +408,7 @@ async def test_lists_are_read_seldom_and_at_once_for_a_new_group() -> None:
             assert lists() == 1
             figures.consumed["new"] = ("t000", 2)
             await followed.step()
-            assert (await followed.step()).groups["new"]["lag"] == 3
+            assert (await followed.step()).groups["new"].lag == 3
             # One that is in no list is looked for once
             figures.hidden.add("ghost")
             figures.consumed["ghost"] = ("t000", 2)
@@ -429,4 +429,4 @@ async def test_who_reads_which_queue_is_told_by_the_members() -> None:
 
 
 async def _has_owner(followed: Followed, client_id: str) -> bool:
-    return bool((await followed.step()).groups["g000"]["queues"][0]["client"] == client_id)
+    return bool((await followed.step()).groups["g000"].queues[0].client == client_id)

@@ -14,6 +14,7 @@ import pytest
 import redis
 import redis.asyncio
 from asgiref.sync import sync_to_async
+from msgspec.structs import asdict
 
 from broker_core.client.consumer.pop import LeaseConsumer
 from broker_core.client.errors import GroupNotFound
@@ -138,7 +139,7 @@ async def test_a_broker_that_died_makes_figures_unknown_and_comes_back(tmp_path:
             # Nor is it in the history of what was
             await cluster.step(begin + 31_000)
             shown = await sync_to_async(current.overview_history)(cluster.name, "15m")
-            assert [lag for lag in shown["series"]["total_lag"] if lag is not None] == [0], "one second of it was seen"
+            assert [lag for lag in shown.series.total_lag if lag is not None] == [0], "one second of it was seen"
             # And known again when they are back
             await asyncio.to_thread(broker.start)
 
@@ -153,9 +154,9 @@ async def test_what_was_sampled_is_told_without_asking_a_broker(cluster: Sampled
     await cluster.step()
     cluster_connections.use(None)
     overview = await sync_to_async(current.overview)(cluster.name)
-    assert overview["brokers_answering"] == 1
+    assert overview.brokers_answering == 1
     groups = await sync_to_async(current.groups)(cluster.name)
-    assert {group["name"] for group in groups} == {
+    assert {group.name for group in groups} == {
         g["name"] for g in (await cluster.last(live.groups(cluster.name)))["items"]
     }
 
@@ -192,7 +193,7 @@ async def test_an_old_state_is_told_with_its_age_and_no_broker_is_asked(cluster:
         assert await asyncio.to_thread(current.find_overview, cluster.name) is None, "too old to say who answers"
     finally:
         cluster_connections.use(None)
-    assert (overview["at"], asked) == (rfc3339(old), [])
+    assert (overview.at, asked) == (rfc3339(old), [])
     assert groups is not None
 
 
@@ -211,10 +212,10 @@ async def test_history_begins_with_the_first_step(cluster: Sampled) -> None:
     for second in range(12):
         await cluster.step(now - 12_000 + second * 1_000)
     shown = await sync_to_async(current.overview_history)(cluster.name, "15m")
-    lags = shown["series"]["total_lag"]
+    lags = shown.series.total_lag
     assert len(lags) == 900
     assert 8 <= sum(lag is not None for lag in lags) <= 12
-    assert set(shown["series"]) == set(history.OVERVIEW_COLUMNS)
+    assert set(asdict(shown.series)) == set(history.OVERVIEW_COLUMNS)
 
 
 @pytest.mark.django_db(transaction=True)

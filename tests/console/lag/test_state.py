@@ -13,12 +13,13 @@ from broker_core.client.admin.topics import Topic, TopicKind
 from broker_core.protocol.bodies import MessageModel, MessageQueue, OffsetWrapper, TopicConfig, TopicOffset
 from broker_core.protocol.bodies.groups import Connection
 from console.clusters.memory import QueueCounts
-from console.lag.group_state import summary
-from console.lag.lease_consumers import LeaseConsumer
 from console.lag.reading import LagReading, Missing
-from console.lag.state import OVERVIEW_FIGURES, ClusterState, StateBuilder
+from console.lag.shapes import GroupState, GroupSummary, LeaseConsumerState, MissingBroker, OverviewLastKnown
+from console.lag.state import ClusterState, StateBuilder
 from console.lag.watching import BrokerFacts, Delay
+from tests.console.lag.figures import known
 
+OVERVIEW_FIGURES = set(OverviewLastKnown.__struct_fields__) - {"at"}
 AT = 1_800_000_000_000
 A, B = BrokerAddress("c", "broker-a", 0, "10.0.0.1:10911"), BrokerAddress("c", "broker-b", 0, "10.0.0.2:10911")
 SILENT = Missing(
@@ -76,7 +77,7 @@ def state(*readings: LagReading) -> ClusterState:
     return last
 
 
-def watched(lags: Iterable[tuple[int, int]], **parts: Any) -> dict[str, Any]:
+def watched(lags: Iterable[tuple[int, int]], **parts: Any) -> GroupState:
     """Return the group of readings, one a second, that saw so much stored and consumed."""
     seen = [reading(AT + s * 1_000, groups={"g": behind(*pair)}, **parts) for s, pair in enumerate(lags)]
     return state(*seen).groups["g"]
@@ -84,11 +85,11 @@ def watched(lags: Iterable[tuple[int, int]], **parts: Any) -> dict[str, Any]:
 
 def test_lag_is_what_is_stored_and_not_consumed() -> None:
     group = state(reading(groups={"billing": behind(10, 4)})).groups["billing"]
-    assert (group["lag"], group["queues"][0]["lag"], group["unknown_reason"], group["missing"]) == (6, 6, None, [])
+    assert (group.lag, group.queues[0].lag, group.unknown_reason, group.missing) == (6, 6, None, [])
 
 
 def test_a_group_ahead_of_its_broker_has_no_lag() -> None:
-    assert state(reading(groups={"billing": behind(4, 10)})).groups["billing"]["lag"] == 0
+    assert state(reading(groups={"billing": behind(4, 10)})).groups["billing"].lag == 0
 
 
 def test_what_lies_on_a_silent_broker_is_unknown_and_named() -> None:
@@ -103,26 +104,28 @@ def test_what_lies_on_a_silent_broker_is_unknown_and_named() -> None:
     shown = state(whole, part)
     # Then the group is not half of itself, but unknown, with what was known last
     group = shown.groups["g"]
-    assert (group["lag"], group["state"], group["time_lag_ms"], group["clients"]) == (None, "unknown", None, None)
-    assert (group["unknown_reason"], group["measured_at"]) == (SILENT.reason, None)
-    assert [each["broker"] for each in group["missing"]] == ["broker-b"]
-    assert (group["last_known"]["lag"], group["last_known"]["at"]) == (36, "2027-01-15T08:00:00.000Z")
-    rows = [(row["broker"], row["queue_id"], row["lag"], row["unknown_reason"]) for row in group["queues"]]
+    assert (group.lag, group.state, group.time_lag_ms, group.clients) == (None, "unknown", None, None)
+    assert (group.unknown_reason, group.measured_at) == (SILENT.reason, None)
+    assert [each.broker for each in group.missing] == ["broker-b"]
+    assert (known(group.last_known).lag, known(group.last_known).at) == (36, "2027-01-15T08:00:00.000Z")
+    rows = [(row.broker, row.queue_id, row.lag, row.unknown_reason) for row in group.queues]
     assert rows == [
         ("broker-a", 0, 6, None),
         ("broker-b", 0, None, SILENT.reason),
         ("broker-b", 1, None, SILENT.reason),
     ]
     # And so are topic and overview
-    assert (shown.topics["orders"]["max_lag"], shown.topics["orders"]["messages"]) == (None, None)
-    assert [each["broker"] for each in shown.topics["orders"]["missing"]] == ["broker-b"]
+    assert (shown.topics["orders"].max_lag, shown.topics["orders"].messages) == (None, None)
+    assert [each.broker for each in shown.topics["orders"].missing] == ["broker-b"]
     overview = shown.overview
-    assert {name for name in OVERVIEW_FIGURES if overview[name] is None} >= {
+    assert {name for name in OVERVIEW_FIGURES if getattr(overview, name) is None} >= {
         "total_lag", "oldest_unconsumed_ms", "dead_letters", "in_rate", "out_rate", "disk_used_ratio",
     }  # fmt: skip
-    assert (overview["last_known"]["total_lag"], overview["brokers_answering"], len(overview["brokers"])) == (36, 1, 2)
-    assert (overview["topics"], overview["groups"]) == (1, 1), "the names are remembered"
-    assert overview["missing"] == [{"broker": "broker-b", "reason": SILENT.reason, "since": "2027-01-15T08:00:00.000Z"}]
+    assert (known(overview.last_known).total_lag, overview.brokers_answering, len(overview.brokers)) == (36, 1, 2)
+    assert (overview.topics, overview.groups) == (1, 1), "the names are remembered"
+    assert overview.missing == [
+        MissingBroker(broker="broker-b", reason=SILENT.reason, since="2027-01-15T08:00:00.000Z")
+    ]
 
 
 def test_a_silent_broker_takes_nothing_from_what_it_does_not_hold() -> None:
@@ -130,22 +133,22 @@ def test_a_silent_broker_takes_nothing_from_what_it_does_not_hold() -> None:
     shown = state(
         reading(groups=other, missing=[SILENT], topics={"payments": topic("payments")}, **ends("payments", 9))
     )
-    assert (shown.groups["g"]["lag"], shown.topics["payments"]["messages"]) == (7, 9)
-    assert shown.overview["total_lag"] is None
+    assert (shown.groups["g"].lag, shown.topics["payments"].messages) == (7, 9)
+    assert shown.overview.total_lag is None
 
 
 def test_of_a_broker_that_never_said_what_it_holds_everything_is_unknown() -> None:
     never = Missing("broker-b", B.addr, "not yet", None)
     shown = state(reading(groups={"g": behind(9, 2)}, missing=[never]))
-    assert (shown.groups["g"]["lag"], shown.overview["groups"]) == (None, None)
+    assert (shown.groups["g"].lag, shown.overview.groups) == (None, None)
 
 
 def test_without_a_broker_nothing_is_known() -> None:
     empty = LagReading(at=AT)
-    assert {name for name in OVERVIEW_FIGURES if state(empty).overview[name] is not None} == set()
-    assert state(empty).overview["unknown_reason"] == "the name server lists no broker"
+    assert {name for name in OVERVIEW_FIGURES if getattr(state(empty).overview, name) is not None} == set()
+    assert state(empty).overview.unknown_reason == "the name server lists no broker"
     away = LagReading(at=AT, name_server_reason="name server a:1 refused the connection")
-    assert state(away).overview["unknown_reason"] == "name server a:1 refused the connection"
+    assert state(away).overview.unknown_reason == "name server a:1 refused the connection"
 
 
 def test_what_was_last_known_outlives_the_process() -> None:
@@ -156,31 +159,32 @@ def test_what_was_last_known_outlives_the_process() -> None:
     shown = after.step(
         reading(AT + 9_000, groups={"g": behind(0, 0)}, missing=[SILENT], topics={"orders": topic("orders")})
     )
-    assert (shown.groups["g"]["last_known"]["lag"], shown.overview["last_known"]["total_lag"]) == (6, 6)
-    assert shown.topics["orders"]["last_known"]["messages"] == 10
+    assert (known(shown.groups["g"].last_known).lag, known(shown.overview.last_known).total_lag) == (6, 6)
+    assert known(shown.topics["orders"].last_known).messages == 10
 
 
 def test_an_empty_cluster_has_zero_lag() -> None:
     overview = state(reading()).overview
-    assert (overview["total_lag"], overview["groups"], overview["dead_letters"]) == (0, 0, 0)
-    assert overview["oldest_unconsumed_ms"] == 0
+    assert (overview.total_lag, overview.groups, overview.dead_letters) == (0, 0, 0)
+    assert overview.oldest_unconsumed_ms == 0
 
 
 def test_rates_are_averages_of_half_a_minute() -> None:
     # Given a consumer that takes ten a second and commits every five seconds
     group = watched([(100 + 10 * s, 50 * (s // 5)) for s in range(60)])
-    assert (group["in_rate"], group["out_rate"]) == (10, pytest.approx(10, rel=0.2))
+    assert group.in_rate == 10
+    assert group.out_rate == pytest.approx(10, rel=0.2)
     for seconds in range(31, 60):
-        out_rate = watched([(100 + 10 * s, 50 * (s // 5)) for s in range(seconds)])["out_rate"]
+        out_rate = watched([(100 + 10 * s, 50 * (s // 5)) for s in range(seconds)]).out_rate
         assert out_rate == pytest.approx(10, rel=0.2)
-    assert watched([(100, 0), (110, 30)])["out_rate"] is None, "a second tells nothing of commits"
+    assert watched([(100, 0), (110, 30)]).out_rate is None, "a second tells nothing of commits"
 
 
 def test_the_time_to_drain_follows_from_both_rates() -> None:
     group = watched([(1_000, 10 * s) for s in range(36)])
-    assert (group["lag"], group["drain_eta_ms"]) == (650, 65_000)
-    assert watched([(10 * s, 0) for s in range(36)])["drain_eta_ms"] is None
-    assert watched([(5, 5)])["drain_eta_ms"] == 0
+    assert (group.lag, group.drain_eta_ms) == (650, 65_000)
+    assert watched([(10 * s, 0) for s in range(36)]).drain_eta_ms is None
+    assert watched([(5, 5)]).drain_eta_ms == 0
 
 
 @pytest.mark.parametrize(
@@ -197,88 +201,89 @@ def test_the_time_to_drain_follows_from_both_rates() -> None:
 )
 def test_one_word_tells_how_a_group_is(word: str, lags: list[tuple[int, int]]) -> None:
     members = {"g": GroupConnections({"c1": Connection("c1", "127.0.0.1:1")})} if word == "consuming" else {}
-    assert watched(lags, members=members)["state"] == word
+    assert watched(lags, members=members).state == word
 
 
 def test_who_receives_by_lease_reads_before_a_rate_is_known() -> None:
     first = reading(groups={"g": behind(50, 5)})
     since = "2027-01-15T08:00:00.000Z"
-    shop = LeaseConsumer(
+    shop = LeaseConsumerState(
         caller="shop", user="admin", kind="token", address="10.0.0.7", since=since, in_flight=0, last_receive_at=since
     )
     first.lease_consumers = {"g": [shop]}
-    assert state(first).groups["g"]["state"] == "consuming"
+    assert state(first).groups["g"].state == "consuming"
 
 
 def test_a_group_that_read_nothing_yet_is_idle() -> None:
     group = state(reading(groups={"g": GroupStats()})).groups["g"]
-    assert (group["state"], group["lag"], group["time_lag_ms"]) == ("idle", 0, 0)
+    assert (group.state, group.lag, group.time_lag_ms) == ("idle", 0, 0)
 
 
 def test_the_slope_begins_with_the_first_commit() -> None:
     idle = [reading(AT + s * 1_000, groups={"g": GroupStats()}) for s in range(30)]
     reads = [reading(AT + s * 1_000, groups={"g": behind(20_000, 10 * s)}) for s in range(30, 95)]
     shown = state(*idle, *reads).groups["g"]
-    assert (shown["state"], shown["lag_per_second"]) == ("consuming", pytest.approx(-10))
+    assert shown.state == "consuming"
+    assert shown.lag_per_second == pytest.approx(-10)
 
 
 def test_members_and_mode_are_told_when_all_brokers_told_them() -> None:
     online = GroupConnections({"c1": Connection("c1", "127.0.0.1:1")}, message_model=MessageModel.CLUSTERING)
     stats = {"g": behind(10, 10)}
     shown = state(reading(groups=stats, members={"g": online})).groups["g"]
-    assert (shown["clients"], shown["mode"]) == (1, "clustering")
+    assert (shown.clients, shown.mode) == (1, "clustering")
     nobody = state(reading(groups=stats, members={"g": GroupConnections()})).groups["g"]
-    assert (nobody["clients"], nobody["mode"]) == (0, None)
-    assert state(reading(groups=stats)).groups["g"]["clients"] is None, "not asked yet"
+    assert (nobody.clients, nobody.mode) == (0, None)
+    assert state(reading(groups=stats)).groups["g"].clients is None, "not asked yet"
 
 
 def test_the_time_lag_is_that_of_the_oldest_message_if_all_are_known() -> None:
     stats = GroupStats({queue(0): OffsetWrapper(5, 0), queue(1): OffsetWrapper(5, 0), queue(2): OffsetWrapper(5, 5)})
     first, second = Delay(0, AT - 100, AT), Delay(0, AT - 900, AT)
     both = state(reading(groups={"g": stats}, delays={("g", queue(0)): first, ("g", queue(1)): second}))
-    assert (both.groups["g"]["time_lag_ms"], both.overview["oldest_unconsumed_ms"]) == (900, 900)
-    assert [each["time_lag_ms"] for each in both.groups["g"]["queues"]] == [100, 900, 0]
+    assert (both.groups["g"].time_lag_ms, both.overview.oldest_unconsumed_ms) == (900, 900)
+    assert [each.time_lag_ms for each in both.groups["g"].queues] == [100, 900, 0]
     one = state(reading(groups={"g": stats}, delays={("g", queue(0)): first}))
-    assert one.groups["g"]["time_lag_ms"] is None
+    assert one.groups["g"].time_lag_ms is None
     overview = one.overview
-    assert overview["oldest_unconsumed_ms"] is None, "somebody waits, and nobody knows for how long"
-    assert (overview["groups_behind"], overview["groups_timed"]) == (1, 0)
+    assert overview.oldest_unconsumed_ms is None, "somebody waits, and nobody knows for how long"
+    assert (overview.groups_behind, overview.groups_timed) == (1, 0)
 
 
 def test_a_queue_without_a_committed_offset_is_late_by_nothing_that_is_known() -> None:
     stats = GroupStats({queue(0): OffsetWrapper(5, 0), queue(1): OffsetWrapper(5, 2)})
     delays = {("g", queue(0)): Delay(0, None, AT), ("g", queue(1)): Delay(2, AT - 700, AT)}
     shown = state(reading(groups={"g": stats}, delays=delays))
-    assert [each["time_lag_ms"] for each in shown.groups["g"]["queues"]] == [None, 700]
-    assert (shown.groups["g"]["time_lag_ms"], shown.overview["oldest_unconsumed_ms"]) == (700, 700)
+    assert [each.time_lag_ms for each in shown.groups["g"].queues] == [None, 700]
+    assert (shown.groups["g"].time_lag_ms, shown.overview.oldest_unconsumed_ms) == (700, 700)
 
 
 def test_a_delay_grows_while_the_group_stands_and_is_as_old_as_it_is_when_it_went_on() -> None:
     stands = {("g", queue()): Delay(4, AT - 1_000, AT)}
     later = reading(AT + 5_000, groups={"g": behind(10, 4)}, delays=stands)
-    assert state(later).groups["g"]["time_lag_ms"] == 6_000
+    assert state(later).groups["g"].time_lag_ms == 6_000
     went_on = state(reading(AT + 5_000, groups={"g": behind(10, 6)}, delays=stands)).groups["g"]
-    assert (went_on["time_lag_ms"], went_on["measured_at"]) == (1_000, "2027-01-15T08:00:00.000Z")
+    assert (went_on.time_lag_ms, went_on.measured_at) == (1_000, "2027-01-15T08:00:00.000Z")
 
 
 def test_leases_are_told_where_brokers_tell_them() -> None:
     told = GroupStats({queue(): OffsetWrapper(10, 4, pull_offset=7)})
-    assert state(reading(groups={"g": told})).groups["g"]["leases"] == 3
-    assert state(reading(groups={"g": behind(10, 4)})).groups["g"]["leases"] is None
+    assert state(reading(groups={"g": told})).groups["g"].leases == 3
+    assert state(reading(groups={"g": behind(10, 4)})).groups["g"].leases is None
 
 
 def test_the_groups_of_a_topic_give_it_its_largest_lag() -> None:
     topics = {"orders": topic("orders")}
     groups = {"a": behind(10, 4), "b": behind(10, 1)}
     shown = state(reading(groups=groups, topics=topics, **ends("orders", 10))).topics["orders"]
-    assert (shown["groups"], shown["max_lag"], shown["messages"]) == (2, 9, 10)
-    assert shown["measured_at"] == "2027-01-15T08:00:00.000Z"
+    assert (shown.groups, shown.max_lag, shown.messages) == (2, 9, 10)
+    assert shown.measured_at == "2027-01-15T08:00:00.000Z"
 
 
 def test_retry_topics_count_for_the_lag_and_are_not_named() -> None:
     stats = GroupStats({queue(): OffsetWrapper(5, 5), queue(0, "%RETRY%g"): OffsetWrapper(3, 1)})
     group = state(reading(groups={"g": stats})).groups["g"]
-    assert (group["lag"], group["topics"]) == (2, ["orders"])
+    assert (group.lag, group.topics) == (2, ["orders"])
 
 
 def test_dead_letters_are_counted_or_unknown() -> None:
@@ -286,27 +291,27 @@ def test_dead_letters_are_counted_or_unknown() -> None:
     seven = {"%DLQ%a": {queue(0, "%DLQ%a"): TopicOffset(0, 7, AT)}}
     at = {"%DLQ%a": AT, "%DLQ%b": AT}
     counted = state(reading(topics=dead, ends={**seven, "%DLQ%b": {}}, ends_at=at)).overview
-    assert (counted["dead_letters"], counted["dead_letter_groups"]) == (7, 1)
+    assert (counted.dead_letters, counted.dead_letter_groups) == (7, 1)
     not_yet = state(reading(topics=dead, ends=seven, ends_at={"%DLQ%a": AT})).overview
-    assert (not_yet["dead_letters"], not_yet["dead_letter_groups"]) == (None, None)
+    assert (not_yet.dead_letters, not_yet.dead_letter_groups) == (None, None)
 
 
 def test_the_worst_groups_come_first_the_unknown_before_all() -> None:
     groups = {name: behind(lag, 0) for name, lag in zip("abcdefg", (3, 1, 4, 0, 5, 9, 2), strict=True)}
     shown = reading(groups=groups)
     shown.groups["x"] = Group("x")
-    worst = state(shown).overview["worst_groups"]
-    assert [group["name"] for group in worst] == ["x", "f", "e", "c", "a"]
-    assert set(worst[0]) == set(summary(state(reading(groups=groups)).groups["a"]))
+    worst = state(shown).overview.worst_groups
+    assert [group.name for group in worst] == ["x", "f", "e", "c", "a"]
+    assert {type(group) for group in worst} == {GroupSummary}, "one line each"
 
 
 def test_a_broker_that_restarted_has_no_rate_until_it_counted_anew() -> None:
     def at(second: int, total: int) -> LagReading:
         return reading(AT + second * 1_000, table={"msgPutTotalTodayNow": str(total)})
 
-    assert state(at(0, 100), at(10, 200)).overview["in_rate"] == 10
-    assert state(at(0, 100), at(10, 200), at(11, 3)).overview["in_rate"] is None
-    assert state(at(0, 100), at(10, 200), at(11, 3), at(21, 53)).overview["in_rate"] == 5
+    assert state(at(0, 100), at(10, 200)).overview.in_rate == 10
+    assert state(at(0, 100), at(10, 200), at(11, 3)).overview.in_rate is None
+    assert state(at(0, 100), at(10, 200), at(11, 3), at(21, 53)).overview.in_rate == 5
 
 
 def test_the_days_to_a_full_disk_follow_the_last_hours() -> None:
@@ -315,9 +320,9 @@ def test_the_days_to_a_full_disk_follow_the_last_hours() -> None:
 
     # Half of the disk fills by a hundredth an hour
     filling = state(*(at(minute, 0.5 + minute / 60 / 100) for minute in range(121)))
-    days = filling.overview["disk_days_to_full"]
+    days = filling.overview.disk_days_to_full
     assert days is not None
     assert abs(days - 48 / 24) < 0.05
-    assert state(*(at(minute, 0.5) for minute in range(121))).overview["disk_days_to_full"] is None
+    assert state(*(at(minute, 0.5) for minute in range(121))).overview.disk_days_to_full is None
     less_than_an_hour = [at(minute, 0.5 + minute / 100) for minute in range(59)]
-    assert state(*less_than_an_hour).overview["disk_days_to_full"] is None
+    assert state(*less_than_an_hour).overview.disk_days_to_full is None

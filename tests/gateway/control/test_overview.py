@@ -7,6 +7,8 @@ import json
 import pytest
 import redis
 
+from console.shapes import as_json
+from tests.console.lag.figures import group, groups
 from tests.gateway.control.conftest import Control
 from tests.gateway.installation import Installation
 
@@ -57,10 +59,10 @@ def test_nothing_is_told_of_a_cluster_once_it_is_deleted(control: Control, redis
             "subject": f"groups:{name}",
             "seq": 1,
             "at": "",
-            "data": {"items": [{"name": "seen"}]},
+            "data": as_json(groups(group("seen"))),
         }
         store.set(f"gantry:live:groups:{name}", json.dumps(event), ex=60)
-    assert admin.get(f"/api/v1/clusters/{name}/groups").json()["items"] == [{"name": "seen"}]
+    assert [each["name"] for each in admin.get(f"/api/v1/clusters/{name}/groups").json()["items"]] == ["seen"]
 
     gone = admin.delete(f"/api/v1/clusters/{name}", headers={"If-Match": made.json()["etag"]})
     assert gone.status_code == 204, gone.text

@@ -8,7 +8,8 @@ import pytest
 
 from broker_core.client.admin.topics import Topic, TopicKind
 from broker_core.protocol.bodies import TopicConfig
-from gateway.control.topics import totals_of
+from console.lag.shapes import TopicState
+from gateway.control.topic_shapes import summary_of
 from tests.gateway.control.conftest import Control
 
 
@@ -164,7 +165,8 @@ def test_the_list_falls_by_a_figure(control: Control) -> None:
 def test_queues_of_all_brokers_are_counted_together(control: Control) -> None:
     config = TopicConfig("orders", 4, 3, 6)
     topic = Topic("orders", TopicKind.NORMAL, {"broker-a": config, "broker-b": config})
-    assert (topic.read_queues, totals_of(topic)) == (4, {"total_read_queues": 8, "total_write_queues": 6})
+    summary = summary_of(topic, TopicState(name=topic.name))
+    assert (summary.read_queues, summary.total_read_queues, summary.total_write_queues) == (4, 8, 6)
     name = control.topic(queues=3)
     for shown in (control.get(f"/topics/{name}"), control.get("/topics", search=name)["items"][0]):
         assert (shown["total_read_queues"], shown["total_write_queues"]) == (3, 3)

@@ -11,7 +11,7 @@ from pytest_django import Settings
 
 from console.accounts.addresses import client_address
 from console.lag import lease_consumers
-from console.lag.lease_consumers import LeaseConsumer
+from console.lag.shapes import LeaseConsumerState
 from console.moments import rfc3339
 from gateway.data.consumers import GONE_AFTER_MS, Caller, LeaseConsumers
 from gateway.data.parts import Parts
@@ -20,7 +20,7 @@ from tests.gateway.data.test_stream import open_talk
 from tests.support.wait import eventually
 
 
-async def shown(parts: Parts, group: str) -> list[LeaseConsumer]:
+async def shown(parts: Parts, group: str) -> list[LeaseConsumerState]:
     found = await lease_consumers.find(parts.redis, "local", time.time_ns() // 1_000_000)
     assert found is not None
     return found.get(group, [])
@@ -33,13 +33,13 @@ async def test_whoever_receives_is_shown_with_what_is_in_flight(api: Api) -> Non
     messages = await api.receive(group, topic, max_messages=3, lease_ms=60_000)
 
     async def in_flight(count: int) -> bool:
-        return [each["in_flight"] for each in await shown(api.parts, group)] == [count]
+        return [each.in_flight for each in await shown(api.parts, group)] == [count]
 
     await eventually(lambda: in_flight(3))
     (consumer,) = await shown(api.parts, group)
-    assert (consumer["caller"], consumer["user"], consumer["kind"]) == ("ada-laptop", "ada", "token")
-    assert consumer["address"] == "127.0.0.1"
-    assert rfc3339(before) <= consumer["since"] <= consumer["last_receive_at"]
+    assert (consumer.caller, consumer.user, consumer.kind) == ("ada-laptop", "ada", "token")
+    assert consumer.address == "127.0.0.1"
+    assert rfc3339(before) <= consumer.since <= consumer.last_receive_at
     await api.settle("ack", group, topic, messages[0]["receipt"])
     await api.settle("nack", group, topic, messages[1]["receipt"])
     await eventually(lambda: in_flight(1))
@@ -50,7 +50,7 @@ async def test_whoever_waits_for_a_first_message_is_there(api: Api) -> None:
     waiting = asyncio.create_task(api.receive(group, topic, wait_ms=20_000))
 
     async def is_shown() -> bool:
-        return [each["in_flight"] for each in await shown(api.parts, group)] == [0]
+        return [each.in_flight for each in await shown(api.parts, group)] == [0]
 
     await eventually(is_shown)
     await api.produce(topic, "a")
@@ -63,7 +63,7 @@ async def test_a_socket_is_a_consumer_too(api: Api, address: str) -> None:
         await socket.say(type="subscribe", group=group, topic=topic, credit=5)
 
         async def is_shown() -> bool:
-            return [each["user"] for each in await shown(api.parts, group)] == ["dev"]
+            return [each.user for each in await shown(api.parts, group)] == ["dev"]
 
         await eventually(is_shown)
 
@@ -77,7 +77,7 @@ async def test_behind_a_proxy_that_is_known_the_client_is_shown(api: Api, parts:
     assert answer.status_code == 200
 
     async def is_shown() -> bool:
-        return [each["address"] for each in await shown(api.parts, group)] == ["203.0.113.9"]
+        return [each.address for each in await shown(api.parts, group)] == ["203.0.113.9"]
 
     await eventually(is_shown)
 
@@ -120,7 +120,7 @@ async def test_a_thousand_messages_are_written_once_and_a_consumer_that_stays_aw
     await eventually(lambda: asyncio.sleep(0, bool(writes.fields)))
     assert len(writes.fields) == 1
     (row,) = lease_consumers.added({b"p": writes.fields[0]}, now)["billing"]
-    assert row["in_flight"] == 1_000
+    assert row.in_flight == 1_000
     # The leases run out, and half a minute later nobody is left.
     now += 60_000 + GONE_AFTER_MS + 1
     await eventually(lambda: asyncio.sleep(0, writes.fields[-1] is None))

@@ -1,38 +1,22 @@
-"""Requirements of `gateway.live.lag` and `gateway.live.metrics`: the sampler's figures, whole in every frame."""
+"""Requirements of `gateway.live.lag` and of the lag at ``/metrics``: the sampler's figures, whole in every frame."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 import redis.asyncio
+from msgspec.structs import asdict
 
-from gateway.live.metrics import lag_families
+from console.lag.shapes import GroupQueue, GroupState
+from console.shapes import as_json
+from gateway.pages import lag_families
+from tests.console.lag.figures import AT, group, groups
 from tests.gateway.installation import Installation
 from tests.gateway.live.conftest import Publish, listening
 
 
-def group(name: str, lag: int | None = 0, **more: Any) -> dict[str, Any]:
-    """A group summary as the sampler publishes it."""
-    return {
-        "name": name,
-        "state": "unknown" if lag is None else "consuming",
-        "mode": "clustering",
-        "clients": 1,
-        "topics": ["orders"],
-        "lag": lag,
-        "time_lag_ms": lag,
-        "in_rate": 1.0,
-        "out_rate": 1.0,
-        "drain_eta_ms": None,
-        "leases": None,
-        "unknown_reason": "broker_unreachable" if lag is None else None,
-        **more,
-    }
-
-
 async def test_each_snapshot_holds_all_watched_groups(installation: Installation, publish: Publish) -> None:
-    await publish({"groups:one": {"items": [group("billing", 120), group("ship-1", 5), group("other")]}})
+    await publish({"groups:one": groups(group("billing", 120), group("ship-1", 5), group("other"))})
     async with listening(installation, "lag") as socket:
         await socket.say(type="watch", cluster="one", groups=["billing", "ship-*"])
         first = await socket.hear()
@@ -41,7 +25,7 @@ async def test_each_snapshot_holds_all_watched_groups(installation: Installation
         assert set(first["groups"][0]) == {
             "group", "topics", "state", "lag", "time_lag_ms", "in_rate", "out_rate", "drain_eta_ms",
         }  # fmt: skip
-        await publish({"groups:one": {"items": [group("billing", 121), group("ship-1", 5)]}})
+        await publish({"groups:one": groups(group("billing", 121), group("ship-1", 5))})
         # The first one was sent out of turn, so this one may come too early for its second.
         await socket.say(type="resume", session="s", last_seq=1)
         second = await socket.hear()
@@ -52,13 +36,13 @@ async def test_each_snapshot_holds_all_watched_groups(installation: Installation
 async def test_a_snapshot_is_whole_though_only_what_changed_was_published(
     installation: Installation, publish: Publish
 ) -> None:
-    await publish({"groups:three": {"items": [group("billing", 1), group("ship", 5)]}})
+    await publish({"groups:three": groups(group("billing", 1), group("ship", 5))})
     async with listening(installation, "lag") as socket:
         await socket.say(type="watch", cluster="three", groups=["*"])
         assert len((await socket.hear())["groups"]) == 2
         hearing = asyncio.create_task(socket.hear())
         while not hearing.done():  # what comes within the second of the one before is passed over
-            await publish({"groups:three": {"items": [group("billing", 2), group("ship", 5)]}})
+            await publish({"groups:three": groups(group("billing", 2), group("ship", 5))})
             await asyncio.wait({hearing}, timeout=0.2)
         assert [(shown["group"], shown["lag"]) for shown in (await hearing)["groups"]] == [("billing", 2), ("ship", 5)]
 
@@ -66,7 +50,7 @@ async def test_a_snapshot_is_whole_though_only_what_changed_was_published(
 async def test_an_unknown_lag_is_a_frame_of_its_own_and_never_a_zero(
     installation: Installation, publish: Publish
 ) -> None:
-    await publish({"groups:two": {"items": [group("billing", 0), group("lost", None)]}})
+    await publish({"groups:two": groups(group("billing", 0), group("lost", None))})
     async with listening(installation, "lag") as socket:
         await socket.say(type="watch", cluster="two", groups=["*"])
         snapshot = await socket.hear()
@@ -81,16 +65,17 @@ async def test_nothing_sampled_is_told_as_unknown(installation: Installation) ->
 
 
 async def test_queues_are_there_when_they_are_wanted(installation: Installation, publish: Publish) -> None:
-    queue = {"topic": "orders", "broker": "broker-a", "queue_id": 0, "lag": 3}
-    await publish({"groups:three": {"items": [group("billing", 3)]}})
-    await publish({"group:three:billing": group("billing", 3, queues=[queue])})
+    queue = GroupQueue(topic="orders", broker="broker-a", queue_id=0, lag=3)
+    detail = GroupState(**asdict(group("billing", 3)), at=AT, queues=[queue], config=None)
+    await publish({"groups:three": groups(group("billing", 3))})
+    await publish({"group:three:billing": detail})
     async with listening(installation, "lag") as socket:
         await socket.say(type="watch", cluster="three", groups=["billing"], detail="queue")
-        assert (await socket.hear())["groups"][0]["queues"] == [queue]
+        assert (await socket.hear())["groups"][0]["queues"] == [as_json(queue)]
 
 
 async def test_a_token_sees_the_groups_that_it_may_read(installation: Installation, publish: Publish) -> None:
-    await publish({"groups:four": {"items": [group("orders-billing", 1), group("payments", 2)]}})
+    await publish({"groups:four": groups(group("orders-billing", 1), group("payments", 2))})
     async with listening(installation, "lag", "narrow") as socket:
         await socket.say(type="watch", cluster="four", groups=["*"])
         assert [shown["group"] for shown in (await socket.hear())["groups"]] == ["orders-billing"]
@@ -103,7 +88,7 @@ async def test_an_interval_below_a_second_is_refused(installation: Installation)
 
 
 async def test_metrics_show_known_lags_alone(publish: Publish, redis_url: str) -> None:
-    await publish({"groups:five": {"items": [group("billing", 1500), group("lost", None)]}})
+    await publish({"groups:five": groups(group("billing", 1500), group("lost", None))})
     async with redis.asyncio.Redis.from_url(redis_url) as store:
         lag, age = await lag_families(store)
     samples = {sample.labels["group"]: sample.value for sample in lag.samples if sample.labels["cluster"] == "five"}
