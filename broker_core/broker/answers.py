@@ -1,4 +1,4 @@
-"""What each refusal is on the wire: one table from error class to response code (remoting-protocol.md 5).
+"""What each refusal is on the wire: one table from error class to response code.
 
 The remark is the error's own text. Errors of the protocol and the store stand here too, so that every edge of the
 broker translates by the same table.

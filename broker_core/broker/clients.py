@@ -1,4 +1,4 @@
-"""Who is connected: producers and consumers by group, as their heartbeats tell it (behaviour.md C.1 to C.3).
+"""Who is connected: producers and consumers by group, as their heartbeats tell it (broker/README.md#heartbeats).
 
 Members are keyed by connection, so a client that connects anew is there twice until its old connection ends; lists of
 client ids name it once. A consumer group's subscriptions are those of the last heartbeat, whoever sent it.

@@ -1,4 +1,4 @@
-"""Putting a broker's components together, in the order in which they need each other (behaviour.md B.1)."""
+"""Putting a broker's components together, in the order in which they need each other."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class Pulls:
 
 @dataclass(frozen=True, slots=True)
 class Periods:
-    """How often what is done, in ms (behaviour.md B.1)."""
+    """How often what is done, in ms."""
 
     registration: int = 30_000
     registration_timeout: int = 6_000

@@ -1,4 +1,4 @@
-"""Delayed messages: one queue of the schedule topic per level, delivered when due (store-format.md 10; F.7).
+"""Delayed messages: one queue of the schedule topic per level, delivered when due (broker/README.md#delay-levels).
 
 All messages of a level wait equally long, so each queue is in order of delivery and only its head needs looking at.
 How far each level is, is kept as ``delayOffset.json``; after a crash some messages are delivered again, none is lost.
@@ -41,7 +41,7 @@ _log = get_logger(__name__)
 def delivered(parked: StoredMessage) -> tuple[Message, int]:
     """Return the message that was parked, and the queue it wants to.
 
-    Its properties keep DELAY, REAL_TOPIC and REAL_QID, as they do in the reference (store-format.md 10.3).
+    Its properties keep DELAY, REAL_TOPIC and REAL_QID, as they do in the reference.
     """
     topic = parked.properties.get(names.REAL_TOPIC, "")
     queue_id = parked.properties.get(names.REAL_QID, "0")

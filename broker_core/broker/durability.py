@@ -1,4 +1,4 @@
-"""Group commit: sends that wait until the disk has them, and the one flush that serves all of them (store-format.md 7).
+"""Group commit: sends that wait until the disk has them, and the one flush that serves all of them.
 
 ::
 

@@ -1,6 +1,6 @@
-"""The register of consumer groups: what each may do, created when first seen (behaviour.md B.7).
+"""The register of consumer groups: what each may do, created when first seen (broker/README.md#groups).
 
-Kept as ``subscriptionGroup.json`` (store-format.md 1.6).
+Kept as ``subscriptionGroup.json``.
 """
 
 from __future__ import annotations

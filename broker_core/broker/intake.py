@@ -1,7 +1,8 @@
 """The one way of a message into the store: room on the disk, delay, counting, and the word that something arrived.
 
-A message with a delay level goes to the schedule topic and remembers where it wants to go (store-format.md 10.2);
-`delay.py` brings it there. Its answer names the queue that the client asked for, and the offset in the schedule queue.
+A message with a delay level goes to the schedule topic and remembers where it wants to go
+(store/README.md#delayed-messages); `delay.py` brings it there. Its answer names the queue that the client asked for,
+and the offset in the schedule queue.
 """
 
 from __future__ import annotations

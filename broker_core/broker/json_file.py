@@ -1,4 +1,4 @@
-"""One configuration file: written beside, synced, renamed, with the one before it kept (store-format.md 1.6).
+"""One configuration file: written beside, synced, renamed, with the one before it kept (store/README.md#config-files).
 
 Nobody else in the broker touches configuration files. The text is ordinary JSON, which fastjson reads; what fastjson
 writes (integers as bare keys) is read here too, so a store may have been Apache RocketMQ's before.

@@ -71,12 +71,12 @@ class BrokerLimits:
     """The values; sizes in bytes, all others are counts."""
 
     connections: int = 10_000
-    idle_seconds: int = 120  # serverChannelMaxIdleTimeSeconds (remoting-protocol.md 1.12)
-    frame_bytes: int = MAX_FRAME  # com.rocketmq.remoting.frameMaxLength (remoting-protocol.md 1.2)
+    idle_seconds: int = 120  # serverChannelMaxIdleTimeSeconds
+    frame_bytes: int = MAX_FRAME  # com.rocketmq.remoting.frameMaxLength
     # The longest property text, its separators and letters written as six characters each, is 192 KiB.
     header_bytes: int = 512 * _KIB
-    body_bytes: int = 4 * _MIB  # maxMessageSize (remoting-protocol.md 7.2)
-    properties_bytes: int = 32_767  # a signed 16-bit length in the record (store-format.md 2.9)
+    body_bytes: int = 4 * _MIB  # maxMessageSize
+    properties_bytes: int = 32_767  # a signed 16-bit length in the record
     # Java's dialect of it is read at one or two megabytes a second, and nobody else is served meanwhile.
     json_bytes: int = _MIB
     topics: int = 20_000  # each keeps consume queue files open
@@ -85,14 +85,14 @@ class BrokerLimits:
     queues_per_topic: int = 65_536
     queues: int = 30_000  # each keeps a file open; fewer where the system allows fewer files
     queue_locks: int = 200_000
-    parked_pulls: int = 100_000  # as many as the reference holds pops (behaviour.md I.2)
+    parked_pulls: int = 100_000  # as many as the reference holds pops
     parked_pops: int = 100_000
     pop_batch: int = 32
     request_modes: int = 20_000
     leases_per_group: int = 100_000
-    query_results: int = 64  # maxMsgsNumBatch (remoting-protocol.md 7.2)
+    query_results: int = 64  # maxMsgsNumBatch
     unflushed_waiters: int = 100_000
-    unanswered_requests: int = 10_000  # as long as the longest queue of sends in the reference (behaviour.md F.0)
+    unanswered_requests: int = 10_000  # as long as the longest queue of sends in the reference
     calls_per_connection: int = 10_000
     # One pull answer: more only waits in another place, since a client that reads has it taken at once.
     write_buffer_bytes: int = 256 * _KIB

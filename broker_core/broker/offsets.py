@@ -1,4 +1,4 @@
-"""How far each group is: the next queue offset it wants of every queue (behaviour.md F.9; store-format.md 1.6).
+"""How far each group is: the next queue offset it wants of every queue (broker/README.md#consumer-offsets).
 
 The register takes what it is told: no check, and smaller offsets too, because the last writer wins. It is kept as
 ``consumerOffset.json`` every five seconds and at the end; what a crash loses is delivered again.

@@ -1,8 +1,8 @@
 """Long polls that wait: each under the place it waits for, and in the slot of time at which its patience ends.
 
-A request that finds nothing is parked with the moment until which its client waits. An arrival at its place takes it
-out again, so does the end of its time; whoever takes it out runs it once more and may park it again (behaviour.md F.5).
-Unlike the reference, which looks every 5 s, the slots are fine enough that a wait of one second lasts one second.
+A request that finds nothing is parked with the moment until which its client waits (broker/README.md#long-polls). An
+arrival at its place takes it out again, and so does the end of its time; then it runs once more, and may park again.
+The slots are fine enough that a wait of one second lasts one second.
 
 ::
 

@@ -1,4 +1,4 @@
-"""Orderly consumption: which client of a group may consume a queue (behaviour.md C.4).
+"""Orderly consumption: which client of a group may consume a queue (broker/README.md#queue-locks).
 
 Locks live in memory: a restart frees all of them, and their owners renew every 20 s. Time is an argument.
 """

@@ -1,4 +1,4 @@
-"""Telling every name server who we are and what we hold (behaviour.md A.2, A.3, B.2).
+"""Telling every name server who we are and what we hold (broker/README.md#registration).
 
 At the start, every 30 s, and at once when topics changed. A name server that took all topics is told of those that
 changed since, after it was asked whether it still has the others: one that began anew, or forgot us, gets all again.
@@ -164,7 +164,7 @@ class Registration:
             _log.warning("nameserver=%s: not told of this broker: %s", server, reason)
 
     def _narrowed(self, wrapper: TopicConfigSerializeWrapper) -> TopicConfigSerializeWrapper:
-        """Return the topics with the broker's permission instead of their own (remoting-protocol.md 2.11)."""
+        """Return the topics with the broker's permission instead of their own."""
         topics = wrapper.topic_config_table.items()
         return TopicConfigSerializeWrapper(
             wrapper.data_version, {name: replace(topic, perm=self.permission) for name, topic in topics}

@@ -1,4 +1,4 @@
-"""How groups get a topic's messages where the broker shares out the queues: by pull, or by lease (behaviour.md I.6).
+"""How groups get a topic's messages where the broker shares out the queues: by pull, or by lease.
 
 Kept as ``messageRequestMode.json``, in Apache RocketMQ's form.
 """

@@ -1,7 +1,8 @@
-"""Where a message goes that could not be consumed: the group's retry topic, later its dead letters (behaviour.md F.2).
+"""Where a message goes that could not be consumed: the group's retry topic, later its dead letters.
 
 With the defaults a message is tried again sixteen times, on delay levels 3 to 18 (10 s to 2 h); the seventeenth failure
-makes it a dead letter. Retry topics belong to the group, not to the topic.
+makes it a dead letter. Retry topics belong to the group, not to the topic
+(broker/README.md#retries-and-dead-letters).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A broker as a whole: open, listen, serve, stop, each in the order that loses nothing (behaviour.md B.1)."""
+"""A broker as a whole: open, listen, serve, stop, in the order that loses nothing (broker/README.md#start-and-stop)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from broker_core.store import MessageStore
 from broker_core.store.layout import count_files
 
 FAST_PORT_BELOW: Final = 2
-"""The second port, without pulls, lies so far below the first (remoting-protocol.md 1.1)."""
+"""The second port, without pulls, lies so far below the first."""
 
 _DRAIN_SECONDS: Final = 1.0
 _CHECKPOINT_MS: Final = 60_000
@@ -200,7 +200,7 @@ class Broker:
         return compose(settings, resources)
 
     def _serve(self, components: Components, processors: Processors) -> None:
-        """Have every processor answer its codes; pulls are for the main port only (remoting-protocol.md 1.1).
+        """Have every processor answer its codes; pulls are for the main port only.
 
         Whoever asks for messages or offsets finds every message that was answered before.
         """

@@ -1,4 +1,4 @@
-"""What was put and got, kept for answers: rates, and sums of a minute, an hour and a day (behaviour.md F.11).
+"""What was put and got, kept for answers: rates, and sums of a minute, an hour and a day (broker/README.md#statistics).
 
 Counting is one addition on the hot path. `step(now)` once a second takes the samples from which rates are differences.
 """
@@ -52,7 +52,7 @@ class Counter:
         self._samples: tuple[deque[tuple[int, int, int]], ...] = tuple(deque(maxlen=size) for _, size in _SPANS)
 
     def step(self, now: int) -> None:
-        """Take the samples that are due at `now`; a new counter was at zero a period ago (behaviour.md F.11)."""
+        """Take the samples that are due at `now`; a new counter was at zero a period ago."""
         for (period, _), samples in zip(_SPANS, self._samples, strict=True):
             if not samples:
                 samples.append((now - period, 0, 0))

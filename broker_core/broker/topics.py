@@ -1,7 +1,7 @@
-"""The register of topics: settings, built-in topics, creation on demand (behaviour.md B.3 to B.6).
+"""The register of topics: settings, built-in topics, creation on demand (broker/README.md#topics).
 
 Every change raises the data version, by which name servers see that something is new. The register is kept as
-``topics.json`` (store-format.md 1.6).
+``topics.json``.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class _Deletions:
 
 
 def check_name(topic: str) -> None:
-    """Raise IllegalTopicName unless `topic` is a name that topics can have (remoting-protocol.md 2.2, step 3)."""
+    """Raise IllegalTopicName unless `topic` is a name that topics can have (protocol/README.md#names)."""
     if not topic.strip():
         raise IllegalTopicName("The specified topic is blank.")
     if NAME.fullmatch(topic) is None:
@@ -62,7 +62,7 @@ def check_name(topic: str) -> None:
 
 
 def built_in(identity: Identity, defaults: TopicDefaults) -> list[TopicConfig]:
-    """Return the topics that every broker has (behaviour.md B.3)."""
+    """Return the topics that every broker has."""
     topics = [
         _topic(SELF_TEST_TOPIC, 1),
         _topic(BENCHMARK_TOPIC, _BENCHMARK_QUEUES),
@@ -145,7 +145,7 @@ class Topics:
         self._changed(now, name)
 
     def create_like(self, template: str, topic: str, *, queues: int, sys_flag: int, now: int) -> TopicConfig:
-        """Create a topic after its template, as a send to an unknown topic does (behaviour.md B.5).
+        """Create a topic after its template (broker/README.md#creating-a-topic-by-sending).
 
         Raises IllegalTopicName, LimitReached, and TopicUnknown when the template is missing or not inheritable.
         """
@@ -206,7 +206,7 @@ class Topics:
         self._all_changed_at = self.version.counter
 
     def apply_order(self, ordered: Collection[str], *, now: int) -> None:
-        """Mark the topics that the name servers list as ordered, and no others (behaviour.md B.2)."""
+        """Mark the topics that the name servers list as ordered, and no others."""
         wrong = [config for config in self._table.values() if config.order != (config.topic_name in ordered)]
         for config in wrong:
             self._table[config.topic_name] = replace(config, order=not config.order)

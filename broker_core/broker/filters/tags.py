@@ -1,7 +1,7 @@
 """Tag expressions: ``TagA || TagB`` and the hash by which the consume queue answers them.
 
 A consume queue keeps the 32-bit hash of a message's tag, not the tag; so a filter here lets a tag with the same hash
-through and clients look at the text again (remoting-protocol.md 2.4, tag filtering; 4.5, tag hash).
+through and clients look at the text again (protocol/README.md#tag-hash).
 """
 
 from __future__ import annotations

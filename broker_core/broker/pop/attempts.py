@@ -1,6 +1,6 @@
 """Pops that can be asked for again: a client whose answer was lost repeats its attempt id and gets the same messages.
 
-Behaviour.md I.5 has this for ordered groups; here every pop with an attempt id is remembered until its leases end. The
+The reference has this for ordered groups; here every pop with an attempt id is remembered until its leases end. The
 memory is of this process: after a restart the messages come again when their leases end, as without an attempt id.
 """
 

@@ -1,4 +1,4 @@
-"""The changes of leases as a file that only grows, and is now and then written anew (behaviour.md I.4).
+"""The changes of leases as a file that only grows, and is now and then written anew.
 
 ::
 

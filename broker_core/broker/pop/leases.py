@@ -1,4 +1,4 @@
-"""What the members of all groups have on lease, and when it comes back (behaviour.md I.1 to I.4).
+"""What the members of all groups have on lease, and when it comes back (broker/README.md#pop).
 
 A group's consumer offset is the lowest message that is not acknowledged, so its lag is right for leases as it is for
 pulls. A lease is named by the time of its pop: an acknowledgement with another time belongs to another delivery and

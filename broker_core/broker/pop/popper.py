@@ -1,4 +1,4 @@
-"""Taking messages for a group: first what is due again, then what is new, queue after queue (behaviour.md I.2, I.4).
+"""Taking messages for a group: first what is due again, then what is new, queue after queue.
 
 A message that was handed out as often as its group allows, and is due once more, becomes a dead letter instead: its
 copy is stored first and the message is done after, so a crash in between makes a duplicate and never a loss.
@@ -188,7 +188,7 @@ class Popper:
         return [*range(turn, queues), *range(turn)]
 
     def _open(self, wanted: PopRequest, queue_id: int) -> QueueLeases:
-        """Begin to take from a queue at the group's offset, or where its first request says (behaviour.md I.2)."""
+        """Begin to take from a queue at the group's offset, or where its first request says."""
         start = self._offsets.find(wanted.group, wanted.topic, queue_id)
         low, high = self._store.min_offset(wanted.topic, queue_id), self._store.max_offset(wanted.topic, queue_id)
         if start is None:

@@ -1,4 +1,4 @@
-"""Access control and transactions, which this broker does not have: each code is answered so (2.7, 2.12)."""
+"""Access control and transactions, which this broker does not have: each code is refused."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ class AccessProcessor:
     """Answers 50 to 54 and 323."""
 
     def handlers(self) -> Handlers:
-        """Return which code is answered by which method."""
         return dict.fromkeys(_CODES, self.refuse) | {RequestCode.RESUME_CHECK_HALF_MESSAGE: self.refuse_check}
 
     def refuse(self, request: Command, _: Connection) -> Command:

@@ -1,4 +1,4 @@
-"""Settling what is on lease: acknowledge one or many, lengthen a lease or give it back (remoting-protocol.md 9.2; I.3).
+"""Settling what is on lease: acknowledge one or many, lengthen a lease or give it back.
 
 Of a receipt only the pop time counts, with the queue and the offset of the request beside it; `pop.py` says how clients
 make one.
@@ -50,7 +50,6 @@ class AckProcessor:
         self._settled = settled
 
     def handlers(self) -> Handlers:
-        """Return which code is answered by which method."""
         return {
             RequestCode.ACK_MESSAGE: self.ack,
             RequestCode.BATCH_ACK_MESSAGE: self.batch_ack,

@@ -1,4 +1,4 @@
-"""What has no better room: figures of the running broker, statistics, housekeeping (remoting-protocol.md 2.10, 3.8)."""
+"""What fits nowhere else: figures of the running broker, statistics, housekeeping."""
 
 from __future__ import annotations
 
@@ -41,7 +41,6 @@ class AdminProcessor:
         self._clock = clock
 
     def handlers(self) -> Handlers:
-        """Return which code is answered by which method."""
         return {
             RequestCode.GET_BROKER_RUNTIME_INFO: self.runtime_info,
             RequestCode.GET_ALL_DELAY_OFFSET: self.delay_offsets,

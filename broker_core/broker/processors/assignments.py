@@ -1,4 +1,4 @@
-"""Sharing out a topic's queues among a group's members, where the broker does it (remoting-protocol.md 9.2; I.6)."""
+"""Sharing out a topic's queues among a group's members (broker/README.md#sharing-out-queues)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,6 @@ class AssignmentProcessor:
         self._limits = limits
 
     def handlers(self) -> Handlers:
-        """Return which code is answered by which method."""
         return {RequestCode.QUERY_ASSIGNMENT: self.assign}
 
     async def assign(self, request: Command, _: Connection) -> Command:

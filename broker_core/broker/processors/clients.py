@@ -1,4 +1,4 @@
-"""Live clients: heartbeats and members (remoting-protocol.md 2.6)."""
+"""Live clients: heartbeats and members."""
 
 from __future__ import annotations
 
@@ -47,7 +47,6 @@ class ClientProcessor:
         self._watched: set[Connection] = set()
 
     def handlers(self) -> Handlers:
-        """Return which code is answered by which method."""
         return {
             RequestCode.HEART_BEAT: self.heartbeat,
             RequestCode.UNREGISTER_CLIENT: self.unregister,
@@ -56,7 +55,7 @@ class ClientProcessor:
         }
 
     def heartbeat(self, request: Command, connection: Connection) -> Command:
-        """Note who is there; groups that changed are told before the answer goes out (remoting-protocol.md 2.6)."""
+        """Note who is there; groups that changed are told before the answer goes out."""
         data = body_of(HeartbeatData, request, self._limits)
         self._check_room(data)
         now = self._clock()
@@ -118,13 +117,13 @@ class ClientProcessor:
         try:
             config = self._groups.get_or_create(data.group_name, now=now)
         except GroupNotFound:
-            return  # the reference skips such a consumer silently (behaviour.md C.1)
+            return  # the reference skips such a consumer silently
         self._group_topics.ensure_retry(config, now=now)
         if self._clients.heartbeat_consumer(data, member) and config.notify_consumer_ids_changed_enable:
             self._notify(data.group_name)
 
     def _notify(self, group: str) -> None:
-        """Tell every member of a group that it changed (behaviour.md C.1)."""
+        """Tell every member of a group that it changed."""
         consumers = self._clients.find_consumers(group)
         for connection in consumers.members if consumers is not None else ():
             if not connection.is_closing:

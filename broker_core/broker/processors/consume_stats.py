@@ -39,7 +39,6 @@ class ConsumeStatsProcessor:
         self._clock = clock
 
     def handlers(self) -> Handlers:
-        """Return which code is answered by which method."""
         return {
             RequestCode.GET_CONSUME_STATS: self.stats,
             RequestCode.GET_BROKER_CONSUME_STATS: self.all_stats,

@@ -31,7 +31,6 @@ class GroupProcessor:
         self._clock = clock
 
     def handlers(self) -> Handlers:
-        """Return which code is answered by which method."""
         return {
             RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP: self.put,
             RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG: self.all,

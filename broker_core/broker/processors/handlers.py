@@ -32,4 +32,4 @@ class Processor(Protocol):
     """A conversation that the broker can have."""
 
     def handlers(self) -> Handlers:
-        """Return which code is answered by which method."""
+        """Return the method that answers each request code."""

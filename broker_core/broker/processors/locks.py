@@ -24,7 +24,6 @@ class LockProcessor:
         self._clock = clock
 
     def handlers(self) -> Handlers:
-        """Return which code is answered by which method."""
         return {RequestCode.LOCK_BATCH_MQ: self.lock, RequestCode.UNLOCK_BATCH_MQ: self.unlock}
 
     def lock(self, request: Command, _: Connection) -> Command:

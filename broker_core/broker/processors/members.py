@@ -31,7 +31,6 @@ class MemberProcessor:
         self._offsets = offsets
 
     def handlers(self) -> Handlers:
-        """Return which code is answered by which method."""
         return {
             RequestCode.GET_CONSUMER_CONNECTION_LIST: self.consumers,
             RequestCode.GET_PRODUCER_CONNECTION_LIST: self.producers,

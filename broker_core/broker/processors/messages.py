@@ -1,4 +1,4 @@
-"""Looking messages up: by key or unique id, and by place in the log (remoting-protocol.md 2.9; behaviour.md F.8)."""
+"""Looking messages up: by key or unique id, and by place in the log."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ class MessageProcessor:
         self._clock = clock
 
     def handlers(self) -> Handlers:
-        """Return which code is answered by which method."""
         return {
             RequestCode.QUERY_MESSAGE: self.by_key,
             RequestCode.VIEW_MESSAGE_BY_ID: self.by_log_offset,

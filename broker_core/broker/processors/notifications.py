@@ -1,4 +1,4 @@
-"""Telling that there is something to pop, without popping it (remoting-protocol.md 9.2, code 200054)."""
+"""Telling that there is something to pop, without popping it."""
 
 from __future__ import annotations
 
@@ -62,7 +62,6 @@ class NotificationProcessor:
         self._waiting: dict[str, set[str]] = {}
 
     def handlers(self) -> Handlers:
-        """Return which code is answered by which method."""
         return {RequestCode.NOTIFICATION: self.ask}
 
     def ask(self, request: Command, connection: Connection) -> Command | None:

@@ -1,6 +1,6 @@
-"""Queue offsets: consumed, smallest, largest, by time (remoting-protocol.md 2.5).
+"""Queue offsets: consumed, smallest, largest, by time.
 
-None of these asks whether the topic exists: an unknown queue is an empty one (behaviour.md F.8).
+None of these asks whether the topic exists: an unknown queue is an empty one.
 """
 
 from __future__ import annotations
@@ -38,7 +38,6 @@ class OffsetProcessor:
         self._settings = settings
 
     def handlers(self) -> Handlers:
-        """Return which code is answered by which method."""
         return {
             RequestCode.QUERY_CONSUMER_OFFSET: self.query,
             RequestCode.UPDATE_CONSUMER_OFFSET: self.update,
@@ -101,7 +100,7 @@ class OffsetProcessor:
         return Command.response(ResponseCode.SUCCESS, body=bodies.encode(ConsumerOffsetSerializeWrapper(table)))
 
     def corrections(self, request: Command, _: Connection) -> Command:
-        """Return the smallest offset of all groups per queue, where the compared group is not behind it (F.10)."""
+        """Return the smallest offset of all groups per queue, where the compared group is not behind it."""
         header = request.header(headers.QueryCorrectionOffsetRequest)
         offsets = self._offsets
         left_out = set((header.filter_groups or "").split(","))
@@ -128,7 +127,7 @@ class OffsetProcessor:
         return Command.response(ResponseCode.SUCCESS)
 
     def _is_young(self, topic: str, queue_id: int) -> bool:
-        """Say whether offset 0 of a queue is still to be had without going far back in the log (behaviour.md E.7)."""
+        """Say whether a new group can begin at offset 0 without old data (broker/README.md#consumer-offsets)."""
         store = self._store
         if store.min_offset(topic, queue_id) > 0:
             return False

@@ -1,4 +1,4 @@
-"""Consuming by lease: pop, wait for something to pop, look without a lease (remoting-protocol.md 9.2; I.2).
+"""Consuming by lease: pop, wait for something to pop, look without a lease (broker/README.md#pop).
 
 The client makes a message's receipt itself, of what the answer's header says::
 
@@ -100,7 +100,6 @@ class PopProcessor:
         self._waiting_groups: defaultdict[str, set[str]] = defaultdict(set)
 
     def handlers(self) -> Handlers:
-        """Return which code is answered by which method."""
         return {
             RequestCode.POP_MESSAGE: self.pop,
             RequestCode.PEEK_MESSAGE: self.peek,

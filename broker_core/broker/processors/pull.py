@@ -1,4 +1,4 @@
-"""Pulling: raw records from a queue offset on, or a wait for the first one (remoting-protocol.md 2.4; F.4, F.5).
+"""Pulling: raw records from a queue offset on, or a wait for the first one (broker/README.md#pulling).
 
 A pull that finds nothing new may be parked; an arrival in its queue, or the end of its time, runs it once more. The
 records of an answer are the log's own bytes.
@@ -95,7 +95,6 @@ class PullProcessor:
         settings.watch(self._follow)
 
     def handlers(self) -> Handlers:
-        """Return which code is answered by which method."""
         return {RequestCode.PULL_MESSAGE: self.pull, RequestCode.LITE_PULL_MESSAGE: self.pull}
 
     def _follow(self, config: BrokerConfig) -> None:
@@ -184,7 +183,7 @@ class PullProcessor:
 
 
 def code_of(found: GetResult, queue_offset: int) -> ResponseCode:
-    """Return the response code for what a read met (store-format.md 9.3)."""
+    """Return the response code for what a read met (store/README.md#reading-a-queue)."""
     if found.status in _EMPTY:
         return ResponseCode.PULL_NOT_FOUND if queue_offset == 0 else ResponseCode.PULL_OFFSET_MOVED
     return _CODES[found.status]

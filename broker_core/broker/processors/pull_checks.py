@@ -31,7 +31,7 @@ class PullChecks:
         self._clients = clients
 
     def accept(self, header: PullMessageRequest, now: int) -> AcceptTag | None:
-        """Return the filter of a pull that may be served; raise what is wrong with it, in the order of F.4."""
+        """Return the filter of a pull that may be served; raise what is wrong with it (broker/README.md#pulling)."""
         self._rights.check_broker()
         group = self._rights.get_group(header.consumer_group, now=now)
         topic = self._rights.get_topic(header.topic)

@@ -1,4 +1,4 @@
-"""The entries of a consume queue as they lie in the store (remoting-protocol.md 2.10, 3.14)."""
+"""The entries of a consume queue as they lie in the store."""
 
 from __future__ import annotations
 
@@ -30,7 +30,6 @@ class QueueProcessor:
         self._clients = clients
 
     def handlers(self) -> Handlers:
-        """Return which code is answered by which method."""
         return {RequestCode.QUERY_CONSUME_QUEUE: self.entries}
 
     def entries(self, request: Command, _: Connection) -> Command:

@@ -1,4 +1,4 @@
-"""Questions about consumers that only their clients can answer, handed on and back (remoting-protocol.md 2.8, 2.10)."""
+"""Questions about consumers that only their clients can answer, handed on and back."""
 
 from __future__ import annotations
 
@@ -33,7 +33,6 @@ class RelayProcessor:
         self._timeout_ms = timeout_ms
 
     def handlers(self) -> Handlers:
-        """Return which code is answered by which method."""
         return {
             RequestCode.INVOKE_BROKER_TO_GET_CONSUMER_STATUS: self.positions,
             RequestCode.GET_CONSUMER_RUNNING_INFO: self.running_info,

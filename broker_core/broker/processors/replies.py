@@ -1,4 +1,4 @@
-"""Request and reply: an answer goes at once to the producer that asked, and is kept (remoting-protocol.md 2.3).
+"""Request and reply: an answer goes at once to the producer that asked, and is kept.
 
 RocketMQ keeps an answer that reaches nobody too; here its sender is told, and nothing is kept.
 """
@@ -39,7 +39,6 @@ class ReplyProcessor:
         self._sender = sender
 
     def handlers(self) -> Handlers:
-        """Return which code is answered by which method."""
         return {RequestCode.SEND_REPLY_MESSAGE: self.reply, RequestCode.SEND_REPLY_MESSAGE_V2: self.reply}
 
     async def reply(self, request: Command, connection: Connection) -> Command | None:

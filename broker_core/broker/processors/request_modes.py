@@ -33,7 +33,6 @@ class RequestModeProcessor:
         self._limits = limits
 
     def handlers(self) -> Handlers:
-        """Return which code is answered by which method."""
         return {RequestCode.SET_MESSAGE_REQUEST_MODE: self.set_mode}
 
     async def set_mode(self, request: Command, _: Connection) -> Command:

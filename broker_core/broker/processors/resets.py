@@ -1,4 +1,4 @@
-"""Sending a group back or forward: a whole topic by time, or one queue (remoting-protocol.md 2.10)."""
+"""Sending a group back or forward: a whole topic by time, or one queue (broker/README.md#resetting-offsets)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,6 @@ class ResetProcessor:
         self._broker_name = broker_name
 
     def handlers(self) -> Handlers:
-        """Return which code is answered by which method."""
         return {RequestCode.INVOKE_BROKER_TO_RESET_OFFSET: self.reset}
 
     def reset(self, request: Command, _: Connection) -> Command:

@@ -1,4 +1,4 @@
-"""Sending: one message or a batch, and sending back what could not be consumed (remoting-protocol.md 2.2, 2.3).
+"""Sending: one message or a batch, and sending back what could not be consumed (broker/README.md#sending).
 
 Everything here is a plain function: a send is answered in the same turn of the loop, and with many sends in one read
 their answers leave in one write. Under synchronous flush the answer waits in `durability.py` instead.
@@ -112,7 +112,6 @@ class SendProcessor:
         self._next_queue = itertools.count()
 
     def handlers(self) -> Handlers:
-        """Return which code is answered by which method."""
         return {
             RequestCode.SEND_MESSAGE: self.send,
             RequestCode.SEND_MESSAGE_V2: self.send,
@@ -285,7 +284,7 @@ class SendProcessor:
     # -- topic and queue
 
     def _create_topic(self, header: SendHeader, now: int) -> TopicConfig:
-        """Return a topic made for its first message (behaviour.md B.5); raise TopicUnknown."""
+        """Return a topic made for its first message; raise TopicUnknown."""
         check_name(header.topic)
         try:
             topic = self._topics.create_like(

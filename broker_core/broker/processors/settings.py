@@ -1,4 +1,4 @@
-"""The broker's settings over the wire: read and changed under RocketMQ's names (remoting-protocol.md 2.10)."""
+"""The broker's settings over the wire: read and changed under RocketMQ's names."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ class SettingsProcessor:
         self._clock = clock
 
     def handlers(self) -> Handlers:
-        """Return which code is answered by which method."""
         return {
             RequestCode.UPDATE_BROKER_CONFIG: self.update,
             RequestCode.GET_BROKER_CONFIG: self.read,

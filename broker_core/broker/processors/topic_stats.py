@@ -25,7 +25,6 @@ class TopicStatsProcessor:
         self._broker_name = broker_name
 
     def handlers(self) -> Handlers:
-        """Return which code is answered by which method."""
         return {RequestCode.GET_TOPIC_STATS_INFO: self.stats}
 
     def stats(self, request: Command, _: Connection) -> Command:

@@ -1,4 +1,4 @@
-"""Topics: settings, ranges of their queues, deletion (remoting-protocol.md 2.10; behaviour.md B.6)."""
+"""Topics: settings and deletion."""
 
 from __future__ import annotations
 
@@ -42,7 +42,6 @@ class TopicProcessor:
         self._clock = clock
 
     def handlers(self) -> Handlers:
-        """Return which code is answered by which method."""
         return {
             RequestCode.UPDATE_AND_CREATE_TOPIC: self.put,
             RequestCode.GET_ALL_TOPIC_CONFIG: self.all,
@@ -67,7 +66,7 @@ class TopicProcessor:
                 config.perm,
                 config.topic_filter_type,
                 config.topic_sys_flag,
-                before.order,  # the flag of the header does not count (behaviour.md B.6)
+                before.order,  # the flag of the header does not count
             )
         self._topics.put(config, now=self._clock())
         await self._saver.save(self._topics)

@@ -62,7 +62,7 @@ def percentage(low: int, high: int) -> Kind:
 
 
 def delay_levels() -> Kind:
-    """Times like ``1s 5s 1m 2h``, kept in ms: what each level of a delay means (store-format.md 10.1)."""
+    """Times like ``1s 5s 1m 2h``, kept in ms: what each level of a delay means."""
 
     def read(text: str) -> tuple[int, ...]:
         found = [_LEVEL.fullmatch(word) for word in text.split(" ") if word]

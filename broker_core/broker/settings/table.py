@@ -1,7 +1,7 @@
 """The settings of a broker under RocketMQ's names: what each takes, where it is kept, when it holds.
 
 A setting that is `LIVE` holds from the answer on. One `AT_START` is kept and holds from the next start on, as in
-RocketMQ, where most of them are read once (store-format.md 14; remoting-protocol.md 7.2).
+RocketMQ, where most of them are read once.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ def test_every_limit_is_a_setting() -> None:
 
 
 def test_the_manual_says_of_every_limit_what_the_broker_does() -> None:
-    manual = (Path(__file__).parents[3] / "docs" / "compatibility.md").read_text()
+    manual = (Path(__file__).parents[3] / "docs/compatibility.md").read_text()
     rows = re.findall(r"^\| (\w+) \| `(\w+)` \| ([\d,]+) \| (.+) \| (.+) \|$", manual, re.MULTILINE)
     settings = {place: setting.name for setting in SETTINGS.values() for place in setting.places}
     said = {name: (setting, int(default.replace(",", "")), *texts) for name, setting, default, *texts in rows}

@@ -53,7 +53,7 @@ def test_no_fact_can_be_changed() -> None:
 
 
 def test_the_manual_names_every_setting() -> None:
-    manual = (Path(__file__).parents[4] / "docs" / "operations.md").read_text()
+    manual = (Path(__file__).parents[4] / "docs/operations.md").read_text()
 
     missing = {name for name in SETTINGS if not name.startswith("limit") and f"`{name}`" not in manual}
     assert missing == set()
