@@ -19,6 +19,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from broker_core.protocol.codes import RequestCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.frame import Frame, FrameReader, frame_parts
 from tests.compat.servers import Server
@@ -92,6 +93,11 @@ class Recorder:
     def has(self, *codes: int) -> bool:
         """Say whether there was a request of each code since the last `take`."""
         return set(codes) <= {command.code for command in self.asked}
+
+    def has_asked_for(self, topic: str) -> bool:
+        """Say whether somebody asked for the route of a topic since the last `take`."""
+        asked = [command for command in self.asked if command.code == RequestCode.GET_ROUTEINFO_BY_TOPIC]
+        return topic in [(command.ext_fields or {}).get("topic") for command in asked]
 
     def take(self) -> list[Command]:
         """Return the requests until now, and begin anew."""

@@ -23,7 +23,8 @@ from broker_core.client.session import Session
 from broker_core.protocol.codes import RequestCode as Code
 from broker_core.protocol.command import Command
 from broker_core.protocol.message import Message, StoredMessage
-from tests.compat.driver import Driver
+from broker_core.protocol.topics import TEMPLATE_TOPIC
+from tests.compat.driver import Driver, JavaObject
 from tests.compat.java_values import CALLBACK, JavaMessage, Queue
 from tests.compat.recording import Recorder, recorder
 from tests.compat.servers import SHARED, Server
@@ -103,6 +104,12 @@ async def fill(server: Server, *topics: str) -> None:
                 await producer.send(Message.create(topic, b"hi", keys=["k"], tag="a"), queue=queue)
 
 
+async def ends(java: JavaObject, wire: Recorder) -> None:
+    """Shut a client down when it has asked for the route of the template, as each does by and by after its start."""
+    await eventually(lambda: wire.has_asked_for(TEMPLATE_TOPIC))
+    java.shutdown()
+
+
 def check(java: list[Command], ours: list[Command], codes: set[Code], table: dict[str, str]) -> None:
     """Compare what was said with each code: all differences are in the table, and it has no others."""
     theirs, mine = lines_of(java, "java"), lines_of(ours, "ours")
@@ -118,6 +125,7 @@ def _matches(pattern: str, line: str) -> bool:
     return re.fullmatch(re.escape(pattern).replace(r"\*", ".*"), line) is not None
 
 
+@pytest.mark.sample
 async def test_a_producer(driver: Driver, server: Server, wire: Recorder, name: str) -> None:
     topic, our_topic = await two_topics(server, name)
     java = driver.producer(wire.name_server, "makers-java", **JAVA)
@@ -127,7 +135,7 @@ async def test_a_producer(driver: Driver, server: Server, wire: Recorder, name: 
     java.call("sendOneway", JavaMessage(topic, b"four"), other)
     java.call("send", JavaMessage(topic, b"five", delay_level=1), other, CALLBACK, 3_000)
     await eventually(lambda: wire.has(Code.HEART_BEAT))
-    java.shutdown()
+    await ends(java, wire)
     said = wire.take()
     # Unknown topics are made, as Java has them made
     config = ProducerConfig(create_topics=True)
@@ -143,6 +151,7 @@ async def test_a_producer(driver: Driver, server: Server, wire: Recorder, name: 
     check(said, wire.take(), JOINED | {Code.SEND_MESSAGE_V2, Code.SEND_BATCH_MESSAGE}, SENDING)
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("orderly", [False, True], ids=["concurrent", "orderly"])
 async def test_a_push_consumer(driver: Driver, server: Server, wire: Recorder, name: str, orderly: bool) -> None:
     group = f"{name}-{orderly}"
@@ -157,7 +166,7 @@ async def test_a_push_consumer(driver: Driver, server: Server, wire: Recorder, n
         return wire.has(Code.UPDATE_CONSUMER_OFFSET)
 
     await eventually(has_stored)
-    java.shutdown()
+    await ends(java, wire)
     said, seen = wire.take(), list[str]()
 
     async def fail_once(message: StoredMessage) -> None:
@@ -187,7 +196,7 @@ async def test_a_lite_pull_consumer(driver: Driver, server: Server, wire: Record
     while polled < 2:
         polled += len(java.call("poll", 5_000))
     java.call("commitSync")
-    java.shutdown()
+    await ends(java, wire)
     said = wire.take()
     async with our_client(wire) as session:
         consumer = LitePullConsumer(session, f"{name}-ours", POLLS, auto_commit=False)
@@ -213,7 +222,7 @@ async def test_who_asks_for_itself(driver: Driver, server: Server, wire: Recorde
     java.call("minOffset", queue)
     java.call("searchOffset", queue, 1)
     java.call("queryMessage", topic, "k", 10, 0, FOR_EVER)
-    java.shutdown()
+    await ends(java, wire)
     said = wire.take()
     async with our_client(wire) as session:
         reader, admin = PullConsumer(session, f"{name}-ours"), Admin(session)
