@@ -13,7 +13,7 @@ TESTS ?= tests
 MAKEFLAGS += --jobs=3
 
 .DEFAULT_GOAL := help
-.PHONY: help up setup test lint format bench lock clean
+.PHONY: help up setup test apache lint format bench lock clean
 
 help: ## print this
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
@@ -27,6 +27,9 @@ setup: $(VENV)/.dev $(VENV)/.native $(VENV)/.archive frontend/dist/index.html ##
 
 test: setup ## pass every test; TESTS=path narrows it
 	@$(BIN)/python -m tests $(TESTS)
+
+apache: setup ## pass the compat tests in full against Apache RocketMQ, and record that
+	@$(BIN)/python -m tests.compat.passed
 
 lint: setup ## ruff, mypy strict, import contracts, eslint, tsc
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .

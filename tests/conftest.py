@@ -9,6 +9,7 @@ from typing import Any
 import hypothesis
 import pytest
 
+from tests.compat import passed
 from tests.support.groups import GroupScheduling
 
 SLOWEST_FILES = 10
@@ -29,7 +30,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> GroupSchedul
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print the files that took longest, when there are more than those."""
+    """Print the files that took longest, when there are more than those, and what was left out on purpose."""
     seconds: defaultdict[str, float] = defaultdict(float)
     for reports in terminalreporter.stats.values():
         for report in reports:
@@ -39,3 +40,5 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section(f"the {SLOWEST_FILES} slowest files")
         for file in sorted(seconds, key=seconds.__getitem__, reverse=True)[:SLOWEST_FILES]:
             terminalreporter.write_line(f"{seconds[file]:7.1f} s  {file}")
+    if any(file.startswith("tests/compat/") for file in seconds) and not passed.runs_in_full():
+        terminalreporter.write_line(passed.LEFT_OUT)

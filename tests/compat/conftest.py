@@ -9,12 +9,27 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.compat import java_build
+from tests.compat import java_build, passed
 from tests.compat.driver import Driver, started_driver
 from tests.compat.reading import Reader
 from tests.compat.servers import KINDS, SHARED_SETTINGS, Server, SharedServers, started
 
 __all__ = ["Server"]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what runs against Apache RocketMQ and is not in the sample, unless all of it is wanted."""
+    if passed.runs_in_full():
+        return
+    left_out = [item for item in items if _is_for_apache(item) and item.get_closest_marker("sample") is None]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in set(left_out)]
+
+
+def _is_for_apache(item: pytest.Item) -> bool:
+    call = getattr(item, "callspec", None)
+    return call is not None and call.params.get("server") == "apache"
 
 
 @pytest.fixture(scope="session", autouse=True)

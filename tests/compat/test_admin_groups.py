@@ -24,6 +24,7 @@ def tool(driver: Driver, server: Server, name: str) -> GroupTool:
 # -- settings
 
 
+@pytest.mark.sample
 def test_a_group_is_made_and_changed(tool: GroupTool, server: Server) -> None:
     made = tool("updateSubGroup", "-b", server.address, "-g", tool.group, "-r", "3", "-q", "2", "-s", "false")
 
@@ -132,6 +133,7 @@ def test_members_say_where_they_are(tool: GroupTool) -> None:
 # -- progress
 
 
+@pytest.mark.sample
 def test_the_progress_of_a_group_is_told_by_queue(tool: GroupTool) -> None:
     tool.read_and_gone()
     tool.send(2)

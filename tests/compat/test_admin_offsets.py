@@ -50,6 +50,7 @@ def test_groups_that_are_online_go_back_and_forward(tool: GroupTool, other: Grou
     other.wait_until_at(4, 4, by=stubborn)
 
 
+@pytest.mark.sample
 def test_a_group_that_is_offline_goes_back_in_time(tool: GroupTool) -> None:
     tool.read_and_gone()
 

@@ -68,6 +68,7 @@ def test_a_new_broker_has_the_same_topics(tool: Tool) -> None:
     assert tool.topics() >= BUILT_IN
 
 
+@pytest.mark.sample
 def test_a_topic_is_made_and_changed(tool: Tool, server: Server, name: str) -> None:
     made = tool("updateTopic", "-b", server.address, "-t", name, "-r", "3", "-w", "2", "-p", "6")
 
@@ -212,6 +213,7 @@ def test_an_offset_id_that_leads_nowhere_finds_nothing(tool: Tool, driver: Drive
     assert missing.value.code in (1, 208)
 
 
+@pytest.mark.sample
 def test_a_message_is_found_by_its_key(tool: Tool, driver: Driver, server: Server, name: str) -> None:
     tool.make(name)
     answer = sent(driver, server, name, 3)[2]

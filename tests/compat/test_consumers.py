@@ -43,6 +43,7 @@ def queues_of(consumer: PushConsumer, topic: str) -> set[int]:
     return {queue_id for of, _, queue_id in consumer.queues() if of == topic}
 
 
+@pytest.mark.sample
 def test_a_push_consumer_receives_each_message_once_and_in_the_order_of_its_queue(
     driver: Driver, server: Server, producer: JavaObject, name: str
 ) -> None:
@@ -101,6 +102,7 @@ def test_members_share_the_queues_and_take_over_from_each_other_as_soon_as_the_b
         stays.shutdown_clients()
 
 
+@pytest.mark.sample
 def test_an_orderly_consumer_keeps_the_order_of_each_queue_whoever_reads_it_and_whatever_fails(
     driver: Driver, server: Server, producer: JavaObject, name: str
 ) -> None:
@@ -183,6 +185,7 @@ def test_a_new_group_begins_at_the_first_the_last_or_a_moment(
         assert sorted(numbers_of(consumer.received)) == sorted(expected[start])
 
 
+@pytest.mark.sample
 def test_a_lite_pull_consumer_subscribes_polls_and_commits(
     driver: Driver, server: Server, producer: JavaObject, name: str
 ) -> None:

@@ -49,6 +49,7 @@ def finder(reader: Reader, name: str) -> Finder:
     return Finder(reader.consumer, name)
 
 
+@pytest.mark.sample
 def test_messages_are_found_by_each_of_their_keys(producer: JavaObject, finder: Finder, name: str) -> None:
     for number in range(10):
         producer.call("send", JavaMessage(name, b"%d" % number, keys=f"own-{number} all {('even', 'odd')[number % 2]}"))
@@ -121,6 +122,7 @@ def test_a_queue_tells_its_range_and_its_oldest_message(producer: JavaObject, re
         assert ask("searchOffset", Queue(name, queue_id), int(time.time() * 1000)) == 0
 
 
+@pytest.mark.sample
 def test_a_queue_is_searched_by_time(producer: JavaObject, reader: Reader, name: str) -> None:
     # Given messages of different times
     for number in range(0, 24, 4):

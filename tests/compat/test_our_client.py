@@ -83,6 +83,7 @@ def consumer_of(
 # ---- sending ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sample
 async def test_every_kind_of_message_arrives_as_it_was_sent(session: Session, producer: Producer, name: str) -> None:
     long = b"x" * 10_000
     (queue, *_) = await producer.queues(name)
@@ -182,6 +183,7 @@ async def test_only_wanted_tags_arrive_and_the_lag_ends(session: Session, produc
     assert sorted(inbox.numbers) == [1, 2]
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("dies", [False, True], ids=["leaves", "dies"])
 async def test_two_members_share_and_take_over(
     server: Server, session: Session, producer: Producer, name: str, dies: bool
@@ -207,6 +209,7 @@ async def test_two_members_share_and_take_over(
         await eventually(lambda: first.has(*range(20, 40)))
 
 
+@pytest.mark.sample
 async def test_an_orderly_consumer_keeps_the_order_over_failures(
     session: Session, producer: Producer, name: str
 ) -> None:
@@ -267,6 +270,7 @@ async def test_a_new_group_starts_where_it_wants(session: Session, producer: Pro
         assert await received(config, *wanted) == wanted
 
 
+@pytest.mark.sample
 async def test_a_refused_message_comes_again_and_ends_as_a_dead_letter(
     session: Session, producer: Producer, name: str
 ) -> None:
@@ -291,6 +295,7 @@ async def test_a_refused_message_comes_again_and_ends_as_a_dead_letter(
     assert seen == [(name, 0), (name, 1), (name, 2)]
 
 
+@pytest.mark.sample
 async def test_shutting_down_finishes_what_is_in_hand(session: Session, producer: Producer, name: str) -> None:
     begun, may_end = asyncio.Event(), asyncio.Event()
     done: list[bytes] = []

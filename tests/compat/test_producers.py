@@ -27,6 +27,7 @@ def producer(driver: Driver, server: Server) -> JavaObject:
     return driver.producer(server.name_server)
 
 
+@pytest.mark.sample
 def test_a_synchronous_send_is_answered_with_the_place_of_the_message(
     server: Server, producer: JavaObject, reader: Reader, name: str
 ) -> None:
@@ -71,6 +72,7 @@ def test_a_one_way_send_arrives_without_an_answer(producer: JavaObject, reader: 
     assert bodies == {b"first"} | {b"%d" % number for number in range(20)}
 
 
+@pytest.mark.sample
 def test_a_batch_lies_side_by_side_in_one_queue(producer: JavaObject, reader: Reader, name: str) -> None:
     batch = [
         JavaMessage(name, b"%d" % n, tag=f"t{n % 2}", keys=f"k{n}", flag=n, properties={"n": str(n)})
@@ -111,6 +113,7 @@ def test_a_selector_brings_one_order_into_one_queue(producer: JavaObject, name: 
     assert all(queues[n] == queues[n % 5] for n in range(20))
 
 
+@pytest.mark.sample
 def test_a_delay_level_holds_a_message_back(producer: JavaObject, reader: Reader, name: str) -> None:
     producer.call("send", JavaMessage(name, b"at once"))
     # When messages of every level are sent, one of them above the highest

@@ -37,6 +37,7 @@ def dead(group: str) -> str:
     return f"%DLQ%{group}"
 
 
+@pytest.mark.sample
 def test_a_refused_message_comes_back_later_and_later_and_ends_as_a_dead_letter(
     driver: Driver, server: Server, producer: JavaObject, reader: Reader, name: str
 ) -> None:
