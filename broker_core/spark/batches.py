@@ -39,7 +39,7 @@ _HEX: Final = np.array([f"{byte:02X}".encode() for byte in range(256)], "S2").vi
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class RowOrigin:
     """What is known of the records of a batch without reading them."""
 
     topic: str | None
@@ -72,7 +72,7 @@ def unpack(packed: Packed) -> bytes | ProtocolError:
 class Batch:
     """Sound records on their way to columns; `errors` names the rows that turned out to be damaged inside."""
 
-    def __init__(self, records: Records, origin: Origin, bodies: Bodies | None = None) -> None:
+    def __init__(self, records: Records, origin: RowOrigin, bodies: Bodies | None = None) -> None:
         """Take records whose `find_damage` found nothing, and those bodies that are unpacked already."""
         self.records, self.origin, self.bodies = records, origin, bodies or {}
         self.errors: dict[int, str] = {}

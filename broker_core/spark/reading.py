@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from broker_core.spark.batches import Origin
+from broker_core.spark.batches import RowOrigin
 from broker_core.spark.blocks import Block, read_blocks
 from broker_core.spark.counting import RowTeller
 from broker_core.spark.options import SourceOptions
@@ -39,7 +39,7 @@ def read_any_blocks(partition: Partition, options: SourceOptions) -> Iterator[Bl
 
 def read_rows(partition: Partition, options: SourceOptions, columns: Sequence[str]) -> Iterator[Any]:
     """Yield the wanted rows of a range as Arrow batches of these columns."""
-    origin = Origin(partition.topic, partition.broker, options.decompress)
+    origin = RowOrigin(partition.topic, partition.broker, options.decompress)
     maker = RowMaker(columns, options, origin, partition.topic, partition.queue_id)
     with _teller(partition, options) as tell:
         for block in read_any_blocks(partition, options):

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from broker_core.spark.batches import COMPRESSED, Batch, Bodies, Origin, Packed, packed_bodies, unpack
+from broker_core.spark.batches import COMPRESSED, Batch, Bodies, Packed, RowOrigin, packed_bodies, unpack
 from broker_core.spark.blocks import Block
 from broker_core.spark.errors import DamagedRecord
 from broker_core.spark.options import Mode, SourceOptions
@@ -29,7 +29,7 @@ class RowMaker:
 
     columns: Sequence[str]
     options: SourceOptions
-    origin: Origin
+    origin: RowOrigin
     topic: str
     queue_id: int
     arrow_schema: Any = field(init=False)

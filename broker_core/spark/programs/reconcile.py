@@ -15,7 +15,7 @@ from broker_core.spark.differences import write_differences
 from broker_core.spark.errors import BadRequest
 from broker_core.spark.options import Mode, SourceOptions, parse_time
 from broker_core.spark.planned import planned_table
-from broker_core.spark.programs.frame import CANCELLED, OK, PARTIAL, Outcome, Run, main
+from broker_core.spark.programs.program import CANCELLED, OK, PARTIAL, ProgramResult, Run, main
 from broker_core.spark.programs.requests import STOP, on_damage, source_place
 from broker_core.spark.reading import Partition, plan_together
 from broker_core.spark.reconcile import BY, CLASSES, DAMAGED, FIELDS, SIDES, Comparison, class_counts, classify, prepare
@@ -28,7 +28,7 @@ _NOTHING: Final = "none"
 _SHORT_MESSAGES: Final = 500_000
 
 
-def work(run: Run) -> Outcome:
+def work(run: Run) -> ProgramResult:
     """Read both sides, compare, report."""
     asked = run.request["request"]
     comparison = check(asked)
@@ -111,7 +111,7 @@ class Comparing:
             counters["matched"] = self.tiles["matched"]
         self.run.progress.write(counters, phase=phase, done=done)
 
-    def compare(self, session: SparkSession) -> Outcome:
+    def compare(self, session: SparkSession) -> ProgramResult:
         """Compare and write the report; `differences` takes its final name when it is whole."""
         seen = {name: Observation(name) for name in (*SIDES, "classes")}
         sides = [self._side(session, name).observe(seen[name], *counts_of_side(name)) for name in SIDES]
@@ -121,14 +121,14 @@ class Comparing:
         with self.run.timed("comparing"):
             self.run.wait_for(lambda: self._write(differences, found), lambda: self._tick(session))
         if self.run.is_stopping:
-            return Outcome(CANCELLED, self.run.stop_reason)
+            return ProgramResult(CANCELLED, self.run.stop_reason)
         self.tiles = tiles = self._tiles(seen)
         self.tell("reporting")
         sentence = told_tiles(tiles)
         with self.run.timed("reporting"):
             self._report(found, tiles, sentence)
         self.tell("done", done=True)
-        return Outcome(PARTIAL if any(tiles[name] for name in DAMAGED) else OK, sentence)
+        return ProgramResult(PARTIAL if any(tiles[name] for name in DAMAGED) else OK, sentence)
 
     def _write(self, differences: DataFrame, folder: Path) -> None:
         """Bring the differences into a folder of this machine, as Parquet."""

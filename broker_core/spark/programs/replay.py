@@ -14,7 +14,7 @@ from broker_core.spark.collector import Budget, Collector, Marks
 from broker_core.spark.errors import BadRequest
 from broker_core.spark.lanes import LaneResult, ReplayJob
 from broker_core.spark.options import SourceOptions, parse_time
-from broker_core.spark.programs.frame import CANCELLED, DAMAGED, OK, PARTIAL, UNREACHABLE, Outcome, Run, main
+from broker_core.spark.programs.program import CANCELLED, DAMAGED, OK, PARTIAL, UNREACHABLE, ProgramResult, Run, main
 from broker_core.spark.programs.requests import STOP, on_damage, source_place
 from broker_core.spark.replay import replay
 from broker_core.spark.replay_plan import Lane, find_start, from_json, make_plan, sum_counters, to_json
@@ -24,7 +24,7 @@ _SOFT_STOP_S: Final = 10.0
 _MOST_FAILURES: Final = 100
 
 
-def work(run: Run) -> Outcome:
+def work(run: Run) -> ProgramResult:
     """Plan or take up the plan, copy, report."""
     options = source_options(run.request)
     limits = run.request["request"].get("limits") or {}
@@ -135,36 +135,38 @@ class Replaying:
         finished = sum(line["state"] == "done" for line in self.lines.values())
         self.run.progress.write(totals, phase=phase, done=done, chunks=[finished, total])
 
-    def report(self, results: list[LaneResult]) -> Outcome:
+    def report(self, results: list[LaneResult]) -> ProgramResult:
         """Write the report and return how the run ended."""
         self.damage_met = [dict(result.damage) for result in results if result.damage is not None]
         self.tell("done", done=True)
         failures = self._listed("failures")
         if failures:
             self.run.folder.write_json("failures.json", failures)
-        outcome = self._outcome(results)
+        result = self._result(results)
         content = {
-            "summary": outcome.reason,
+            "summary": result.reason,
             "queues": [self._queue_report(lane) for lane in self.lanes],
             "failures": failures[:_MOST_FAILURES],
             "damage": (self._listed("damage") + self.damage_met)[:_MOST_FAILURES],
         }
         self.run.folder.write_json("report.json", content)
-        return outcome
+        return result
 
     def _listed(self, name: str) -> list[dict[str, Any]]:
         return [each for _, line in sorted(self.lines.items()) for each in line.get(name, ())]
 
-    def _outcome(self, results: list[LaneResult]) -> Outcome:
+    def _result(self, results: list[LaneResult]) -> ProgramResult:
         totals = self._totals()
         by_state = {state: [each.reason for each in results if each.state == state] for state in ("failed", "damaged")}
         if self.run.is_stopping:
-            return Outcome(CANCELLED, f"{self.run.stop_reason}; {totals['written']} messages were written and stay")
+            return ProgramResult(
+                CANCELLED, f"{self.run.stop_reason}; {totals['written']} messages were written and stay"
+            )
         if by_state["damaged"]:
-            return Outcome(DAMAGED, f"{by_state['damaged'][0]}; on_damage=skip passes over such messages")
+            return ProgramResult(DAMAGED, f"{by_state['damaged'][0]}; on_damage=skip passes over such messages")
         if by_state["failed"]:
-            return Outcome(PARTIAL if totals["written"] else UNREACHABLE, by_state["failed"][0])
-        return Outcome(PARTIAL if totals["failed"] or totals["damaged"] else OK, told_totals(totals))
+            return ProgramResult(PARTIAL if totals["written"] else UNREACHABLE, by_state["failed"][0])
+        return ProgramResult(PARTIAL if totals["failed"] or totals["damaged"] else OK, told_totals(totals))
 
     def _queue_report(self, lane: Lane) -> dict[str, Any]:
         source = lane.source

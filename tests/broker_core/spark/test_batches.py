@@ -15,7 +15,7 @@ from broker_core.protocol.compression import compress
 from broker_core.protocol.host import encode_host
 from broker_core.protocol.message import StoredMessage
 from broker_core.protocol.record import MessageOrigin, decode_many, encode, encode_topic, read_head, size_of
-from broker_core.spark.batches import Batch, Origin
+from broker_core.spark.batches import Batch, RowOrigin
 from broker_core.spark.schema import COLUMNS, arrow_schema
 from broker_core.store.columns import Records, walk
 
@@ -62,7 +62,9 @@ def log_of(records: list[dict[str, Any]]) -> bytes:
 
 
 def batch_of(log: bytes, **origin: Any) -> Batch:
-    return Batch(Records(np.frombuffer(log, np.uint8), walk(log)), Origin(**{"topic": None, "broker": "b", **origin}))
+    return Batch(
+        Records(np.frombuffer(log, np.uint8), walk(log)), RowOrigin(**{"topic": None, "broker": "b", **origin})
+    )
 
 
 def expected(message: StoredMessage) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from py4j.protocol import Py4JNetworkError
 from pyspark.errors import PythonException
 
 from broker_core.spark.job_folder import JobFolder, Progress
-from broker_core.spark.programs import frame
-from broker_core.spark.programs.frame import Run, told
+from broker_core.spark.programs import program
+from broker_core.spark.programs.program import Run, told
 
 WORKER = """\
 An exception was thrown from the Python worker. Please see the stack trace below.
@@ -71,17 +71,19 @@ def test_a_java_that_cannot_be_stopped_any_more_does_not_hide_how_the_run_ended(
         def getActiveSession() -> None:  # noqa: N802 - Spark's name
             raise broken_line()
 
-    monkeypatch.setattr(frame, "SparkSession", Gone)
-    monkeypatch.setattr(frame, "_listen", lambda _run: None)
+    monkeypatch.setattr(program, "SparkSession", Gone)
+    monkeypatch.setattr(program, "_listen", lambda _run: None)
     JobFolder(tmp_path).write_json("request.json", {})
-    outcome = frame._outcome(JobFolder(tmp_path), lambda _: frame.Outcome(frame.PARTIAL, "said"), {"versions": {}})
-    assert outcome == frame.Outcome(frame.PARTIAL, "said")
+    result = program._result(
+        JobFolder(tmp_path), lambda _: program.ProgramResult(program.PARTIAL, "said"), {"versions": {}}
+    )
+    assert result == program.ProgramResult(program.PARTIAL, "said")
 
 
 def test_a_stop_is_seen_to_at_once_and_until_the_work_has_ended(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(frame, "_TICK_S", 3600.0)
+    monkeypatch.setattr(program, "_TICK_S", 3600.0)
     run = Run(JobFolder(tmp_path), {}, Progress(JobFolder(tmp_path)))
     run.stop_reason = "stopped by SIGTERM"
     looks: list[float] = []

@@ -76,7 +76,7 @@ _SPARK_ITSELF: Final = ("org.apache.", "java.", "py4j.", "pyspark.", "scala.")
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ProgramResult:
     """How a run ended; the launcher takes the state from the exit code and shows the reason."""
 
     exit_code: int = OK
@@ -175,23 +175,23 @@ class Run:
         return results[0]
 
 
-def main(work: Callable[[Run], Outcome]) -> None:
+def main(work: Callable[[Run], ProgramResult]) -> None:
     """Run a program for the job folder on the command line, and exit."""
     folder = JobFolder(Path(sys.argv[1]))
     about: dict[str, Any] = {"versions": {"gantry": broker_core.__version__, "spark": pyspark.__version__}}
     imports_s = _seconds_since_start()
     say(f"{Path(sys.argv[0]).stem} {folder.path.name}: starting Python took {imports_s:.1f} s")
-    outcome = _outcome(folder, work, about)
-    say(f"ended with status {outcome.exit_code}{f': {outcome.reason}' if outcome.reason else ''}")
+    result = _result(folder, work, about)
+    say(f"ended with status {result.exit_code}{f': {result.reason}' if result.reason else ''}")
     about |= {"counters": folder.last_line("progress.jsonl").get("counters", {}), "artefacts": folder.artefacts()}
-    error = outcome.reason if outcome.exit_code not in (OK, PARTIAL, CANCELLED) else None
+    error = result.reason if result.exit_code not in (OK, PARTIAL, CANCELLED) else None
     about["phases"] = {"starting Python": round(imports_s, 1), **about.get("phases", {})}
-    folder.write_json("result.json", {"reason": outcome.reason, "error": error, **about})
+    folder.write_json("result.json", {"reason": result.reason, "error": error, **about})
     sys.stdout.flush()
-    sys.exit(outcome.exit_code)
+    sys.exit(result.exit_code)
 
 
-def _outcome(folder: JobFolder, work: Callable[[Run], Outcome], about: dict[str, Any]) -> Outcome:
+def _result(folder: JobFolder, work: Callable[[Run], ProgramResult], about: dict[str, Any]) -> ProgramResult:
     run: Run | None = None
     try:
         run = Run(folder, folder.request(), Progress(folder))
@@ -199,12 +199,12 @@ def _outcome(folder: JobFolder, work: Callable[[Run], Outcome], about: dict[str,
         return work(run)
     except GantryError as error:
         code = next((code for kind, code in _EXIT_CODES.items() if isinstance(error, kind)), CRASHED)
-        return Outcome(code, str(error))
+        return ProgramResult(code, str(error))
     except Exception as error:  # noqa: BLE001 - the top of the program: the log gets the traceback, people a line
         if run is not None and run.is_stopping:
-            return Outcome(CANCELLED, run.stop_reason)
+            return ProgramResult(CANCELLED, run.stop_reason)
         traceback.print_exc()
-        return Outcome(_code_of_text(str(error)), told(error))
+        return ProgramResult(_code_of_text(str(error)), told(error))
     finally:
         if run is not None:
             about["phases"] = {phase: round(seconds, 1) for phase, seconds in run.phases.items()}
