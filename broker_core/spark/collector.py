@@ -4,27 +4,27 @@ Spark shows no rows of a running task, so each task keeps one TCP connection to 
 before every batch and after every chunk; the driver answers with what the task may do::
 
     task → driver   {"token": …, "lane": 0}
-    task → driver   {"want": 128, "marks": {"chunk": 3, "read": 2048, …}}     totals of the running chunk
-    driver → task   {"grant": 128, "wait_s": 0.0, "stop": false}
-    task → driver   {"done": {"chunk": 3, …}}                                 the checkpoint line of a finished chunk
-    driver → task   {"stop": false}                                           … which is on disk by now
+    task → driver   {"want": 128, "checkpoint": {"chunk": 3, "state": "partial", "read": 2048, …}}   before a batch
+    driver → task   {"count": 128, "wait_s": 0.0, "stop": false}
+    task → driver   {"want": 0, "checkpoint": {"chunk": 3, "state": "done", …}}                      after a chunk
+    driver → task   {"count": 0, "wait_s": 0.0, "stop": false}                  … whose checkpoint is on disk by now
 """
 
 from __future__ import annotations
 
-import json
 import secrets
 import socket
 import socketserver
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
-Marks = dict[str, Any]
-"""The totals of one chunk, as a checkpoint line holds them."""
+import msgspec
+
+from broker_core.spark.checkpoint import Checkpoint
 
 _TIMEOUT_S: Final = 30.0
 _BURST_S: Final = 1.0
@@ -40,13 +40,23 @@ class Address:
     token: str
 
 
-@dataclass(frozen=True, slots=True)
-class Grant:
+class SendPermit(msgspec.Struct, frozen=True):
     """What a task may do next: send `count` messages after `wait_s` seconds, or stop."""
 
-    count: int
-    wait_s: float
-    stop: bool
+    count: int = 0
+    wait_s: float = 0.0
+    stop: bool = False
+
+
+class _Hello(msgspec.Struct):
+    token: str = ""
+    lane: int = 0
+
+
+class _Told(msgspec.Struct):
+    checkpoint: Checkpoint
+    want: int = 0
+    give_back: int = 0
 
 
 class Budget:
@@ -83,11 +93,11 @@ class Collector:
     """The driver's side; `on_done` writes a finished chunk down before its task goes on."""
 
     budget: Budget
-    on_done: Callable[[Marks], None]
+    on_done: Callable[[Checkpoint], None]
     host: str = "127.0.0.1"
     stop: bool = False
     """Set to make every task end after the batch it is sending."""
-    running: dict[int, Marks] = field(default_factory=dict)
+    running: dict[int, Checkpoint] = field(default_factory=dict)
     """By lane the totals of the chunk that is being worked on."""
     _token: str = field(default_factory=lambda: secrets.token_hex(16))
     _server: socketserver.ThreadingTCPServer | None = None
@@ -113,24 +123,24 @@ class Collector:
             self._server.server_close()
 
     def _serve(self, connection: socketserver.StreamRequestHandler) -> None:
-        hello = json.loads(connection.rfile.readline() or b"{}")
-        if not secrets.compare_digest(str(hello.get("token", "")), self._token):
+        hello = msgspec.json.decode(connection.rfile.readline() or b"{}", type=_Hello)
+        if not secrets.compare_digest(hello.token, self._token):
             return
         for line in connection.rfile:
-            answer = self._answer(int(hello["lane"]), json.loads(line))
-            connection.wfile.write(json.dumps(answer).encode() + b"\n")
+            permit = self._answer(hello.lane, msgspec.json.decode(line, type=_Told))
+            connection.wfile.write(msgspec.json.encode(permit) + b"\n")
 
-    def _answer(self, lane: int, asked: Mapping[str, Any]) -> dict[str, Any]:
-        if "done" in asked:
+    def _answer(self, lane: int, told: _Told) -> SendPermit:
+        if told.checkpoint.is_done:
             self.running.pop(lane, None)
-            self.on_done(asked["done"])
-            return {"stop": self.stop}
-        self.running[lane] = asked["marks"]
-        self.budget.give_back(asked["give_back"])
+            self.on_done(told.checkpoint)
+            return SendPermit(stop=self.stop)
+        self.running[lane] = told.checkpoint
+        self.budget.give_back(told.give_back)
         if self.stop:
-            return {"grant": 0, "wait_s": 0.0, "stop": True}
-        count, wait_s = self.budget.take(asked["want"], time.monotonic())
-        return {"grant": count, "wait_s": wait_s, "stop": asked["want"] > 0 and not count}
+            return SendPermit(stop=True)
+        count, wait_s = self.budget.take(told.want, time.monotonic())
+        return SendPermit(count, wait_s, stop=told.want > 0 and not count)
 
 
 class Reporter:
@@ -140,29 +150,21 @@ class Reporter:
         """Connect to the driver."""
         self._socket = socket.create_connection((address.host, address.port), timeout=_TIMEOUT_S)
         self._lines = self._socket.makefile("rwb")
-        self._send({"token": address.token, "lane": lane})
+        self._send(_Hello(address.token, lane))
 
-    def ask(self, want: int, marks: Marks, *, give_back: int = 0) -> Grant:
-        """Tell how far the chunk is and ask for leave to send `want` messages."""
-        answer = self._ask({"want": want, "marks": marks, "give_back": give_back})
-        return Grant(answer["grant"], answer["wait_s"], answer["stop"])
-
-    def done(self, marks: Marks) -> bool:
-        """Have a finished chunk written down; return whether to stop."""
-        return bool(self._ask({"done": marks})["stop"])
-
-    def close(self) -> None:
-        """End the line."""
-        self._lines.close()
-        self._socket.close()
-
-    def _ask(self, message: Mapping[str, Any]) -> Any:
-        self._send(message)
+    def ask(self, want: int, checkpoint: Checkpoint, *, give_back: int = 0) -> SendPermit:
+        """Tell how far the chunk is and ask to send `want` messages; a chunk that is done is on disk on return."""
+        self._send(_Told(checkpoint, want, give_back))
         line = self._lines.readline()
         if not line:
             raise ConnectionError("the driver of this job is gone")
-        return json.loads(line)
+        return msgspec.json.decode(line, type=SendPermit)
 
-    def _send(self, message: Mapping[str, Any]) -> None:
-        self._lines.write(json.dumps(message).encode() + b"\n")
+    def close(self) -> None:
+        """End the connection."""
+        self._lines.close()
+        self._socket.close()
+
+    def _send(self, message: _Hello | _Told) -> None:
+        self._lines.write(msgspec.json.encode(message) + b"\n")
         self._lines.flush()

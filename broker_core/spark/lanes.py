@@ -8,8 +8,8 @@ that was not answered, or of an earlier run that was killed (spark.md 4.3, 4.5).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from broker_core.client.blocking import BlockingSession
@@ -27,11 +27,12 @@ from broker_core.client.errors import (
 )
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.message import Message
-from broker_core.spark.collector import Address, Grant, Marks, Reporter
+from broker_core.spark.checkpoint import Checkpoint, Damage, Failure
+from broker_core.spark.collector import Address, Reporter, SendPermit
 from broker_core.spark.copies import COLUMNS, Copier, Damaged, size_in_batch
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.reading import read_rows
-from broker_core.spark.replay_plan import COUNTED, LISTED, Chunk, Lane, Start
+from broker_core.spark.replay_plan import Chunk, Lane, Start
 from broker_core.spark.wire import session_of
 
 _MOST_MESSAGES: Final = 256
@@ -70,8 +71,8 @@ class LaneResult:
     lane: int
     state: str
     reason: str = ""
-    damage: Mapping[str, Any] | None = None
-    """What stopped it, as a report lists it."""
+    damage: Damage | None = None
+    """What stopped it."""
 
 
 class LaneFailed(Exception):
@@ -85,17 +86,9 @@ class _Stopped(Exception):
 class _DamageMet(Exception):
     """A message is damaged, and damage is to stop the job."""
 
-    def __init__(self, damage: Mapping[str, Any]) -> None:
-        super().__init__(told_damage(damage))
+    def __init__(self, damage: Damage) -> None:
+        super().__init__(str(damage))
         self.damage = damage
-
-
-def told_damage(damage: Mapping[str, Any]) -> str:
-    """Return the sentence that tells of one damaged message."""
-    return (
-        f"the message at offset {damage['queue_offset']} of queue {damage['queue_id']} of topic {damage['topic']} on "
-        f"{damage['broker']} is damaged: {damage['reason']}"
-    )
 
 
 def copy_lane(job: ReplayJob, lane: Lane, start: Start) -> LaneResult:
@@ -123,8 +116,8 @@ class _LaneRun:
     copier: Copier = field(init=False)
     target: TargetQueue = field(init=False)
     per_batch: int = field(init=False)
-    marks: Marks = field(default_factory=dict)
-    """The totals of the chunk in hand; `next` is the source offset in front of which everything is dealt with."""
+    totals: Checkpoint = field(init=False)
+    """Of the chunk in hand."""
     damaged: list[Damaged] = field(default_factory=list)
     """Met behind `next`, and not counted yet."""
 
@@ -140,18 +133,18 @@ class _LaneRun:
         """Copy chunk after chunk."""
         arrived = self.target.find_arrived() if self.start.is_resumed and self.start.chunks else None
         for number, chunk in enumerate(self.start.chunks):
-            self._begin(chunk, self.start.counters if number == 0 else {})
+            self.totals = self._begin(chunk, self.start.earlier if number == 0 else None)
             for batch in self._batches(chunk):
                 self._copy(batch, arrived)
             self._pass(chunk.end)
-            self.marks["state"] = "done"
-            if self.reporter.done(self.marks) and number + 1 < len(self.start.chunks):
+            self.totals.state = "done"
+            if self.reporter.ask(0, self.totals).stop and number + 1 < len(self.start.chunks):
                 raise _Stopped
 
-    def _begin(self, chunk: Chunk, counters: Mapping[str, Any]) -> None:
-        self.marks = {"chunk": chunk.id, "lane": self.lane.number, "state": "partial"}
-        self.marks |= {**dict.fromkeys(COUNTED, 0), **{name: [] for name in LISTED}, **counters}
-        self.marks |= {"next": chunk.begin, "target": self.target.end}
+    def _begin(self, chunk: Chunk, earlier: Checkpoint | None) -> Checkpoint:
+        if earlier is not None:
+            return earlier.resumed(target=self.target.end)
+        return Checkpoint(chunk=chunk.id, lane=self.lane.number, next=chunk.begin, target=self.target.end)
 
     def _copy(self, batch: list[Pair], arrived: int | None) -> None:
         fresh = [pair for pair in batch if arrived is None or pair[0] > arrived]
@@ -159,16 +152,16 @@ class _LaneRun:
             # An earlier run of this job wrote them and was ended before it could say so.
             self._written(batch[: len(batch) - len(fresh)])
         while fresh:
-            grant = self.reporter.ask(len(fresh), self.marks)
-            if not grant.count:
+            permit = self.reporter.ask(len(fresh), self.totals)
+            if not permit.count:
                 raise _Stopped
             try:
-                self._wait(grant)
-                self._send(fresh[: grant.count])
+                self._wait(permit)
+                self._send(fresh[: permit.count])
             except (LaneFailed, _Stopped):
-                self.reporter.ask(0, self.marks, give_back=grant.count)
+                self.reporter.ask(0, self.totals, give_back=permit.count)
                 raise
-            fresh = fresh[grant.count :]
+            fresh = fresh[permit.count :]
 
     def _send(self, pairs: list[Pair]) -> None:
         try:
@@ -181,44 +174,45 @@ class _LaneRun:
             for pair in pairs:
                 self._send([pair])
         else:
-            self.marks["target"] = self.target.end
+            self.totals.target = self.target.end
             self._written(pairs)
 
     def _written(self, pairs: list[Pair]) -> None:
-        self.marks["bytes"] += sum(len(message.body) for _, message in pairs)
-        self._count("written", pairs)
+        self.totals.bytes += sum(len(message.body) for _, message in pairs)
+        self.totals.written += len(pairs)
+        self._matched(pairs)
 
     def _failed(self, pairs: list[Pair], reason: str) -> None:
-        self._count("failed", pairs)
-        if len(self.marks["failures"]) < _MOST_FAILURES:
-            self.marks["failures"].append({"source": f"{self.copier.source}/{pairs[0][0]}", "reason": reason})
+        self.totals.failed += len(pairs)
+        self._matched(pairs)
+        if len(self.totals.failures) < _MOST_FAILURES:
+            self.totals.failures.append(Failure(f"{self.copier.source}/{pairs[0][0]}", reason))
 
-    def _count(self, what: str, pairs: list[Pair]) -> None:
-        self.marks[what] += len(pairs)
-        self.marks["matched"] += len(pairs)
+    def _matched(self, pairs: list[Pair]) -> None:
+        self.totals.matched += len(pairs)
         self._pass(pairs[-1][0] + 1)
 
     def _pass(self, next_offset: int) -> None:
-        marks = self.marks
-        marks["read"] += next_offset - marks["next"]
-        marks["next"] = next_offset
+        totals = self.totals
+        totals.read += next_offset - totals.next
+        totals.next = next_offset
         passed = [each for each in self.damaged if each.queue_offset < next_offset]
         if passed:
             del self.damaged[: len(passed)]
-            marks["damaged"] += len(passed)
-            marks["damage"] += [self._place(each) for each in passed[: MOST_DAMAGED - len(marks["damage"])]]
+            totals.damaged += len(passed)
+            totals.damage += [self._damage(each) for each in passed[: MOST_DAMAGED - len(totals.damage)]]
         # Whatever was read, is sound and was not to be copied.
-        marks["filtered"] = marks["read"] - marks["matched"] - marks["damaged"]
+        totals.filtered = totals.read - totals.matched - totals.damaged
 
-    def _place(self, damaged: Damaged) -> dict[str, Any]:
+    def _damage(self, of: Damaged) -> Damage:
         source = self.lane.source
-        return {"broker": source.broker, "topic": source.topic, "queue_id": source.queue_id, **asdict(damaged)}
+        return Damage(source.broker, source.topic, source.queue_id, of.queue_offset, of.log_offset, of.reason)
 
     def _meet(self, rows: Any) -> None:
         """Take note of the damaged ones of the rows in hand."""
         met = list(self.copier.damaged(rows))
         if met and self.job.stops_at_damage:
-            raise _DamageMet(self._place(met[0]))
+            raise _DamageMet(self._damage(met[0]))
         self.damaged += met
 
     def _batches(self, chunk: Chunk) -> Iterator[list[Pair]]:
@@ -238,15 +232,15 @@ class _LaneRun:
             if batch:
                 yield batch
 
-    def _wait(self, grant: Grant) -> None:
-        until = time.monotonic() + grant.wait_s
+    def _wait(self, permit: SendPermit) -> None:
+        until = time.monotonic() + permit.wait_s
         while (left := until - time.monotonic()) > 0:
             time.sleep(min(left, _LONGEST_SLEEP_S))
             if left > _LONGEST_SLEEP_S and not self._is_wanted():
                 raise _Stopped
 
     def _is_wanted(self) -> bool:
-        return not self.reporter.ask(0, self.marks).stop
+        return not self.reporter.ask(0, self.totals).stop
 
 
 class TargetQueue:

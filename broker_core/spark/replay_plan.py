@@ -11,14 +11,14 @@ plan is made once; a resumed run takes up each lane where its last checkpoint li
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from broker_core.client.blocking import BlockingSession
 from broker_core.client.errors import TopicNotFound
 from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.spark.checkpoint import Checkpoint
 from broker_core.spark.errors import BadRequest
-from broker_core.spark.job_folder import COUNTERS
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.partitions import FilePartition, WirePartition
 from broker_core.spark.reading import Partition, count_wanted, plan
@@ -27,8 +27,6 @@ from broker_core.spark.reading import Partition, count_wanted, plan
 _MOST_COUNTED: Final = 1_000_000
 _CHUNK_MESSAGES: Final = 20_000
 _CHUNK_BYTES: Final = 32 << 20
-LISTED: Final = ("failures", "damage")
-COUNTED: Final = tuple(name for name in COUNTERS if name != "planned")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +65,8 @@ class Start:
 
     chunks: tuple[Chunk, ...]
     """What is left, the first one from where it stopped."""
-    counters: Mapping[str, Any] = field(default_factory=dict)
-    """What the first of them had done already, and which messages failed or were damaged."""
+    earlier: Checkpoint | None = None
+    """How far the first of them is already; None where it has not begun."""
     target_from: int = 0
     is_resumed: bool = False
     """The target may hold copies that no checkpoint line tells of."""
@@ -160,25 +158,17 @@ def from_json(content: Mapping[str, Any], request_hash: str) -> list[Lane]:
     ]
 
 
-def find_start(lane: Lane, lines: Mapping[int, Mapping[str, Any]], *, is_resumed: bool) -> Start:
-    """Return where to take up a lane; `lines` has the last checkpoint line of each chunk."""
-    target_from = max((lines[chunk.id]["target"] for chunk in lane.chunks if chunk.id in lines), default=0)
+def find_start(lane: Lane, checkpoints: Mapping[int, Checkpoint], *, is_resumed: bool) -> Start:
+    """Return where to take up a lane; `checkpoints` has the last one of each chunk that was begun."""
     left: list[Chunk] = []
-    counters: Mapping[str, Any] = {}
+    earlier, target_from = None, lane.target_begin
     for chunk in lane.chunks:
-        line = lines.get(chunk.id)
-        if line is None:
+        known = checkpoints.get(chunk.id)
+        target_from = max(target_from, known.target if known else 0)
+        if known is None:
             left.append(chunk)
-        elif line["state"] != "done":
-            left.append(replace(chunk, begin=line["next"]))
-            counters = {name: line[name] for name in (*COUNTED, *LISTED) if name in line}
-    return Start(tuple(left), counters, max(target_from, lane.target_begin), is_resumed)
-
-
-def sum_counters(lines: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """Return the totals of checkpoint lines."""
-    totals = dict.fromkeys(COUNTED, 0)
-    for line in lines:
-        for name in COUNTED:
-            totals[name] += line.get(name, 0)
-    return totals
+        elif not known.is_done:
+            # Chunks run one after another, so this happens once, and for the first that is left.
+            left.append(replace(chunk, begin=known.next))
+            earlier = known
+    return Start(tuple(left), earlier, target_from, is_resumed)

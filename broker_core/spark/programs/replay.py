@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import msgspec
 from pyspark.sql import SparkSession
 
-from broker_core.spark.collector import Budget, Collector, Marks
+from broker_core.spark.checkpoint import Checkpoint, Damage, from_line, sum_counters, to_line
+from broker_core.spark.collector import Budget, Collector
 from broker_core.spark.errors import BadRequest
-from broker_core.spark.lanes import LaneResult, ReplayJob
+from broker_core.spark.lanes import LaneResult, ReplayJob, copy_lane
 from broker_core.spark.options import SourceOptions, parse_time
 from broker_core.spark.programs.program import CANCELLED, DAMAGED, OK, PARTIAL, UNREACHABLE, ProgramResult, Run, main
 from broker_core.spark.programs.requests import STOP, on_damage, source_place
-from broker_core.spark.replay import replay
-from broker_core.spark.replay_plan import Lane, find_start, from_json, make_plan, sum_counters, to_json
+from broker_core.spark.replay_plan import Lane, Start, find_start, from_json, make_plan, to_json
 from broker_core.spark.wire import session_of
 
 _SOFT_STOP_S: Final = 10.0
@@ -83,20 +84,21 @@ class Replaying:
     run: Run
     lanes: list[Lane]
     limits: Mapping[str, Any]
-    lines: dict[int, Marks] = field(init=False)
-    """The last checkpoint line of each chunk."""
+    checkpoints: dict[int, Checkpoint] = field(init=False)
+    """The last one on disk of each chunk."""
     is_resumed: bool = field(init=False)
     collector: Collector = field(init=False)
     stop_seen_at: float | None = None
-    damage_met: list[dict[str, Any]] = field(default_factory=list)
+    damage_met: list[Damage] = field(default_factory=list)
     """What ended lanes of this run."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
         """Take up what earlier runs wrote down."""
-        self.lines = {line["chunk"]: line for line in self.run.folder.lines("checkpoint.jsonl")}
+        kept = map(from_line, self.run.folder.lines("checkpoint.jsonl"))
+        self.checkpoints = {checkpoint.chunk: checkpoint for checkpoint in kept}
         self.is_resumed = self.run.request["attempt"] > 1
-        most, done = self.limits.get("max_messages"), sum_counters(self.lines.values())
+        most, done = self.limits.get("max_messages"), sum_counters(self.checkpoints.values())
         left = None if most is None else max(0, most - done["written"])
         budget = Budget(per_second=self.limits.get("messages_per_second"), total=left)
         self.collector = Collector(budget, self._write_down, self.run.host)
@@ -123,7 +125,7 @@ class Replaying:
         left = [(lane, start) for lane, start in started if start.chunks]
         try:
             with self.run.timed("copying"):
-                return self.run.wait_for(lambda: replay(session, job, left), lambda: self._tick(session))
+                return self.run.wait_for(lambda: copy_lanes(session, job, left), lambda: self._tick(session))
         finally:
             self._flush_running()
             self.collector.close()
@@ -132,14 +134,16 @@ class Replaying:
         """Write a progress line."""
         totals = self._totals()
         total = len([chunk for lane in self.lanes for chunk in lane.chunks])
-        finished = sum(line["state"] == "done" for line in self.lines.values())
+        finished = sum(checkpoint.is_done for checkpoint in self.checkpoints.values())
         self.run.progress.write(totals, phase=phase, done=done, chunks=[finished, total])
 
     def report(self, results: list[LaneResult]) -> ProgramResult:
         """Write the report and return how the run ended."""
-        self.damage_met = [dict(result.damage) for result in results if result.damage is not None]
+        self.damage_met = [result.damage for result in results if result.damage is not None]
         self.tell("done", done=True)
-        failures = self._listed("failures")
+        kept = [self.checkpoints[chunk] for chunk in sorted(self.checkpoints)]
+        failures = msgspec.to_builtins([each for checkpoint in kept for each in checkpoint.failures])
+        damage = [each for checkpoint in kept for each in checkpoint.damage] + self.damage_met
         if failures:
             self.run.folder.write_json("failures.json", failures)
         result = self._result(results)
@@ -147,13 +151,10 @@ class Replaying:
             "summary": result.reason,
             "queues": [self._queue_report(lane) for lane in self.lanes],
             "failures": failures[:_MOST_FAILURES],
-            "damage": (self._listed("damage") + self.damage_met)[:_MOST_FAILURES],
+            "damage": msgspec.to_builtins(damage[:_MOST_FAILURES]),
         }
         self.run.folder.write_json("report.json", content)
         return result
-
-    def _listed(self, name: str) -> list[dict[str, Any]]:
-        return [each for _, line in sorted(self.lines.items()) for each in line.get(name, ())]
 
     def _result(self, results: list[LaneResult]) -> ProgramResult:
         totals = self._totals()
@@ -170,9 +171,9 @@ class Replaying:
 
     def _queue_report(self, lane: Lane) -> dict[str, Any]:
         source = lane.source
-        done = self._done(lane, self.lines)
+        done = self._done(lane, self.checkpoints)
         of_lane = (source.broker, source.topic, source.queue_id)
-        met = sum((each["broker"], each["topic"], each["queue_id"]) == of_lane for each in self.damage_met)
+        met = sum((each.broker, each.topic, each.queue_id) == of_lane for each in self.damage_met)
         return {
             "broker": source.broker,
             "queue_id": source.queue_id,
@@ -185,13 +186,13 @@ class Replaying:
             "damaged": done["damaged"] + met,
         }
 
-    def _start(self, lane: Lane) -> Any:
-        return find_start(lane, self.lines, is_resumed=self.is_resumed)
+    def _start(self, lane: Lane) -> Start:
+        return find_start(lane, self.checkpoints, is_resumed=self.is_resumed)
 
     def _totals(self) -> dict[str, int]:
-        current = dict(self.lines)
-        for marks in list(self.collector.running.values()):
-            current[marks["chunk"]] = marks
+        current = dict(self.checkpoints)
+        for checkpoint in list(self.collector.running.values()):
+            current[checkpoint.chunk] = checkpoint
         totals = sum_counters(current.values())
         for name in ("read", "damaged"):
             totals[name] += len(self.damage_met)
@@ -200,22 +201,22 @@ class Replaying:
         return totals | {"planned": planned if most is None else min(planned, most)}
 
     @staticmethod
-    def _done(lane: Lane, lines: Mapping[int, Marks]) -> dict[str, int]:
-        return sum_counters(lines[chunk.id] for chunk in lane.chunks if chunk.id in lines)
+    def _done(lane: Lane, checkpoints: Mapping[int, Checkpoint]) -> dict[str, int]:
+        return sum_counters(checkpoints[chunk.id] for chunk in lane.chunks if chunk.id in checkpoints)
 
-    def _write_down(self, line: Marks) -> None:
-        """Put a checkpoint line on disk; called by the thread of the lane that waits for it."""
+    def _write_down(self, checkpoint: Checkpoint) -> None:
+        """Put a checkpoint on disk; called by the thread of the lane that waits for it."""
         with self._lock:
-            known = self.lines.get(line["chunk"])
+            known = self.checkpoints.get(checkpoint.chunk)
             # A look at the running chunks may come too late: never go back behind what is on disk.
-            if known is None or _progress(known) < _progress(line):
-                self.run.folder.append_line("checkpoint.jsonl", line)
-                self.lines[line["chunk"]] = line
+            if known is None or known.is_behind(checkpoint):
+                self.run.folder.append_line("checkpoint.jsonl", to_line(checkpoint))
+                self.checkpoints[checkpoint.chunk] = checkpoint
 
     def _flush_running(self) -> None:
         """Write down how far the running chunks are, so that a kill costs at most what came after."""
-        for marks in list(self.collector.running.values()):
-            self._write_down(marks)
+        for checkpoint in list(self.collector.running.values()):
+            self._write_down(checkpoint)
 
     def _tick(self, session: SparkSession) -> None:
         self._flush_running()
@@ -229,6 +230,18 @@ class Replaying:
             session.sparkContext.cancelAllJobs()
 
 
+def copy_lanes(session: SparkSession, job: ReplayJob, work: Sequence[tuple[Lane, Start]]) -> list[LaneResult]:
+    """Copy all lanes, as many at a time as there are cores, and return how each ended.
+
+    Each lane is a task that reads and sends by itself, so messages never cross to Java (spark/README.md#replay-lanes).
+    """
+
+    def copy(lanes: Iterable[tuple[Lane, Start]]) -> Iterator[LaneResult]:
+        return (copy_lane(job, lane, start) for lane, start in lanes)
+
+    return session.sparkContext.parallelize(work, len(work)).mapPartitions(copy).collect()
+
+
 def told_totals(totals: Mapping[str, int]) -> str:
     """Return the sentence that says what became of every message that was read."""
     others = {
@@ -239,10 +252,6 @@ def told_totals(totals: Mapping[str, int]) -> str:
     rest = "".join(f", {count:,} {what}" for what, count in others.items() if count)
     names_them = "; the report names them" if totals["damaged"] or totals["failed"] else ""
     return f"{totals['read']:,} messages read, {totals['written']:,} written{rest}{names_them}"
-
-
-def _progress(line: Marks) -> tuple[bool, int]:
-    return line["state"] == "done", line["next"]
 
 
 if __name__ == "__main__":

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from broker_core.spark.collector import Address, Budget, Collector, Marks, Reporter
+from broker_core.spark.checkpoint import Checkpoint
+from broker_core.spark.collector import Address, Budget, Collector, Reporter
 
-MARKS = {"chunk": 3, "next": 10}
+PARTIAL = Checkpoint(chunk=3, lane=2, next=10, target=7)
+DONE = Checkpoint(chunk=3, lane=2, next=20, target=17, state="done")
 
 
 def test_a_budget_without_limits_grants_everything_at_once() -> None:
@@ -33,13 +35,13 @@ def test_what_was_not_used_is_kept_for_a_second_and_no_longer() -> None:
 
 
 @pytest.fixture
-def written() -> list[Marks]:
+def written() -> list[Checkpoint]:
     """What the driver wrote down."""
     return []
 
 
 @pytest.fixture
-def collector(written: list[Marks]) -> Collector:
+def collector(written: list[Checkpoint]) -> Collector:
     """A driver with 100 messages to give."""
     return Collector(Budget(total=100), written.append)
 
@@ -47,18 +49,20 @@ def collector(written: list[Marks]) -> Collector:
 def test_a_task_asks_and_the_driver_sees_how_far_it_is(collector: Collector) -> None:
     address = collector.start()
     task = Reporter(address, lane=2)
-    grant = task.ask(128, MARKS)
-    assert (grant.count, grant.wait_s, grant.stop) == (100, 0.0, False)
-    assert collector.running == {2: MARKS}
+    permit = task.ask(128, PARTIAL)
+    assert (permit.count, permit.wait_s, permit.stop) == (100, 0.0, False)
+    assert collector.running == {2: PARTIAL}
     task.close()
     collector.close()
 
 
-def test_a_finished_chunk_is_written_down_before_the_task_goes_on(collector: Collector, written: list[Marks]) -> None:
+def test_a_finished_chunk_is_written_down_before_the_task_goes_on(
+    collector: Collector, written: list[Checkpoint]
+) -> None:
     task = Reporter(collector.start(), lane=0)
-    task.ask(1, MARKS)
-    assert task.done(MARKS | {"state": "done"}) is False
-    assert written == [MARKS | {"state": "done"}]
+    task.ask(1, PARTIAL)
+    assert task.ask(0, DONE).stop is False
+    assert written == [DONE]
     assert collector.running == {}
     task.close()
     collector.close()
@@ -67,17 +71,17 @@ def test_a_finished_chunk_is_written_down_before_the_task_goes_on(collector: Col
 def test_tasks_are_told_to_stop(collector: Collector) -> None:
     task = Reporter(collector.start(), lane=0)
     collector.stop = True
-    assert task.ask(5, MARKS).stop is True
-    assert task.done(MARKS) is True
+    assert task.ask(5, PARTIAL).stop is True
+    assert task.ask(0, DONE).stop is True
     task.close()
     collector.close()
 
 
-def test_a_stranger_gets_no_answer(collector: Collector, written: list[Marks]) -> None:
+def test_a_stranger_gets_no_answer(collector: Collector, written: list[Checkpoint]) -> None:
     address = collector.start()
     task = Reporter(Address(address.host, address.port, "guess"), lane=0)
     with pytest.raises(ConnectionError):
-        task.done(MARKS)
+        task.ask(0, DONE)
     assert written == []
     task.close()
     collector.close()
@@ -85,9 +89,9 @@ def test_a_stranger_gets_no_answer(collector: Collector, written: list[Marks]) -
 
 def test_a_task_notices_that_its_driver_is_gone(collector: Collector) -> None:
     task = Reporter(collector.start(), lane=0)
-    task.ask(1, MARKS)
+    task.ask(1, PARTIAL)
     collector.close()
     task._socket.shutdown(2)
     with pytest.raises(ConnectionError):
-        task.ask(1, MARKS)
+        task.ask(1, PARTIAL)
     task._socket.close()

@@ -13,7 +13,8 @@ import pytest
 from broker_core.client.blocking import BlockingSession
 from broker_core.protocol.message import Message
 from broker_core.protocol.record import decode_many
-from broker_core.spark.collector import Budget, Collector, Marks
+from broker_core.spark.checkpoint import Checkpoint, Damage, sum_counters
+from broker_core.spark.collector import Budget, Collector
 from broker_core.spark.errors import BadRequest
 from broker_core.spark.lanes import LaneResult, ReplayJob, copy_lane
 from broker_core.spark.options import SourceOptions
@@ -36,7 +37,7 @@ class Replay:
     def __init__(self, running: RunningBroker, session: BlockingSession, source: str, target: str) -> None:
         self.running, self.session, self.target = running, session, target
         self.options = SourceOptions(topics=(source,), stores=(running.data / "broker",), brokers=("broker-a",))
-        self.lines: dict[int, Marks] = {}
+        self.checkpoints: dict[int, Checkpoint] = {}
         self.lanes: list[Lane] = []
         self.runs = 0
 
@@ -64,26 +65,24 @@ class Replay:
             target_servers=(self.running.name_server,), messages_per_second=per_second,
             stops_at_damage=stops_at_damage,
         )  # fmt: skip
-        starts = [(lane, find_start(lane, self.lines, is_resumed=self.runs > 1)) for lane in lanes]
+        starts = [(lane, find_start(lane, self.checkpoints, is_resumed=self.runs > 1)) for lane in lanes]
         with ThreadPoolExecutor() as pool:
             results = list(pool.map(lambda work: copy_lane(job, *work), starts))
-        self.running_marks = dict(collector.running)
+        self.running_chunks = dict(collector.running)
         collector.close()
         return results
 
     def keep_partial(self) -> None:
         """Write down how far the stopped lanes were."""
-        for marks in self.running_marks.values():
-            self._done(marks)
+        for checkpoint in self.running_chunks.values():
+            self._done(checkpoint)
 
-    def _done(self, line: Marks) -> None:
-        self.lines[line["chunk"]] = line
+    def _done(self, checkpoint: Checkpoint) -> None:
+        self.checkpoints[checkpoint.chunk] = checkpoint
 
     def totals(self) -> dict[str, int]:
-        return {
-            name: sum(line[name] for line in self.lines.values())
-            for name in ("read", "filtered", "damaged", "matched", "written")
-        }
+        totals = sum_counters(self.checkpoints.values())
+        return {name: totals[name] for name in ("read", "filtered", "damaged", "matched", "written")}
 
     def copies(self) -> dict[int, list[int]]:
         """Return the numbers of the copied orders by target queue, in order."""
@@ -220,9 +219,9 @@ def test_a_message_that_no_broker_takes_counts_as_failed_and_the_others_go_on(re
     again = when_stored(Replay(replay.running, replay.session, source, replay.target), 3)
     assert [result.state for result in again.run()] == ["done"]
     assert again.copies()[0] == [0, 2]
-    (line,) = again.lines.values()
-    assert line["failed"] == 1
-    assert line["failures"][0]["source"].endswith(f"{source}/0/1")
+    (checkpoint,) = again.checkpoints.values()
+    assert checkpoint.failed == 1
+    assert checkpoint.failures[0].source.endswith(f"{source}/0/1")
 
 
 @pytest.fixture
@@ -240,14 +239,13 @@ def test_damaged_messages_are_passed_over_counted_and_named(damaged: Replay) -> 
     assert [result.state for result in damaged.run()] == ["done"]
     assert damaged.copies()[0] == [0, 2, 4]
     assert damaged.totals() == {"read": 5, "filtered": 0, "damaged": 2, "matched": 3, "written": 3}
-    (line,) = damaged.lines.values()
-    place = {"broker": "broker-a", "topic": "broken", "queue_id": 0}
-    first, second = line["damage"]
-    assert first.pop("log_offset") > 0
-    assert first == {
-        **place, "queue_offset": 1, "reason": "the body does not have the checksum that the record states"
-    }  # fmt: skip
-    assert second == {**place, "queue_offset": 3, "log_offset": None, "reason": "the queue names no record here"}
+    (checkpoint,) = damaged.checkpoints.values()
+    first, second = checkpoint.damage
+    assert first.log_offset is not None
+    assert first.log_offset > 0
+    reason = "the body does not have the checksum that the record states"
+    assert first == Damage("broker-a", "broken", 0, 1, first.log_offset, reason)
+    assert second == Damage("broker-a", "broken", 0, 3, None, "the queue names no record here")
 
 
 def test_what_is_read_over_the_wire_and_not_written_is_counted(replay: Replay) -> None:
@@ -263,8 +261,8 @@ def test_what_is_read_over_the_wire_and_not_written_is_counted(replay: Replay) -
     stored.run()
     # Then every offset that was read is accounted for
     assert stored.totals() == {"read": 50, "filtered": 25, "damaged": 1, "matched": 24, "written": 24}
-    (line,) = stored.lines.values()
-    assert [(each["queue_offset"], each["reason"]) for each in line["damage"]] == [
+    (checkpoint,) = stored.checkpoints.values()
+    assert [(each.queue_offset, each.reason) for each in checkpoint.damage] == [
         (7, "the broker sends no message for this offset")
     ]
 

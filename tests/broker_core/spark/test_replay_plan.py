@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.spark.checkpoint import COUNTED, Checkpoint, Damage, Failure, from_line, sum_counters, to_line
 from broker_core.spark.errors import BadRequest
 from broker_core.spark.partitions import FilePartition, WirePartition
-from broker_core.spark.replay_plan import COUNTED, Chunk, Lane, find_start, from_json, sum_counters, to_json
+from broker_core.spark.replay_plan import Chunk, Lane, find_start, from_json, to_json
 
 CHUNKS = (Chunk(0, 0, 10), Chunk(1, 10, 20), Chunk(2, 20, 25))
 
@@ -20,8 +21,9 @@ def lane(source: Any = None) -> Lane:
     return Lane(0, source, MessageQueue("copy", "broker-a", 3), 100, CHUNKS)
 
 
-def line(chunk: int, state: str = "done", **more: int) -> dict[str, Any]:
-    return {"chunk": chunk, "state": state, "next": 0, "target": 100, **dict.fromkeys(COUNTED, 1), **more}
+def checkpoint(chunk: int, state: Literal["partial", "done"] = "done", **more: int) -> Checkpoint:
+    fields: dict[str, Any] = {"next": 0, "target": 100, **dict.fromkeys(COUNTED, 1), **more}
+    return Checkpoint(chunk=chunk, lane=0, state=state, **fields)
 
 
 @pytest.mark.parametrize("source", [None, WirePartition("broker-a", "orders", 3, 0, 25)])
@@ -36,28 +38,42 @@ def test_a_plan_of_another_request_is_refused() -> None:
 
 def test_a_first_run_begins_at_the_beginning() -> None:
     start = find_start(lane(), {}, is_resumed=False)
-    assert (start.chunks, start.target_from, dict(start.counters)) == (CHUNKS, 100, {})
+    assert (start.chunks, start.target_from, start.earlier) == (CHUNKS, 100, None)
 
 
 def test_finished_chunks_are_not_run_again() -> None:
-    start = find_start(lane(), {0: line(0, target=110)}, is_resumed=True)
+    start = find_start(lane(), {0: checkpoint(0, target=110)}, is_resumed=True)
     assert (start.chunks, start.target_from) == (CHUNKS[1:], 110)
 
 
 def test_a_chunk_goes_on_where_it_stopped_with_what_it_counted() -> None:
-    lines = {0: line(0, target=110), 1: line(1, "partial", next=14, target=114, written=4)}
-    start = find_start(lane(), lines, is_resumed=True)
+    known = {0: checkpoint(0, target=110), 1: checkpoint(1, "partial", next=14, target=114, written=4)}
+    start = find_start(lane(), known, is_resumed=True)
     assert start.chunks == (Chunk(1, 14, 20), CHUNKS[2])
-    assert start.counters["written"] == 4
+    assert start.earlier == known[1]
     assert start.target_from == 114
 
 
 def test_nothing_is_left_of_a_finished_lane() -> None:
-    assert find_start(lane(), {number: line(number) for number in range(3)}, is_resumed=True).chunks == ()
+    assert find_start(lane(), {number: checkpoint(number) for number in range(3)}, is_resumed=True).chunks == ()
 
 
-def test_totals_are_sums_of_lines() -> None:
-    assert sum_counters([line(0, written=5), line(1)])["written"] == 6
+def test_totals_are_sums_of_checkpoints() -> None:
+    assert sum_counters([checkpoint(0, written=5), checkpoint(1)])["written"] == 6
+
+
+def test_a_checkpoint_comes_back_as_it_was_written() -> None:
+    kept = checkpoint(1, "partial", next=14)
+    kept.failures = [Failure("local/broker-a/orders/0/7", "too large")]
+    kept.damage = [Damage("broker-a", "orders", 0, 8, None, "the queue names no record here")]
+    assert from_line(to_line(kept)) == kept
+
+
+def test_a_checkpoint_of_an_older_release_is_read() -> None:
+    # Before damage was counted, and with a field that is gone
+    line = {"chunk": 1, "lane": 0, "state": "done", "read": 9, "sent": 9, "written": 9, "next": 20, "target": 109}
+    kept = from_line(line)
+    assert (kept.is_done, kept.written, kept.damaged, kept.damage) == (True, 9, 0, [])
 
 
 def test_what_a_filter_left_out_is_not_planned() -> None:

@@ -1,0 +1,94 @@
+"""How far one chunk of a replay is: what a task counts in, tells the driver, and finds again in ``checkpoint.jsonl``.
+
+Lines of older releases lack some of the fields; these have their defaults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final, Literal
+
+import msgspec
+
+from broker_core.spark.job_folder import COUNTERS
+
+COUNTED: Final = tuple(name for name in COUNTERS if name != "planned")
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """A message that no broker takes."""
+
+    source: str
+    """``cluster/broker/topic/queue/offset``."""
+    reason: str
+
+
+class Damage(msgspec.Struct, frozen=True):
+    """A message that is damaged, and where it should be."""
+
+    broker: str
+    topic: str
+    queue_id: int
+    queue_offset: int
+    log_offset: int | None
+    """None where it is not known."""
+    reason: str
+
+    def __str__(self) -> str:
+        return (
+            f"the message at offset {self.queue_offset} of queue {self.queue_id} of topic {self.topic} on "
+            f"{self.broker} is damaged: {self.reason}"
+        )
+
+
+class Checkpoint(msgspec.Struct, kw_only=True):
+    """The totals of one chunk; `COUNTERS` of the job folder says how they add up."""
+
+    chunk: int
+    lane: int
+    state: Literal["partial", "done"] = "partial"
+    read: int = 0
+    filtered: int = 0
+    damaged: int = 0
+    matched: int = 0
+    written: int = 0
+    failed: int = 0
+    bytes: int = 0
+    failures: list[Failure] = []
+    damage: list[Damage] = []
+    next: int
+    """The source queue offset up to which every message is dealt with."""
+    target: int
+    """The target queue offset behind the last copy."""
+
+    @property
+    def is_done(self) -> bool:
+        return self.state == "done"
+
+    def is_behind(self, other: Checkpoint) -> bool:
+        """Return whether `other` tells of more of the same chunk."""
+        return (self.is_done, self.next) < (other.is_done, other.next)
+
+    def resumed(self, *, target: int) -> Checkpoint:
+        """Return a copy for the run that goes on from here, with lists of its own."""
+        return msgspec.structs.replace(self, failures=[*self.failures], damage=[*self.damage], target=target)
+
+
+def from_line(line: dict[str, Any]) -> Checkpoint:
+    """Return the checkpoint of a line of ``checkpoint.jsonl``; raise msgspec.ValidationError for any other line."""
+    return msgspec.convert(line, Checkpoint)
+
+
+def to_line(checkpoint: Checkpoint) -> dict[str, Any]:
+    """Return the checkpoint as a line of ``checkpoint.jsonl``."""
+    line: dict[str, Any] = msgspec.to_builtins(checkpoint)
+    return line
+
+
+def sum_counters(checkpoints: Iterable[Checkpoint]) -> dict[str, int]:
+    """Return the totals by name."""
+    totals = dict.fromkeys(COUNTED, 0)
+    for checkpoint in checkpoints:
+        for name in COUNTED:
+            totals[name] += getattr(checkpoint, name)
+    return totals
