@@ -1,7 +1,7 @@
 import { useParams } from "@tanstack/react-router"
 import { GroupsOfTopic } from "@/features/groups/components/groups-of-topic"
 import { TopicMessages } from "@/features/messages/components/topic-messages"
-import { useTopicGroups } from "@/features/topics/api/get-topic"
+import { useTopicGroups } from "@/features/topics/api/get-topic-groups"
 import { TopicPage } from "@/features/topics/components/topic-page"
 import { useCluster } from "@/hooks/use-cluster"
 

@@ -1,5 +1,4 @@
 import { paths } from "@/config/paths"
-import { api } from "@/lib/api-client"
 import type { CurlRequest } from "@/lib/curl"
 import { createStoredStore } from "@/lib/store"
 
@@ -28,6 +27,3 @@ export const firstRequests = (cluster: string, topic: string) => ({
     body: { max_messages: 1, wait_ms: 20_000 },
   } satisfies CurlRequest,
 })
-
-/** Does for somebody what the shown command would do. */
-export const run = ({ path, body, headers }: CurlRequest) => api.post(path, body, headers ? { headers } : {})

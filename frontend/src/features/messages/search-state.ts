@@ -1,5 +1,6 @@
 import type { UrlState } from "@/hooks/use-url-state"
-import type { OffsetBrowse, TimeBrowse } from "./api/browse-messages"
+import type { OffsetBrowse } from "./api/browse-by-offset"
+import type { TimeBrowse } from "./api/browse-by-time"
 import type { KeySearch } from "./api/search-messages"
 
 export const MODES = ["key", "id", "time", "offset"] as const

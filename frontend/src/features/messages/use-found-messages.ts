@@ -1,6 +1,7 @@
 import type { UrlState } from "@/hooks/use-url-state"
 import type { MessageSearch, MessageSummary, MissingBroker, QueuePage } from "@/lib/api-types"
-import { useBrowseByOffset, useBrowseByTime } from "./api/browse-messages"
+import { useBrowseByOffset } from "./api/browse-by-offset"
+import { useBrowseByTime } from "./api/browse-by-time"
 import { useMessage } from "./api/get-message"
 import { useMessageSearch } from "./api/search-messages"
 import { missingOf } from "./components/missing-brokers"

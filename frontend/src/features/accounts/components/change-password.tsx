@@ -4,7 +4,7 @@ import { useTranslation } from "react-i18next"
 import { Panel } from "@/components/layout/panel"
 import { toastDone, toastFailed } from "@/components/toast/toast"
 import { refusedFields } from "@/lib/problem"
-import { useChangePassword } from "../api/users"
+import { useChangePassword } from "../api/change-password"
 
 const SHORTEST = 8
 

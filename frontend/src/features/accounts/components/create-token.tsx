@@ -8,7 +8,7 @@ import { Callout } from "@/components/layout/panel"
 import { toastFailed } from "@/components/toast/toast"
 import { useMe } from "@/hooks/use-rights"
 import type { NewToken } from "@/lib/api-types"
-import { useCreateToken } from "../api/tokens"
+import { useCreateToken } from "../api/create-token"
 import { scopesOf } from "../scopes"
 
 const VERBS = ["produce", "consume", "read", "manage", "jobs", "admin"] as const

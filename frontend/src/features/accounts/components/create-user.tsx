@@ -5,7 +5,8 @@ import { FormDrawer } from "@/components/drawer/form-drawer"
 import { toastDone, toastFailed } from "@/components/toast/toast"
 import { refusedFields } from "@/lib/problem"
 import type { UserInput } from "@/lib/api-types"
-import { ROLES, useCreateUser } from "../api/users"
+import { useCreateUser } from "../api/create-user"
+import { ROLES } from "../roles"
 
 export function CreateUser({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation()

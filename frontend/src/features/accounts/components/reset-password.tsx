@@ -4,14 +4,14 @@ import { useTranslation } from "react-i18next"
 import { toastDone, toastFailed } from "@/components/toast/toast"
 import { refusedFields } from "@/lib/problem"
 import type { User } from "@/lib/api-types"
-import { useResetPassword } from "../api/users"
+import { useUpdateUser } from "../api/update-user"
 
 const SHORTEST = 8
 
 /** A new password by an admin; it signs the user out everywhere, and revokes the user's tokens if asked. */
 export function ResetPassword({ user: { id, username } }: { user: User }) {
   const { t } = useTranslation()
-  const reset = useResetPassword()
+  const reset = useUpdateUser(id)
   const [isOpen, setOpen] = useState(false)
   const [password, setPassword] = useState("")
   const [revokes, setRevokes] = useState(false)
@@ -22,7 +22,7 @@ export function ResetPassword({ user: { id, username } }: { user: User }) {
   }
   const submit = () =>
     reset.mutate(
-      { id, password, revoke_tokens: revokes },
+      { password, revoke_tokens: revokes },
       {
         onSuccess: () => {
           toastDone(t("access.passwordReset", { name: username }))

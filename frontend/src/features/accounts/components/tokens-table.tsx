@@ -10,7 +10,8 @@ import { QueryPanel } from "@/components/states/query-panel"
 import { toastDone, toastFailed } from "@/components/toast/toast"
 import { Ago, Time } from "@/components/values/time"
 import type { Token } from "@/lib/api-types"
-import { useDeleteToken, useTokens } from "../api/tokens"
+import { useDeleteToken } from "../api/delete-token"
+import { useTokens } from "../api/get-tokens"
 
 const column = columnsFor<Token>()
 

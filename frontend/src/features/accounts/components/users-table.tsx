@@ -9,7 +9,10 @@ import { toastDone, toastFailed } from "@/components/toast/toast"
 import { Time } from "@/components/values/time"
 import { useMay, useMe } from "@/hooks/use-rights"
 import type { User } from "@/lib/api-types"
-import { ROLES, useChangeRole, useDeleteUser, useUsers } from "../api/users"
+import { useDeleteUser } from "../api/delete-user"
+import { useUsers } from "../api/get-users"
+import { useUpdateUser } from "../api/update-user"
+import { ROLES } from "../roles"
 import { ResetPassword } from "./reset-password"
 
 const column = columnsFor<User>()
@@ -45,7 +48,7 @@ export function UsersTable() {
 function Role({ user }: { user: User }) {
   const { t } = useTranslation()
   const me = useMe()
-  const change = useChangeRole()
+  const change = useUpdateUser(user.id)
   return (
     <Select
       size="xs"
@@ -57,7 +60,7 @@ function Role({ user }: { user: User }) {
       onChange={(role) =>
         role &&
         change.mutate(
-          { id: user.id, role: role as User["role"] },
+          { role: role as User["role"] },
           {
             onSuccess: () => toastDone(t("access.roleChanged", { name: user.username })),
             onError: (error) => toastFailed(t("access.roleNotChanged", { name: user.username }), error),

@@ -9,7 +9,8 @@ import { NeedsRight } from "@/components/forms/lock"
 import { Page } from "@/components/layout/page"
 import { toastFailed } from "@/components/toast/toast"
 import { type CurlRequest, curlOf } from "@/lib/curl"
-import { FIRST_TOPIC, firstRequests, firstRunClosed, run } from "../first-run"
+import { runRequest } from "../api/run-request"
+import { FIRST_TOPIC, firstRequests, firstRunClosed } from "../first-run"
 import classes from "./clusters.module.css"
 import { ThisMachine } from "./this-machine"
 
@@ -108,7 +109,7 @@ interface ActProps {
 function Act({ done, request, right, waiting, action }: ActProps) {
   const cache = useQueryClient()
   const act = useMutation({
-    mutationFn: run,
+    mutationFn: runRequest,
     onSuccess: () => cache.invalidateQueries(),
     onError: (error) => toastFailed(action, error),
   })

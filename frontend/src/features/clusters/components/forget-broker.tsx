@@ -1,27 +1,22 @@
 import { Button } from "@mantine/core"
-import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { ConfirmDanger } from "@/components/forms/confirm-danger"
 import { NeedsRight } from "@/components/forms/lock"
 import { toastDone, toastFailed } from "@/components/toast/toast"
-import { paths } from "@/config/paths"
-import { api } from "@/lib/api-client"
+import { useForgetBroker } from "../api/forget-broker"
 
 /** For a broker that is gone for good: it is no longer missed, and what it held is gone with it. */
 export function ForgetBroker({ cluster, broker }: { cluster: string; broker: string }) {
   const { t } = useTranslation()
-  const cache = useQueryClient()
   const [isAsking, setAsking] = useState(false)
-  const forget = useMutation({
-    mutationFn: () => api.delete(paths.broker(cluster, broker)),
-    onSuccess: () => {
-      toastDone(t("broker.forgotten", { broker }))
-      return cache.invalidateQueries()
-    },
-    onError: (error) => toastFailed(t("broker.notForgotten", { broker }), error),
-    onSettled: () => setAsking(false),
-  })
+  const forget = useForgetBroker(cluster, broker)
+  const confirm = () =>
+    forget.mutate(undefined, {
+      onSuccess: () => toastDone(t("broker.forgotten", { broker })),
+      onError: (error) => toastFailed(t("broker.notForgotten", { broker }), error),
+      onSettled: () => setAsking(false),
+    })
   return (
     <>
       <NeedsRight right="manage">
@@ -36,7 +31,7 @@ export function ForgetBroker({ cluster, broker }: { cluster: string; broker: str
         name={broker}
         action={t("broker.forgetNamed", { broker })}
         isBusy={forget.isPending}
-        onConfirm={() => forget.mutate()}
+        onConfirm={confirm}
       >
         <p>{t("broker.forgetWords")}</p>
       </ConfirmDanger>

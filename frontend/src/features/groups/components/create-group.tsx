@@ -8,7 +8,7 @@ import { toastFailed } from "@/components/toast/toast"
 import { paths } from "@/config/paths"
 import { refusedFields } from "@/lib/problem"
 import type { GroupInput } from "@/lib/api-types"
-import { useCreateGroup } from "../api/change-group"
+import { useCreateGroup } from "../api/create-group"
 
 const FIRST: GroupInput = { name: "", retry_max_times: 16, consume_enabled: true, consume_broadcast_enabled: false }
 const NAME = /^[%|a-zA-Z0-9_-]{1,120}$/

@@ -3,7 +3,7 @@ import { useTranslation } from "react-i18next"
 import { ConfirmDanger } from "@/components/forms/confirm-danger"
 import { toastChange } from "@/components/toast/change"
 import { toastFailed } from "@/components/toast/toast"
-import { useDeleteGroup } from "../api/change-group"
+import { useDeleteGroup } from "../api/delete-group"
 
 interface DeleteGroupProps {
   cluster: string

@@ -12,7 +12,7 @@ import { paths } from "@/config/paths"
 import type { GroupClient } from "@/lib/api-types"
 import { curlOf } from "@/lib/curl"
 import { count } from "@/lib/format"
-import { useGroupClients } from "../api/get-group"
+import { useGroupClients } from "../api/get-group-clients"
 import classes from "./groups.module.css"
 
 const column = columnsFor<GroupClient>()

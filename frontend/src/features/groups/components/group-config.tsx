@@ -11,7 +11,7 @@ import { toastFailed } from "@/components/toast/toast"
 import { paths } from "@/config/paths"
 import type { Group, GroupChange } from "@/lib/api-types"
 import { curlOf } from "@/lib/curl"
-import { useUpdateGroup } from "../api/change-group"
+import { useUpdateGroup } from "../api/update-group"
 
 type Config = NonNullable<Group["config"]>
 

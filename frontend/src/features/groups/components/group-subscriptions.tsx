@@ -6,7 +6,7 @@ import { DataTable } from "@/components/data-table/data-table"
 import { Empty } from "@/components/states/empty"
 import { QueryPanel } from "@/components/states/query-panel"
 import type { GroupSubscription } from "@/lib/api-types"
-import { useGroupSubscriptions } from "../api/get-group"
+import { useGroupSubscriptions } from "../api/get-group-subscriptions"
 
 const column = columnsFor<GroupSubscription>()
 

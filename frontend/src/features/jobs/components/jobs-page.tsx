@@ -1,17 +1,13 @@
-import { Button, Menu } from "@mantine/core"
-import { IconArrowsSplit2, IconChevronDown, IconPlayerTrackNext } from "@tabler/icons-react"
-import { useNavigate } from "@tanstack/react-router"
 import { useTranslation } from "react-i18next"
 import { Chip } from "@/components/badges/badge"
 import { CurlButton } from "@/components/code/curl-button"
 import { DensityButton, FilterDivider, FilterRight, FilterRow } from "@/components/data-table/table-tools"
-import { NeedsRight } from "@/components/forms/lock"
 import { Page } from "@/components/layout/page"
 import { paths } from "@/config/paths"
-import { useMay } from "@/hooks/use-rights"
 import { useUrlState } from "@/hooks/use-url-state"
 import { useJobs } from "../api/get-jobs"
 import { JobsTable } from "./jobs-table"
+import { NewJob } from "./new-job"
 
 const TYPES = ["replay", "reconcile"] as const
 const STATES = ["queued", "running", "succeeded", "partial", "failed", "cancelled"] as const
@@ -55,29 +51,5 @@ export function JobsPage() {
       </FilterRow>
       <JobsTable query={jobs} isFiltered={Boolean(state.type ?? state.state)} />
     </Page>
-  )
-}
-
-export function NewJob() {
-  const { t } = useTranslation()
-  const navigate = useNavigate()
-  const button = (
-    <Button variant="filled" rightSection={<IconChevronDown size={15} stroke={1.8} />}>
-      {t("jobs.new")}
-    </Button>
-  )
-  if (!useMay("jobs")) return <NeedsRight right="jobs">{button}</NeedsRight>
-  return (
-    <Menu>
-      <Menu.Target>{button}</Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item leftSection={<IconPlayerTrackNext size={15} stroke={1.6} />} onClick={() => void navigate({ to: "/jobs/new/replay" })}>
-          {t("jobs.newReplay")}
-        </Menu.Item>
-        <Menu.Item leftSection={<IconArrowsSplit2 size={15} stroke={1.6} />} onClick={() => void navigate({ to: "/jobs/new/reconcile" })}>
-          {t("jobs.newReconcile")}
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
   )
 }

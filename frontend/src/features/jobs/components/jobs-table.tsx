@@ -14,7 +14,7 @@ import type { Job } from "@/lib/api-types"
 import { compact, rate } from "@/lib/format"
 import type { useJobs } from "../api/get-jobs"
 import { doneOf, isActive, plannedOf, progressOf, tookMs } from "../progress"
-import { NewJob } from "./jobs-page"
+import { NewJob } from "./new-job"
 
 const column = columnsFor<Job>()
 

@@ -8,7 +8,7 @@ import { Empty } from "@/components/states/empty"
 import { Num } from "@/components/values/num"
 import type { Job } from "@/lib/api-types"
 import { percent } from "@/lib/format"
-import { useJobReport } from "../api/get-job"
+import { useJobReport } from "../api/get-job-report"
 import { isActive } from "../progress"
 import type { QueueReport } from "../report"
 

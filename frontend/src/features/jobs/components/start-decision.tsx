@@ -8,7 +8,7 @@ import { NeedsRight } from "@/components/forms/lock"
 import { Definitions, Panel } from "@/components/layout/panel"
 import { toastDone, toastFailed } from "@/components/toast/toast"
 import type { GroupSummary, JobRequest } from "@/lib/api-types"
-import { useCreateJob } from "../api/change-job"
+import { useCreateJob } from "../api/create-job"
 import { isWhole } from "../request"
 import classes from "./jobs.module.css"
 

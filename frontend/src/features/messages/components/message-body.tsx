@@ -8,7 +8,7 @@ import { useUrlState } from "@/hooks/use-url-state"
 import type { Message } from "@/lib/api-types"
 import { bytes } from "@/lib/format"
 import { bytesOf, hexRows, MOST_HEX_BYTES, textOf } from "../body"
-import { SectionHead } from "./message-view"
+import { SectionHead } from "./section-head"
 
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/
 

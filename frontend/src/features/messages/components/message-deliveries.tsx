@@ -5,9 +5,9 @@ import { Badge, UnknownBadge } from "@/components/badges/badge"
 import { QueryBody } from "@/components/states/query-panel"
 import type { Message, MessageDelivery } from "@/lib/api-types"
 import { count } from "@/lib/format"
-import { useDeliveries } from "../api/get-message"
-import { SectionHead } from "./message-view"
+import { useDeliveries } from "../api/get-deliveries"
 import classes from "./messages.module.css"
+import { SectionHead } from "./section-head"
 
 /** Group by group, whether the message was consumed. */
 export function MessageDeliveries({ cluster, message }: { cluster: string; message: Message }) {

@@ -1,7 +1,7 @@
 import { useTranslation } from "react-i18next"
 import type { Message } from "@/lib/api-types"
-import { SectionHead } from "./message-view"
 import classes from "./messages.module.css"
+import { SectionHead } from "./section-head"
 
 export function MessageProperties({ message }: { message: Message }) {
   const { t } = useTranslation()

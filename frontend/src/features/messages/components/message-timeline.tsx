@@ -2,8 +2,8 @@ import { useTranslation } from "react-i18next"
 import { useFormat } from "@/hooks/use-format"
 import type { Message } from "@/lib/api-types"
 import { count } from "@/lib/format"
-import { SectionHead } from "./message-view"
 import classes from "./messages.module.css"
+import { SectionHead } from "./section-head"
 
 interface Moment {
   at: string

@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from "react"
+import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { Tag } from "@/components/badges/badge"
 import { CopyButton } from "@/components/code/copy-button"
@@ -73,17 +73,6 @@ function MessageHead({ message }: { message: Message }) {
         {message.tag && <Tag>{message.tag}</Tag>}
         <Time at={message.stored_at} withMs />
       </div>
-    </div>
-  )
-}
-
-/** The head of a section: name, fact in small, control at the right. */
-export function SectionHead({ name, fact, children }: { name: string; fact?: string; children?: ReactNode }) {
-  return (
-    <div className={classes.sectionHead}>
-      <h2>{name}</h2>
-      <span className="micro">{fact}</span>
-      {children && <div>{children}</div>}
     </div>
   )
 }

@@ -6,7 +6,7 @@ import { Empty } from "@/components/states/empty"
 import { QueryPanel } from "@/components/states/query-panel"
 import { paths } from "@/config/paths"
 import { curlOf } from "@/lib/curl"
-import { useBrowseByTime } from "../api/browse-messages"
+import { useBrowseByTime } from "../api/browse-by-time"
 import { MissingBrokers, missingOf } from "./missing-brokers"
 import { MessagesTable } from "./messages-table"
 

@@ -10,7 +10,7 @@ import { useZone } from "@/hooks/use-format"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { JobRequest, Schedule, ScheduleInput } from "@/lib/api-types"
 import { zoneName } from "@/lib/time"
-import { useCreateSchedule } from "../api/schedules"
+import { useCreateSchedule } from "../api/create-schedule"
 import { parseCron } from "../cron"
 import { RunsPreview } from "./runs-preview"
 

@@ -10,7 +10,7 @@ import { Empty } from "@/components/states/empty"
 import { QueryPanel } from "@/components/states/query-panel"
 import { paths } from "@/config/paths"
 import { useUrlState } from "@/hooks/use-url-state"
-import { useSchedules } from "../api/schedules"
+import { useSchedules } from "../api/get-schedules"
 import { SchedulesTable } from "./schedules-table"
 
 export function SchedulesPage({ form }: { form: ReactNode }) {

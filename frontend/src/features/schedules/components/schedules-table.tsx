@@ -13,7 +13,9 @@ import { Time } from "@/components/values/time"
 import { useFormat } from "@/hooks/use-format"
 import { useNow } from "@/hooks/use-now"
 import type { Job, Schedule } from "@/lib/api-types"
-import { useDeleteSchedule, useEnableSchedule, useRunNow } from "../api/schedules"
+import { useDeleteSchedule } from "../api/delete-schedule"
+import { useRunNow } from "../api/run-schedule"
+import { useEnableSchedule } from "../api/update-schedule"
 
 const column = columnsFor<Schedule>()
 const STATES = ["queued", "running", "succeeded", "partial", "failed", "cancelled"] as const

@@ -9,7 +9,7 @@ import { toastFailed } from "@/components/toast/toast"
 import { paths } from "@/config/paths"
 import { refusedFields } from "@/lib/problem"
 import type { TopicInput } from "@/lib/api-types"
-import { useCreateTopic } from "../api/change-topic"
+import { useCreateTopic } from "../api/create-topic"
 
 const FIRST: TopicInput = { name: "", read_queues: 4, write_queues: 4, permission: "rw" }
 const NAME = /^[%|a-zA-Z0-9_-]{1,127}$/

@@ -5,7 +5,8 @@ import { Failed } from "@/components/states/failed"
 import { toastChange } from "@/components/toast/change"
 import { toastFailed } from "@/components/toast/toast"
 import { count } from "@/lib/format"
-import { useDeleteTopic, useTopicDeletion } from "../api/change-topic"
+import { useDeleteTopic } from "../api/delete-topic"
+import { useTopicDeletion } from "../api/get-topic-impact"
 
 interface DeleteTopicProps {
   cluster: string

@@ -10,7 +10,7 @@ import { toastFailed } from "@/components/toast/toast"
 import { paths } from "@/config/paths"
 import type { Topic, TopicChange } from "@/lib/api-types"
 import { curlOf } from "@/lib/curl"
-import { useUpdateTopic } from "../api/change-topic"
+import { useUpdateTopic } from "../api/update-topic"
 import { PermissionField, QueueNumber } from "./create-topic"
 
 const FIELDS = ["read_queues", "write_queues", "permission"] as const

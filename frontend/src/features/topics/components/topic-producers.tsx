@@ -5,7 +5,7 @@ import { DataTable } from "@/components/data-table/data-table"
 import { Empty } from "@/components/states/empty"
 import { QueryPanel } from "@/components/states/query-panel"
 import type { TopicProducer } from "@/lib/api-types"
-import { useTopicProducers } from "../api/get-topic"
+import { useTopicProducers } from "../api/get-topic-producers"
 
 const column = columnsFor<TopicProducer>()
 

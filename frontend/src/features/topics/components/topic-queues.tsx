@@ -11,7 +11,7 @@ import { Time } from "@/components/values/time"
 import type { TopicQueue } from "@/lib/api-types"
 import { count } from "@/lib/format"
 import { reasonIn } from "@/lib/reasons"
-import { useTopicQueues } from "../api/get-topic"
+import { useTopicQueues } from "../api/get-topic-queues"
 
 const column = columnsFor<TopicQueue>()
 

@@ -14,14 +14,3 @@ export function useCreateJob() {
     },
   })
 }
-
-function useJobAction(path: (id: string) => string, id: string) {
-  const cache = useQueryClient()
-  return useMutation({
-    mutationFn: () => api.post<Job | undefined>(path(id)),
-    onSuccess: () => cache.invalidateQueries({ queryKey: jobKeys.all }),
-  })
-}
-
-export const useCancelJob = (id: string) => useJobAction(paths.jobCancel, id)
-export const useRetryJob = (id: string) => useJobAction(paths.jobRetry, id)

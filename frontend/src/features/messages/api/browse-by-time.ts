@@ -1,7 +1,7 @@
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
+import { useInfiniteQuery } from "@tanstack/react-query"
 import { paths } from "@/config/paths"
 import { api } from "@/lib/api-client"
-import type { BrowseAnswer, QueuePage } from "@/lib/api-types"
+import type { BrowseAnswer } from "@/lib/api-types"
 
 export interface TimeBrowse {
   topic: string
@@ -20,24 +20,5 @@ export const useBrowseByTime = (cluster: string, browse: TimeBrowse | null, limi
     },
     initialPageParam: null as string | null,
     getNextPageParam: ({ next_cursor }) => next_cursor,
-    enabled: browse !== null,
-  })
-
-export interface OffsetBrowse {
-  topic: string
-  queue: number
-  offset: number
-}
-
-const PAGE_SIZE = 32
-
-/** The messages of one queue from an offset on. */
-export const useBrowseByOffset = (cluster: string, browse: OffsetBrowse | null) =>
-  useQuery({
-    queryKey: ["messages", cluster, "offset", browse],
-    queryFn: ({ signal }) => {
-      const { topic, queue, offset } = browse ?? { topic: "", queue: 0, offset: 0 }
-      return api.get<QueuePage>(paths.queueMessages(cluster, topic, queue), { offset, limit: PAGE_SIZE }, signal)
-    },
     enabled: browse !== null,
   })

@@ -1,0 +1,4 @@
+export const accountKeys = {
+  tokens: ["tokens"] as const,
+  users: ["users"] as const,
+}

@@ -1,0 +1,1 @@
+export const ROLES = ["admin", "operator", "developer", "viewer"] as const
