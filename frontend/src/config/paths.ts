@@ -39,6 +39,7 @@ export const paths = {
   jobReport: (id: string) => `/api/v1/jobs/${part(id)}/report`,
   jobArtefact: (id: string, name: string) => `/api/v1/jobs/${part(id)}/artefacts/${part(name)}`,
   schedules: "/api/v1/schedules",
+  schedulePreview: "/api/v1/schedules:preview",
   schedule: (id: string) => `/api/v1/schedules/${part(id)}`,
   scheduleRunNow: (id: string) => `/api/v1/schedules/${part(id)}:run_now`,
   tokens: "/api/v1/tokens",

@@ -8,11 +8,12 @@ import { toastDone, toastFailed } from "@/components/toast/toast"
 import { paths } from "@/config/paths"
 import { useZone } from "@/hooks/use-format"
 import { useUrlState } from "@/hooks/use-url-state"
+import { refusedFields } from "@/lib/problem"
 import type { JobRequest, Schedule, ScheduleInput } from "@/lib/api-types"
 import { zoneName } from "@/lib/time"
 import { useCreateSchedule } from "../api/create-schedule"
-import { parseCron } from "../cron"
-import { RunsPreview } from "./runs-preview"
+import { useRunsPreview } from "../use-runs-preview"
+import { NextRuns } from "./next-runs"
 
 interface CreateScheduleProps {
   /** The fields of the job, by the feature that knows them. */
@@ -33,7 +34,10 @@ export function CreateSchedule({ jobFields, job, isJobWhole, jobName }: CreateSc
   const ownZone = zoneName(useZone())
   const [draft, setDraft] = useState({ name: "", cron: "0 3 * * *", zone: ownZone, overlap: "skip" as Schedule["overlap"] })
   const input: ScheduleInput = { ...draft, name: draft.name || jobName, enabled: true, job }
-  const isReady = parseCron(draft.cron) !== null && isJobWhole
+  const preview = useRunsPreview(draft.cron, draft.zone)
+  const wrong = preview.error?.fields ?? {}
+  const refused = refusedFields(create.error)
+  const isReady = draft.cron.trim() !== "" && preview.error?.status !== 422 && isJobWhole
   const close = () =>
     change(Object.fromEntries(["new", "topic", "from", "to", "keys", "tag", "queues", "target", "rate", "max", "left", "right", "by", "name"].map((key) => [key, undefined])))
   const submit = () =>
@@ -55,7 +59,7 @@ export function CreateSchedule({ jobFields, job, isJobWhole, jobName }: CreateSc
       onClose={close}
       request={{ method: "POST", path: paths.schedules, body: input }}
     >
-      <TextInput label={t("schedules.name")} placeholder={jobName} value={draft.name} onChange={(event) => setDraft({ ...draft, name: event.currentTarget.value })} />
+      <TextInput label={t("schedules.name")} placeholder={jobName} value={draft.name} error={refused.name} onChange={(event) => setDraft({ ...draft, name: event.currentTarget.value })} />
       <Field label={t("schedules.job")}>
         <SegmentedControl
           value={state.new === "reconcile" ? "reconcile" : "replay"}
@@ -69,7 +73,7 @@ export function CreateSchedule({ jobFields, job, isJobWhole, jobName }: CreateSc
           label={t("schedules.cron")}
           description={t("schedules.cronWords")}
           value={draft.cron}
-          error={parseCron(draft.cron) === null ? t("schedules.cronWrong") : null}
+          error={draft.cron.trim() === "" ? t("schedules.cronWrong") : (wrong.cron ?? refused.cron)}
           onChange={(event) => setDraft({ ...draft, cron: event.currentTarget.value })}
           className={formClasses.code}
           w={220}
@@ -79,13 +83,14 @@ export function CreateSchedule({ jobFields, job, isJobWhole, jobName }: CreateSc
           label={t("schedules.zone")}
           description={t("schedules.zoneWords")}
           data={zones}
+          error={wrong.timezone ?? refused.zone}
           value={draft.zone}
           onChange={(zone) => setDraft({ ...draft, zone: zone ?? "UTC" })}
           limit={60}
           w={220}
         />
       </Group>
-      <RunsPreview cron={draft.cron} zone={draft.zone} />
+      <NextRuns preview={preview} />
       <Field label={t("schedules.overlap")} description={t("schedules.overlapWords")}>
         <SegmentedControl
           mt={4}
