@@ -8,11 +8,12 @@ which groups a topic may be consumed; without ``@`` it is every group. A token n
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from enum import Enum
 from fnmatch import fnmatchcase
 from typing import Final, Literal, get_args
+
+from broker_core.protocol.topics import NAME
 
 Verb = Literal["produce", "consume", "read", "manage", "jobs", "admin"]
 Role = Literal["admin", "operator", "developer", "viewer"]
@@ -45,8 +46,8 @@ SCOPE_FORM: Final = (
     f"wanted a verb ({', '.join(VERBS)}), or verb:pattern of letters of names, '*' and '?', or consume:topic@group; "
     "admin takes no pattern"
 )
-# What topics and groups are made of, and `*` for any run of it, `?` for one of it.
-_PATTERN: Final = re.compile(r"[%|a-zA-Z0-9_*?-]+")
+# In a pattern `*` stands for any run of what names are made of, `?` for one of it.
+_WILDCARDS: Final = str.maketrans("", "", "*?")
 
 
 def may(
@@ -75,9 +76,14 @@ def is_scope(text: str) -> bool:
     if not colon:
         return True
     name, at, group = pattern.partition("@")
-    if verb == "admin" or (at and (verb != "consume" or _PATTERN.fullmatch(group) is None)):
+    if verb == "admin" or (at and (verb != "consume" or not _is_pattern(group))):
         return False
-    return _PATTERN.fullmatch(name) is not None
+    return _is_pattern(name)
+
+
+def _is_pattern(text: str) -> bool:
+    rest = text.translate(_WILDCARDS)
+    return NAME.fullmatch(rest) is not None if rest else bool(text)
 
 
 def _covers(scope: str, verb: str, resource: str | Unnamed, group: str | None) -> bool:

@@ -21,6 +21,7 @@ from broker_core.client.errors import TopicNotFound, Unreachable
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies import MessageQueue, TopicConfig, TopicOffset
+from broker_core.protocol.topics import is_dead_letter_topic
 from console.clusters.reasons import reason_of
 from console.lag.turns import Turns
 from console.lag.unseen import SEARCH_ROUNDS, Unseen
@@ -34,7 +35,6 @@ _LISTS_EVERY_MS: Final = 5_000
 _LISTS_SHARE: Final = 10
 _MOVING_MS: Final = 60_000
 _AT_ONCE: Final = 64
-_DEAD_LETTERS: Final = "%DLQ%"
 # Before this moment no message was stored: Apache RocketMQ takes -1 for the store time of what it cannot find.
 _FIRST_MOMENT_MS: Final = 24 * 3600 * 1000
 
@@ -217,9 +217,7 @@ class BrokerWatch:
     async def _read_ends(self, now: int) -> None:
         moving = {topic for topic, at in self._moved_at.items() if now - at < _MOVING_MS}
         # The number of all dead letters is unknown until the last of their topics was read.
-        dead = {
-            topic for topic in self.facts.topics if topic.startswith(_DEAD_LETTERS) and topic not in self.facts.ends
-        }
+        dead = {topic for topic in self.facts.topics if is_dead_letter_topic(topic) and topic not in self.facts.ends}
         first = moving | dead | self._looked.topics
         size = self._portions.topics
         runtime = self.facts.runtime

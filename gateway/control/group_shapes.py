@@ -9,11 +9,13 @@ from msgspec import Meta, Struct
 from rest_framework import serializers
 
 from broker_core.client.admin.groups import is_system_group
+from broker_core.protocol.topics import PLAIN_GROUP_NAME
 from console.clusters.outcomes import BrokerOutcome
 from console.lag.shapes import GroupState
 from console.moments import Moment
 
 Protocol = Literal["native", "http_lease"]
+GROUP_NAME: Final = f"^{PLAIN_GROUP_NAME.pattern}$"
 PROTOCOLS: Final = list(get_args(Protocol))
 
 
@@ -34,7 +36,7 @@ class GroupChangeSerializer(serializers.Serializer[Any]):
 class GroupCreateSerializer(serializers.Serializer[Any]):
     """A group to create."""
 
-    name = serializers.RegexField(r"^[A-Za-z0-9_-]{1,120}$")
+    name = serializers.RegexField(GROUP_NAME)
     retry_max_times = serializers.IntegerField(min_value=0, max_value=1000, default=16)
     consume_enabled = serializers.BooleanField(default=True)
     consume_broadcast_enabled = serializers.BooleanField(default=True)

@@ -11,12 +11,14 @@ from rest_framework import serializers
 
 from broker_core.client.admin.topics import Topic, TopicKind, kind_of
 from broker_core.protocol.codes import PERM_READ, PERM_WRITE
+from broker_core.protocol.topics import PLAIN_TOPIC_NAME
 from console.clusters.outcomes import BrokerOutcome
 from console.lag.shapes import GroupSummary, TopicState
 from console.moments import Moment
 
 Permission = Literal["rw", "r", "w"]
 ShownPermission = Literal["rw", "r", "w", "none"]
+TOPIC_NAME: Final = f"^{PLAIN_TOPIC_NAME.pattern}$"
 KINDS: Final = [kind.value for kind in TopicKind]
 PERMISSIONS: Final = list(get_args(Permission))
 SHOWN_PERMISSIONS: Final = list(get_args(ShownPermission))
@@ -93,7 +95,7 @@ class TopicChangeSerializer(serializers.Serializer[Any]):
 class TopicCreateSerializer(serializers.Serializer[Any]):
     """A topic to create."""
 
-    name = serializers.RegexField(r"^[A-Za-z0-9_-]{1,127}$")
+    name = serializers.RegexField(TOPIC_NAME)
     read_queues = serializers.IntegerField(min_value=1, max_value=MAX_QUEUES, default=4)
     write_queues = serializers.IntegerField(min_value=1, max_value=MAX_QUEUES, default=4)
     permission = serializers.ChoiceField(PERMISSIONS, default="rw")

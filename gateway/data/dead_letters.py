@@ -9,13 +9,13 @@ from broker_core.client.errors import TopicNotFound
 from broker_core.protocol import properties as names
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.message import Message, StoredMessage
+from broker_core.protocol.topics import dead_letter_topic
 from gateway.data.leasing import Holder
 from gateway.data.notes import Note
 from gateway.data.parts import Parts
 from gateway.problems import RECEIPT_EXPIRED, ProblemError
 
 REASON: Final = "DEAD_LETTER_REASON"
-_PREFIX: Final = "%DLQ%"
 # What belongs to one delivery, and not to the message.
 _LEFT_OUT: Final = (*names.OF_DELIVERIES, *names.TIMERS, names.MIN_OFFSET, names.MAX_OFFSET, names.DELAY)
 
@@ -48,7 +48,7 @@ def dead_letter(stored: StoredMessage, holder: Holder, reason: str | None) -> Me
     properties.setdefault(names.ORIGIN_MESSAGE_ID, stored.offset_id)
     if reason:
         properties[REASON] = reason.translate(_NO_SEPARATORS)
-    return Message(_PREFIX + holder.group, stored.body, properties, stored.flag)
+    return Message(dead_letter_topic(holder.group), stored.body, properties, stored.flag)
 
 
 _NO_SEPARATORS: Final = {1: " ", 2: " "}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final, Literal, NamedTuple
 
 from broker_core.client.admin.groups import is_system_group
 from broker_core.client.admin.topics import TopicKind, kind_of
+from broker_core.protocol.topics import MAX_GROUP_NAME, MAX_TOPIC_NAME, is_group_name, is_topic_name
 from gateway.auth import Principal
 from gateway.problems import FORBIDDEN, GROUP_NOT_FOUND, TOPIC_NOT_FOUND, ProblemError
 
@@ -17,8 +17,6 @@ _LEASE_ACTIONS: Final[dict[str, Action]] = {"receive": "receive", "ack": "ack", 
 SOCKETS: Final = frozenset({"/ws/v1/produce", "/ws/v1/consume"})
 
 # remoting-protocol.md 7.4; 120 for groups, so that their retry topics fit into a topic's 127.
-_NAME: Final = re.compile(r"[%|a-zA-Z0-9_-]{1,127}")
-_MAX_GROUP: Final = 120
 
 
 class Route(NamedTuple):
@@ -53,18 +51,19 @@ def find_route(method: str, path: str) -> Route | None:
 
 def check_topic(name: str) -> None:
     """Raise TOPIC_NOT_FOUND for a name that no topic can have."""
-    if _NAME.fullmatch(name) is None:
+    if not is_topic_name(name):
         raise ProblemError(
-            TOPIC_NOT_FOUND, f"{name[:150]!r} cannot be a topic: 1 to 127 letters, digits, '_', '-', '%' or '|'."
+            TOPIC_NOT_FOUND,
+            f"{name[:150]!r} cannot be a topic: 1 to {MAX_TOPIC_NAME} letters, digits, '_', '-', '%' or '|'.",
         )
 
 
 def check_group(name: str) -> None:
     """Raise GROUP_NOT_FOUND for a name that no consumer group can have."""
-    if len(name) > _MAX_GROUP or _NAME.fullmatch(name) is None:
+    if not is_group_name(name):
         raise ProblemError(
             GROUP_NOT_FOUND,
-            f"{name[:150]!r} cannot be a group: 1 to {_MAX_GROUP} letters, digits, '_', '-', '%' or '|'.",
+            f"{name[:150]!r} cannot be a group: 1 to {MAX_GROUP_NAME} letters, digits, '_', '-', '%' or '|'.",
         )
 
 

@@ -16,6 +16,7 @@ from broker_core.errors import GantryError
 from broker_core.protocol import properties as names
 from broker_core.protocol.message import StoredMessage
 from broker_core.protocol.message_id import UniqueIds
+from broker_core.protocol.topics import SCHEDULE_TOPIC
 from gateway.data.idempotency import Claim
 from gateway.data.messages import Draft
 from gateway.data.parts import Parts
@@ -23,7 +24,6 @@ from gateway.data.shipping import SendOutcome, already_stored, failed
 from gateway.problems import SEND_UNCERTAIN, ProblemError
 
 _AT_ONCE: Final = 32
-_SCHEDULE_TOPIC: Final = "SCHEDULE_TOPIC_XXXX"
 """Where brokers keep what is delayed; what is due already is in its own topic too."""
 
 
@@ -79,7 +79,7 @@ class _NotAllAnswered(GantryError):
 
 async def _find(messages: Messages, draft: Draft) -> StoredMessage | None:
     unique_id = draft.message.properties[names.UNIQ_KEY]
-    topics = (_SCHEDULE_TOPIC, draft.message.topic) if draft.delay_ms else (draft.message.topic,)
+    topics = (SCHEDULE_TOPIC, draft.message.topic) if draft.delay_ms else (draft.message.topic,)
     for topic in topics:
         result = await messages.search(topic, unique_id)
         found = [each.message for each in result.messages if each.message.unique_id == unique_id]
