@@ -20,7 +20,7 @@ from broker_core.protocol.bodies import MessageQueue, TopicOffset
 from broker_core.protocol.codes import PERM_READ, PERM_WRITE
 from broker_core.protocol.versions import version_name
 from console import etags
-from console.accounts.permissions import actor_of, allows, require
+from console.accounts.permissions import actor_of, allows, needs, require
 from console.clusters import operations
 from console.clusters.known_topics import known_topic, known_topics
 from console.clusters.outcomes import PartlyDeleted
@@ -52,6 +52,9 @@ from gateway.control.topic_shapes import (
 )
 
 SORTABLE: Final = ("name", "messages", "in_rate", "last_stored_at", "groups", "max_lag")
+_DRY_RUN: Final = OpenApiParameter(
+    "dry_run", bool, description="Only say what would go with it, as `GET …/impact` does."
+)
 _DELETE_IF_MATCH: Final = OpenApiParameter(
     "If-Match", str, OpenApiParameter.HEADER, description="Its ETag, or `*`; needed unless it is a dry run."
 )
@@ -149,26 +152,33 @@ class TopicView(ClusterScopedView):
     @extend_schema(
         operation_id="deleteTopic",
         tags=["topics"],
-        parameters=[OpenApiParameter("dry_run", bool, description="Only say what would go with it."), _DELETE_IF_MATCH],
+        parameters=[
+            _DRY_RUN,
+            _DELETE_IF_MATCH,
+        ],
         responses={200: serializer_of(TopicImpact), 204: None, 207: serializer_of(PartlyDeleted)},
     )
     def delete(self, request: Request, cluster: str, topic: str) -> Response:
         """Delete a topic and its messages; with `dry_run=true` only say what would go."""
         found = known_topic(cluster, topic)
         if flag_of(request, "dry_run"):
-            return Response(as_json(self._impact(topic)), headers={"ETag": etags.etag(settings_of(found))})
+            return _impact(self, found)
         if found.kind.value == "system":
             raise Conflict(f"{topic!r} belongs to the brokers; it cannot be deleted.")
         etags.check(request, *_tagged(found))
         return deleted(topic, operations.delete_topic(actor_of(request), cluster, found))
 
-    def _impact(self, topic: str) -> TopicImpact:
-        async def question(admin: Admin) -> TopicImpact:
-            groups, stats = await admin.topics.groups(topic), await admin.topics.stats(topic)
-            names = {name for names in groups.found.values() for name in names}
-            return TopicImpact(groups=sorted(names), messages=stats.messages)
 
-        return self.ask(question)
+class TopicImpactView(ClusterScopedView):
+    """What a deletion would take."""
+
+    permission_classes = (needs("manage"),)
+    resource_argument = "topic"
+
+    @extend_schema(operation_id="getTopicImpact", tags=["topics"], responses=serializer_of(TopicImpact))
+    def get(self, request: Request, cluster: str, topic: str) -> Response:
+        """Return what goes with a topic that is deleted; the ETag is the one that the deletion asks for."""
+        return _impact(self, known_topic(cluster, topic))
 
 
 class TopicQueuesView(ClusterScopedView):
@@ -238,6 +248,15 @@ class TopicProducersView(ClusterScopedView):
             ]
 
         return Response(as_json(TopicProducers(self.ask(question))))
+
+
+def _impact(view: ClusterScopedView, topic: Topic) -> Response:
+    async def question(admin: Admin) -> TopicImpact:
+        groups, stats = await admin.topics.groups(topic.name), await admin.topics.stats(topic.name)
+        names = {name for names in groups.found.values() for name in names}
+        return TopicImpact(groups=sorted(names), messages=stats.messages)
+
+    return Response(as_json(view.ask(question)), headers={"ETag": etags.etag(settings_of(topic))})
 
 
 def _queue(queue: MessageQueue, end: TopicOffset) -> TopicQueue:

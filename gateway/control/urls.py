@@ -6,16 +6,18 @@ from django.urls import path
 from drf_spectacular.renderers import OpenApiJsonRenderer
 from drf_spectacular.views import SpectacularAPIView
 
-from gateway.control import groups, messages, overview, topics
+from gateway.control import groups, messages, naming, overview, topics
 
 CLUSTER = "clusters/<str:cluster>"
 
 urlpatterns = [
     path("openapi.json", SpectacularAPIView.as_view(renderer_classes=[OpenApiJsonRenderer]), name="openapi"),
+    path("naming", naming.NamingView.as_view()),
     path(f"{CLUSTER}/overview", overview.OverviewView.as_view()),
     path(f"{CLUSTER}/overview/history", overview.OverviewHistoryView.as_view()),
     path(f"{CLUSTER}/topics", topics.TopicsView.as_view()),
     path(f"{CLUSTER}/topics/<str:topic>", topics.TopicView.as_view()),
+    path(f"{CLUSTER}/topics/<str:topic>/impact", topics.TopicImpactView.as_view()),
     path(f"{CLUSTER}/topics/<str:topic>/queues", topics.TopicQueuesView.as_view()),
     path(f"{CLUSTER}/topics/<str:topic>/groups", topics.TopicGroupsView.as_view()),
     path(f"{CLUSTER}/topics/<str:topic>/producers", topics.TopicProducersView.as_view()),

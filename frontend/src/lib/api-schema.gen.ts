@@ -380,6 +380,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster}/topics/{topic}/impact": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return what goes with a topic that is deleted; the ETag is the one that the deletion asks for.
+         * @description Return what goes with a topic that is deleted; the ETag is the one that the deletion asks for.
+         */
+        get: operations["getTopicImpact"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster}/topics/{topic}/messages": {
         parameters: {
             query?: never;
@@ -703,6 +723,26 @@ export interface paths {
          * @description Change the own password; all other sessions end.
          */
         post: operations["changePassword"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/naming": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return the rules for names of topics and groups; names that brokers keep for themselves are refused too.
+         * @description Return the rules for names of topics and groups; names that brokers keep for themselves are refused too.
+         */
+        get: operations["getNaming"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1117,16 +1157,7 @@ export interface components {
         /** @description A consumer group, queue by queue. */
         Group: {
             name: string;
-            /**
-             * Format: date-time
-             * @description When the oldest of its figures was read.
-             */
-            measured_at: string | null;
             state: components["schemas"]["GroupState"];
-            mode: components["schemas"]["GroupMode"] | components["schemas"]["NullEnum"];
-            /** @description Native clients that are connected. */
-            clients: number | null;
-            lease_consumers: components["schemas"]["LeaseConsumer"][] | null;
             topics: string[];
             lag: number | null;
             /** @description Age of the oldest message not consumed. */
@@ -1141,12 +1172,21 @@ export interface components {
              * @description Messages a second that it consumes.
              */
             out_rate: number | null;
+            drain_eta_ms: number | null;
+            /**
+             * Format: date-time
+             * @description When the oldest of its figures was read.
+             */
+            measured_at: string | null;
+            mode: components["schemas"]["GroupMode"] | components["schemas"]["NullEnum"];
+            /** @description Native clients that are connected. */
+            clients: number | null;
+            lease_consumers: components["schemas"]["LeaseConsumer"][] | null;
             /**
              * Format: double
              * @description Change of the lag over five minutes.
              */
             lag_per_second: number | null;
-            drain_eta_ms: number | null;
             /** @description Messages handed out and not settled. */
             leases: number | null;
             unknown_reason: string | null;
@@ -1160,16 +1200,7 @@ export interface components {
         /** @description A consumer group after a change, and what each broker made of it. */
         GroupChanged: {
             name: string;
-            /**
-             * Format: date-time
-             * @description When the oldest of its figures was read.
-             */
-            measured_at: string | null;
             state: components["schemas"]["GroupState"];
-            mode: components["schemas"]["GroupMode"] | components["schemas"]["NullEnum"];
-            /** @description Native clients that are connected. */
-            clients: number | null;
-            lease_consumers: components["schemas"]["LeaseConsumer"][] | null;
             topics: string[];
             lag: number | null;
             /** @description Age of the oldest message not consumed. */
@@ -1184,12 +1215,21 @@ export interface components {
              * @description Messages a second that it consumes.
              */
             out_rate: number | null;
+            drain_eta_ms: number | null;
+            /**
+             * Format: date-time
+             * @description When the oldest of its figures was read.
+             */
+            measured_at: string | null;
+            mode: components["schemas"]["GroupMode"] | components["schemas"]["NullEnum"];
+            /** @description Native clients that are connected. */
+            clients: number | null;
+            lease_consumers: components["schemas"]["LeaseConsumer"][] | null;
             /**
              * Format: double
              * @description Change of the lag over five minutes.
              */
             lag_per_second: number | null;
-            drain_eta_ms: number | null;
             /** @description Messages handed out and not settled. */
             leases: number | null;
             unknown_reason: string | null;
@@ -1285,16 +1325,7 @@ export interface components {
         /** @description A consumer group in one line. */
         GroupSummary: {
             name: string;
-            /**
-             * Format: date-time
-             * @description When the oldest of its figures was read.
-             */
-            measured_at: string | null;
             state: components["schemas"]["GroupState"];
-            mode: components["schemas"]["GroupMode"] | components["schemas"]["NullEnum"];
-            /** @description Native clients that are connected. */
-            clients: number | null;
-            lease_consumers: components["schemas"]["LeaseConsumer"][] | null;
             topics: string[];
             lag: number | null;
             /** @description Age of the oldest message not consumed. */
@@ -1309,12 +1340,21 @@ export interface components {
              * @description Messages a second that it consumes.
              */
             out_rate: number | null;
+            drain_eta_ms: number | null;
+            /**
+             * Format: date-time
+             * @description When the oldest of its figures was read.
+             */
+            measured_at: string | null;
+            mode: components["schemas"]["GroupMode"] | components["schemas"]["NullEnum"];
+            /** @description Native clients that are connected. */
+            clients: number | null;
+            lease_consumers: components["schemas"]["LeaseConsumer"][] | null;
             /**
              * Format: double
              * @description Change of the lag over five minutes.
              */
             lag_per_second: number | null;
-            drain_eta_ms: number | null;
             /** @description Messages handed out and not settled. */
             leases: number | null;
             unknown_reason: string | null;
@@ -1411,9 +1451,9 @@ export interface components {
         JobType: "replay" | "reconcile";
         /** @description How the lag of a group went. */
         LagHistory: {
+            step_ms: number;
             /** Format: date-time */
             from: string;
-            step_ms: number;
             /** Format: date-time */
             to: string;
             series: components["schemas"]["LagSeries"];
@@ -1509,6 +1549,21 @@ export interface components {
             /** Format: date-time */
             since: string | null;
         };
+        /** @description Which names people may choose. */
+        NameRule: {
+            /** @description A regular expression of the whole name, its length included. */
+            pattern: string;
+            max_length: number;
+        };
+        /** @description How topics and groups are named. */
+        Naming: {
+            topic: components["schemas"]["NameRule"];
+            group: components["schemas"]["NameRule"];
+            /** @description With a group's name: where its failed messages wait. */
+            retry_prefix: string;
+            /** @description With a group's name: where its dead letters are. */
+            dead_letter_prefix: string;
+        };
         /** @description A token that was just made, with its text: shown this once. */
         NewToken: {
             id: number;
@@ -1569,9 +1624,9 @@ export interface components {
         };
         /** @description How the key figures of a cluster went, and the lag of the five groups with most of it. */
         OverviewHistory: {
+            step_ms: number;
             /** Format: date-time */
             from: string;
-            step_ms: number;
             /** Format: date-time */
             to: string;
             series: components["schemas"]["OverviewSeries"];
@@ -1760,13 +1815,13 @@ export interface components {
         SearchVerdict: "match" | "no_match" | "partial" | "failed";
         /** @description How far a search looked; null where a broker does not tell. */
         Searched: {
-            /** Format: date-time */
-            from: string;
             index_files: number | null;
             index_files_skipped_by_time: number | null;
             entries_visited: number | null;
             collisions_dropped: number | null;
             expired_messages: number | null;
+            /** Format: date-time */
+            from: string;
             /** Format: date-time */
             to: string;
             elapsed_ms: number;
@@ -1821,16 +1876,6 @@ export interface components {
         /** @description A topic. */
         Topic: {
             name: string;
-            kind: components["schemas"]["TopicKind"];
-            /** @description On all brokers together. */
-            total_read_queues: number;
-            /** @description On all brokers together. */
-            total_write_queues: number;
-            /** @description On each broker. */
-            read_queues: number;
-            /** @description On each broker. */
-            write_queues: number;
-            permission: components["schemas"]["ShownPermission"];
             /**
              * Format: date-time
              * @description When its figures were read.
@@ -1845,22 +1890,22 @@ export interface components {
             max_lag: number | null;
             missing: components["schemas"]["MissingBroker"][];
             last_known: components["schemas"]["TopicLastKnown"] | null;
+            kind: components["schemas"]["TopicKind"];
+            /** @description On all brokers together. */
+            total_read_queues: number;
+            /** @description On all brokers together. */
+            total_write_queues: number;
+            /** @description On each broker. */
+            read_queues: number;
+            /** @description On each broker. */
+            write_queues: number;
+            permission: components["schemas"]["ShownPermission"];
             order: boolean;
             brokers: string[];
         };
         /** @description A topic after a change, and what each broker made of it. */
         TopicChanged: {
             name: string;
-            kind: components["schemas"]["TopicKind"];
-            /** @description On all brokers together. */
-            total_read_queues: number;
-            /** @description On all brokers together. */
-            total_write_queues: number;
-            /** @description On each broker. */
-            read_queues: number;
-            /** @description On each broker. */
-            write_queues: number;
-            permission: components["schemas"]["ShownPermission"];
             /**
              * Format: date-time
              * @description When its figures were read.
@@ -1875,6 +1920,16 @@ export interface components {
             max_lag: number | null;
             missing: components["schemas"]["MissingBroker"][];
             last_known: components["schemas"]["TopicLastKnown"] | null;
+            kind: components["schemas"]["TopicKind"];
+            /** @description On all brokers together. */
+            total_read_queues: number;
+            /** @description On all brokers together. */
+            total_write_queues: number;
+            /** @description On each broker. */
+            read_queues: number;
+            /** @description On each broker. */
+            write_queues: number;
+            permission: components["schemas"]["ShownPermission"];
             order: boolean;
             brokers: components["schemas"]["BrokerOutcome"][];
         };
@@ -1956,16 +2011,6 @@ export interface components {
         /** @description A topic in one line. */
         TopicSummary: {
             name: string;
-            kind: components["schemas"]["TopicKind"];
-            /** @description On all brokers together. */
-            total_read_queues: number;
-            /** @description On all brokers together. */
-            total_write_queues: number;
-            /** @description On each broker. */
-            read_queues: number;
-            /** @description On each broker. */
-            write_queues: number;
-            permission: components["schemas"]["ShownPermission"];
             /**
              * Format: date-time
              * @description When its figures were read.
@@ -1980,6 +2025,16 @@ export interface components {
             max_lag: number | null;
             missing: components["schemas"]["MissingBroker"][];
             last_known: components["schemas"]["TopicLastKnown"] | null;
+            kind: components["schemas"]["TopicKind"];
+            /** @description On all brokers together. */
+            total_read_queues: number;
+            /** @description On all brokers together. */
+            total_write_queues: number;
+            /** @description On each broker. */
+            read_queues: number;
+            /** @description On each broker. */
+            write_queues: number;
+            permission: components["schemas"]["ShownPermission"];
         };
         /** @description A user, as admins see one. */
         User: {
@@ -3025,7 +3080,7 @@ export interface operations {
     deleteTopic: {
         parameters: {
             query?: {
-                /** @description Only say what would go with it. */
+                /** @description Only say what would go with it, as `GET …/impact` does. */
                 dry_run?: boolean;
             };
             header?: {
@@ -3138,6 +3193,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TopicGroups"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getTopicImpact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster: string;
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicImpact"];
                 };
             };
             /** @description A problem. */
@@ -3763,6 +3849,34 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getNaming: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Naming"];
+                };
             };
             /** @description A problem. */
             default: {

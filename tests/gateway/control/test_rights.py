@@ -18,7 +18,8 @@ VERBS = {
         "createCluster", "updateCluster", "deleteCluster",
     },
     "manage": {
-        "createTopic", "updateTopic", "deleteTopic", "createGroup", "updateGroup", "deleteGroup", "listAudit",
+        "createTopic", "updateTopic", "deleteTopic", "getTopicImpact",
+        "createGroup", "updateGroup", "deleteGroup", "listAudit",
         "forgetBroker",
     },
     "jobs": {
@@ -94,7 +95,7 @@ def test_a_token_for_some_names_reads_those_and_nothing_else(control: Control) -
             answer = call(control, "narrow", method, path, topic=topic, key="k", offset="0")
             is_named = any(f"/{kind}s/" in path for kind in touching) or "/messages" in path
             # Then its name decides; of what tells of all names only the lists are for it, filtered
-            lists = operation in {"listTopics", "listGroups", "listClusters", "getCluster"}
+            lists = operation in {"listTopics", "listGroups", "listClusters", "getCluster", "getNaming"}
             wanted = may if is_named else lists
             assert (answer.status_code not in REFUSED) == wanted, f"{operation} {path}: {answer.status_code}"
     names = [row["name"] for kind in ("topics", "groups") for row in listed(control, kind)]

@@ -92,6 +92,20 @@ def test_a_dry_deletion_says_what_would_go_and_deletes_nothing(control: Control)
     assert control.get(f"/topics/{topic}")["name"] == topic
 
 
+def test_the_impact_of_a_deletion_is_read_like_anything_else(control: Control) -> None:
+    topic, group = control.topic(), control.group()
+    control.produce(topic, "a", "b", "c")
+    control.consume(group, topic, 1)
+    # Given the impact, which is what a dry deletion says
+    impact = control.call("GET", f"/topics/{topic}/impact")
+    dry = control.call("DELETE", f"/topics/{topic}", params={"dry_run": "true"})
+    assert (impact.status_code, impact.json()) == (200, {"groups": [group], "messages": 3})
+    assert (dry.json(), dry.headers["etag"]) == (impact.json(), impact.headers["etag"])
+    # Then its tag is the one to delete with
+    assert control.call("DELETE", f"/topics/{topic}", headers={"If-Match": impact.headers["etag"]}).status_code == 204
+    assert control.call("GET", f"/topics/{topic}/impact").status_code == 404
+
+
 def test_a_deleted_topic_is_gone(control: Control) -> None:
     topic = control.topic()
     assert control.change("DELETE", f"/topics/{topic}").status_code == 204
