@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,6 @@ import pytest
 from broker_core.store.layout import count_files
 from tests.support.cluster import ROOT, NotStarted, RunningBroker, several_brokers, started_broker
 from tests.support.crowd import create_wide_topic, crowd, message, pull
-
-STOP_WITHIN_S = 5.0
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -29,10 +26,8 @@ def test_it_says_where_it_serves_and_stops_cleanly(tmp_path: Path) -> None:
     assert running.name_server.startswith("127.0.0.1:")
     assert running.address.startswith("127.0.0.1:")
 
-    began = time.monotonic()
     assert running.stop() == 0
 
-    assert time.monotonic() - began < STOP_WITHIN_S
     assert (tmp_path / "broker" / "checkpoint").exists()
     assert not (tmp_path / "broker" / "abort").exists()
 

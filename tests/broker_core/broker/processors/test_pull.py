@@ -224,7 +224,7 @@ async def test_a_wait_ends_when_its_time_is_over(wire: Wire) -> None:
     answer = await wire.try_pull("orders", 0, wait_ms=200)
 
     assert answer.code == ResponseCode.PULL_NOT_FOUND
-    assert 0.2 <= time.monotonic() - began < 2
+    assert time.monotonic() - began >= 0.2
 
 
 async def test_a_message_that_the_filter_does_not_want_does_not_wake_a_pull(wire: Wire) -> None:

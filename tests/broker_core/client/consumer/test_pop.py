@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
 from collections.abc import Iterable
 
 import pytest
@@ -27,6 +26,9 @@ from broker_core.protocol.headers.pop import (
 from tests.broker_core.client.conftest import Live
 from tests.support.scripted import Peer, refuse, scripted_cluster
 from tests.support.wait import eventually
+
+FOR_EVER_MS = 600_000
+"""Longer than a test may take: what waits so long without need is seen."""
 
 
 def bodies(received: Received) -> list[str]:
@@ -117,12 +119,10 @@ async def test_a_message_can_be_given_back(live: Live) -> None:
     consumer = LeaseConsumer(live.session, live.group())
     (leased,) = (await consumer.receive(topic, lease_ms=60_000)).messages
 
-    begin = time.monotonic()
     await consumer.extend(leased.receipt, 10)
     (again,) = await drain(consumer, topic, 1)
 
     assert again.message.body == b"a"
-    assert time.monotonic() - begin < 15
 
 
 async def test_a_receipt_works_in_another_process(live: Live) -> None:
@@ -174,16 +174,14 @@ async def test_a_replaced_receipt_is_void(live: Live) -> None:
 
 
 async def test_a_receive_waits_for_a_message(live: Live) -> None:
-    topic = await live.topic()
-    consumer = LeaseConsumer(live.session, live.group())
-    waiting = asyncio.ensure_future(consumer.receive(topic, wait_ms=20_000))
-    await asyncio.sleep(0.1)
-    begin = time.monotonic()
+    topic, group = await live.topic(), live.group()
+    consumer = LeaseConsumer(live.session, group)
+    waiting = asyncio.ensure_future(consumer.receive(topic, wait_ms=FOR_EVER_MS))
+    await eventually(lambda: waiting_at_the_broker(live, topic, group))
 
     await live.send(topic, "a")
 
     assert bodies(await waiting) == ["a"]
-    assert time.monotonic() - begin < 5
 
 
 async def test_an_empty_receive_waits_as_long_as_told(live: Live) -> None:
@@ -192,7 +190,7 @@ async def test_an_empty_receive_waits_as_long_as_told(live: Live) -> None:
     received = await LeaseConsumer(live.session, live.group()).receive(topic, wait_ms=300)
 
     assert received.messages == []
-    assert 300 <= received.waited_ms < 3_000
+    assert received.waited_ms >= 300
 
 
 async def test_only_wanted_tags_are_leased(live: Live) -> None:
@@ -213,7 +211,7 @@ async def test_a_cancelled_receive_leaves_its_messages_to_others(live: Live) -> 
     topic, group = await live.topic(), live.group()
     consumer = LeaseConsumer(live.session, group)
     waiting = asyncio.ensure_future(consumer.receive(topic, wait_ms=20_000, lease_ms=600_000))
-    await asyncio.sleep(0.2)
+    await eventually(lambda: waiting_at_the_broker(live, topic, group))
 
     waiting.cancel()
     with contextlib.suppress(asyncio.CancelledError):
