@@ -1,30 +1,78 @@
-"""The client of a RocketMQ-compatible cluster: produce, consume, administer.
+"""The client of a RocketMQ-compatible cluster: produce, consume, administer (docs/python-client.md).
 
-The synchronous door is `broker_core.client.blocking`, the errors are in `broker_core.client.errors`.
+These names are the public ones. All errors are in `broker_core.client.errors`.
 """
 
 from __future__ import annotations
 
 from broker_core.client.admin import Admin
 from broker_core.client.answers import Answers
+from broker_core.client.blocking import BlockingSession, CallTimedOut, LoopThread
 from broker_core.client.config import ClientConfig, ProducerConfig, PushConfig
+from broker_core.client.consumer.handling import MessageHandler
 from broker_core.client.consumer.leases import LeasedMessage, LeaseReceipt
-from broker_core.client.consumer.lite import LitePullConsumer
+from broker_core.client.consumer.lite import LITE, LitePullConsumer
 from broker_core.client.consumer.pop import LeaseConsumer, Received
 from broker_core.client.consumer.pull import PullConsumer, PullResult, PullStatus
 from broker_core.client.consumer.push import PushConsumer, RetryLater
+from broker_core.client.consumer.strategies import fixed, machine_room, machine_room_nearby
+from broker_core.client.errors import (
+    BrokerBusy,
+    BrokerRefused,
+    BrokerUnavailable,
+    ClientClosed,
+    ClientError,
+    GroupNotFound,
+    GroupTaken,
+    LeaseExpired,
+    MessageRefused,
+    MessageTooLarge,
+    NameIllegal,
+    NoPermission,
+    NoRoute,
+    SendUncertain,
+    TimedOut,
+    TopicNotFound,
+    TopicReadOnly,
+    Unreachable,
+)
+from broker_core.client.faults import FaultAvoidance
 from broker_core.client.producer import Producer
+from broker_core.client.selection import queue_for_key
 from broker_core.client.sending import SendResult, SendStatus
 from broker_core.client.session import Session
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.message import Message, StoredMessage
 
 __all__ = [
+    "LITE",
     "Admin",
     "Answers",
+    "BlockingSession",
+    "BrokerBusy",
+    "BrokerRefused",
+    "BrokerUnavailable",
+    "CallTimedOut",
+    "ClientClosed",
     "ClientConfig",
+    "ClientError",
+    "FaultAvoidance",
+    "GroupNotFound",
+    "GroupTaken",
     "LeaseConsumer",
+    "LeaseExpired",
     "LeaseReceipt",
     "LeasedMessage",
     "LitePullConsumer",
+    "LoopThread",
+    "Message",
+    "MessageHandler",
+    "MessageQueue",
+    "MessageRefused",
+    "MessageTooLarge",
+    "NameIllegal",
+    "NoPermission",
+    "NoRoute",
     "Producer",
     "ProducerConfig",
     "PullConsumer",
@@ -36,5 +84,15 @@ __all__ = [
     "RetryLater",
     "SendResult",
     "SendStatus",
+    "SendUncertain",
     "Session",
+    "StoredMessage",
+    "TimedOut",
+    "TopicNotFound",
+    "TopicReadOnly",
+    "Unreachable",
+    "fixed",
+    "machine_room",
+    "machine_room_nearby",
+    "queue_for_key",
 ]

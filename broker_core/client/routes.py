@@ -92,7 +92,7 @@ class Routes:
     tasks: Tasks
     on_new_brokers: Callable[[], None] = lambda: None
     _known: dict[str, _Known] = field(default_factory=dict)
-    _requests: dict[str, asyncio.Task[Route]] = field(default_factory=dict)
+    _asking: dict[str, asyncio.Task[Route]] = field(default_factory=dict)
     _brokers: dict[str, dict[int, str]] = field(default_factory=dict)
 
     def find(self, topic: str) -> Route | None:
@@ -104,17 +104,17 @@ class Routes:
         return known.route
 
     async def get(self, topic: str) -> Route:
-        """Return the route, requests a name server when it is not cached; raise TopicNotFound."""
+        """Return the route, asking a name server when it is not cached; raise TopicNotFound."""
         return self.find(topic) or await self.refresh(topic)
 
     async def refresh(self, topic: str) -> Route:
         """Ask a name server now. Callers that ask for the same topic at the same time share one question."""
-        requests = self._requests.get(topic)
-        if requests is None:
-            requests = self.tasks.start_awaited(f"route {topic}", self._fetch(topic))
-            self._requests[topic] = requests
-            requests.add_done_callback(lambda _: self._requests.pop(topic, None))
-        return await asyncio.shield(requests)
+        asking = self._asking.get(topic)
+        if asking is None:
+            asking = self.tasks.start_awaited(f"route {topic}", self._fetch(topic))
+            self._asking[topic] = asking
+            asking.add_done_callback(lambda _: self._asking.pop(topic, None))
+        return await asyncio.shield(asking)
 
     async def refresh_all(self) -> None:
         """Ask again for every topic in use; what fails keeps its old route. Topics long out of use are forgotten."""

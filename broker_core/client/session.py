@@ -125,7 +125,7 @@ class Session:
             raise Unreachable(addr, str(error)) from error
 
     async def master_of(self, broker_name: str) -> str | None:
-        """Return the address of a broker's master, requests a name server for the whole cluster when no route tells."""
+        """Return the address of a broker's master, asking a name server for the whole cluster when no route tells."""
         addr = self.routes.master(broker_name)
         if addr is None:
             answer = await self.ask_name_server(GetBrokerClusterInfoRequest())

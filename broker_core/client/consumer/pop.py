@@ -194,8 +194,8 @@ class LeaseConsumer:
     async def _pop(self, name: str, addr: str, wanted: _Wanted, count: int, wait_ms: int) -> list[LeasedMessage]:
         """Pop from one broker. For a cancelled caller the wait is ended there, and what still comes is given back."""
         poll_id = str(next(_poll_ids)) if wait_ms > 0 else None
-        requests = self._ask(name, addr, wanted, count, wait_ms, poll_id)
-        asked = self._session.tasks.start_awaited(f"pop {wanted.topic}", requests)
+        popping = self._ask(name, addr, wanted, count, wait_ms, poll_id)
+        asked = self._session.tasks.start_awaited(f"pop {wanted.topic}", popping)
         try:
             return await asyncio.shield(asked)
         except asyncio.CancelledError:
