@@ -140,3 +140,8 @@ class PushConfig:
     persist_offsets_ms: int = 5_000
     shutdown_wait_ms: int = 5_000
     """How long `close` waits for messages in hand before it leaves them to be delivered again."""
+
+    @property
+    def locks_queues(self) -> bool:
+        """Whether a queue is read only by the member that holds its lock."""
+        return self.orderly and not self.broadcasting

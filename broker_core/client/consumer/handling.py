@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import Final, Protocol
+from typing import ClassVar, Final
 
 from broker_core.client.config import PushConfig
 from broker_core.client.consumer.buffer import QueueBuffer
@@ -31,22 +31,6 @@ class RetryLater(Exception):
         super().__init__(f"delay level {delay_level}")
         self.delay_level = delay_level
         """0: by count; below 0: a dead letter at once. An orderly consumer waits a moment whatever it says."""
-
-
-class Handling(Protocol):
-    """How a consumer calls its handler."""
-
-    def start(self) -> None:
-        """Begin to handle what arrives."""
-
-    def arrived(self, reader: QueueReader) -> None:
-        """Note that `reader` has new messages in hand."""
-
-    def added(self, reader: QueueReader) -> None:
-        """Note that a queue is read from now on."""
-
-    async def finish(self, *, timeout_ms: int) -> None:
-        """Begin nothing new, and wait for what is being handled, for `timeout_ms` at most."""
 
 
 class _InHand:
@@ -97,8 +81,11 @@ async def call(handler: MessageHandler, message: StoredMessage, *, timeout_ms: i
     return _Called(done=True)
 
 
-class Concurrent:
-    """A fixed number of workers handle the messages of all queues; what fails goes back to the broker."""
+class Handling:
+    """How a consumer calls its handler."""
+
+    _may_go_back: ClassVar[bool]
+    """Whether a queue may be committed at a lower offset than before."""
 
     def __init__(
         self,
@@ -117,6 +104,46 @@ class Concurrent:
         self._group = group
         self._config = config
         self._in_hand = _InHand()
+
+    def start(self) -> None:
+        """Begin to handle what arrives."""
+
+    def arrived(self, reader: QueueReader) -> None:
+        """Note that `reader` has new messages in hand."""
+
+    def added(self, reader: QueueReader) -> None:
+        """Note that a queue is read from now on."""
+
+    async def finish(self, *, timeout_ms: int) -> None:
+        """Begin nothing new, and wait for what is being handled, for `timeout_ms` at most."""
+        await self._in_hand.finish(timeout_ms)
+
+    async def _call(self, buffer: QueueBuffer, message: StoredMessage) -> _Called:
+        buffer.last_consume = now_ms()
+        return await call(self._handler, message, timeout_ms=self._config.consume_timeout_ms, group=self._group)
+
+    def _done(self, buffer: QueueBuffer, message: StoredMessage) -> None:
+        offset = buffer.done(message)
+        if offset is not None and not buffer.dropped:
+            self._offsets.note(buffer.queue, offset, may_go_back=self._may_go_back)
+
+
+class Concurrent(Handling):
+    """A fixed number of workers handle the messages of all queues; what fails goes back to the broker."""
+
+    _may_go_back = False
+
+    def __init__(
+        self,
+        handler: MessageHandler,
+        tasks: Tasks,
+        offsets: OffsetStore,
+        send_back: SendBack,
+        *,
+        group: str,
+        config: PushConfig,
+    ) -> None:
+        super().__init__(handler, tasks, offsets, send_back, group=group, config=config)
         # Its bound is that of the buffers: what is queued here is in hand there.
         self._work: asyncio.Queue[tuple[QueueBuffer, StoredMessage]] = asyncio.Queue()
 
@@ -130,13 +157,6 @@ class Concurrent:
         while not self._in_hand.is_closing and (message := reader.buffer.take()) is not None:
             self._work.put_nowait((reader.buffer, message))
 
-    def added(self, reader: QueueReader) -> None:
-        """A new queue needs nothing of its own."""
-
-    async def finish(self, *, timeout_ms: int) -> None:
-        """Begin nothing new, and wait for what is being handled, for `timeout_ms` at most."""
-        await self._in_hand.finish(timeout_ms)
-
     async def _worker(self) -> None:
         while True:
             buffer, message = await self._work.get()
@@ -145,8 +165,7 @@ class Concurrent:
                     await self._handle(buffer, message)
 
     async def _handle(self, buffer: QueueBuffer, message: StoredMessage) -> None:
-        buffer.last_consume = now_ms()
-        called = await call(self._handler, message, timeout_ms=self._config.consume_timeout_ms, group=self._group)
+        called = await self._call(buffer, message)
         if buffer.dropped:
             return  # the message comes again where the queue is now
         if called.done or self._config.broadcasting or await self._give_back(buffer, message, called):
@@ -161,46 +180,15 @@ class Concurrent:
         await asyncio.sleep(self._config.retry_local_ms / 1000)
         self._work.put_nowait((buffer, replace(message, reconsume_times=message.reconsume_times + 1)))
 
-    def _done(self, buffer: QueueBuffer, message: StoredMessage) -> None:
-        offset = buffer.done(message)
-        if offset is not None and not buffer.dropped:
-            self._offsets.note(buffer.queue, offset)
 
-
-class Orderly:
+class Orderly(Handling):
     """One message of a queue at a time, in queue order; one that fails is handled again before the next may come."""
 
-    def __init__(
-        self,
-        handler: MessageHandler,
-        tasks: Tasks,
-        offsets: OffsetStore,
-        send_back: SendBack,
-        *,
-        group: str,
-        config: PushConfig,
-    ) -> None:
-        self._handler = handler
-        self._tasks = tasks
-        self._offsets = offsets
-        self._send_back = send_back
-        self._group = group
-        self._config = config
-        self._in_hand = _InHand()
-
-    def start(self) -> None:
-        """Nothing to start before there are queues."""
-
-    def arrived(self, reader: QueueReader) -> None:
-        """The lane of the queue waits for its reader itself."""
+    _may_go_back = True
 
     def added(self, reader: QueueReader) -> None:
         """Start the lane of a queue."""
         self._tasks.start(f"lane {reader.queue.broker_name}/{reader.queue.queue_id}", self._lane(reader))
-
-    async def finish(self, *, timeout_ms: int) -> None:
-        """Begin nothing new, and wait for what is being handled, for `timeout_ms` at most."""
-        await self._in_hand.finish(timeout_ms)
 
     async def _lane(self, reader: QueueReader) -> None:
         while not reader.is_dropped and not self._in_hand.is_closing:
@@ -221,13 +209,10 @@ class Orderly:
 
     async def _handle(self, buffer: QueueBuffer, message: StoredMessage) -> bool:
         """Call the handler; return False when the same message has to be handled again."""
-        buffer.last_consume = now_ms()
         with self._in_hand:
-            called = await call(self._handler, message, timeout_ms=self._config.consume_timeout_ms, group=self._group)
+            called = await self._call(buffer, message)
             if called.done or await self._is_dead(message):
-                offset = buffer.done(message)
-                if offset is not None and not buffer.dropped:
-                    self._offsets.note(buffer.queue, offset, may_go_back=True)
+                self._done(buffer, message)
                 return True
         buffer.put_back(replace(message, reconsume_times=message.reconsume_times + 1))
         return False

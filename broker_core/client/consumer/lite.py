@@ -5,36 +5,34 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterable, Mapping
-from types import TracebackType
 from typing import Final, Self
 
 from broker_core.client.config import PushConfig
+from broker_core.client.consumer.member import GroupMember
 from broker_core.client.consumer.offsets import BrokerOffsets, Noted
-from broker_core.client.consumer.push import FROM_WHERE
 from broker_core.client.consumer.reader import QueueReader
-from broker_core.client.consumer.running import running_info
-from broker_core.client.consumer.sharing import Sharing, look_forever, queue_bounds, start_offset
+from broker_core.client.consumer.sharing import look_forever, queue_bounds, start_offset
 from broker_core.client.consumer.subscriptions import EVERYTHING, TAG, subscription
 from broker_core.client.session import Session
-from broker_core.client.tasks import Tasks
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
-from broker_core.logs import get_logger
-from broker_core.protocol.bodies.heartbeat import ConsumerData, ConsumeType, MessageModel, SubscriptionData
+from broker_core.protocol.bodies.heartbeat import ConsumeType
 from broker_core.protocol.bodies.queues import MessageQueue
-from broker_core.protocol.bodies.running import ConsumeMessageDirectlyResult, ConsumeResult, ConsumerRunningInfo
+from broker_core.protocol.bodies.running import ConsumeMessageDirectlyResult, ConsumeResult
 from broker_core.protocol.message import StoredMessage
 
 LITE: Final = PushConfig(pull_batch=10, pull_suspend_ms=20_000)
 """The settings of a push consumer that mean something here, with the Java lite consumer's defaults."""
 
 
-class LitePullConsumer:
+class LitePullConsumer(GroupMember):
     """Reads ahead in its queues and hands messages out by `poll`; either `subscribe` or `assign` says which queues.
 
     At least once, if the application is done with what one `poll` gave before it polls again: what earlier polls gave
     is committed by later ones, and by `commit`.
     """
+
+    consume_type = ConsumeType.CONSUME_ACTIVELY
 
     def __init__(
         self,
@@ -45,33 +43,13 @@ class LitePullConsumer:
         auto_commit: bool = True,
         auto_commit_ms: int = 5_000,
     ) -> None:
-        self._group = group
-        self.config = config
-        self._session = session
+        self._consumed = _Consumed()
+        super().__init__(session, group, config, committed=BrokerOffsets(session, group), progress=self._consumed)
         self._auto_commit_ms = auto_commit_ms if auto_commit else None
         self._commit_at = 0.0
-        self._log = get_logger(__name__, f"group={group}")
-        self._tasks = Tasks(f"group {group}")
-        self._committed = BrokerOffsets(session, group)
-        self._consumed = _Consumed()
-        self._sharing = Sharing(session, group, config)
-        self._subscriptions: dict[str, SubscriptionData] = {}
-        self._readers: dict[MessageQueue, QueueReader] = {}
         self._paused: set[MessageQueue] = set()
         self._by_hand = False
-        self._arrived = asyncio.Event()
-        self._wake = asyncio.Event()
-        self._started_at = 0
-
-    @property
-    def group(self) -> str:
-        """The consumer group."""
-        return self._group
-
-    @property
-    def assigned(self) -> tuple[MessageQueue, ...]:
-        """The queues that are read here now."""
-        return tuple(sorted(self._readers))
+        self._has_news = asyncio.Event()
 
     def subscribe(self, topic: str, expression: str = EVERYTHING, *, kind: str = TAG) -> None:
         """Want messages of `topic` that match, from the queues that are this member's; not together with `assign`."""
@@ -117,14 +95,6 @@ class LitePullConsumer:
         self._started_at = 0
         await self._session.leave(consumer_group=self._group)
 
-    async def __aenter__(self) -> Self:
-        return await self.start()
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
-
     async def poll(self, timeout_ms: int = 5_000, *, max_messages: int = 32) -> list[StoredMessage]:
         """Return the next messages, some as soon as there are any, none after `timeout_ms`."""
         now = time.monotonic()
@@ -134,8 +104,8 @@ class LitePullConsumer:
         try:
             async with asyncio.timeout(timeout_ms / 1000):
                 while not (messages := self._take(max_messages)):
-                    self._arrived.clear()
-                    await self._arrived.wait()
+                    self._has_news.clear()
+                    await self._has_news.wait()
         except TimeoutError:
             return []
         return messages
@@ -177,50 +147,7 @@ class LitePullConsumer:
     def resume(self, *queues: MessageQueue) -> None:
         """Go on with these queues."""
         self._paused.difference_update(queues)
-        self._arrived.set()
-
-    # ---- what the session asks of a member ---------------------------------------------------------------------------
-
-    def describe(self) -> ConsumerData:
-        """Return this consumer's part of the heartbeat."""
-        return ConsumerData(
-            group_name=self._group,
-            consume_type=ConsumeType.CONSUME_ACTIVELY,
-            message_model=MessageModel.CLUSTERING,
-            consume_from_where=FROM_WHERE[self.config.start_from],
-            subscription_data_set=list(self._subscriptions.values()),
-        )
-
-    def members_changed(self) -> None:
-        """Look again at who reads what, soon."""
-        self._wake.set()
-
-    def reset_offsets(self, topic: str, offsets: Mapping[MessageQueue, int]) -> None:
-        """Go to these offsets in the queues that are read here."""
-        for queue, offset in offsets.items():
-            reader = self._readers.get(queue)
-            if queue.topic == topic and reader is not None:
-                reader.drop()
-                self._start_reader(queue, offset)
-                self._committed.note(queue, offset, may_go_back=True)
-        self._tasks.start("store reset offsets", self._persist())
-
-    def positions(self, topic: str) -> dict[MessageQueue, int]:
-        """Return the committed offset of each queue that is read here."""
-        found = {queue: self._committed.find(queue) for queue in self._readers if queue.topic == topic}
-        return {queue: offset for queue, offset in found.items() if offset is not None}
-
-    def running_info(self) -> ConsumerRunningInfo:
-        """Return what an operator may want to see of its inside."""
-        return running_info(
-            self.config,
-            self._session.config,
-            started_at=self._started_at,
-            subscriptions=list(self._subscriptions.values()),
-            readers=self._readers.values(),
-            committed=self._committed.find,
-            kind=ConsumeType.CONSUME_ACTIVELY,
-        )
+        self._has_news.set()
 
     async def consume_directly(self, message: StoredMessage) -> ConsumeMessageDirectlyResult:
         """Refuse: there is no handler to call, the application asks for its messages."""
@@ -269,29 +196,8 @@ class LitePullConsumer:
                 all_known = False
         return all_known
 
-    def _start_reader(self, queue: MessageQueue, offset: int) -> None:
-        reader = QueueReader(
-            self._session,
-            self._group,
-            queue,
-            offset,
-            config=self.config,
-            offsets=self._consumed,
-            subscription=lambda topic: self._subscriptions.get(topic) or subscription(topic),
-            on_arrival=lambda _: self._arrived.set(),
-            is_lite=True,
-        )
-        self._consumed.note(queue, offset, may_go_back=True)
-        self._readers[queue] = reader
-        name = f"read {queue.topic} {queue.broker_name}/{queue.queue_id}"
-        reader.reading = self._tasks.start(name, reader.run())
-
-    async def _drop(self, queue: MessageQueue) -> None:
-        self._readers.pop(queue).drop()
-        await self._committed.give_up(queue)
-
-    async def _persist(self) -> None:
-        await self._committed.persist(list(self._readers))
+    def _arrived(self, _: QueueReader) -> None:
+        self._has_news.set()
 
 
 class _Consumed(Noted):

@@ -4,51 +4,38 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
-from typing import Self
+from typing import Final, Self
 
 from broker_core.client.config import PushConfig
 from broker_core.client.consumer.handling import Concurrent, Handling, MessageHandler, Orderly, RetryLater, call
+from broker_core.client.consumer.member import GroupMember
 from broker_core.client.consumer.offsets import BrokerOffsets, FileOffsets, OffsetStore
 from broker_core.client.consumer.orderly import LOCK_LIFE_MS, QueueLocks
 from broker_core.client.consumer.reader import QueueReader
-from broker_core.client.consumer.running import running_info
 from broker_core.client.consumer.send_back import SendBack
-from broker_core.client.consumer.sharing import Sharing, look_forever, start_offset
+from broker_core.client.consumer.sharing import look_forever, start_offset
 from broker_core.client.consumer.subscriptions import EVERYTHING, TAG, subscription
 from broker_core.client.errors import TopicNotFound
 from broker_core.client.session import Session
-from broker_core.client.tasks import Tasks
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
-from broker_core.logs import get_logger
-from broker_core.protocol.bodies.heartbeat import (
-    ConsumeFromWhere,
-    ConsumerData,
-    ConsumeType,
-    MessageModel,
-    SubscriptionData,
-)
+from broker_core.protocol.bodies.heartbeat import ConsumeType
 from broker_core.protocol.bodies.queues import MessageQueue
-from broker_core.protocol.bodies.running import ConsumeMessageDirectlyResult, ConsumeResult, ConsumerRunningInfo
+from broker_core.protocol.bodies.running import ConsumeMessageDirectlyResult, ConsumeResult
 from broker_core.protocol.message import StoredMessage
 from broker_core.protocol.topics import is_retry_topic, retry_topic
 
 __all__ = ["MessageHandler", "PushConsumer", "RetryLater"]
 
-_LOCK_AGAIN_MS = 3_000  # how soon a lock is asked for again that was lost
-FROM_WHERE = {
-    "first": ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET,
-    "last": ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET,
-    "time": ConsumeFromWhere.CONSUME_FROM_TIMESTAMP,
-}
+_LOCK_AGAIN_MS: Final = 3_000  # how soon a lock that was lost is asked for again
 
 
-class PushConsumer:
+class PushConsumer(GroupMember):
     """One member of a consumer group. At least once: a message counts as consumed when the handler has returned."""
+
+    consume_type = ConsumeType.CONSUME_PASSIVELY
 
     def __init__(
         self,
@@ -60,32 +47,14 @@ class PushConsumer:
         offsets_file: Path | None = None,
     ) -> None:
         """`offsets_file` keeps the offsets of a broadcasting consumer, and is needed for one."""
-        self._group = group
-        self.config = config or PushConfig()
-        self._session = session
+        config = config or PushConfig()
+        offsets = _offsets(session, group, config, offsets_file)
+        super().__init__(session, group, config, committed=offsets, progress=offsets)
         self._handler = handler
-        self._log = get_logger(__name__, f"group={group}")
-        self._tasks = Tasks(f"group {group}")
-        self._offsets = _offsets(session, group, self.config, offsets_file)
         self._locks = QueueLocks(session, group)
-        self._sharing = Sharing(session, group, self.config)
-        self._subscriptions: dict[str, SubscriptionData] = {}
-        self._readers: dict[MessageQueue, QueueReader] = {}
-        self._wake = asyncio.Event()
-        self._started_at = 0
         self._renew_at = 0
         self._rebalancing: asyncio.Task[None] | None = None
         self._handling = self._make_handling()
-
-    @property
-    def group(self) -> str:
-        """The consumer group."""
-        return self._group
-
-    @property
-    def assigned(self) -> tuple[MessageQueue, ...]:
-        """The queues that are read here now."""
-        return tuple(sorted(self._readers))
 
     def subscribe(self, topic: str, expression: str = EVERYTHING, *, kind: str = TAG) -> None:
         """Want messages of `topic` that match; takes effect at once on a running consumer."""
@@ -113,7 +82,7 @@ class PushConsumer:
         self._handling.start()
         self._rebalancing = self._tasks.start("rebalance", look_forever(self.rebalance, self._wake, self.config))
         self._tasks.every("persist offsets", self.config.persist_offsets_ms, self._persist)
-        if self.config.orderly and not self.config.broadcasting:
+        if self.config.locks_queues:
             self._tasks.every("renew locks", min(self.config.lock_renewal_ms, _LOCK_AGAIN_MS), self._renew_locks)
         return self
 
@@ -130,19 +99,11 @@ class PushConsumer:
             reader.drop()
         await self._tasks.close()
         await self._persist()
-        if self.config.orderly and not self.config.broadcasting:
+        if self.config.locks_queues:
             await self._locks.unlock(self._readers)
         self._readers.clear()
         self._started_at = 0
         await self._session.leave(consumer_group=self._group)
-
-    async def __aenter__(self) -> Self:
-        return await self.start()
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
 
     async def rebalance(self) -> bool:
         """Look once who reads what and change the queues that are read here; return whether all was known."""
@@ -168,48 +129,6 @@ class PushConsumer:
             await self._drop(queue)
         return all_known
 
-    # ---- what the session asks of a member ---------------------------------------------------------------------------
-
-    def describe(self) -> ConsumerData:
-        """Return this consumer's part of the heartbeat."""
-        return ConsumerData(
-            group_name=self._group,
-            consume_type=ConsumeType.CONSUME_PASSIVELY,
-            message_model=MessageModel.BROADCASTING if self.config.broadcasting else MessageModel.CLUSTERING,
-            consume_from_where=FROM_WHERE[self.config.start_from],
-            subscription_data_set=list(self._subscriptions.values()),
-        )
-
-    def members_changed(self) -> None:
-        """Look again at who reads what, soon."""
-        self._wake.set()
-
-    def reset_offsets(self, topic: str, offsets: Mapping[MessageQueue, int]) -> None:
-        """Go to these offsets in the queues that are read here."""
-        for queue, offset in offsets.items():
-            reader = self._readers.get(queue)
-            if queue.topic == topic and reader is not None:
-                # The old reader may wait at the broker for a long time yet: another one takes its place.
-                reader.drop()
-                self._start_reader(queue, offset)
-        self._tasks.start("store reset offsets", self._persist())
-
-    def positions(self, topic: str) -> dict[MessageQueue, int]:
-        """Return the committed offset of each queue that is read here."""
-        found = {queue: self._offsets.find(queue) for queue in self._readers if queue.topic == topic}
-        return {queue: offset for queue, offset in found.items() if offset is not None}
-
-    def running_info(self) -> ConsumerRunningInfo:
-        """Return what an operator may want to see of its inside."""
-        return running_info(
-            self.config,
-            self._session.config,
-            started_at=self._started_at,
-            subscriptions=list(self._subscriptions.values()),
-            readers=self._readers.values(),
-            committed=self._offsets.find,
-        )
-
     async def consume_directly(self, message: StoredMessage) -> ConsumeMessageDirectlyResult:
         """Handle one message now, outside of any queue."""
         begin = now_ms()
@@ -224,15 +143,14 @@ class PushConsumer:
 
     async def _add(self, queues: tuple[MessageQueue, ...]) -> bool:
         """Begin to read queues; return False when some have to be left out this time."""
-        must_lock = self.config.orderly and not self.config.broadcasting
-        locked = await self._locks.lock(queues) if must_lock and queues else set(queues)
+        locked = await self._locks.lock(queues) if self.config.locks_queues and queues else set(queues)
         added = 0
         for queue in queues:
             if queue not in locked:
                 self._log.info("%s: another member has its lock", queue)
                 continue
             try:
-                offset = await start_offset(self._session, self._offsets, queue, self.config)
+                offset = await start_offset(self._session, self._committed, queue, self.config)
             except GantryError as error:
                 self._log.warning("%s: not read this round, no place to start: %s", queue, error)
                 continue
@@ -249,36 +167,21 @@ class PushConsumer:
             self._subscriptions[topic] = replace(self._subscriptions[topic], sub_version=now_ms())
             self._tasks.start("tell brokers", self._session.heartbeat())
 
-    def _start_reader(self, queue: MessageQueue, offset: int) -> None:
-        reader = QueueReader(
-            self._session,
-            self._group,
-            queue,
-            offset,
-            config=self.config,
-            offsets=self._offsets,
-            subscription=self._subscription,
-            on_arrival=self._handling.arrived,
-        )
+    def _arrived(self, reader: QueueReader) -> None:
+        self._handling.arrived(reader)
+
+    def _start_reader(self, queue: MessageQueue, offset: int) -> QueueReader:
+        reader = super()._start_reader(queue, offset)
         reader.locked_until = now_ms() + LOCK_LIFE_MS
-        # From the start on, so that brokers know a place of the group in empty queues too.
-        self._offsets.note(queue, offset, may_go_back=True)
-        self._readers[queue] = reader
-        name = f"read {queue.topic} {queue.broker_name}/{queue.queue_id}"
-        reader.reading = self._tasks.start(name, reader.run())
         self._handling.added(reader)
+        return reader
 
-    def _subscription(self, topic: str) -> SubscriptionData:
-        # A pull may still be on its way when the application wants the topic no more.
-        return self._subscriptions.get(topic) or subscription(topic)
-
-    async def _drop(self, queue: MessageQueue) -> None:
-        reader = self._readers.pop(queue)
-        reader.drop()
-        await self._offsets.give_up(queue)
-        if self.config.orderly and not self.config.broadcasting:
+    async def _drop(self, queue: MessageQueue) -> QueueReader:
+        reader = await super()._drop(queue)
+        if self.config.locks_queues:
             # Not before the message in hand is done with: the next owner would handle it at the same time.
             self._tasks.start("unlock", self._unlock_when_idle(reader))
+        return reader
 
     async def _unlock_when_idle(self, reader: QueueReader) -> None:
         await reader.idle.wait()
@@ -296,9 +199,6 @@ class PushConsumer:
             elif queue in refused:
                 reader.locked_until = 0
 
-    async def _persist(self) -> None:
-        await self._offsets.persist(list(self._readers))
-
     async def _find_route(self, topic: str) -> None:
         try:
             await self._session.routes.get(topic)
@@ -308,7 +208,7 @@ class PushConsumer:
     def _make_handling(self) -> Handling:
         send_back = SendBack(self._session, self._group, max_reconsume_times=self.config.max_reconsume_times)
         kind = Orderly if self.config.orderly else Concurrent
-        return kind(self._handler, self._tasks, self._offsets, send_back, group=self._group, config=self.config)
+        return kind(self._handler, self._tasks, self._committed, send_back, group=self._group, config=self.config)
 
 
 def _level(topic: str) -> int:

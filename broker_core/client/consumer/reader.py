@@ -63,7 +63,7 @@ class QueueReader:
     @property
     def is_locked(self) -> bool:
         """Whether an orderly consumer may handle the queue now."""
-        return not self._config.orderly or self._config.broadcasting or now_ms() < self.locked_until
+        return not self._config.locks_queues or now_ms() < self.locked_until
 
     @property
     def is_stuck(self) -> bool:

@@ -1,0 +1,182 @@
+"""What push and lite pull consumers have in common: queues that are read here, and what brokers hear of them."""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from types import TracebackType
+from typing import ClassVar, Final, Self
+
+from broker_core.client.config import PushConfig
+from broker_core.client.consumer.offsets import OffsetStore
+from broker_core.client.consumer.reader import QueueReader
+from broker_core.client.consumer.sharing import Sharing
+from broker_core.client.consumer.subscriptions import subscription
+from broker_core.client.session import Session
+from broker_core.client.tasks import Tasks
+from broker_core.logs import get_logger
+from broker_core.protocol.bodies.heartbeat import (
+    ConsumeFromWhere,
+    ConsumerData,
+    ConsumeType,
+    MessageModel,
+    SubscriptionData,
+)
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.bodies.running import ConsumerRunningInfo, ProcessQueueInfo
+from broker_core.protocol.codes import VERSION_DESC
+
+_FROM_WHERE: Final = {
+    "first": ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET,
+    "last": ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET,
+    "time": ConsumeFromWhere.CONSUME_FROM_TIMESTAMP,
+}
+_MIB: Final = 1024 * 1024
+
+
+class GroupMember(ABC):
+    """One member of a consumer group; see `client/members.py` for what its session asks of it."""
+
+    consume_type: ClassVar[ConsumeType]
+
+    def __init__(
+        self, session: Session, group: str, config: PushConfig, *, committed: OffsetStore, progress: OffsetStore
+    ) -> None:
+        """`committed` is what the group has stored; readers note in `progress` how far they are, maybe the same."""
+        self.config = config
+        self._group = group
+        self._session = session
+        self._committed = committed
+        self._progress = progress
+        self._log = get_logger(__name__, f"group={group}")
+        self._tasks = Tasks(f"group {group}")
+        self._sharing = Sharing(session, group, config)
+        self._subscriptions: dict[str, SubscriptionData] = {}
+        self._readers: dict[MessageQueue, QueueReader] = {}
+        self._wake = asyncio.Event()
+        self._started_at = 0
+
+    @property
+    def group(self) -> str:
+        """The consumer group."""
+        return self._group
+
+    @property
+    def assigned(self) -> tuple[MessageQueue, ...]:
+        """The queues that are read here now."""
+        return tuple(sorted(self._readers))
+
+    @abstractmethod
+    async def start(self) -> Self:
+        """Join the group and begin to read; raise GroupTaken when this session has a consumer of the group."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Leave the group."""
+
+    async def __aenter__(self) -> Self:
+        return await self.start()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    # ---- what the session asks of a member ---------------------------------------------------------------------------
+
+    def describe(self) -> ConsumerData:
+        """Return this consumer's part of the heartbeat."""
+        return ConsumerData(
+            group_name=self._group,
+            consume_type=self.consume_type,
+            message_model=MessageModel.BROADCASTING if self.config.broadcasting else MessageModel.CLUSTERING,
+            consume_from_where=_FROM_WHERE[self.config.start_from],
+            subscription_data_set=list(self._subscriptions.values()),
+        )
+
+    def members_changed(self) -> None:
+        """Look again at who reads what, soon."""
+        self._wake.set()
+
+    def reset_offsets(self, topic: str, offsets: Mapping[MessageQueue, int]) -> None:
+        """Go to these offsets in the queues that are read here."""
+        for queue, offset in offsets.items():
+            reader = self._readers.get(queue)
+            if queue.topic == topic and reader is not None:
+                # The old reader may wait at the broker for a long time yet: another one takes its place.
+                reader.drop()
+                self._start_reader(queue, offset)
+                self._committed.note(queue, offset, may_go_back=True)
+        self._tasks.start("store reset offsets", self._persist())
+
+    def positions(self, topic: str) -> dict[MessageQueue, int]:
+        """Return the committed offset of each queue that is read here."""
+        found = {queue: self._committed.find(queue) for queue in self._readers if queue.topic == topic}
+        return {queue: offset for queue, offset in found.items() if offset is not None}
+
+    def running_info(self) -> ConsumerRunningInfo:
+        """Return what an operator may want to see of its inside; rates are not kept, so no topic has a status."""
+        return ConsumerRunningInfo(
+            properties={
+                "PROP_NAMESERVER_ADDR": ";".join(self._session.config.name_servers),
+                "PROP_CONSUME_TYPE": self.consume_type,
+                "PROP_CONSUMEORDERLY": "true" if self.config.orderly else "false",
+                "PROP_THREADPOOL_CORE_SIZE": str(self.config.concurrency),
+                "PROP_CONSUMER_START_TIMESTAMP": str(self._started_at),
+                "PROP_CLIENT_VERSION": VERSION_DESC,
+            },
+            subscription_set=list(self._subscriptions.values()),
+            mq_table={queue: _of_queue(reader, self._committed.find(queue)) for queue, reader in self._readers.items()},
+        )
+
+    # ---- queues come and go ------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _arrived(self, reader: QueueReader) -> None:
+        """Note that `reader` has new messages in hand."""
+
+    def _start_reader(self, queue: MessageQueue, offset: int) -> QueueReader:
+        reader = QueueReader(
+            self._session,
+            self._group,
+            queue,
+            offset,
+            config=self.config,
+            offsets=self._progress,
+            # A pull may still be on its way when the application no longer wants the topic.
+            subscription=lambda topic: self._subscriptions.get(topic) or subscription(topic),
+            on_arrival=self._arrived,
+            is_lite=self.consume_type is ConsumeType.CONSUME_ACTIVELY,
+        )
+        # From the start on, so that brokers know a place of the group in empty queues too.
+        self._progress.note(queue, offset, may_go_back=True)
+        self._readers[queue] = reader
+        name = f"read {queue.topic} {queue.broker_name}/{queue.queue_id}"
+        reader.reading = self._tasks.start(name, reader.run())
+        return reader
+
+    async def _drop(self, queue: MessageQueue) -> QueueReader:
+        reader = self._readers.pop(queue)
+        reader.drop()
+        await self._committed.give_up(queue)
+        return reader
+
+    async def _persist(self) -> None:
+        await self._committed.persist(list(self._readers))
+
+
+def _of_queue(reader: QueueReader, committed: int | None) -> ProcessQueueInfo:
+    buffer = reader.buffer
+    first, last = buffer.bounds or (0, 0)
+    return ProcessQueueInfo(
+        commit_offset=committed or 0,
+        cached_msg_min_offset=first,
+        cached_msg_max_offset=last,
+        cached_msg_count=len(buffer),
+        cached_msg_size_in_mib=buffer.size_bytes // _MIB,
+        locked=reader.is_locked,
+        droped=buffer.dropped,
+        last_pull_timestamp=buffer.last_pull,
+        last_consume_timestamp=buffer.last_consume,
+    )
