@@ -90,7 +90,7 @@ def _parse() -> argparse.Namespace:
         default=[],
         type=_setting,
         metavar="NAME=VALUE",
-        help="a broker setting under RocketMQ's name, before what mqadmin changed; as often as there are some",
+        help="a broker setting under RocketMQ's name, overrides what mqadmin changed (repeatable)",
     )
     parser.add_argument("--log-level", default="INFO", choices=("DEBUG", "INFO", "WARNING", "ERROR"))
     return parser.parse_args()
@@ -114,9 +114,8 @@ async def _serve(arguments: argparse.Namespace, sockets: Sockets) -> int:
             await name_server.start()
             running.push_async_callback(name_server.close)
             name_servers = (f"{arguments.bind}:{name_server.port}",)
-        broker = Broker(_broker_config(arguments, name_servers), sockets=sockets)
+        broker = await Broker.open(_broker_config(arguments, name_servers), sockets=sockets)
         running.push_async_callback(broker.close)
-        await broker.start()
         _leave_alone_what_stays()
         print(f"ready namesrv={';'.join(name_servers)} broker={broker.address}", flush=True)
         return await _until_stopped(broker, stop)

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from typing import Protocol
 
+from broker_core.broker.pop.journal import Journal
+from broker_core.broker.pop.leases import Leases
 from broker_core.logs import get_logger
 
 _log = get_logger(__name__)
@@ -53,3 +55,32 @@ class Saver:
                 await self.save(register)
             except OSError as error:
                 _log.error("%s: cannot be saved, trying again: %s", type(register).__name__, error)
+
+
+class StateSaver:
+    """Keeps all that a broker remembers beside its messages; `executor` waits for the disk."""
+
+    def __init__(
+        self, *, saver: Saver, registers: Sequence[Register], journal: Journal, leases: Leases, executor: Executor
+    ) -> None:
+        self._saver = saver
+        self._registers = registers
+        self._journal = journal
+        self._leases = leases
+        self._executor = executor
+
+    async def save(self) -> None:
+        """Write the registers that changed, and rewrite the journal of leases when it has grown."""
+        await self._saver.save_all(self._registers)
+        if self._journal.wants_rewrite:
+            await self._rewrite_journal()
+
+    async def _rewrite_journal(self) -> None:
+        state = self._journal.begin_rewrite(self._leases.snapshot())
+        try:
+            file = await asyncio.get_running_loop().run_in_executor(self._executor, self._journal.write_beside, state)
+        except OSError as error:
+            _log.warning("leases: the journal cannot be written anew: %s", error)
+            self._journal.end_rewrite(None)
+            return
+        self._journal.end_rewrite(file)

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import AsyncExitStack
 from typing import Final
 
 from broker_core.broker.address import advertised_host, ip_of, join
 from broker_core.broker.answers import ANSWERS
 from broker_core.broker.arrivals import Arrivals, paced
-from broker_core.broker.background import Step, repeat
 from broker_core.broker.components import Components
 from broker_core.broker.composition import Resources, compose
 from broker_core.broker.config import BrokerConfig
+from broker_core.broker.housekeeping import Housekeeping, Step, repeat
 from broker_core.broker.parked_pulls import SLOT_MS
 from broker_core.broker.pop.journal import Journal
 from broker_core.broker.processors.composition import Processors, processors_of
 from broker_core.broker.processors.notifications import STEP_MS
+from broker_core.broker.saving import StateSaver
 from broker_core.broker.settings import Settings
-from broker_core.errors import GantryError
+from broker_core.clock import now_ms
 from broker_core.logs import get_logger
 from broker_core.protocol.codes import RequestCode
 from broker_core.protocol.command import Command
@@ -53,40 +54,41 @@ _SENDS: Final = frozenset(
 _log = get_logger(__name__)
 
 
-def now_ms() -> int:
-    """Return the time of this machine in ms since 1970."""
-    return time.time_ns() // 1_000_000
-
-
 class Broker:
-    """One broker process. `start` raises StoreLocked, AddressInUse, TooFewFiles, BadConfigFile and their kin."""
+    """A broker that serves; `open` starts one."""
 
     def __init__(
-        self, config: BrokerConfig, *, clock: Callable[[], int] = now_ms, sockets: Sockets | None = None
+        self,
+        *,
+        components: Components,
+        processors: Processors,
+        saver: StateSaver,
+        servers: Sequence[Server],
+        background: asyncio.Task[None],
+        opened: AsyncExitStack,
     ) -> None:
-        """Servers of one process share `sockets`."""
-        self._config = config
-        self._clock = clock
-        self._dispatch = Dispatch(ANSWERS)
-        self._fast_dispatch = Dispatch(ANSWERS)
-        self._memory = Memory(config.limits.memory_bytes)
-        self._sockets = sockets or Sockets(raise_limit())
-        self._main_server: Server | None = None
-        self._fast_server: Server | None = None
-        self._remoting = RemotingClient()
-        self._disk = ThreadPoolExecutor(1, thread_name_prefix="disk")
-        self._files = ThreadPoolExecutor(1, thread_name_prefix="files")
-        self._store: MessageStore | None = None
-        self._journal: Journal | None = None
-        self._components: Components | None = None
-        self._processors: Processors | None = None
-        self._background: asyncio.Task[None] | None = None
+        """Take over what `open` made; `opened` lets go of it."""
+        self.components = components
+        self._processors = processors
+        self._saver = saver
+        self._servers = servers
+        self._background = background
+        self._opened = opened
+        self._name = components.config.identity.name
+        self._is_closed = False
 
-    @property
-    def components(self) -> Components:
-        """What the broker is made of, once it is started."""
-        assert self._components is not None, "the broker is not started"
-        return self._components
+    @classmethod
+    async def open(
+        cls, config: BrokerConfig, *, clock: Callable[[], int] = now_ms, sockets: Sockets | None = None
+    ) -> Broker:
+        """Open the store, listen, and register at the name servers; after a failure nothing is left open.
+
+        Servers of one process share `sockets`. Raises StoreLocked, AddressInUse, TooFewFiles, BadConfigFile and other
+        errors of the store, the sockets and the configuration.
+        """
+        settings = Settings.of(config)
+        async with AsyncExitStack() as opened:
+            return await _Start(settings, clock, sockets or Sockets(raise_limit()), opened).run()
 
     @property
     def store(self) -> MessageStore:
@@ -96,218 +98,158 @@ class Broker:
     @property
     def port(self) -> int:
         """The main port."""
-        assert self._main_server is not None, "the broker is not started"
-        return self._main_server.port
+        return self._servers[0].port
 
     @property
     def address(self) -> str:
-        """Where clients are told to find the broker, ``host:port``."""
+        """Where clients find the broker, ``host:port``."""
         return self.components.address
-
-    # -- start and stop
-
-    async def start(self) -> None:
-        """Open the store, listen, and tell the name servers; after a failure nothing is left open."""
-        try:
-            settings = Settings.of(self._config)
-            self._config = settings.config
-            self._store = self._open_store()
-            self._journal = Journal(self._config.config_folder)
-            self._memory.limit = self._config.limits.memory_bytes
-            self._main_server = self._server(self._dispatch, self._config.port)
-            await self._main_server.start()
-            # No request is read before this function waits again, and then everything is in place.
-            self._components = self._compose(settings, self._store, self._journal)
-            self._processors = processors_of(self._components)
-            self._serve(self._components, self._processors)
-            # Before the first message: the disk may be full already.
-            self._drop_expired(self._clock())
-            await self._start_fast_server()
-            await self._components.registration.register()
-        except BaseException:
-            await self._release()
-            raise
-        steps = self._steps(self._components, self._processors)
-        self._background = asyncio.get_running_loop().create_task(self._run(self._components, steps), name="broker")
-        _log.info("broker=%s: serving at %s", self._config.identity.name, self.address)
 
     async def close(self) -> None:
         """Leave the name servers, answer who waits, stop, and put everything on the disk."""
-        if self._components is None:
+        if self._is_closed:
             return
-        await self._components.registration.unregister()
-        if self._processors is not None:
-            self._processors.drain()
-        await self._components.durability.flush()
-        for server in (self._main_server, self._fast_server):
-            if server is not None:
-                await server.close(_DRAIN_SECONDS)
-        if self._background is not None:
-            self._background.cancel()
-            await asyncio.wait([self._background])
-        self._components.arrivals.round()
-        await self._save(self._clock())
-        await self._release()
-        _log.info("broker=%s: stopped", self._config.identity.name)
+        self._is_closed = True
+        await self.components.registration.unregister()
+        self._processors.drain()
+        await self.components.durability.flush()
+        for server in self._servers:
+            await server.close(_DRAIN_SECONDS)
+        self._background.cancel()
+        await asyncio.wait([self._background])
+        self.components.arrivals.round()
+        await self._saver.save()
+        await self._opened.aclose()
+        _log.info("broker=%s: stopped", self._name)
 
     async def failed(self) -> None:
         """Return when the broker's background work has ended, which only happens by a bug or by `close`."""
-        if self._background is None:
-            return
         await asyncio.wait([self._background])
         if not self._background.cancelled() and (error := self._background.exception()) is not None:
-            _log.critical("broker=%s: its background work failed", self._config.identity.name, exc_info=error)
+            _log.critical("broker=%s: its background work failed", self._name, exc_info=error)
 
-    async def _release(self) -> None:
-        if self._main_server is not None:
-            await self._main_server.close()
-        await self._remoting.close()
-        if self._components is not None:
-            self._components.durability.close()
-        loop = asyncio.get_running_loop()
-        for resource in (self._journal, self._store):
-            if resource is not None:
-                await loop.run_in_executor(self._files, resource.close)
-        self._journal = self._store = self._components = None
-        self._disk.shutdown()
-        self._files.shutdown()
 
-    # -- putting together
+class _Start:
+    """One start of a broker; `opened` remembers what to let go of, the last opened first."""
 
-    def _open_store(self) -> MessageStore:
-        files = raise_limit()
-        check_files(files, count_files(self._config.store.folder))
+    def __init__(self, settings: Settings, clock: Callable[[], int], sockets: Sockets, opened: AsyncExitStack) -> None:
+        self._settings = settings
+        self._config = settings.config
+        self._clock = clock
+        self._sockets = sockets
+        self._opened = opened
+        self._memory = Memory(self._config.limits.memory_bytes)
+
+    async def run(self) -> Broker:
+        """Return the running broker."""
+        files, disk = self._thread("files"), self._thread("disk")
+        store = self._open_store(files)
+        journal = Journal(self._config.config_folder)
+        self._opened.push_async_callback(_run_in, files, journal.close)
+        remoting = RemotingClient()
+        self._opened.push_async_callback(remoting.close)
+        main, fast = Dispatch(ANSWERS), Dispatch(ANSWERS)
+        server = await self._listen(main, self._config.port)
+        # No request is read before this function waits again, and then everything is in place.
+        components = compose(self._settings, self._resources(store, journal, remoting, server.port, disk, files))
+        self._opened.callback(components.durability.close)
+        self._opened.push_async_callback(server.close)  # before the disk: a request may still need it
+        processors = processors_of(components)
+        _register(processors, components.arrivals, main=main, fast=fast)
+        housekeeping = Housekeeping(store=store, intake=components.intake, arrivals=components.arrivals, executor=disk)
+        # Before the first message: the disk may be full already.
+        housekeeping.drop_expired(self._clock())
+        servers = [server, *await self._listen_below(fast)]
+        await components.registration.register()
+        saver = _saver(components, journal, files)
+        background = _background(components, _steps(components, processors, housekeeping, saver))
+        _log.info("broker=%s: serving at %s", self._config.identity.name, components.address)
+        return Broker(
+            components=components,
+            processors=processors,
+            saver=saver,
+            servers=servers,
+            background=background,
+            opened=self._opened.pop_all(),
+        )
+
+    def _thread(self, name: str) -> Executor:
+        executor = ThreadPoolExecutor(1, thread_name_prefix=name)
+        self._opened.callback(executor.shutdown)
+        return executor
+
+    def _open_store(self, files: Executor) -> MessageStore:
+        limit = raise_limit()
+        check_files(limit, count_files(self._config.store.folder))
         store = MessageStore.open(self._config.store, now=self._clock())
-        _tell_recovery(store)
-        store.max_queues = queues_within(self._config.limits.queues, files)
+        self._opened.push_async_callback(_run_in, files, store.close)
+        _log_recovery(store)
+        store.max_queues = queues_within(self._config.limits.queues, limit)
         return store
 
-    def _compose(self, settings: Settings, store: MessageStore, journal: Journal) -> Components:
+    def _resources(
+        self,
+        store: MessageStore,
+        journal: Journal,
+        remoting: RemotingClient,
+        port: int,
+        disk: Executor,
+        files: Executor,
+    ) -> Resources:
         host = advertised_host(self._config.bind, self._config.advertise)
-        loop = asyncio.get_running_loop()
-        resources = Resources(
+        return Resources(
             store=store,
             journal=journal,
-            remoting=self._remoting,
-            address=join(host, self.port),
-            store_host=(ip_of(host), self.port),
-            disk=self._disk,
-            files=self._files,
+            remoting=remoting,
+            address=join(host, port),
+            store_host=(ip_of(host), port),
+            disk=disk,
+            files=files,
             clock=self._clock,
-            call_soon=paced(loop, _ROUND_SECONDS),
+            call_soon=paced(asyncio.get_running_loop(), _ROUND_SECONDS),
             memory=self._memory,
         )
-        return compose(settings, resources)
 
-    def _serve(self, components: Components, processors: Processors) -> None:
-        """Have every processor answer its codes; pulls are for the main port only.
-
-        Whoever asks for messages or offsets finds every message that was answered before.
-        """
-        for processor in processors.all:
-            for code, handler in processor.handlers().items():
-                answer = handler if code in _SENDS else _settled(components.arrivals, handler)
-                self._dispatch.register(code, answer)
-                if code != RequestCode.PULL_MESSAGE:
-                    self._fast_dispatch.register(code, answer)
-
-    def _steps(self, components: Components, processors: Processors) -> list[Step]:
-        """Return what is to be done again and again."""
-        periods = components.config.periods
-        return [
-            Step("parked pulls", SLOT_MS, processors.pulls.expire),
-            Step("leases", SLOT_MS, processors.pops.step),
-            Step("notifications", STEP_MS, processors.notifications.step),
-            Step("waiting sends", SLOT_MS, components.durability.expire),
-            Step("delay", periods.delay_step, components.delay.step),
-            Step("statistics", _SECOND_MS, components.stats.step),
-            Step("saving", periods.save, self._save),
-            Step("silent clients", periods.client_scan, processors.clients.expire),
-            Step("retention", _RETENTION_MS, self._drop_expired),
-            Step("damage", _SECOND_MS, self._tell_damage),
-            Step("checkpoint", _CHECKPOINT_MS, self._checkpoint),
-        ]
-
-    def _server(self, dispatch: Dispatch, port: int) -> Server:
-        limits = self._config.limits.of_connections()
-        return Server(
-            dispatch, host=self._config.bind, port=port, limits=limits, memory=self._memory, sockets=self._sockets
+    async def _listen(self, dispatch: Dispatch, port: int) -> Server:
+        server = Server(
+            dispatch,
+            host=self._config.bind,
+            port=port,
+            limits=self._config.limits.of_connections(),
+            memory=self._memory,
+            sockets=self._sockets,
         )
+        await server.start()
+        self._opened.push_async_callback(server.close)
+        return server
 
-    async def _start_fast_server(self) -> None:
+    async def _listen_below(self, dispatch: Dispatch) -> Sequence[Server]:
         """Listen on the second port if it is free; clients that want it fall back to the first."""
         port = self._config.port - FAST_PORT_BELOW
         if port <= 0:
-            return
-        server = self._server(self._fast_dispatch, port)
+            return ()
         try:
-            await server.start()
+            return (await self._listen(dispatch, port),)
         except AddressRefused as error:
             _log.warning("broker=%s: no fast port: %s", self._config.identity.name, error)
-            return
-        self._fast_server = server
+            return ()
 
-    # -- what runs by itself
 
-    async def _run(self, components: Components, steps: list[Step]) -> None:
-        async with asyncio.TaskGroup() as tasks:
-            for step in steps:
-                tasks.create_task(repeat(step, self._clock), name=step.name)
-            tasks.create_task(components.durability.run(components.config.periods.flush), name="flush")
-            tasks.create_task(components.registration.run(components.config.periods.registration), name="registration")
+def _register(processors: Processors, arrivals: Arrivals, *, main: Dispatch, fast: Dispatch) -> None:
+    """Have every processor answer its codes; pulls are for the main port only.
 
-    async def _save(self, _now: int) -> None:
-        """Write the registers that changed, and the journal of leases anew when it has grown."""
-        components = self.components
-        registers = (
-            components.topics,
-            components.groups,
-            components.offsets,
-            components.delay,
-            components.settings,
-            components.request_modes,
-        )
-        await components.saver.save_all(registers)
-        await self._rewrite_journal(components)
-
-    async def _rewrite_journal(self, components: Components) -> None:
-        journal = self._journal
-        if journal is None or not journal.wants_rewrite:
-            return
-        state = journal.begin_rewrite(components.leases.snapshot())
-        try:
-            file = await asyncio.get_running_loop().run_in_executor(self._files, journal.write_beside, state)
-        except OSError as error:
-            _log.warning("leases: the journal cannot be written anew: %s", error)
-            journal.end_rewrite(None)
-            return
-        journal.end_rewrite(file)
-
-    def _drop_expired(self, now: int) -> None:
-        dropped = self.store.drop_expired(now)
-        if dropped.segments:
-            _log.info("store: dropped %d old segments, %d bytes", dropped.segments, dropped.log_bytes)
-        intake = self.components.intake
-        if dropped.has_room != (intake.refusal is None):
-            _log.warning("store: messages are %s", f"refused, {dropped.refusal}" if dropped.refusal else "taken again")
-        intake.refusal = dropped.refusal
-        # What a full disk left undone may have room now.
-        self.components.arrivals.expect()
-
-    def _tell_damage(self, _now: int) -> None:
-        """Name the messages that reads left out since the last step."""
-        for damaged in self.store.damage.take_new():
-            _log.error("%s", damaged)
-
-    async def _checkpoint(self, _now: int) -> None:
-        try:
-            await asyncio.get_running_loop().run_in_executor(self._disk, self.store.checkpoint)
-        except (GantryError, OSError) as error:
-            _log.error("store: no checkpoint: %s", error)
+    Whoever asks for messages or offsets finds every message that was answered before.
+    """
+    for processor in processors.all:
+        for code, handler in processor.handlers().items():
+            answer = handler if code in _SENDS else _settled(arrivals, handler)
+            main.register(code, answer)
+            if code != RequestCode.PULL_MESSAGE:
+                fast.register(code, answer)
 
 
 def _settled(arrivals: Arrivals, handler: Handler) -> Handler:
-    """Return a handler before which everything appended becomes readable."""
+    """Wrap `handler` so that pending appends are dispatched before it runs."""
 
     def answer(request: Command, connection: Connection) -> Result:
         arrivals.settle()
@@ -316,8 +258,59 @@ def _settled(arrivals: Arrivals, handler: Handler) -> Handler:
     return answer
 
 
-def _tell_recovery(store: MessageStore) -> None:
-    """Say what opening the store found, if that was not simply all in order."""
+def _saver(components: Components, journal: Journal, files: Executor) -> StateSaver:
+    registers = (
+        components.topics,
+        components.groups,
+        components.offsets,
+        components.delay,
+        components.settings,
+        components.request_modes,
+    )
+    return StateSaver(
+        saver=components.saver, registers=registers, journal=journal, leases=components.leases, executor=files
+    )
+
+
+def _steps(
+    components: Components, processors: Processors, housekeeping: Housekeeping, saver: StateSaver
+) -> Sequence[Step]:
+    """Return what is done again and again."""
+    periods = components.config.periods
+    return (
+        Step("parked pulls", SLOT_MS, processors.pulls.expire),
+        Step("leases", SLOT_MS, processors.pops.step),
+        Step("notifications", STEP_MS, processors.notifications.step),
+        Step("waiting sends", SLOT_MS, components.durability.expire),
+        Step("delay", periods.delay_step, components.delay.step),
+        Step("statistics", _SECOND_MS, components.stats.step),
+        Step("saving", periods.save, lambda _now: saver.save()),
+        Step("silent clients", periods.client_scan, processors.clients.expire),
+        Step("queue locks", periods.client_scan, components.locks.expire),
+        Step("retention", _RETENTION_MS, housekeeping.drop_expired),
+        Step("damage", _SECOND_MS, housekeeping.log_damage),
+        Step("checkpoint", _CHECKPOINT_MS, housekeeping.checkpoint),
+    )
+
+
+def _background(components: Components, steps: Sequence[Step]) -> asyncio.Task[None]:
+    async def run() -> None:
+        periods = components.config.periods
+        async with asyncio.TaskGroup() as tasks:
+            for step in steps:
+                tasks.create_task(repeat(step, components.clock), name=step.name)
+            tasks.create_task(components.durability.run(periods.flush), name="flush")
+            tasks.create_task(components.registration.run(periods.registration), name="registration")
+
+    return asyncio.get_running_loop().create_task(run(), name="broker")
+
+
+async def _run_in(executor: Executor, function: Callable[[], None]) -> None:
+    await asyncio.get_running_loop().run_in_executor(executor, function)
+
+
+def _log_recovery(store: MessageStore) -> None:
+    """Log what opening the store found, if that was not simply all in order."""
     found = store.recovered
     if not found.was_clean:
         _log.warning("store: it was not closed well; %d records were looked at again", found.walked_records)

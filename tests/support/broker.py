@@ -299,23 +299,21 @@ async def started(
     """Start a name server and a broker on `folder`, and stop both at the end."""
     name_server = NameServer(NameServerConfig(port=0))
     await name_server.start()
-    broker = Broker(
-        BrokerConfig(
-            store=store or small_store(folder),
-            name_servers=(f"127.0.0.1:{name_server.port}",),
-            port=port,
-            limits=limits or BrokerLimits(),
-            periods=periods or Periods(),
-            topics=topics or TopicDefaults(),
-        )
+    config = BrokerConfig(
+        store=store or small_store(folder),
+        name_servers=(f"127.0.0.1:{name_server.port}",),
+        port=port,
+        limits=limits or BrokerLimits(),
+        periods=periods or Periods(),
+        topics=topics or TopicDefaults(),
     )
     try:
-        await broker.start()
+        broker = await Broker.open(config)
         wire = _client_of(broker, name_server)
         try:
             yield wire
         finally:
             await wire.client.close()
+            await broker.close()
     finally:
-        await broker.close()
         await name_server.close()

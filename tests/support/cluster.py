@@ -216,7 +216,7 @@ async def several_brokers(
     running = SeveralBrokers(name_server, {})
     try:
         for name in names:
-            started = Broker(
+            started = await Broker.open(
                 BrokerConfig(
                     store=StoreConfig.embedded(data / name),
                     name_servers=(f"127.0.0.1:{name_server.port}",),
@@ -224,7 +224,6 @@ async def several_brokers(
                     identity=Identity(cluster="test", name=name),
                 )
             )
-            await started.start()
             running.brokers[name] = started
         yield running
     finally:

@@ -86,10 +86,8 @@ async def test_who_waits_is_answered_when_the_broker_stops(tmp_path: Path) -> No
         assert (await waiting).code == ResponseCode.PULL_NOT_FOUND
 
 
-async def test_a_broker_may_be_closed_twice_and_before_it_started(tmp_path: Path) -> None:
-    broker = Broker(BrokerConfig(small_store(tmp_path), port=0))
-    await broker.close()
-    await broker.start()
+async def test_a_broker_may_be_closed_twice(tmp_path: Path) -> None:
+    broker = await Broker.open(BrokerConfig(small_store(tmp_path), port=0))
     await broker.close()
     await broker.close()
 
@@ -127,18 +125,15 @@ async def test_port_zero_has_no_second_port(wire: Wire) -> None:
 
 async def test_a_port_that_is_taken_stops_the_start_and_frees_the_store(tmp_path: Path) -> None:
     async with started(tmp_path / "one") as wire:
-        broker = Broker(BrokerConfig(small_store(tmp_path / "two"), port=wire.broker.port))
         with pytest.raises(AddressInUse):
-            await broker.start()
+            await Broker.open(BrokerConfig(small_store(tmp_path / "two"), port=wire.broker.port))
     async with started(tmp_path / "two"):
         pass
 
 
 async def test_a_store_that_is_in_use_stops_the_start(wire: Wire, tmp_path: Path) -> None:
-    broker = Broker(BrokerConfig(wire.broker.store.config, port=0))
-
     with pytest.raises(StoreLocked):
-        await broker.start()
+        await Broker.open(BrokerConfig(wire.broker.store.config, port=0))
 
 
 async def test_a_configuration_that_cannot_be_read_stops_the_start(tmp_path: Path) -> None:
@@ -146,12 +141,11 @@ async def test_a_configuration_that_cannot_be_read_stops_the_start(tmp_path: Pat
     (tmp_path / "config" / "topics.json.bak").write_bytes(b"{")
 
     with pytest.raises(BadConfigFile):
-        await Broker(BrokerConfig(small_store(tmp_path), port=0)).start()
+        await Broker.open(BrokerConfig(small_store(tmp_path), port=0))
 
 
 async def test_a_broker_without_name_servers_serves(tmp_path: Path) -> None:
-    broker = Broker(BrokerConfig(small_store(tmp_path), port=0))
-    await broker.start()
+    broker = await Broker.open(BrokerConfig(small_store(tmp_path), port=0))
     await broker.close()
 
 

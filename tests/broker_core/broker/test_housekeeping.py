@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from broker_core.broker.background import Step, repeat
+from broker_core.broker.housekeeping import Step, repeat
 from tests.support.wait import eventually
 
 
