@@ -13,6 +13,7 @@ from broker_core.broker import errors
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.errors import ProtocolError
+from broker_core.remoting.dispatch import find_code
 from broker_core.store import errors as store_errors
 
 ANSWERS: Final[Mapping[type[Exception], ResponseCode]] = {
@@ -65,6 +66,6 @@ ANSWERS: Final[Mapping[type[Exception], ResponseCode]] = {
 
 
 def refusal(error: Exception) -> Command:
-    """Return the response that stands for an error which nobody up the stack could answer."""
-    code = next((ANSWERS[kind] for kind in type(error).__mro__ if kind in ANSWERS), ResponseCode.SYSTEM_ERROR)
-    return Command.response(code, remark=str(error))
+    """Return the response to a request that waited: no handler is left that could raise the error."""
+    code = find_code(ANSWERS, error)
+    return Command.response(ResponseCode.SYSTEM_ERROR if code is None else code, remark=str(error))

@@ -75,10 +75,9 @@ class Dispatch:
 
     def refuse(self, request: Command, error: Exception) -> Command:
         """Return the response that stands for an error; one that nobody foresaw is logged with its traceback."""
-        for kind in type(error).__mro__:
-            code = self._errors.get(kind)
-            if code is not None:
-                return Command.response(code, remark=str(error))
+        code = find_code(self._errors, error)
+        if code is not None:
+            return Command.response(code, remark=str(error))
         if isinstance(error, GantryError):
             return Command.response(ResponseCode.SYSTEM_ERROR, remark=str(error))
         _log.error("request=%s opaque=%d: failed", name_of_request(request.code), request.opaque, exc_info=error)
@@ -90,6 +89,11 @@ class Dispatch:
                 hook(request, response, connection)
             except Exception:  # noqa: BLE001 - a hook that only looks on must not spoil the answer
                 _log.exception("request=%s: a hook failed", name_of_request(request.code))
+
+
+def find_code(codes: Mapping[type[Exception], ResponseCode], error: Exception) -> ResponseCode | None:
+    """Return the code of an error's class, or of the nearest class that it derives from."""
+    return next((codes[kind] for kind in type(error).__mro__ if kind in codes), None)
 
 
 def _not_supported(request: Command) -> Command:
