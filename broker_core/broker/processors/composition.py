@@ -13,9 +13,9 @@ from broker_core.broker.pop.popper import Popper
 from broker_core.broker.processors.access import AccessProcessor
 from broker_core.broker.processors.ack import AckProcessor
 from broker_core.broker.processors.admin import AdminProcessor
-from broker_core.broker.processors.assignments import AssignmentProcessor
+from broker_core.broker.processors.assignments import AssignmentProcessor, RequestModeProcessor
 from broker_core.broker.processors.clients import ClientProcessor
-from broker_core.broker.processors.consume_stats import ConsumeStatsProcessor
+from broker_core.broker.processors.consume_stats import ConsumeStatsProcessor, GroupProgress
 from broker_core.broker.processors.groups import GroupProcessor
 from broker_core.broker.processors.handlers import Processor
 from broker_core.broker.processors.locks import LockProcessor
@@ -24,20 +24,15 @@ from broker_core.broker.processors.messages import MessageProcessor
 from broker_core.broker.processors.notifications import NotificationProcessor
 from broker_core.broker.processors.offsets import OffsetProcessor
 from broker_core.broker.processors.pop import PopProcessor
-from broker_core.broker.processors.progress import GroupProgress
-from broker_core.broker.processors.pull import PullProcessor
-from broker_core.broker.processors.pull_checks import PullChecks
+from broker_core.broker.processors.pull import PullChecks, PullProcessor
 from broker_core.broker.processors.queues import QueueProcessor
 from broker_core.broker.processors.relays import RelayProcessor
 from broker_core.broker.processors.replies import ReplyProcessor
-from broker_core.broker.processors.request_modes import RequestModeProcessor
-from broker_core.broker.processors.reset_targets import ResetTargets
-from broker_core.broker.processors.resets import ResetProcessor
+from broker_core.broker.processors.resets import ResetProcessor, ResetTargets
 from broker_core.broker.processors.rights import ReadRights
 from broker_core.broker.processors.runtime_info import RuntimeInfo
 from broker_core.broker.processors.send import SendProcessor
 from broker_core.broker.processors.settings import SettingsProcessor
-from broker_core.broker.processors.topic_stats import TopicStatsProcessor
 from broker_core.broker.processors.topics import TopicProcessor
 
 
@@ -194,9 +189,8 @@ def _of_topics_and_groups(c: Components) -> Sequence[Processor]:
     consume_stats = ConsumeStatsProcessor(
         progress=progress, topics=c.topics, groups=c.groups, stats=c.stats, address=c.address, clock=c.clock
     )
-    topic_stats = TopicStatsProcessor(store=c.store, topics=c.topics, stats=c.stats, broker_name=name)
-    queues = QueueProcessor(store=c.store, topics=c.topics, clients=c.clients)
-    return topics, groups, consume_stats, topic_stats, queues
+    queues = QueueProcessor(store=c.store, topics=c.topics, clients=c.clients, stats=c.stats, broker_name=name)
+    return topics, groups, consume_stats, queues
 
 
 def _of_clients(c: Components) -> Sequence[Processor]:

@@ -1,4 +1,4 @@
-"""The entries of a consume queue as they lie in the store."""
+"""What the queues of a topic hold: their ranges, and their entries as they lie in the store."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from typing import Final
 from broker_core.broker.clients import Clients
 from broker_core.broker.errors import MessageGone
 from broker_core.broker.processors.handlers import Handlers
+from broker_core.broker.stats import Stats
 from broker_core.broker.topics import Topics
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.heartbeat import SubscriptionData
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.bodies.stats import TopicOffset, TopicStatsTable
 from broker_core.protocol.bodies.topics import ConsumeQueueData, QueryConsumeQueueResponseBody
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
-from broker_core.protocol.headers.topics import QueryConsumeQueueRequest
+from broker_core.protocol.headers.topics import GetTopicStatsInfoRequest, QueryConsumeQueueRequest
 from broker_core.remoting.connection import Connection
 from broker_core.store import MessageStore
 
@@ -22,15 +25,35 @@ MAX_ENTRIES: Final = 4096
 
 
 class QueueProcessor:
-    """Answers 321."""
+    """Answers 202 and 321."""
 
-    def __init__(self, *, store: MessageStore, topics: Topics, clients: Clients[Connection]) -> None:
+    def __init__(
+        self, *, store: MessageStore, topics: Topics, clients: Clients[Connection], stats: Stats, broker_name: str
+    ) -> None:
         self._store = store
         self._topics = topics
         self._clients = clients
+        self._stats = stats
+        self._broker_name = broker_name
 
     def handlers(self) -> Handlers:
-        return {RequestCode.QUERY_CONSUME_QUEUE: self.entries}
+        return {
+            RequestCode.GET_TOPIC_STATS_INFO: self.stats,
+            RequestCode.QUERY_CONSUME_QUEUE: self.entries,
+        }
+
+    def stats(self, request: Command, _: Connection) -> Command:
+        """Return the range of each write queue, when its last message was stored, and how many come a second."""
+        topic = request.header(GetTopicStatsInfoRequest).topic
+        config = self._topics.get(topic)
+        store, broker = self._store, self._broker_name
+        table = {}
+        for queue_id in range(config.write_queue_nums):
+            low, high = store.min_offset(topic, queue_id), store.max_offset(topic, queue_id)
+            last = store.store_time(topic, queue_id, high - 1) if high > low else None
+            table[MessageQueue(topic, broker, queue_id)] = TopicOffset(low, high, last or 0)
+        body = TopicStatsTable(table, self._stats.put_tps(topic))
+        return Command.response(ResponseCode.SUCCESS, body=bodies.encode(body))
 
     def entries(self, request: Command, _: Connection) -> Command:
         """Return entries from an index on, with a group's subscription; nothing is said of its filter, as there.
