@@ -9,30 +9,28 @@ from dataclasses import dataclass
 from broker_core.broker import delay, groups, offsets, request_modes, topics
 from broker_core.broker.arrivals import Arrivals, CallSoon
 from broker_core.broker.clients import Clients
-from broker_core.broker.components import Components
 from broker_core.broker.config import BrokerConfig
 from broker_core.broker.delay import DelayQueues
 from broker_core.broker.disk import disk_of
 from broker_core.broker.durability import GroupCommit
 from broker_core.broker.groups import Groups
 from broker_core.broker.intake import Host, Intake
-from broker_core.broker.json_file import JsonFile
-from broker_core.broker.offsets import ConsumerOffsets
+from broker_core.broker.offsets import ConsumerOffsets, Resets
 from broker_core.broker.pop.journal import Journal
 from broker_core.broker.pop.leases import Leases
+from broker_core.broker.processors.topic_queues import TopicQueues
 from broker_core.broker.queue_locks import QueueLocks
 from broker_core.broker.registration import Registration
 from broker_core.broker.request_modes import RequestModes
-from broker_core.broker.resets import Resets
-from broker_core.broker.saving import Saver
+from broker_core.broker.saving import JsonFile, Saver
 from broker_core.broker.settings import Settings
 from broker_core.broker.stats import Stats
-from broker_core.broker.topic_queues import TopicQueues
 from broker_core.broker.topics import Topics
 from broker_core.logs import get_logger
 from broker_core.protocol.host import parse_host
 from broker_core.protocol.message import Message, StoredMessage
 from broker_core.remoting.client import RemotingClient
+from broker_core.remoting.connection import Connection
 from broker_core.remoting.memory import Memory
 from broker_core.store import MessageStore
 
@@ -41,7 +39,7 @@ _log = get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What the components stand in: open files, sockets and threads, which belong to `server.py`."""
+    """Open files, sockets and threads, which `server.py` opens and closes."""
 
     store: MessageStore
     journal: Journal
@@ -53,6 +51,41 @@ class Resources:
     clock: Callable[[], int]
     call_soon: CallSoon
     memory: Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Components:
+    """What a broker is made of; only where it is put together and run is all of it in one place.
+
+    `clock` returns ms since 1970, `address` is the ``host:port`` where clients find the broker.
+    """
+
+    settings: Settings
+    address: str
+    clock: Callable[[], int]
+    store: MessageStore
+    arrivals: Arrivals
+    intake: Intake
+    durability: GroupCommit
+    topics: Topics
+    groups: Groups
+    offsets: ConsumerOffsets
+    delay: DelayQueues
+    leases: Leases
+    clients: Clients[Connection]
+    locks: QueueLocks
+    stats: Stats
+    registration: Registration
+    saver: Saver
+    memory: Memory
+    resets: Resets
+    request_modes: RequestModes
+    topic_queues: TopicQueues
+
+    @property
+    def config(self) -> BrokerConfig:
+        """What holds now; a part that keeps a value from it watches `settings`."""
+        return self.settings.config
 
 
 def compose(settings: Settings, resources: Resources) -> Components:

@@ -12,7 +12,7 @@ from typing import Any, Final
 import orjson
 
 from broker_core.broker.errors import BadConfigFile
-from broker_core.broker.json_file import JsonFile
+from broker_core.broker.saving import JsonFile
 from broker_core.logs import get_logger
 from broker_core.protocol import properties as names
 from broker_core.protocol.bodies import coder

@@ -12,8 +12,8 @@ import orjson
 
 from broker_core.broker.config import TopicDefaults
 from broker_core.broker.errors import BadConfigFile, GroupNotFound, GroupPaused
-from broker_core.broker.json_file import JsonFile
 from broker_core.broker.limits import BrokerLimits
+from broker_core.broker.saving import JsonFile
 from broker_core.protocol.bodies import coder
 from broker_core.protocol.bodies.groups import SubscriptionGroupConfig, SubscriptionGroupWrapper
 from broker_core.protocol.bodies.topics import DataVersion

@@ -11,8 +11,8 @@ from typing import Any, Final
 import orjson
 
 from broker_core.broker.errors import BadConfigFile
-from broker_core.broker.json_file import JsonFile
 from broker_core.broker.limits import BrokerLimits
+from broker_core.broker.saving import JsonFile
 from broker_core.protocol.bodies import coder
 from broker_core.protocol.bodies.pop import SetMessageRequestModeRequestBody
 from broker_core.protocol.errors import MalformedBody

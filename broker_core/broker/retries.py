@@ -10,7 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from broker_core.broker.registration import Registration
+from broker_core.broker.topics import Topics
 from broker_core.protocol import properties as names
+from broker_core.protocol.bodies.groups import SubscriptionGroupConfig
+from broker_core.protocol.bodies.topics import TopicConfig
 from broker_core.protocol.message import Message, StoredMessage
 from broker_core.protocol.topics import RETRY_PREFIX, dead_letter_topic, is_dead_letter_topic, retry_topic
 
@@ -56,3 +60,27 @@ def exhausted_retry(topic: str, reconsume_times: int, max_times: int) -> str | N
     if reconsume_times < max_times:
         return None
     return dead_letter_topic(topic.removeprefix(RETRY_PREFIX))
+
+
+class GroupTopics:
+    """Creates the retry and dead-letter topics of groups, and has name servers told.
+
+    Every group has its retry topic from its first heartbeat or lease on, because tools find a group's brokers by it.
+    """
+
+    def __init__(self, *, topics: Topics, registration: Registration) -> None:
+        self._topics = topics
+        self._registration = registration
+
+    def get_or_create(self, name: str, *, queues: int, now: int) -> TopicConfig:
+        """Return a retry or dead-letter topic; raise IllegalTopicName or LimitReached when it cannot be created."""
+        known = self._topics.find(name)
+        if known is not None:
+            return known
+        created = self._topics.get_or_create(name, queues=queues, now=now)
+        self._registration.want()
+        return created
+
+    def ensure_retry(self, group: SubscriptionGroupConfig, *, now: int) -> None:
+        """Create the retry topic of a group if it has none; raises like `get_or_create`."""
+        self.get_or_create(retry_topic(group.group_name), queues=group.retry_queue_nums, now=now)

@@ -11,14 +11,13 @@ from typing import Final
 from broker_core.broker.address import advertised_host, ip_of, join
 from broker_core.broker.answers import ANSWERS
 from broker_core.broker.arrivals import Arrivals, paced
-from broker_core.broker.components import Components
-from broker_core.broker.composition import Resources, compose
+from broker_core.broker.composition import Components, Resources, compose
 from broker_core.broker.config import BrokerConfig
 from broker_core.broker.housekeeping import Housekeeping, Step, repeat
-from broker_core.broker.parked_pulls import SLOT_MS
 from broker_core.broker.pop.journal import Journal
 from broker_core.broker.processors.composition import Processors, processors_of
 from broker_core.broker.processors.notifications import STEP_MS
+from broker_core.broker.processors.parked import SLOT_MS
 from broker_core.broker.saving import StateSaver
 from broker_core.broker.settings import Settings
 from broker_core.clock import now_ms

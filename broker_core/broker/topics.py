@@ -15,8 +15,8 @@ import orjson
 
 from broker_core.broker.config import Identity, TopicDefaults
 from broker_core.broker.errors import BadConfigFile, IllegalTopicName, SystemTopic, TopicUnknown
-from broker_core.broker.json_file import JsonFile
 from broker_core.broker.limits import BrokerLimits
+from broker_core.broker.saving import JsonFile
 from broker_core.protocol.bodies import coder
 from broker_core.protocol.bodies.topics import DataVersion, TopicConfig, TopicConfigSerializeWrapper
 from broker_core.protocol.codes import PERM_INHERIT, PERM_READ, PERM_WRITE

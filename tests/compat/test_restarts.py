@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from broker_core.broker.json_file import JsonFile
 from broker_core.broker.offsets import ConsumerOffsets
+from broker_core.broker.saving import JsonFile
 from tests.compat.conftest import Server
 from tests.compat.driver import Driver, JavaObject, PushConsumer, started_driver
 from tests.compat.java_values import JavaMessage, Queue

@@ -17,13 +17,12 @@ from broker_core.broker.config import BrokerConfig, Identity, TopicDefaults
 from broker_core.broker.delay import DelayQueues
 from broker_core.broker.errors import BadConfigFile
 from broker_core.broker.groups import Groups
-from broker_core.broker.json_file import JsonFile
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.offsets import ConsumerOffsets
 from broker_core.broker.pop import journal
 from broker_core.broker.pop.changes import Acknowledged, Closed, Held, Leased, Opened
 from broker_core.broker.pop.leases import Leases
-from broker_core.broker.saving import Register
+from broker_core.broker.saving import JsonFile, Register
 from broker_core.broker.settings import Settings as BrokerSettings
 from broker_core.broker.settings.register import FILE_NAME as SETTINGS_FILE
 from broker_core.broker.topics import Topics

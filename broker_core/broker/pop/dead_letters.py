@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from broker_core.broker.group_topics import GroupTopics
 from broker_core.broker.intake import Intake
-from broker_core.broker.retries import TO_DEAD_LETTERS, send_back
+from broker_core.broker.retries import TO_DEAD_LETTERS, GroupTopics, send_back
 from broker_core.logs import get_logger
 from broker_core.protocol.host import parse_host
 from broker_core.protocol.record import decode_one

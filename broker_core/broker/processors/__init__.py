@@ -1,5 +1,5 @@
 """What the broker answers: one file per conversation, named as in `protocol/headers`.
 
-Each file has one class, which takes the broker's parts and says by `handlers()` which code it answers with which of its
-methods. A handler on the hot path is a plain function; what it refuses it raises, and `answers.py` translates.
+A processor takes by keyword what it uses and says by `handlers()` which code it answers with which of its methods. A
+handler on the hot path is a plain function; what it refuses it raises, and `answers.py` translates.
 """

@@ -10,9 +10,9 @@ from broker_core.broker.errors import GroupNotFound, IllegalArgument, SystemTopi
 from broker_core.broker.groups import Groups
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.processors.handlers import Handlers, body_of
+from broker_core.broker.processors.topic_queues import TopicQueues
 from broker_core.broker.request_modes import POP, PULL, RequestModes
 from broker_core.broker.saving import Saver
-from broker_core.broker.topic_queues import TopicQueues
 from broker_core.broker.topics import Topics
 from broker_core.protocol import bodies
 from broker_core.protocol.allocation import average, average_by_circle

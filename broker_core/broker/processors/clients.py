@@ -8,10 +8,10 @@ from dataclasses import replace
 from broker_core.broker.clients import Clients, ConsumerGroup, Member
 from broker_core.broker.errors import GroupNotFound, NoMembers
 from broker_core.broker.filters.tags import parse_tags
-from broker_core.broker.group_topics import GroupTopics
 from broker_core.broker.groups import Groups
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.processors.handlers import Handlers, body_of
+from broker_core.broker.retries import GroupTopics
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.heartbeat import (
     CheckClientRequestBody,

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from broker_core.broker.components import Components
-from broker_core.broker.deletions import Deletions
-from broker_core.broker.group_topics import GroupTopics
+from broker_core.broker.composition import Components
 from broker_core.broker.pop.dead_letters import DeadLetters
 from broker_core.broker.pop.popper import Popper
 from broker_core.broker.processors.access import AccessProcessor
@@ -16,6 +14,7 @@ from broker_core.broker.processors.admin import AdminProcessor
 from broker_core.broker.processors.assignments import AssignmentProcessor, RequestModeProcessor
 from broker_core.broker.processors.clients import ClientProcessor
 from broker_core.broker.processors.consume_stats import ConsumeStatsProcessor, GroupProgress
+from broker_core.broker.processors.deletions import Deletions
 from broker_core.broker.processors.groups import GroupProcessor
 from broker_core.broker.processors.handlers import Processor
 from broker_core.broker.processors.locks import LockProcessor
@@ -34,6 +33,7 @@ from broker_core.broker.processors.runtime_info import RuntimeInfo
 from broker_core.broker.processors.send import SendProcessor
 from broker_core.broker.processors.settings import SettingsProcessor
 from broker_core.broker.processors.topics import TopicProcessor
+from broker_core.broker.retries import GroupTopics
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from broker_core.broker.deletions import Deletions
 from broker_core.broker.errors import GroupNotFound, IllegalArgument
 from broker_core.broker.groups import Groups
 from broker_core.broker.limits import BrokerLimits
+from broker_core.broker.processors.deletions import Deletions
 from broker_core.broker.processors.handlers import Handlers, body_of
 from broker_core.broker.saving import Saver
 from broker_core.protocol import bodies

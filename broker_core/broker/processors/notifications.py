@@ -8,9 +8,9 @@ from typing import Final
 
 from broker_core.broker.errors import IllegalArgument
 from broker_core.broker.limits import BrokerLimits
-from broker_core.broker.parked_pulls import REQUEST_BYTES, Parked, without_payload
 from broker_core.broker.pop.popper import Popper
 from broker_core.broker.processors.handlers import Handlers
+from broker_core.broker.processors.parked import REQUEST_BYTES, Parked, without_payload
 from broker_core.broker.processors.rights import ReadRights
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command

@@ -10,9 +10,8 @@ from struct import Struct
 from typing import Final
 
 from broker_core.broker.errors import IllegalArgument, NothingFound
-from broker_core.broker.offsets import ConsumerOffsets
+from broker_core.broker.offsets import ConsumerOffsets, Resets
 from broker_core.broker.processors.handlers import Handlers
-from broker_core.broker.resets import Resets
 from broker_core.broker.settings import Settings
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.groups import ConsumerOffsetSerializeWrapper, QueryCorrectionOffsetBody

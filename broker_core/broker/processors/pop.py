@@ -22,13 +22,13 @@ from broker_core.broker.errors import (
     IllegalArgument,
 )
 from broker_core.broker.filters.tags import accept_expression
-from broker_core.broker.group_topics import GroupTopics
 from broker_core.broker.limits import BrokerLimits
-from broker_core.broker.parked_pulls import Parked, size_of_wait, without_payload
 from broker_core.broker.pop.popper import Popped, Popper, PopRequest
 from broker_core.broker.pop.queue_leases import QueueLeases
 from broker_core.broker.processors.handlers import Handlers
+from broker_core.broker.processors.parked import Parked, size_of_wait, without_payload
 from broker_core.broker.processors.rights import ReadRights
+from broker_core.broker.retries import GroupTopics
 from broker_core.broker.stats import Stats
 from broker_core.errors import GantryError
 from broker_core.protocol.codes import RequestCode, ResponseCode

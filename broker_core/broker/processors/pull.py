@@ -20,10 +20,10 @@ from broker_core.broker.errors import (
     SubscriptionTooOld,
 )
 from broker_core.broker.filters.tags import accept_codes, accept_expression
-from broker_core.broker.parked_pulls import Parked, size_of_wait, without_payload
+from broker_core.broker.offsets import Resets
 from broker_core.broker.processors.handlers import Handlers
+from broker_core.broker.processors.parked import Parked, size_of_wait, without_payload
 from broker_core.broker.processors.rights import ReadRights
-from broker_core.broker.resets import Resets
 from broker_core.broker.settings import Settings
 from broker_core.broker.stats import Stats
 from broker_core.protocol.bodies.groups import SubscriptionGroupConfig

@@ -7,10 +7,9 @@ from typing import Final
 from broker_core.broker.clients import Clients
 from broker_core.broker.errors import GroupNotFound, GroupOffline, IllegalQueue, OffsetOutOfRange, OffsetUnknown
 from broker_core.broker.groups import Groups
-from broker_core.broker.offsets import ConsumerOffsets
+from broker_core.broker.offsets import ConsumerOffsets, Resets
 from broker_core.broker.pop.leases import Leases
 from broker_core.broker.processors.handlers import Handlers
-from broker_core.broker.resets import Resets
 from broker_core.broker.topics import Topics
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.queues import MessageQueue

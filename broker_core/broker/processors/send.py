@@ -24,12 +24,11 @@ from broker_core.broker.errors import (
     TopicUnwritable,
     TransactionsRefused,
 )
-from broker_core.broker.group_topics import GroupTopics
 from broker_core.broker.groups import Groups
 from broker_core.broker.intake import Host, Intake
 from broker_core.broker.processors.handlers import Handlers
 from broker_core.broker.registration import Registration
-from broker_core.broker.retries import exhausted_retry, send_back
+from broker_core.broker.retries import GroupTopics, exhausted_retry, send_back
 from broker_core.broker.sent_batch import settled_batch
 from broker_core.broker.sent_text import settle, settled_pairs, take_wait
 from broker_core.broker.settings import Settings

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from broker_core.broker.deletions import Deletions
 from broker_core.broker.errors import IllegalArgument
 from broker_core.broker.limits import BrokerLimits
+from broker_core.broker.processors.deletions import Deletions
 from broker_core.broker.processors.handlers import Handlers
 from broker_core.broker.registration import Registration
 from broker_core.broker.saving import Saver

@@ -13,7 +13,7 @@ import orjson
 
 from broker_core.broker.config import BrokerConfig
 from broker_core.broker.errors import BadConfigFile, Refused, SettingFixed, SettingIllegal, SettingUnknown
-from broker_core.broker.json_file import JsonFile
+from broker_core.broker.saving import JsonFile
 from broker_core.broker.settings.table import BLACK_LIST, SETTINGS, Holds, facts
 from broker_core.logs import get_logger
 from broker_core.protocol.bodies import coder

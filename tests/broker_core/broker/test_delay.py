@@ -9,7 +9,7 @@ import pytest
 
 from broker_core.broker.delay import FILE_NAME, DelayQueues
 from broker_core.broker.intake import parked_by_delay
-from broker_core.broker.json_file import JsonFile
+from broker_core.broker.saving import JsonFile
 from broker_core.clock import now_ms
 from broker_core.protocol.message import Message, StoredMessage
 from broker_core.protocol.topics import SCHEDULE_TOPIC

@@ -9,8 +9,8 @@ import pytest
 from broker_core.broker.config import TopicDefaults
 from broker_core.broker.errors import BadConfigFile, GroupNotFound, GroupPaused, LimitReached
 from broker_core.broker.groups import BUILT_IN, FILE_NAME, Groups
-from broker_core.broker.json_file import JsonFile
 from broker_core.broker.limits import BrokerLimits
+from broker_core.broker.saving import JsonFile
 from broker_core.protocol.bodies.groups import SubscriptionGroupConfig
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from broker_core.broker.errors import BadConfigFile
-from broker_core.broker.json_file import JsonFile
+from broker_core.broker.saving import JsonFile
 
 
 def test_a_file_that_was_never_written_is_nothing(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from broker_core.broker.json_file import JsonFile
 from broker_core.broker.offsets import FILE_NAME, ConsumerOffsets
+from broker_core.broker.saving import JsonFile
 
 
 def offsets_in(folder: Path) -> ConsumerOffsets:

@@ -10,9 +10,9 @@ import pytest
 
 from broker_core.broker import Periods
 from broker_core.broker.config import Identity, TopicDefaults
-from broker_core.broker.json_file import JsonFile
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.registration import Registration
+from broker_core.broker.saving import JsonFile
 from broker_core.broker.topics import Topics
 from broker_core.namesrv.config import NameServerConfig
 from broker_core.namesrv.server import NameServer

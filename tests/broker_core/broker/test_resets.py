@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from broker_core.broker.errors import LimitReached
-from broker_core.broker.json_file import JsonFile
 from broker_core.broker.limits import BrokerLimits
-from broker_core.broker.offsets import ConsumerOffsets
+from broker_core.broker.offsets import ConsumerOffsets, Resets
 from broker_core.broker.pop.leases import Leases
-from broker_core.broker.resets import Resets
+from broker_core.broker.saving import JsonFile
 
 
 def scene(folder: Path, **limits: int) -> tuple[Resets, ConsumerOffsets, Leases]:

@@ -9,8 +9,8 @@ import pytest
 
 from broker_core.broker.config import Identity, TopicDefaults
 from broker_core.broker.errors import BadConfigFile, IllegalTopicName, LimitReached, SystemTopic, TopicUnknown
-from broker_core.broker.json_file import JsonFile
 from broker_core.broker.limits import BrokerLimits
+from broker_core.broker.saving import JsonFile
 from broker_core.broker.topics import FILE_NAME, Topics, built_in, check_name
 from broker_core.protocol.bodies.topics import TopicConfig
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from broker_core.broker.config import Identity, TopicDefaults
-from broker_core.broker.json_file import JsonFile
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.offsets import ConsumerOffsets
 from broker_core.broker.pop.leases import Leases
 from broker_core.broker.pop.popper import Popped, Popper, PopRequest
+from broker_core.broker.saving import JsonFile
 from broker_core.broker.topics import Topics
 from broker_core.protocol.message import Message
 from broker_core.protocol.record import decode_one

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from broker_core.broker.topic_queues import FRESH_MS, TopicQueues
+from broker_core.broker.processors.topic_queues import FRESH_MS, TopicQueues
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.bodies.routes import QueueData, TopicRouteData

@@ -9,7 +9,7 @@ from typing import cast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker_core.broker.parked_pulls import SLOT_MS, Parked
+from broker_core.broker.processors.parked import SLOT_MS, Parked
 from broker_core.remoting.connection import Connection
 from broker_core.remoting.memory import Memory
 
