@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import NewType, Self, TypeVar, dataclass_transform
+from dataclasses import field
+from typing import NewType, Self
 
 from broker_core.protocol import properties as names
 from broker_core.protocol import sys_flag as flags
 from broker_core.protocol.host import encode_host, parse_host
 from broker_core.protocol.message_id import format_offset_id
+from broker_core.protocol.values import hot_value
 
 QueueOffset = NewType("QueueOffset", int)
 """A place in a queue, counted in messages."""
@@ -19,21 +20,31 @@ LogOffset = NewType("LogOffset", int)
 
 _LEVEL_DIGITS = 10  # of a 32-bit number
 
-_T = TypeVar("_T")
+
+class _Named:
+    """What the properties of a message say about it."""
+
+    __slots__ = ()
+    properties: dict[str, str]
+
+    @property
+    def keys(self) -> list[str]:
+        """The index keys, without the unique id."""
+        return names.split_keys(self.properties.get(names.KEYS))
+
+    @property
+    def tag(self) -> str | None:
+        """The tag, if the message has one."""
+        return self.properties.get(names.TAGS)
+
+    @property
+    def unique_id(self) -> str | None:
+        """The id that the producing client gave, if it gave one."""
+        return self.properties.get(names.UNIQ_KEY)
 
 
-@dataclass_transform(frozen_default=True, field_specifiers=(field,))
-def _hot_value(cls: type[_T]) -> type[_T]:
-    """Make a dataclass that the type checker holds frozen.
-
-    At run time it is a plain slots class: a truly frozen one takes four times as long to build, and both classes of
-    this module are built once for every message that goes through.
-    """
-    return dataclass(slots=True)(cls)
-
-
-@_hot_value
-class Message:
+@hot_value
+class Message(_Named):
     """What a producer sends: body bytes for a topic, with properties."""
 
     topic: str
@@ -66,21 +77,6 @@ class Message:
         return cls(topic, body, pairs, flag)
 
     @property
-    def keys(self) -> list[str]:
-        """The index keys, without the unique id."""
-        return names.split_keys(self.properties.get(names.KEYS))
-
-    @property
-    def tag(self) -> str | None:
-        """The tag, if the message has one."""
-        return self.properties.get(names.TAGS)
-
-    @property
-    def unique_id(self) -> str | None:
-        """The id that the producing client gave, if it gave one."""
-        return self.properties.get(names.UNIQ_KEY)
-
-    @property
     def delay_level(self) -> int:
         """The delay level, 0 for none; text that is no number counts as none."""
         text = self.properties.get(names.DELAY, "")
@@ -92,8 +88,8 @@ class Message:
         return self.properties.get(names.WAIT, "true").lower() == "true"
 
 
-@_hot_value
-class StoredMessage:
+@hot_value
+class StoredMessage(_Named):
     """What a broker keeps and hands out: the message with its places, times and hosts.
 
     Times are ms since 1970, hosts are `ip:port` (`[ip]:port` for IPv6). `body` is unpacked unless the reader asked
@@ -116,21 +112,6 @@ class StoredMessage:
     prepared_transaction_offset: int
     body_crc: int
     store_size: int
-
-    @property
-    def keys(self) -> list[str]:
-        """The index keys, without the unique id."""
-        return names.split_keys(self.properties.get(names.KEYS))
-
-    @property
-    def tag(self) -> str | None:
-        """The tag, if the message has one."""
-        return self.properties.get(names.TAGS)
-
-    @property
-    def unique_id(self) -> str | None:
-        """The id that the producing client gave, if it gave one."""
-        return self.properties.get(names.UNIQ_KEY)
 
     @property
     def offset_id(self) -> str:
