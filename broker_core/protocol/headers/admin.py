@@ -2,40 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from broker_core.protocol.codes import RequestCode
-from broker_core.protocol.fields import request, response
+from broker_core.protocol.fields import header
 
 
-@request(RequestCode.GET_BROKER_RUNTIME_INFO)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.GET_BROKER_RUNTIME_INFO)
 class GetBrokerRuntimeInfoRequest:
     """Code 28: the broker's figures; answered by KVTable (keys in 3.8)."""
 
 
-@request(RequestCode.UPDATE_BROKER_CONFIG)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.UPDATE_BROKER_CONFIG)
 class UpdateBrokerConfigRequest:
     """Code 25: change settings; the body is ``key=value`` lines."""
 
 
-@request(RequestCode.GET_BROKER_CONFIG)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.GET_BROKER_CONFIG)
 class GetBrokerConfigRequest:
     """Code 26: all settings as ``key=value`` lines."""
 
 
-@response
-@dataclass(frozen=True, slots=True)
+@header()
 class GetBrokerConfigResponse:
     """The settings' DataVersion as JSON text."""
 
     version: str
 
 
-@request(RequestCode.VIEW_BROKER_STATS_DATA)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.VIEW_BROKER_STATS_DATA)
 class ViewBrokerStatsDataRequest:
     """Code 315: one statistic over a minute, an hour, a day; answered by BrokerStatsData."""
 
@@ -43,8 +36,7 @@ class ViewBrokerStatsDataRequest:
     stats_key: str
 
 
-@request(RequestCode.UPDATE_AND_CREATE_ACL_CONFIG)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.UPDATE_AND_CREATE_ACL_CONFIG)
 class CreateAccessConfigRequest:
     """Code 50: create or change an account. Permissions are a comma list, ``t1=PUB,t2=SUB``."""
 
@@ -58,22 +50,19 @@ class CreateAccessConfigRequest:
     group_perms: str | None = None
 
 
-@request(RequestCode.DELETE_ACL_CONFIG)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.DELETE_ACL_CONFIG)
 class DeleteAccessConfigRequest:
     """Code 51: delete an account."""
 
     access_key: str
 
 
-@request(RequestCode.GET_BROKER_CLUSTER_ACL_INFO)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.GET_BROKER_CLUSTER_ACL_INFO)
 class GetBrokerAccessInfoRequest:
     """Code 52: the versions of the account files."""
 
 
-@response
-@dataclass(frozen=True, slots=True)
+@header()
 class GetBrokerAccessInfoResponse:
     """Versions as JSON text."""
 
@@ -84,8 +73,7 @@ class GetBrokerAccessInfoResponse:
     all_acl_file_version: str | None = None
 
 
-@request(RequestCode.UPDATE_GLOBAL_WHITE_ADDRS_CONFIG)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.UPDATE_GLOBAL_WHITE_ADDRS_CONFIG)
 class UpdateGlobalWhiteAddrsRequest:
     """Code 53: the addresses that need no signature, a comma list."""
 
@@ -93,7 +81,6 @@ class UpdateGlobalWhiteAddrsRequest:
     acl_file_full_path: str | None = None
 
 
-@request(RequestCode.GET_BROKER_CLUSTER_ACL_CONFIG)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.GET_BROKER_CLUSTER_ACL_CONFIG)
 class GetBrokerAccessConfigRequest:
     """Code 54, up to 4.9.7: all accounts."""

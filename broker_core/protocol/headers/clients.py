@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from broker_core.protocol.codes import RequestCode
-from broker_core.protocol.fields import request
+from broker_core.protocol.fields import header
 
 
-@request(RequestCode.HEART_BEAT)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.HEART_BEAT)
 class HeartBeatRequest:
     """Code 34: I am here; the body is HeartbeatData. Clients read the `version` of the answer."""
 
 
-@request(RequestCode.UNREGISTER_CLIENT)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.UNREGISTER_CLIENT)
 class UnregisterClientRequest:
     """Code 35: this connection leaves a group."""
 
@@ -24,42 +22,36 @@ class UnregisterClientRequest:
     consumer_group: str | None = None
 
 
-@request(RequestCode.GET_CONSUMER_LIST_BY_GROUP)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.GET_CONSUMER_LIST_BY_GROUP)
 class GetConsumerListByGroupRequest:
     """Code 38: the client ids of a group's members."""
 
     consumer_group: str
 
 
-@request(RequestCode.NOTIFY_CONSUMER_IDS_CHANGED)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.NOTIFY_CONSUMER_IDS_CHANGED)
 class NotifyConsumerIdsChangedRequest:
     """Code 40, broker to client, one-way: the members of the group changed."""
 
     consumer_group: str
 
 
-@request(RequestCode.LOCK_BATCH_MQ)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.LOCK_BATCH_MQ)
 class LockBatchMqRequest:
     """Code 41: lock queues for orderly consumption; the body is LockBatchRequestBody."""
 
 
-@request(RequestCode.UNLOCK_BATCH_MQ)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.UNLOCK_BATCH_MQ)
 class UnlockBatchMqRequest:
     """Code 42: give such locks back; the body is UnlockBatchRequestBody."""
 
 
-@request(RequestCode.CHECK_CLIENT_CONFIG)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.CHECK_CLIENT_CONFIG)
 class CheckClientConfigRequest:
     """Code 46: will the broker take this subscription? The body is CheckClientRequestBody."""
 
 
-@request(RequestCode.GET_CONSUMER_STATUS_FROM_CLIENT)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.GET_CONSUMER_STATUS_FROM_CLIENT)
 class GetConsumerStatusFromClientRequest:
     """Code 221, broker to client: which offsets are you at? Answered by GetConsumerStatusBody."""
 
@@ -67,8 +59,7 @@ class GetConsumerStatusFromClientRequest:
     group: str
 
 
-@request(RequestCode.INVOKE_BROKER_TO_GET_CONSUMER_STATUS)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.INVOKE_BROKER_TO_GET_CONSUMER_STATUS)
 class GetConsumerStatusRequest:
     """Code 223: have the broker ask each member, or the one with client id `client_addr`."""
 
@@ -77,8 +68,7 @@ class GetConsumerStatusRequest:
     client_addr: str | None = None
 
 
-@request(RequestCode.GET_CONSUMER_RUNNING_INFO)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.GET_CONSUMER_RUNNING_INFO)
 class GetConsumerRunningInfoRequest:
     """Code 307, relayed to the client: what are you doing? Answered by ConsumerRunningInfo."""
 
@@ -87,8 +77,7 @@ class GetConsumerRunningInfoRequest:
     jstack_enable: bool = False
 
 
-@request(RequestCode.CONSUME_MESSAGE_DIRECTLY)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.CONSUME_MESSAGE_DIRECTLY)
 class ConsumeMessageDirectlyRequest:
     """Code 309, relayed to the client with the record as body: consume this message now."""
 

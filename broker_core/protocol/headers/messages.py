@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from broker_core.protocol.codes import RequestCode
-from broker_core.protocol.fields import I32, I64, request, response
+from broker_core.protocol.fields import I32, I64, header
 
 
-@request(RequestCode.QUERY_MESSAGE)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.QUERY_MESSAGE)
 class QueryMessageRequest:
     """Code 12: messages whose KEYS or UNIQ_KEY have `key`, stored between the two times (ms)."""
 
@@ -21,8 +20,7 @@ class QueryMessageRequest:
     unique_key_query: bool | None = field(default=None, metadata={"wire": "_UNIQUE_KEY_QUERY"})
 
 
-@response
-@dataclass(frozen=True, slots=True)
+@header()
 class QueryMessageResponse:
     """How far the index has come; the `search_` figures are Gantry's own, other brokers send none."""
 
@@ -36,8 +34,7 @@ class QueryMessageResponse:
     search_complete: bool | None = None
 
 
-@request(RequestCode.VIEW_MESSAGE_BY_ID)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.VIEW_MESSAGE_BY_ID)
 class ViewMessageByIdRequest:
     """Code 33: the record at a log offset."""
 

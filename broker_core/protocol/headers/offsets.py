@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from broker_core.protocol.codes import RequestCode
-from broker_core.protocol.fields import I32, I64, request, response
+from broker_core.protocol.fields import I32, I64, header
 
 
-@request(RequestCode.QUERY_CONSUMER_OFFSET)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.QUERY_CONSUMER_OFFSET)
 class QueryConsumerOffsetRequest:
     """Code 14: the offset a group stored."""
 
@@ -20,16 +17,14 @@ class QueryConsumerOffsetRequest:
     set_zero_if_not_found: bool | None = None  # 5.x
 
 
-@response
-@dataclass(frozen=True, slots=True)
+@header()
 class QueryConsumerOffsetResponse:
     """The stored queue offset."""
 
     offset: I64
 
 
-@request(RequestCode.UPDATE_CONSUMER_OFFSET)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.UPDATE_CONSUMER_OFFSET)
 class UpdateConsumerOffsetRequest:
     """Code 15: store a group's offset; usually one-way."""
 
@@ -40,8 +35,7 @@ class UpdateConsumerOffsetRequest:
     bname: str | None = None
 
 
-@request(RequestCode.SEARCH_OFFSET_BY_TIMESTAMP)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.SEARCH_OFFSET_BY_TIMESTAMP)
 class SearchOffsetRequest:
     """Code 29: the queue offset whose store time is nearest to `timestamp` (ms)."""
 
@@ -51,16 +45,14 @@ class SearchOffsetRequest:
     bname: str | None = None
 
 
-@response
-@dataclass(frozen=True, slots=True)
+@header()
 class SearchOffsetResponse:
     """The queue offset found."""
 
     offset: I64
 
 
-@request(RequestCode.GET_MAX_OFFSET)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.GET_MAX_OFFSET)
 class GetMaxOffsetRequest:
     """Code 30: the queue offset the next message will get."""
 
@@ -69,16 +61,14 @@ class GetMaxOffsetRequest:
     bname: str | None = None
 
 
-@response
-@dataclass(frozen=True, slots=True)
+@header()
 class GetMaxOffsetResponse:
     """One past the last message's queue offset; 0 for an unknown queue."""
 
     offset: I64
 
 
-@request(RequestCode.GET_MIN_OFFSET)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.GET_MIN_OFFSET)
 class GetMinOffsetRequest:
     """Code 31: the first queue offset that can still be read."""
 
@@ -87,16 +77,14 @@ class GetMinOffsetRequest:
     bname: str | None = None
 
 
-@response
-@dataclass(frozen=True, slots=True)
+@header()
 class GetMinOffsetResponse:
     """The first readable queue offset; 0 for an unknown queue."""
 
     offset: I64
 
 
-@request(RequestCode.GET_EARLIEST_MSG_STORETIME)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.GET_EARLIEST_MSG_STORETIME)
 class GetEarliestMsgStoretimeRequest:
     """Code 32: when the first readable message was stored."""
 
@@ -105,16 +93,14 @@ class GetEarliestMsgStoretimeRequest:
     bname: str | None = None
 
 
-@response
-@dataclass(frozen=True, slots=True)
+@header()
 class GetEarliestMsgStoretimeResponse:
     """The store time in ms, -1 if there is no message."""
 
     timestamp: I64
 
 
-@request(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET)
 class ResetOffsetRequest:
     """Code 222: have a group's consumers go to `timestamp` (ms; -1 is the end).
 
@@ -129,8 +115,7 @@ class ResetOffsetRequest:
     offset: I64 | None = None
 
 
-@request(RequestCode.RESET_CONSUMER_CLIENT_OFFSET)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.RESET_CONSUMER_CLIENT_OFFSET)
 class ResetConsumerClientOffsetRequest:
     """Code 220, broker to client, one-way: go to the offsets of the body (ResetOffsetBody)."""
 
@@ -140,8 +125,7 @@ class ResetConsumerClientOffsetRequest:
     is_force: bool = False
 
 
-@request(RequestCode.QUERY_CORRECTION_OFFSET)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.QUERY_CORRECTION_OFFSET)
 class QueryCorrectionOffsetRequest:
     """Code 308: offsets of `compare_group`, corrected by those of the groups in `filter_groups` (comma list)."""
 
@@ -150,8 +134,7 @@ class QueryCorrectionOffsetRequest:
     filter_groups: str | None = None
 
 
-@request(RequestCode.CLONE_GROUP_OFFSET)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.CLONE_GROUP_OFFSET)
 class CloneGroupOffsetRequest:
     """Code 314: copy one group's stored offsets to another."""
 

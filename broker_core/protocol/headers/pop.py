@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from broker_core.protocol.codes import RequestCode
-from broker_core.protocol.fields import I32, I64, request, response
+from broker_core.protocol.fields import I32, I64, header
 
 INIT_MODE_MIN = 0
 INIT_MODE_MAX = 1
 
 
-@request(RequestCode.POP_MESSAGE)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.POP_MESSAGE)
 class PopMessageRequest:
     """Code 200050: lease up to 32 messages for `invisible_time` ms; wait up to `poll_time` ms for the first."""
 
@@ -32,8 +29,7 @@ class PopMessageRequest:
     poll_id: str | None = None  # of Gantry: names this request for PopRollbackRequest; Apache's brokers pass over it
 
 
-@request(RequestCode.POP_ROLLBACK)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.POP_ROLLBACK)
 class PopRollbackRequest:
     """Code 200056: nobody waits any more for the pop of this connection that carried `poll_id`.
 
@@ -43,8 +39,7 @@ class PopRollbackRequest:
     poll_id: str
 
 
-@response
-@dataclass(frozen=True, slots=True)
+@header()
 class PopMessageResponse:
     """What the receipts of the messages in the body are made of."""
 
@@ -57,8 +52,7 @@ class PopMessageResponse:
     order_count_info: str | None = None
 
 
-@request(RequestCode.ACK_MESSAGE)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.ACK_MESSAGE)
 class AckMessageRequest:
     """Code 200051: a leased message is done; `extra_info` is its receipt."""
 
@@ -70,14 +64,12 @@ class AckMessageRequest:
     bname: str | None = None
 
 
-@request(RequestCode.BATCH_ACK_MESSAGE)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.BATCH_ACK_MESSAGE)
 class BatchAckMessageRequest:
     """Code 200151: many are done; the body is BatchAckMessageRequestBody."""
 
 
-@request(RequestCode.PEEK_MESSAGE)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.PEEK_MESSAGE)
 class PeekMessageRequest:
     """Code 200052: look at messages without a lease."""
 
@@ -88,8 +80,7 @@ class PeekMessageRequest:
     bname: str | None = None
 
 
-@request(RequestCode.CHANGE_MESSAGE_INVISIBLETIME)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.CHANGE_MESSAGE_INVISIBLETIME)
 class ChangeInvisibleTimeRequest:
     """Code 200053: lease it for `invisible_time` ms from now; the old receipt is void afterwards."""
 
@@ -103,8 +94,7 @@ class ChangeInvisibleTimeRequest:
     suspend: bool = False  # of later 5.x: nobody handled the message, so this delivery does not count
 
 
-@response
-@dataclass(frozen=True, slots=True)
+@header()
 class ChangeInvisibleTimeResponse:
     """What the new receipt is made of."""
 
@@ -113,8 +103,7 @@ class ChangeInvisibleTimeResponse:
     revive_qid: I32
 
 
-@request(RequestCode.NOTIFICATION)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.NOTIFICATION)
 class NotificationRequest:
     """Code 200054: say when there is something to pop."""
 
@@ -128,8 +117,7 @@ class NotificationRequest:
     bname: str | None = None
 
 
-@response
-@dataclass(frozen=True, slots=True)
+@header()
 class NotificationResponse:
     """Whether there is something, or no room to wait for it."""
 
@@ -137,8 +125,7 @@ class NotificationResponse:
     polling_full: bool = False
 
 
-@request(RequestCode.POLLING_INFO)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.POLLING_INFO)
 class PollingInfoRequest:
     """Code 200055: how many wait for this queue?"""
 
@@ -148,21 +135,18 @@ class PollingInfoRequest:
     bname: str | None = None
 
 
-@response
-@dataclass(frozen=True, slots=True)
+@header()
 class PollingInfoResponse:
     """The number of waiting requests."""
 
     polling_num: I32
 
 
-@request(RequestCode.QUERY_ASSIGNMENT)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.QUERY_ASSIGNMENT)
 class QueryAssignmentRequest:
     """Code 400: which queues are mine? The body is QueryAssignmentRequestBody."""
 
 
-@request(RequestCode.SET_MESSAGE_REQUEST_MODE)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.SET_MESSAGE_REQUEST_MODE)
 class SetMessageRequestModeRequest:
     """Code 401: pull or pop for a group and topic; the body is SetMessageRequestModeRequestBody."""

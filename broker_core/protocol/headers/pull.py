@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from broker_core.protocol.codes import RequestCode
-from broker_core.protocol.fields import I32, I64, request, response
+from broker_core.protocol.fields import I32, I64, header
 
 
-@request(RequestCode.PULL_MESSAGE)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.PULL_MESSAGE)
 class PullMessageRequest:
     """Code 11, and 361 of 5.x. `sys_flag` says which of the later fields count (codes.PULL_*)."""
 
@@ -28,8 +25,7 @@ class PullMessageRequest:
     max_msg_bytes: I32 | None = None  # 5.x
 
 
-@response
-@dataclass(frozen=True, slots=True)
+@header()
 class PullMessageResponse:
     """Where to go on; clients need all four on codes 0, 19, 20 and 21."""
 

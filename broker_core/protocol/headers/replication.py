@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from broker_core.protocol.codes import RequestCode
-from broker_core.protocol.fields import request
+from broker_core.protocol.fields import header
 
 
-@request(RequestCode.GET_ALL_CONSUMER_OFFSET)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.GET_ALL_CONSUMER_OFFSET)
 class GetAllConsumerOffsetRequest:
     """Code 43: every stored offset; answered by ConsumerOffsetSerializeWrapper."""
 
 
-@request(RequestCode.GET_ALL_DELAY_OFFSET)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.GET_ALL_DELAY_OFFSET)
 class GetAllDelayOffsetRequest:
     """Code 45: how far each delay level is delivered; answered by DelayOffsetSerializeWrapper."""

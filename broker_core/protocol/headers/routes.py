@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from broker_core.protocol.codes import RequestCode
-from broker_core.protocol.fields import I32, I64, request, response
+from broker_core.protocol.fields import I32, I64, header
 
 
-@request(RequestCode.REGISTER_BROKER)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.REGISTER_BROKER)
 class RegisterBrokerRequest:
     """Code 103: a broker and its topics; the body is RegisterBrokerBody. `body_crc32` 0 means unchecked."""
 
@@ -24,8 +21,7 @@ class RegisterBrokerRequest:
     enable_acting_master: bool | None = None  # 5.x
 
 
-@response
-@dataclass(frozen=True, slots=True)
+@header()
 class RegisterBrokerResponse:
     """For a slave: where its master is."""
 
@@ -33,8 +29,7 @@ class RegisterBrokerResponse:
     master_addr: str | None = None
 
 
-@request(RequestCode.UNREGISTER_BROKER)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.UNREGISTER_BROKER)
 class UnregisterBrokerRequest:
     """Code 104: a broker goes."""
 
@@ -44,8 +39,7 @@ class UnregisterBrokerRequest:
     broker_id: I64
 
 
-@request(RequestCode.QUERY_DATA_VERSION)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.QUERY_DATA_VERSION)
 class QueryDataVersionRequest:
     """Code 322: do you know this version of my topics? The body is DataVersion."""
 
@@ -55,16 +49,14 @@ class QueryDataVersionRequest:
     broker_id: I64
 
 
-@response
-@dataclass(frozen=True, slots=True)
+@header()
 class QueryDataVersionResponse:
     """Whether to register again."""
 
     changed: bool
 
 
-@request(RequestCode.GET_ROUTEINFO_BY_TOPIC)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.GET_ROUTEINFO_BY_TOPIC)
 class GetRouteInfoRequest:
     """Code 105: the brokers and queues of a topic; answered by TopicRouteData."""
 
@@ -72,52 +64,44 @@ class GetRouteInfoRequest:
     accept_standard_json_only: bool | None = None
 
 
-@request(RequestCode.GET_BROKER_CLUSTER_INFO)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.GET_BROKER_CLUSTER_INFO)
 class GetBrokerClusterInfoRequest:
     """Code 106: all clusters and brokers; answered by ClusterInfo."""
 
 
-@request(RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER)
 class GetAllTopicListRequest:
     """Code 206: all topic names; answered by TopicList."""
 
 
-@request(RequestCode.GET_TOPICS_BY_CLUSTER)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.GET_TOPICS_BY_CLUSTER)
 class GetTopicsByClusterRequest:
     """Code 224: the topics of one cluster; answered by TopicList."""
 
     cluster: str
 
 
-@request(RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_NS)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_NS)
 class GetSystemTopicListFromNameServerRequest:
     """Code 304: cluster and broker names, and one broker to ask for more; answered by TopicList."""
 
 
-@request(RequestCode.GET_UNIT_TOPIC_LIST)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.GET_UNIT_TOPIC_LIST)
 class GetUnitTopicListRequest:
     """Code 311: topics of a unit; answered by TopicList."""
 
 
-@request(RequestCode.GET_HAS_UNIT_SUB_TOPIC_LIST)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.GET_HAS_UNIT_SUB_TOPIC_LIST)
 class GetHasUnitSubTopicListRequest:
     """Code 312: topics that a unit subscribes to; answered by TopicList."""
 
 
-@request(RequestCode.GET_HAS_UNIT_SUB_UNUNIT_TOPIC_LIST)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.GET_HAS_UNIT_SUB_UNUNIT_TOPIC_LIST)
 class GetHasUnitSubUnunitTopicListRequest:
     """Code 313: those of them that belong to no unit; answered by TopicList."""
 
 
-@request(RequestCode.DELETE_TOPIC_IN_NAMESRV)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.DELETE_TOPIC_IN_NAMESRV)
 class DeleteTopicInNameServerRequest:
     """Code 216: forget a topic, in one cluster or everywhere."""
 
@@ -125,40 +109,35 @@ class DeleteTopicInNameServerRequest:
     cluster_name: str | None = None
 
 
-@request(RequestCode.WIPE_WRITE_PERM_OF_BROKER)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.WIPE_WRITE_PERM_OF_BROKER)
 class WipeWritePermRequest:
     """Code 205: take the write permission from all topics of a broker name."""
 
     broker_name: str
 
 
-@response
-@dataclass(frozen=True, slots=True)
+@header()
 class WipeWritePermResponse:
     """The number of topics changed."""
 
     wipe_topic_count: I32
 
 
-@request(RequestCode.ADD_WRITE_PERM_OF_BROKER)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.ADD_WRITE_PERM_OF_BROKER)
 class AddWritePermRequest:
     """Code 327: give all topics of a broker name read and write permission."""
 
     broker_name: str
 
 
-@response
-@dataclass(frozen=True, slots=True)
+@header()
 class AddWritePermResponse:
     """The number of topics changed."""
 
     add_topic_count: I32
 
 
-@request(RequestCode.PUT_KV_CONFIG)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.PUT_KV_CONFIG)
 class PutKvConfigRequest:
     """Code 100: keep a setting."""
 
@@ -167,8 +146,7 @@ class PutKvConfigRequest:
     value: str
 
 
-@request(RequestCode.GET_KV_CONFIG)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.GET_KV_CONFIG)
 class GetKvConfigRequest:
     """Code 101: read a setting; code 22 if there is none."""
 
@@ -176,16 +154,14 @@ class GetKvConfigRequest:
     key: str
 
 
-@response
-@dataclass(frozen=True, slots=True)
+@header()
 class GetKvConfigResponse:
     """The setting's value."""
 
     value: str
 
 
-@request(RequestCode.DELETE_KV_CONFIG)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.DELETE_KV_CONFIG)
 class DeleteKvConfigRequest:
     """Code 102: forget a setting."""
 
@@ -193,21 +169,18 @@ class DeleteKvConfigRequest:
     key: str
 
 
-@request(RequestCode.GET_KVLIST_BY_NAMESPACE)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.GET_KVLIST_BY_NAMESPACE)
 class GetKvListByNamespaceRequest:
     """Code 219: all settings of a namespace; answered by KVTable."""
 
     namespace: str
 
 
-@request(RequestCode.UPDATE_NAMESRV_CONFIG)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.UPDATE_NAMESRV_CONFIG)
 class UpdateNameServerConfigRequest:
     """Code 318: change the name server's configuration; the body is ``key=value`` lines."""
 
 
-@request(RequestCode.GET_NAMESRV_CONFIG)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.GET_NAMESRV_CONFIG)
 class GetNameServerConfigRequest:
     """Code 319: the name server's configuration as ``key=value`` lines."""

@@ -6,15 +6,14 @@ whoever reads a send reads the same attributes, whichever of them came.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from broker_core.protocol.codes import RequestCode
-from broker_core.protocol.fields import I32, I64, request, response
+from broker_core.protocol.fields import I32, I64, header
 
 
-@request(RequestCode.SEND_MESSAGE)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.SEND_MESSAGE)
 class SendMessageRequest:
     """Code 10: the long-named form of a send. `batch` decides whether the body is a batch, not the code."""
 
@@ -34,8 +33,7 @@ class SendMessageRequest:
     bname: str | None = None
 
 
-@request(RequestCode.SEND_MESSAGE_V2)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.SEND_MESSAGE_V2)
 class SendMessageV2Request:
     """Code 310, and 320 with `batch` true: the same fields as SendMessageRequest under one-letter names."""
 
@@ -68,8 +66,7 @@ def send_header_kind(code: int) -> type[SendHeader]:
     return SendMessageV2Request if code in SHORT_NAMED else SendMessageRequest
 
 
-@response
-@dataclass(frozen=True, slots=True)
+@header()
 class SendMessageResponse:
     """The answer to every send, also to those stored but not flushed or not replicated in time (10, 11, 12)."""
 
@@ -82,8 +79,7 @@ class SendMessageResponse:
     trace_on: bool | None = field(default=None, metadata={"wire": "TRACE_ON"})
 
 
-@request(RequestCode.CONSUMER_SEND_MSG_BACK)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.CONSUMER_SEND_MSG_BACK)
 class ConsumerSendMessageBackRequest:
     """Code 36: deliver again later. `offset` is a log offset; delay level below 0 means dead letter, 0 by count."""
 
@@ -97,8 +93,7 @@ class ConsumerSendMessageBackRequest:
     bname: str | None = None
 
 
-@request(RequestCode.PUSH_REPLY_MESSAGE_TO_CLIENT)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.PUSH_REPLY_MESSAGE_TO_CLIENT)
 class PushReplyMessageToClientRequest:
     """Code 326, broker to client: the reply to a request this client sent. Hosts are ``ip:port``."""
 

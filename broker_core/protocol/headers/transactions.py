@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from broker_core.protocol.codes import RequestCode
-from broker_core.protocol.fields import I32, I64, request
+from broker_core.protocol.fields import I32, I64, header
 
 
-@request(RequestCode.END_TRANSACTION)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.END_TRANSACTION)
 class EndTransactionRequest:
     """Code 37: the decision. `commit_or_rollback` is 0 unknown, 8 commit or 12 rollback."""
 
@@ -23,8 +20,7 @@ class EndTransactionRequest:
     bname: str | None = None
 
 
-@request(RequestCode.CHECK_TRANSACTION_STATE)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.CHECK_TRANSACTION_STATE)
 class CheckTransactionStateRequest:
     """Code 39, broker to producer, one-way, the record as body: how did this end?"""
 
@@ -36,8 +32,7 @@ class CheckTransactionStateRequest:
     bname: str | None = None
 
 
-@request(RequestCode.RESUME_CHECK_HALF_MESSAGE)
-@dataclass(frozen=True, slots=True)
+@header(RequestCode.RESUME_CHECK_HALF_MESSAGE)
 class ResumeCheckHalfMessageRequest:
     """Code 323: ask about this half message again, from the first check on."""
 

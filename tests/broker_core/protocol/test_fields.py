@@ -6,7 +6,7 @@ import copy
 import importlib
 import pickle
 import pkgutil
-from dataclasses import FrozenInstanceError, dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, get_args, get_type_hints
 
 import pytest
@@ -36,7 +36,7 @@ SHORT_SEND = SendMessageV2Request(
 
 GOLDEN = [
     (
-        SHORT_SEND,  # the fields of the signature vector in 6.2
+        SHORT_SEND,  # the fields of the signature's vector
         {"a": "pg", "b": "Orders", "c": "TBW102", "d": "4", "e": "0", "f": "0", "g": "1700000000000", "h": "0",
          "i": "TAGS\x01T", "j": "0", "k": "false", "m": "false"},
     ),
@@ -118,7 +118,7 @@ def test_no_text_form_crashes_a_header(kind: type, data: st.DataObject) -> None:
     assert coder.decode(kind, coder.encode(header)) == header
 
 
-def test_every_request_code_of_the_reference_has_a_header() -> None:
+def test_every_request_code_has_a_header() -> None:
     without_one = {
         "QUERY_BROKER_OFFSET", "GET_TOPIC_CONFIG_LIST", "GET_TOPIC_NAME_LIST", "TRIGGER_DELETE_FILES",
         "SUSPEND_CONSUMER", "RESUME_CONSUMER", "RESET_CONSUMER_OFFSET_IN_CONSUMER", "RESET_CONSUMER_OFFSET_IN_BROKER",
@@ -177,13 +177,12 @@ def test_unknown_fields_are_ignored() -> None:
     assert coder.decode(GetMaxOffsetRequest, {"topic": "t", "queueId": "1", "AccessKey": "x"}).queue_id == 1
 
 
-def test_headers_are_what_other_frozen_dataclasses_are() -> None:
+def test_headers_are_what_other_dataclasses_with_slots_are() -> None:
     header = GetMaxOffsetRequest("t", queue_id=1)
-    with pytest.raises(FrozenInstanceError):
-        header.topic = "other"  # type: ignore[misc]
+    with pytest.raises(AttributeError):
+        header.other = "t"  # type: ignore[attr-defined]
     assert type(header) is GetMaxOffsetRequest
     assert header == GetMaxOffsetRequest(topic="t", queue_id=1)
-    assert hash(header) == hash(GetMaxOffsetRequest("t", 1))
     assert replace(header, queue_id=2) == GetMaxOffsetRequest("t", 2)
     assert pickle.loads(pickle.dumps(header)) == copy.deepcopy(header) == header
     assert repr(header) == "GetMaxOffsetRequest(topic='t', queue_id=1, bname=None)"
