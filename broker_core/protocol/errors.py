@@ -22,12 +22,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from broker_core.errors import GantryError
-
-if TYPE_CHECKING:
-    from broker_core.protocol.frame import Frame
 
 
 class ProtocolError(GantryError):
@@ -35,19 +30,18 @@ class ProtocolError(GantryError):
 
 
 class FrameError(ProtocolError):
-    """The stream cannot be cut any further; `frames` were whole before the fault, and `head` is how it begins."""
+    """The stream cannot be cut any further; `head` are the first bytes of what is no frame."""
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str, *, head: bytes = b"") -> None:
         super().__init__(message)
-        self.frames: list[Frame] = []
-        self.head = b""
+        self.head = head
 
 
 class FrameTooLarge(FrameError):
     """A frame announces more bytes than one frame may have."""
 
-    def __init__(self, size: int, limit: int) -> None:
-        super().__init__(f"a frame of {size} bytes is larger than the limit of {limit}")
+    def __init__(self, size: int, limit: int, *, head: bytes = b"") -> None:
+        super().__init__(f"a frame of {size} bytes is larger than the limit of {limit}", head=head)
         self.size = size
         self.limit = limit
 

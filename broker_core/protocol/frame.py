@@ -72,7 +72,7 @@ cut_frames: Final = native.cut_frames if native else _cut_frames
 class FrameReader:
     """Cuts what arrives into frames and keeps the piece that is not yet whole."""
 
-    __slots__ = ("_kept", "_max_frame", "_max_header", "_wanted")
+    __slots__ = ("_kept", "_max_frame", "_max_header", "_wanted", "fault")
 
     def __init__(self, max_frame: int = MAX_FRAME, max_header: int = MAX_HEADER) -> None:
         """Take the bytes that a frame with its length word, and a header, may have."""
@@ -80,6 +80,8 @@ class FrameReader:
         self._max_header = min(max_header, MAX_HEADER)
         self._kept = bytearray()  # the piece of a frame that came so far
         self._wanted = 0  # bytes `_kept` needs before there is anything to cut
+        self.fault: FrameError | None = None
+        """What ended the stream: no frame can be found behind it."""
 
     @property
     def buffered(self) -> int:
@@ -87,10 +89,10 @@ class FrameReader:
         return len(self._kept)
 
     def feed(self, data: bytes) -> list[Frame]:
-        """Return the frames that `data` completes.
+        """Return the frames that `data` completes, up to the first fault.
 
-        Raises FrameTooLarge before keeping a frame that is, MalformedFrame for one that cannot be; the error carries
-        the frames that were whole before. The reader is of no use afterwards.
+        A frame that is too large or that cannot be is never kept: it becomes `fault`, and the reader is of no further
+        use.
         """
         kept = self._kept
         if kept:
@@ -102,38 +104,36 @@ class FrameReader:
         frames: list[Frame] = []
         end = cut_frames(Frame, data, self._max_frame, self._max_header, frames)
         if end < len(data):
-            try:
-                self._look_at_rest(data, end)
-            except FrameError as error:
-                error.frames = frames
-                error.head = data[end : end + _PREFIX_SIZE]
-                raise
-            kept += data[end:] if end else data
+            self.fault = self._look_at_rest(data, end)
+            if self.fault is None:
+                kept += data[end:] if end else data
         return frames
 
-    def _look_at_rest(self, data: bytes, position: int) -> None:
-        """Say how much more is needed for the frame that begins at `position`; raise what is wrong with it already."""
+    def _look_at_rest(self, data: bytes, position: int) -> FrameError | None:
+        """Note how much is needed for the frame that begins at `position`; return what is wrong with it already."""
+        head = data[position : position + _PREFIX_SIZE]
         left = len(data) - position
         self._wanted = _LENGTH_SIZE
         if left >= _PREFIX_SIZE:
             length, word = _unpack_prefix(data, position)
             if _is_faulty(length, word, self._max_frame, self._max_header):
-                raise self._fault(length, word)
+                return self._fault_of(length, word, head)
             self._wanted = _LENGTH_SIZE + length
         elif left >= _LENGTH_SIZE:
             length = int.from_bytes(data[position : position + _LENGTH_SIZE], "big")
             if not _LENGTH_SIZE < length <= self._max_frame - _LENGTH_SIZE:
-                raise self._fault(length, 0)
+                return self._fault_of(length, 0, head)
             self._wanted = _PREFIX_SIZE
+        return None
 
-    def _fault(self, length: int, word: int) -> FrameError:
+    def _fault_of(self, length: int, word: int, head: bytes) -> FrameError:
         if length > self._max_frame - _LENGTH_SIZE:
-            return FrameTooLarge(length + _LENGTH_SIZE, self._max_frame)
-        header_size = word & MAX_HEADER
-        if header_size > self._max_header:
-            return MalformedFrame(f"a header of {header_size} bytes is larger than the limit of {self._max_header}")
+            return FrameTooLarge(length + _LENGTH_SIZE, self._max_frame, head=head)
+        size = word & MAX_HEADER
+        if size > self._max_header:
+            return MalformedFrame(f"a header of {size} bytes is larger than the limit of {self._max_header}", head=head)
         return MalformedFrame(
-            f"a frame of {length} bytes with serializer {word >> 24} and a header of {header_size} bytes"
+            f"a frame of {length} bytes with serializer {word >> 24} and a header of {size} bytes", head=head
         )
 
 

@@ -213,14 +213,11 @@ class Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Work off every frame that `data` completes; write all answers together."""
         self._last_read = self._loop.time()
-        fault: FrameError | None = None
-        try:
-            frames = self._frames.feed(data)
-        except FrameError as error:
-            frames, fault = error.frames, error
+        frames = self._frames.feed(data)
         self._work_off(frames)
+        fault = self._frames.fault
         if fault is not None and self._is_open:
-            self._fail_frame(fault)
+            self._fail_frame(fault, is_first=not frames)
         elif self._counted or self._frames.buffered > SMALL:
             self._count()
 
@@ -324,9 +321,9 @@ class Connection(asyncio.Protocol):
         if response is not None:
             self.answer(request, response)
 
-    def _fail_frame(self, fault: FrameError) -> None:
+    def _fail_frame(self, fault: FrameError, *, is_first: bool) -> None:
         """Close; a peer of another protocol, which nobody has understood so far, is told so in its own."""
-        stranger = recognize(fault.head) if not fault.frames else None
+        stranger = recognize(fault.head) if is_first else None
         if stranger is None or self._transport is None:
             self._fail(fault)
             return

@@ -103,6 +103,8 @@ async def answers_to(address: str, commands: list[Command]) -> str:
             for answer in map(Command.decode, frames.feed(data)):
                 if answer.flag & FLAG_RESPONSE:
                     wanted.discard(answer.opaque)
+            if frames.fault is not None:
+                return f"an answer that is no frame: {frames.fault}"
     return ""
 
 

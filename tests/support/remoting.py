@@ -86,6 +86,8 @@ class RawPeer:
             if not data:
                 raise ConnectionError("closed")
             self._commands += [Command.decode(each) for each in self._frames.feed(data)]
+            if self._frames.fault is not None:
+                raise self._frames.fault
         return self._commands.pop(0)
 
     def stop_reading(self) -> None:
