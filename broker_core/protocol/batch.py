@@ -26,8 +26,6 @@ _LENGTH_BYTES: Final = _PROPERTIES_LENGTH.size
 _FIXED_BYTES: Final = _HEAD_BYTES + _LENGTH_BYTES
 _unpack_head: Final = _HEAD.unpack_from
 _unpack_length: Final = _PROPERTIES_LENGTH.unpack_from
-# A named tuple's own constructor is a Python function, and several times as slow.
-_new_tuple: Final = tuple.__new__
 
 
 class BatchEntry(NamedTuple):
@@ -57,7 +55,6 @@ def decode_batch(body: bytes | memoryview) -> list[BatchEntry]:
     end = len(data)
     entries: list[BatchEntry] = []
     position = 0
-    # One loop without calls: a batch is taken for its speed.
     try:
         while position < end:
             _, _, _, flag, body_length = _unpack_head(data, position)
@@ -71,7 +68,7 @@ def decode_batch(body: bytes | memoryview) -> list[BatchEntry]:
             if length < 0 or text_end > end:
                 raise MalformedBatch(f"batch entry at byte {position}: properties of {length} bytes do not fit")
             text = data[text_begin:text_end].decode()
-            entries.append(_new_tuple(BatchEntry, (flag, data[body_begin:body_end], text)))
+            entries.append(BatchEntry(flag, data[body_begin:body_end], text))
             position = text_end
     except struct.error as error:
         raise MalformedBatch(f"batch entry at byte {position} is cut off") from error

@@ -15,7 +15,7 @@ from broker_core.protocol import properties as names
 from broker_core.protocol.message import QueueOffset
 from broker_core.protocol.properties import value_after
 from broker_core.protocol.record import RecordHead
-from broker_core.protocol.string_hash import key_hash, key_hash_of_series, tags_code
+from broker_core.protocol.string_hash import key_hash, tags_code
 from broker_core.protocol.sys_flag import TRANSACTION_MASK, TRANSACTION_PREPARED, TRANSACTION_ROLLBACK
 from broker_core.store.consume_queue import ConsumeQueue
 from broker_core.store.index import Index
@@ -174,7 +174,7 @@ def _hash_keys(run: list[Followed], known: int) -> bytes:
             continue
         marked = names.PAIR_END + text
         if _UNIQ_KEY in marked and (unique_id := value_after(_UNIQ_KEY, marked)):
-            keys.append(pack(key_hash_of_series(f"{queue.topic}#{unique_id}"), log_offset, store_time))
+            keys.append(pack(key_hash(f"{queue.topic}#{unique_id}"), log_offset, store_time))
         if _KEYS in marked:
             several = value_after(_KEYS, marked)
             keys += [

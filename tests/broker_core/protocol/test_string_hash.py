@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker_core.protocol.string_hash import key_hash, key_hash_of_series, string_hash, tags_code
+from broker_core.protocol.string_hash import key_hash, string_hash, tags_code
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_texts_hash_as_in_java(text: str, hashed: int) -> None:
     ],
 )
 def test_index_keys_hash_to_the_absolute_value_and_the_one_without_to_zero(text: str, hashed: int) -> None:
-    assert key_hash(text) == key_hash_of_series(text) == hashed
+    assert key_hash(text) == hashed
 
 
 def test_a_message_without_tag_has_tags_code_zero() -> None:
@@ -57,4 +57,4 @@ def test_any_text_hashes_as_the_definition_says(text: str) -> None:
         hashed = (31 * hashed + (high << 8 | low)) & 0xFFFFFFFF
     signed = hashed - (1 << 32) if hashed >> 31 else hashed
     assert string_hash(text) == signed
-    assert key_hash(text) == key_hash_of_series(text) == (abs(signed) if signed != -(1 << 31) else 0)
+    assert key_hash(text) == (abs(signed) if signed != -(1 << 31) else 0)
