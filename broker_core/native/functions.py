@@ -61,7 +61,7 @@ class Native(Protocol):
         """
 
     def decode_header(self, data: bytes, languages: Mapping[str, int], /) -> HeaderParts | None:
-        """Twin of `protocol.header_json.read_usual`."""
+        """Twin of `protocol.header_json.decode`; None for what is odd."""
 
     def encode_frame_head(
         self,

@@ -12,7 +12,7 @@ less strict, because Java's parser is: fields may be numbers, booleans or null, 
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import orjson
 
@@ -35,45 +35,22 @@ _INT32: Final = 1 << 31
 def encode(
     code: int, ext_fields: dict[str, str], opaque: int, flag: int, remark: str | None, language: int, version: int
 ) -> bytes:
-    """Return the header's bytes; raises MalformedHeader for text that has no UTF-8 form."""
-    try:
-        return _encode(code, ext_fields, opaque, flag, remark, _LANGUAGE_NAMES.get(language, "OTHER"), version)
-    except TypeError as error:  # orjson's error, e.g. for half of a surrogate pair
-        raise MalformedHeader(f"the header of a command {code} cannot be written: {error}") from None
-
-
-def _encode(
-    code: int, ext_fields: dict[str, str], opaque: int, flag: int, remark: str | None, language: str, version: int
-) -> bytes:
+    """Return the header's bytes; raises MalformedHeader for what JSON cannot say, e.g. half of a surrogate pair."""
     header: dict[str, object] = {
         "code": code,
         "extFields": ext_fields,
         "flag": flag,
-        "language": language,
+        "language": _LANGUAGE_NAMES.get(language, "OTHER"),
         "opaque": opaque,
     }
     if remark is not None:
         header["remark"] = remark
     header["serializeTypeCurrentRPC"] = "JSON"
     header["version"] = version
-    return orjson.dumps(header)
-
-
-def _frame_head(
-    code: int,
-    ext_fields: dict[str, str],
-    opaque: int,
-    flag: int,
-    remark: str | None,
-    language: str,
-    version: int,
-    body_size: int,
-) -> bytes:
-    header = _encode(code, ext_fields, opaque, flag, remark, language, version)
-    return frame_prefix(SERIALIZER_JSON, len(header), body_size) + header
-
-
-_head: Final = native.encode_frame_head if native else _frame_head
+    try:
+        return orjson.dumps(header)
+    except TypeError as error:
+        raise MalformedHeader(f"the header of a command {code} cannot be written: {error}") from None
 
 
 def frame_head(
@@ -86,13 +63,13 @@ def frame_head(
     version: int,
     body_size: int,
 ) -> bytes:
-    """Return a frame up to its body, header included.
-
-    Raises MalformedHeader for text that has no UTF-8 form and numbers of more than 64 bits, FrameTooLarge.
-    """
+    """Return a frame up to its body; raises MalformedHeader like `encode`, and FrameTooLarge."""
+    if native is None:
+        header = encode(code, ext_fields, opaque, flag, remark, language, version)
+        return frame_prefix(SERIALIZER_JSON, len(header), body_size) + header
     name = _LANGUAGE_NAMES.get(language, "OTHER")
     try:
-        head = _head(code, ext_fields, opaque, flag, remark, name, version, body_size)
+        head = native.encode_frame_head(code, ext_fields, opaque, flag, remark, name, version, body_size)
     except (TypeError, UnicodeEncodeError, OverflowError) as error:
         raise MalformedHeader(f"the header of a command {code} cannot be written: {error}") from None
     check_size(len(head) + body_size)
@@ -101,34 +78,34 @@ def frame_head(
 
 def decode(data: bytes) -> HeaderParts:
     """Return what the header's bytes say; raises MalformedHeader."""
-    usual = native.decode_header(data, _LANGUAGES) if native else None
-    return usual or _decode(data)
+    parts = native.decode_header(data, _LANGUAGES) if native else None
+    return parts or _decode(data)
 
 
 def _decode(data: bytes) -> HeaderParts:
     try:
         header = orjson.loads(data)
-    except orjson.JSONDecodeError:
-        return _read_tolerantly(_load_tolerantly(data))
-    try:
-        code, opaque, flag, version = header["code"], header["opaque"], header["flag"], header["version"]
         ext_fields = header["extFields"]
-        language = _LANGUAGES[header["language"]]
         "".join(ext_fields.values())  # the cheapest way to learn that all of them are text
-    except (KeyError, TypeError, AttributeError):
-        return _read_tolerantly(header)
-    remark = header.get("remark")
-    if not (
+        code, opaque, flag, version = header["code"], header["opaque"], header["flag"], header["version"]
+        language, remark = _LANGUAGES[header["language"]], header.get("remark")
+    except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
+        return _decode_tolerantly(data)
+    if (
         type(code) is type(opaque) is type(flag) is type(version) is int
         and -_INT32 <= opaque < _INT32
         and (remark is None or type(remark) is str)
     ):
-        return _read_tolerantly(header)
-    return code, ext_fields, opaque, flag, remark, language, version
+        return code, ext_fields, opaque, flag, remark, language, version
+    return _decode_tolerantly(data)
 
 
-def _read_tolerantly(header: Any) -> HeaderParts:
-    """Return what a header says whose keys are not all there, or not of the usual types."""
+def _decode_tolerantly(data: bytes) -> HeaderParts:
+    """Return what a header says that is no strict JSON, lacks keys, or has values of other types."""
+    try:
+        header = fastjson.loads(data)
+    except MalformedBody as error:
+        raise MalformedHeader(f"the header is not JSON: {error}") from None
     if type(header) is not dict:
         raise MalformedHeader("the header is JSON, but not an object")
     ext_fields = header.get("extFields")
@@ -145,13 +122,6 @@ def _read_tolerantly(header: Any) -> HeaderParts:
         _language(header.get("language")),
         version,
     )
-
-
-def _load_tolerantly(data: bytes) -> Any:
-    try:
-        return fastjson.loads(data)
-    except MalformedBody as error:
-        raise MalformedHeader(f"the header is not JSON: {error}") from None
 
 
 def _language(value: object) -> int:

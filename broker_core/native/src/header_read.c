@@ -1,4 +1,4 @@
-/* The twin of `read_usual` in protocol/header_json.py: it reads what every client writes, and leaves all else to
+/* The twin of `_decode` in protocol/header_json.py: it reads what every client writes, and leaves all else to
  * Python by returning None. */
 #include "native.h"
 
