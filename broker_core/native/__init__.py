@@ -18,8 +18,13 @@ from broker_core.native.sources import sources_digest
 SETTING: Final = "GANTRY_NATIVE"
 
 
+def is_turned_off() -> bool:
+    """Say whether the environment forbids the compiled functions."""
+    return os.environ.get(SETTING, "on").lower() in ("off", "0", "false", "no")
+
+
 def _load() -> tuple[Native | None, str]:
-    if os.environ.get(SETTING, "on").lower() in ("off", "0", "false", "no"):
+    if is_turned_off():
         return None, f"{SETTING} says so"
     try:
         module = import_module("broker_core.native._native")
