@@ -157,17 +157,19 @@ static PyObject *syncer_fileno(Syncer *self, PyObject *nothing)
 
 static void stop(Syncer *self)
 {
-    if (!self->is_running)
-        return;
-    self->is_running = 0;
-    Py_BEGIN_ALLOW_THREADS;
-    ask(self, &self->is_closing);
-    pthread_join(self->thread, NULL);
-    Py_END_ALLOW_THREADS;
-    for (int end = 0; end < 2; end++) {
-        close(self->told[end]);
-        self->told[end] = -1;
+    if (self->is_running) {
+        self->is_running = 0;
+        Py_BEGIN_ALLOW_THREADS;
+        ask(self, &self->is_closing);
+        pthread_join(self->thread, NULL);
+        Py_END_ALLOW_THREADS;
     }
+    /* Also those of an object whose thread could not start. */
+    for (int end = 0; end < 2; end++)
+        if (self->told[end] >= 0) {
+            close(self->told[end]);
+            self->told[end] = -1;
+        }
 }
 
 static PyObject *syncer_close(Syncer *self, PyObject *nothing)

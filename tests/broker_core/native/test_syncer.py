@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import select
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -97,6 +99,32 @@ def test_nothing_is_left_of_a_closed_one(path: Path) -> None:
     for _ in range(50):
         compiled.Syncer().begin(path)  # closed when nobody has it any more
     assert (threads(), descriptors()) == before
+
+
+WITHOUT_ROOM = """
+import os, resource
+from broker_core.native import native
+before = os.listdir("/proc/self/fd")
+pages = int(open("/proc/self/statm").read().split()[0])
+resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + (1 << 20), resource.RLIM_INFINITY))
+refused = 0
+for _ in range(10):
+    try:
+        native.Syncer()
+    except OSError:
+        refused += 1
+print(refused, len(os.listdir("/proc/self/fd")) - len(before))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="it takes Linux to count what a process has")
+def test_nothing_is_left_of_one_whose_thread_cannot_start() -> None:
+    """A process without room for the stack of a thread keeps none of the ten pipes."""
+    environment = {name: value for name, value in os.environ.items() if name not in ("LD_PRELOAD", "PYTHONMALLOC")}
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_ROOM], env=environment, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.stdout.split() == ["10", "0"], done.stdout + done.stderr
 
 
 def test_it_begins_while_python_is_busy(syncer: Syncer, path: Path) -> None:
