@@ -1,4 +1,4 @@
-"""Ranges of queues as blocks of records that lie in one segment, in queue order (spark.md 2.3)."""
+"""Ranges of queues as blocks of records that lie in one segment, in queue order, found through the consume queue."""
 
 from __future__ import annotations
 
@@ -12,22 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from broker_core.protocol.string_hash import tags_code
+from broker_core.protocol.topics import SCHEDULE_TOPIC
 from broker_core.spark.errors import DataLoss
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.partitions import FilePartition
 from broker_core.spark.stores import open_store_with, populate
 from broker_core.store.columns import UNIT, Damage, Ints, Mask, Records
 from broker_core.store.reader import StoreReader
+from broker_core.store.units import FILLER_SIZE
 
-# Decoding slows down where a batch no longer fits the caches; large bodies make fewer rows (spark.md 1.7).
+# Decoding slows down where a batch no longer fits the caches; large bodies make fewer rows (spark/README.md#batches).
 _MOST_ROWS: Final = 8192
 _MOST_BYTES: Final = 8 << 20
 _WIDEST_SPAN: Final = 1 << 30
-_SCHEDULE_TOPIC: Final = "SCHEDULE_TOPIC_XXXX"
-# Below this a unit's tag field is the address of an extension, not a hash (store-format.md 3.1).
+# Below this a unit's tag field is the address of an extension, not a hash (store/README.md#consume-queue).
 _EXTENSION: Final = -(1 << 31)
-# What stands in a queue for messages that it has not (store-format.md 3.2).
-_FILLER_SIZE: Final = 0x7FFFFFFF
 
 Units = NDArray[Any]
 
@@ -110,7 +109,7 @@ def _find_unit_damage(units: Units, store: StoreReader) -> NDArray[np.int8]:
     last = segments[-1]
     places, sizes = units["log_offset"].astype(np.int64), units["size"].astype(np.int32)
     damage[(places < 0) | (places >= last.start + last.size)] = Damage.NOWHERE
-    damage[(sizes <= 0) | (sizes == _FILLER_SIZE)] = Damage.EMPTY
+    damage[(sizes <= 0) | (sizes == FILLER_SIZE)] = Damage.EMPTY
     return damage
 
 
@@ -130,7 +129,7 @@ def _loss(partition: FilePartition, reason: str) -> DataLoss:
 
 
 def _chosen(units: Units, partition: FilePartition, options: SourceOptions) -> Mask:
-    if options.tags is None or partition.topic == _SCHEDULE_TOPIC:
+    if options.tags is None or partition.topic == SCHEDULE_TOPIC:
         return np.ones(len(units), bool)
     codes = units["tags_code"].astype(np.int64)
     hashes = np.array([tags_code(tag) for tag in options.tags], np.int32)
