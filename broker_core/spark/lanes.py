@@ -25,6 +25,7 @@ from broker_core.client.errors import (
     SendUncertain,
     Unreachable,
 )
+from broker_core.client.retry import Backoff
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.message import Message
 from broker_core.spark.checkpoint import Checkpoint, Damage, Failure
@@ -258,19 +259,19 @@ class TargetQueue:
         Raises MessageTooLarge or MessageRefused with nothing stored, LaneFailed when the minute is over, and _Stopped
         when a pause shows that the driver wants no more.
         """
-        give_up_at, pause_s = time.monotonic() + _GIVE_UP_AFTER_S, _FIRST_PAUSE_S
-        while pairs:
+        failure: ClientError | None = None
+        for pause_s in Backoff(first_s=_FIRST_PAUSE_S, longest_s=_LONGEST_PAUSE_S, within_s=_GIVE_UP_AFTER_S):
+            if failure is not None:
+                time.sleep(pause_s)
+                if not is_wanted():
+                    raise _Stopped from failure
+                pairs = self._not_arrived(pairs) if isinstance(failure, SendUncertain) else pairs
+            if not pairs:
+                return
             try:
                 self._send_once(pairs)
             except (BrokerBusy, BrokerUnavailable, Unreachable, SendUncertain) as error:
-                if time.monotonic() > give_up_at:
-                    raise LaneFailed(str(error)) from error
-                time.sleep(pause_s)
-                pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
-                if not is_wanted():
-                    raise _Stopped from error
-                if isinstance(error, SendUncertain):
-                    pairs = self._not_arrived(pairs)
+                failure = error
             except (MessageTooLarge, MessageRefused):
                 raise
             except ClientError as error:
@@ -279,6 +280,7 @@ class TargetQueue:
                 raise LaneFailed(str(error)) from error
             else:
                 return
+        raise LaneFailed(str(failure)) from failure
 
     def _send_once(self, pairs: Sequence[Pair]) -> None:
         messages = [message for _, message in pairs]

@@ -21,6 +21,7 @@ from broker_core.client.consumer.pull import Pull
 from broker_core.client.consumer.subscriptions import EVERYTHING, TAG, subscription
 from broker_core.client.errors import BrokerBusy, ClientError, NoRoute, TopicNotFound, refusal
 from broker_core.client.errors import Unreachable as PeerUnreachable
+from broker_core.client.retry import Backoff
 from broker_core.client.session import Session
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.codes import ResponseCode
@@ -269,16 +270,15 @@ class _Puller:
 
     async def _pull(self, offset: int, count: int) -> Command:
         """Ask once, and again while the broker is busy or away."""
-        pause_s = _FIRST_PAUSE_S
-        for tries_left in range(_TRIES - 1, -1, -1):
+        failure: ClientError | None = None
+        for pause_s in Backoff(first_s=_FIRST_PAUSE_S, longest_s=_LONGEST_PAUSE_S, attempts=_TRIES):
+            await asyncio.sleep(pause_s)
             try:
                 return await self._pull_once(offset, count)
-            except (BrokerBusy, PeerUnreachable):
-                if not tries_left:
-                    raise
-            await asyncio.sleep(pause_s)
-            pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
-        raise AssertionError("the last try returns or raises")
+            except (BrokerBusy, PeerUnreachable) as error:
+                failure = error
+        assert failure is not None
+        raise failure
 
     async def _pull_once(self, offset: int, count: int) -> Command:
         session = self.session
