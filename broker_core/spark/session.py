@@ -26,17 +26,7 @@ from broker_core.spark.source import RocketMQSource
 _MIB: Final = 1 << 20
 # Spark wants it lower than 61: the 104 bytes of the strictest kernel less ``/.<uuid>.sock``.
 _LONGEST_SOCKET_FOLDER: Final = 60
-_LOG4J: Final = """\
-rootLogger.level = warn
-rootLogger.appenderRef.stderr.ref = stderr
-appender.stderr.type = Console
-appender.stderr.name = stderr
-appender.stderr.target = SYSTEM_ERR
-appender.stderr.layout.type = PatternLayout
-appender.stderr.layout.pattern = %d{yyyy-MM-dd'T'HH:mm:ss.SSS}{UTC}Z %p spark %c{1}: %m%n%ex
-logger.native.name = org.apache.hadoop.util.NativeCodeLoader
-logger.native.level = error
-"""
+_LOG_SETTINGS: Final = Path(__file__).with_name("log4j2.properties")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,15 +202,11 @@ def _driver_memory_mib(jobs_at_once: int) -> int:
 
 
 def _java_options(config: SessionConfig, java: Java) -> str:
-    temporary = config.work_dir / "tmp"
-    log4j = temporary / "log4j2.properties"
-    log4j.parent.mkdir(parents=True, exist_ok=True)
-    log4j.write_text(_LOG4J)
     chosen = [
         "-Xss4m",
         "-XX:+ExitOnOutOfMemoryError",
-        f"-Djava.io.tmpdir={temporary}",
-        f"-Dlog4j2.configurationFile=file:{log4j}",
+        f"-Djava.io.tmpdir={config.work_dir / 'tmp'}",
+        f"-Dlog4j2.configurationFile={_LOG_SETTINGS.as_uri()}",
         *(["-XX:TieredStopAtLevel=1"] if config.is_short else []),
         *_archive_options(config, java),
     ]
