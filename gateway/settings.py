@@ -206,7 +206,7 @@ CACHES: dict[str, Any] = {
     "memory": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
 }
 
-# The job row is the truth, the message only a hint: acknowledge early, fetch one, keep no results (spark.md 6.2).
+# The job row is the truth, the message only a hint: acknowledge early, fetch one, keep no results.
 CELERY_BROKER_URL = env.celery_url(GANTRY_REDIS_URL)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {"global_keyprefix": "gantry:celery:"}

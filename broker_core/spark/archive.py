@@ -1,7 +1,7 @@
 """Record the class archive with which Spark starts in half the time, ``python -m broker_core.spark.archive [FOLDER]``.
 
-It does what the programs do, on a few messages, and writes down which classes of Java that took (spark.md 5.2). The
-archive belongs to this Python environment, since it fits one build of Java and one version of Spark.
+It does what the programs do, on a few messages, and Java writes down which classes that took. The archive belongs to
+this Python environment, since it fits one build of Java and one version of Spark (spark/README.md#class-archive).
 """
 
 from __future__ import annotations

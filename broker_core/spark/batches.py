@@ -1,4 +1,4 @@
-"""Records as Arrow batches with the columns of `schema` (spark.md 2.1).
+"""Records as Arrow batches with the columns of `schema` (spark/README.md#columns).
 
 Each column is one function of a batch; what several columns need (property pairs, keys) is made once per batch and only
 if one of them is wanted.

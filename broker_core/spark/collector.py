@@ -1,4 +1,4 @@
-"""Live rows, limits, cancel and confirmations between the driver and its running tasks (spark.md 4.4 to 4.6).
+"""Live rows, limits, cancel and confirmations between the driver and its running tasks (spark/README.md#replay-lanes).
 
 Spark shows no rows of a running task, so each task keeps one TCP connection to the driver and sends a line of JSON
 before every batch and after every chunk; the driver answers with what the task may do::

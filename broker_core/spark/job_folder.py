@@ -1,4 +1,4 @@
-"""The folder of one job: what was asked, what is planned, how far it is, what came of it (spark.md 5.3, 5.4, 7.9).
+"""The folder of one job: what was asked, what is planned, how far it is, what came of it (spark/README.md#job-folder).
 
 ::
 

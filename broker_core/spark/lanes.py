@@ -2,7 +2,7 @@
 
 One batch is on its way at a time and goes to one queue, so the target queue has the copies in the order of the source
 queue. A batch is stored whole or not at all. Hence one look at the end of the target queue tells what arrived of a send
-that was not answered, or of an earlier run that was killed (spark.md 4.3, 4.5).
+that was not answered, or of an earlier run that was killed (spark/README.md#checkpoints-and-exact-counts).
 """
 
 from __future__ import annotations

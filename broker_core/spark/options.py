@@ -1,8 +1,6 @@
-"""The options of ``format("rocketmq")``, read once into one frozen object (spark.md 9.1).
+"""The options of ``format("rocketmq")``, read once into one frozen object.
 
-Spark hands options over with lower-case names and text values. An unknown option is an error: a typo is the usual
-cause of "it reads everything". Ranges, queues, keys and tags travel here and never as pushed filters, since Spark keeps
-one read plan per DataFrame and would use it for another filter (spark.md 1.5).
+Ranges, queues, keys and tags travel here and never as pushed filters (spark/README.md#what-pyspark-does).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a read is cut into: ranges of queues, cut by bytes (spark.md 2.4, 2.6)."""
+"""What a read is cut into: ranges of queues, cut by bytes (spark/README.md#planning)."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def _place(
 
 
 def partition_bytes(options: SourceOptions, total: int) -> int:
-    """Return how many bytes of records a partition should have (spark.md 2.6)."""
+    """Return how many bytes of records a partition should have."""
     usual = max(32 * _MIB, min(256 * _MIB, total // (4 * (os.cpu_count() or 1))))
     target = options.max_partition_bytes or usual
     return max(1, min(target, total // options.min_partitions), total // _MOST_PARTITIONS)

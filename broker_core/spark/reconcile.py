@@ -1,7 +1,8 @@
-"""Comparing two topics key by key: transformations only, a DataFrame in and a DataFrame out (spark.md 7.3).
+"""Comparing two topics key by key: transformations only, a DataFrame in and a DataFrame out.
 
 The messages of a key are compared as a multiset: how often each value comes on either side. Bodies do not travel; they
-are compared by hash, and whoever wants to see them goes by queue and offset. One shuffle by key serves everything::
+are compared by hash, and whoever wants to see them goes by queue and offset. One shuffle by key serves everything
+(spark/README.md#reconciliation)::
 
     left ─┐                        key, value → how often left, how often right
           ├─ union ─ by key ─────┤

@@ -1,4 +1,4 @@
-"""Which messages a replay copies, queue by queue and in chunks, and how far it is (spark.md 4.3, 4.5).
+"""Which messages a replay copies, queue by queue and in chunks, and how far it is (spark/README.md#replay-lanes).
 
 A lane is one source queue: its chunks run one after another and go to one target queue, so order per queue is kept. The
 plan is made once; a resumed run takes up each lane where its last checkpoint line says::

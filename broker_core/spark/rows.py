@@ -136,7 +136,7 @@ class RowMaker:
         return wanted & named
 
     def _has_key(self, batch: Batch) -> Mask:
-        """Say which rows have one of the keys, or it as their unique id, as the index does (store-format.md 4.5)."""
+        """Say which rows have one of the keys, or it as their unique id, as the index does."""
         has = _numpy(pc.is_in(batch.unique_id, self._chosen_keys))
         hits = _numpy(pc.is_in(batch.keys.flatten(), self._chosen_keys))
         rows = batch.keys_run[1].row[hits]

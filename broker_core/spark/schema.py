@@ -1,7 +1,6 @@
-"""The table a topic is: its columns, in order, with Spark's types (spark.md 9.2).
+"""The table a topic is: its columns, in order, with Spark's types.
 
-Everything is nullable: a column that promises never to be null must be matched exactly by every Arrow batch and buys
-nothing (spark.md 1.3).
+Everything is nullable, for a reason (spark/README.md#columns).
 """
 
 from __future__ import annotations

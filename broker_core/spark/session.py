@@ -1,4 +1,4 @@
-"""Start Spark the way our programs want it (spark.md 5.6); a class archive halves the time it takes (spark.md 5.2)."""
+"""Start Spark the way our programs want it (spark/README.md#starting-spark)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class SessionConfig:
     is_short: bool = False
     """Let Java compile quickly rather than well: for work of seconds, or that Java has no part in."""
     max_failures: int = 1
-    """How often a task may fail; 1 for whatever writes, since each attempt sends again (spark.md 4.1)."""
+    """How often a task may fail; 1 for whatever writes, since each attempt sends again."""
     record_archive: Path | None = None
     """Write a class archive to this file when the JVM ends, instead of using the one in the cache."""
     extra: Mapping[str, str] = field(default_factory=dict)
@@ -102,7 +102,7 @@ def driver_host(master: str) -> str:
 
 
 def settings(config: SessionConfig, java: Java) -> dict[str, str]:
-    """Return the Spark settings of `config`; each stands in spark.md 5.6 with its reason."""
+    """Return the Spark settings of `config`; spark/README.md#starting-spark has the reasons."""
     temporary = str(config.work_dir / "tmp")
     chosen = {
         "spark.gantry.java.version": java.version,
@@ -160,7 +160,7 @@ def archive_path(java: Java, cache: Path) -> Path:
 
 
 def _master(config: SessionConfig) -> str:
-    """Return the master, with the failures a task may have written into ``local[N]`` (spark.md 4.1)."""
+    """Return the master, with the failures a task may have written into ``local[N]``."""
     if config.master.startswith("local[") and "," not in config.master:
         return f"{config.master[:-1]},{config.max_failures}]"
     return config.master

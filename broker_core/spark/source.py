@@ -1,7 +1,7 @@
 """``spark.read.format("rocketmq")``: a topic as a table, from the files of a store or over the wire.
 
-Filters are never pushed: Spark keeps one read plan per DataFrame and would serve a second, unfiltered use of it with
-the plan of the first (spark.md 1.5). For the same reason a growing topic does not grow until the next ``load()``.
+Filters are never pushed, and a growing topic does not grow until the next ``load()``: Spark keeps one read plan per
+DataFrame (spark/README.md#what-pyspark-does).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The stores that a worker has open: kept from task to task, since opening and first touches cost (spark.md 2.5)."""
+"""The stores that a worker has open: kept from task to task (spark/README.md#what-a-worker-keeps)."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ class _Opened:
         return (stats[0].st_dev, stats[0].st_ino) == self.folder and newest < self.at_ns - _CLOCK_STEP_NS
 
 
+# Of the process and not of a reader: the next task of this worker brings a reader of its own.
 _open: OrderedDict[Path, _Opened] = OrderedDict()
 
 

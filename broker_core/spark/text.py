@@ -1,4 +1,4 @@
-"""Cut many texts at once: property strings into pairs, KEYS into keys (spark.md 2.1).
+"""Cut many texts at once: property strings into pairs, KEYS into keys.
 
 A column of texts is one run of bytes with the place where each text begins. Pieces are found by looking for the
 separator in the whole run, so no Python runs per row. Separators are ASCII: pieces of valid UTF-8 are valid UTF-8.
@@ -67,7 +67,7 @@ def cut(data: Bytes, offsets: Ints, separator: int) -> Pieces:
 
 
 def cut_pairs(data: Bytes, offsets: Ints) -> Pairs:
-    """Cut property strings; a pair without a name, a value or U+0001 between them is no pair (store-format.md 2.8)."""
+    """Cut property strings; a pair without a name, a value or U+0001 between them is no pair."""
     pieces = cut(data, offsets, PAIR_END)
     marks = np.append(np.flatnonzero(data == NAME_END), len(data))
     middle = marks[np.searchsorted(marks, pieces.start)]

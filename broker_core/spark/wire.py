@@ -1,7 +1,7 @@
-"""Reading topics over the wire: the same ranges and the same records as from files, pulled from brokers (spark.md 3.2).
+"""Reading topics over the wire: the same ranges and the same records as from files, pulled from brokers.
 
 A queue range is pulled as some sub-ranges side by side on one connection and put out in order. Each process keeps one
-session per cluster, on a loop in a thread of its own, since workers are used for many tasks.
+session per cluster, on a loop in a thread of its own (spark/README.md#what-a-worker-keeps).
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ _TRIES: Final = 10
 _FIRST_PAUSE_S: Final = 0.1
 _LONGEST_PAUSE_S: Final = 5.0
 
+# Of the process and not of a reader: the next task of this worker brings a reader of its own.
 _sessions: dict[tuple[str, ...], BlockingSession] = {}
 
 

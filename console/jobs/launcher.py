@@ -1,4 +1,4 @@
-"""Runs one claimed job: starts its Spark program as a child in its own session, watches it, ends it (spark.md 5, 6).
+"""Runs one claimed job: starts its Spark program as a child in its own session, watches it, ends it.
 
 The launcher only watches: it may die, be stopped or lose the database, and the program's own files say how far it is. A
 replay that is started again goes on from there.

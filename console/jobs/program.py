@@ -1,4 +1,4 @@
-"""A job's program as a process of the system: how it is started, named and ended (spark.md 5.3)."""
+"""A job's program as a process of the system (broker_core/spark/README.md#programs): how it starts and ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a program says of itself: one JSON line a second, each the whole state (spark.md 5.4)."""
+"""What a program says of itself: one JSON line a second, each the whole state."""
 
 from __future__ import annotations
 

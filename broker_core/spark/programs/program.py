@@ -1,6 +1,6 @@
-"""What every program shares: read the request, watch for a stop, tell how it goes, end with a code (spark.md 5.3).
+"""What every program shares: read the request, watch for a stop, tell how it goes, end with a code.
 
-::
+What the exit codes mean (spark/README.md#programs)::
 
     0 done   2 bad request, never tried again   3 partial   4 source or target unreachable, or no Java
     5 messages are gone, or damaged and that was to stop it   130 cancelled   1 anything else; the log has the traceback

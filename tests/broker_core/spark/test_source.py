@@ -55,7 +55,7 @@ def test_aggregates_agree_with_what_was_written(spark: SparkSession, store: Path
 
 
 def test_one_table_may_be_filtered_in_several_ways_in_one_query(spark: SparkSession, store: Path) -> None:
-    # With pushed filters each of these gives wrong rows (spark.md 1.5).
+    # With pushed filters each of these gives wrong rows (broker_core/spark/README.md#what-pyspark-does).
     table = load(spark, store, columns="queue_id")
     assert (table.filter("queue_id = 1").count(), table.count()) == (100, 400)
     union = table.filter("queue_id = 1").union(table.filter("queue_id = 2"))
