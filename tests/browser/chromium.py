@@ -23,7 +23,7 @@ _FLAGS: Final = (
     "--disable-sync",
 )
 # A loaded machine with two cores may need long to draw a page; a page that is wrong stays wrong.
-_PATIENCE_MS: Final = 30_000
+_PATIENCE_MS: Final = 60_000
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from tests.browser.pages import Console, number_in, wait_for_number
 from tests.browser.shots import PHONE, shoot
 from tests.support.gantry import Gantry
 
-pytestmark = [pytest.mark.browser, pytest.mark.scenario, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.browser, pytest.mark.scenario]
 
 OVERVIEW = "/api/v1/clusters/local/overview"
 MESSAGES = 600

@@ -14,7 +14,7 @@ from tests.browser.pages import Console, number_in, wait_for_number
 from tests.browser.shots import shoot
 from tests.support.wait import wait_until
 
-pytestmark = [pytest.mark.browser, pytest.mark.scenario, pytest.mark.spark, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.browser, pytest.mark.scenario, pytest.mark.spark]
 
 MESSAGES = 3_000
 PER_SECOND = 1_000

@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.compat.driver import Driver, JavaError, JavaObject
 from tests.compat.java_values import Queue, Received
-from tests.support.wait import wait_until
+from tests.support.wait import PATIENCE_SECONDS, wait_until
 
 BATCH = 32
 
@@ -27,7 +27,7 @@ class Reader:
         found = self.consumer.call("fetchSubscribeMessageQueues", topic)
         return sorted((Queue.of(tree) for tree in found), key=lambda queue: (queue.broker, queue.id))
 
-    def read(self, topic: str, count: int, *, within: float = 30) -> list[Received]:
+    def read(self, topic: str, count: int, *, within: float = PATIENCE_SECONDS) -> list[Received]:
         """Return all messages of a topic, queue by queue, as soon as it is there and has at least `count`."""
         queues: list[Queue] = []
 

@@ -34,7 +34,7 @@ def status(driver: Driver, server: Server) -> dict[str, str]:
             return False
         return True
 
-    wait_until(has_told, within=20)
+    wait_until(has_told)
     return pairs(told[-1])
 
 
@@ -180,10 +180,10 @@ def test_the_permission_of_a_broker_goes_into_its_routes(driver: Driver, server:
     assert route_perm(driver, server, name) == "6"
 
     change(driver, server, "brokerPermission", "4")
-    wait_until(lambda: route_perm(driver, server, name) == "4", within=10)
+    wait_until(lambda: route_perm(driver, server, name) == "4")
     change(driver, server, "brokerPermission", "6")
 
-    wait_until(lambda: route_perm(driver, server, name) == "6", within=10)
+    wait_until(lambda: route_perm(driver, server, name) == "6")
 
 
 # -- the name server

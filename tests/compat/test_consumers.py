@@ -14,7 +14,7 @@ from tests.compat.sending import QUEUES, numbers_of, send_numbers
 from tests.compat.servers import FROM_DISK, Server
 from tests.support.wait import wait_until
 
-pytestmark = [pytest.mark.compat, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.compat
 
 SETTINGS = FROM_DISK
 

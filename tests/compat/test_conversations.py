@@ -10,7 +10,7 @@ from tests.compat.reading import Reader
 from tests.compat.servers import SHARED, Server
 from tests.support.wait import wait_until
 
-pytestmark = [pytest.mark.compat, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.compat
 
 TRACES = "RMQ_SYS_TRACE_TOPIC"
 SETTINGS = SHARED

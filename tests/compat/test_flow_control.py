@@ -21,7 +21,7 @@ from tests.compat.servers import SHARED, Server
 from tests.support.cluster import create_topic
 from tests.support.wait import eventually
 
-pytestmark = [pytest.mark.compat, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.compat
 
 SETTINGS = SHARED
 MIB = 1024 * 1024

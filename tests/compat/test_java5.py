@@ -15,7 +15,7 @@ from tests.compat.servers import started
 from tests.support.cluster import RunningBroker
 from tests.support.wait import wait_until
 
-pytestmark = [pytest.mark.compat, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.compat
 
 
 @pytest.fixture(scope="module")

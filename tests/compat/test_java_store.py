@@ -15,7 +15,7 @@ from broker_core.store.verify import verify
 from tests.compat.java_store import Seen, visit
 from tests.support.stores import BROKER, PRODUCER, small
 
-pytestmark = [pytest.mark.compat, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.compat
 
 HOSTS = [PRODUCER, ("fe80::1", 7)]
 

@@ -13,7 +13,7 @@ from tests.compat.sending import numbers_of, send_numbers
 from tests.compat.servers import SHARED, Server
 from tests.support.wait import wait_until
 
-pytestmark = [pytest.mark.compat, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.compat
 
 SETTINGS = SHARED
 

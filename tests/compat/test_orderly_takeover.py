@@ -29,7 +29,7 @@ from tests.support.apache import SMALL_JVM, ApacheBroker
 from tests.support.cluster import ROOT, create_topic
 from tests.support.wait import eventually
 
-pytestmark = [pytest.mark.compat, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.compat
 
 SHORT_LIFE_MS = 20_000
 """Of Apache RocketMQ's locks here; Gantry's have one life only."""

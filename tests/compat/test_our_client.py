@@ -23,7 +23,7 @@ from tests.compat.servers import FROM_DISK, Server
 from tests.support.cluster import create_topic
 from tests.support.wait import eventually
 
-pytestmark = [pytest.mark.compat, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.compat
 
 SETTINGS = FROM_DISK
 CONFIG = PushConfig(start_from="first", rebalance_ms=500, rebalance_again_ms=200)

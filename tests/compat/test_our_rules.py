@@ -17,7 +17,7 @@ from broker_core.protocol.bodies.queues import MessageQueue
 from tests.compat.driver import Driver, JavaObject
 from tests.compat.java_values import JavaMessage, Queue
 
-pytestmark = [pytest.mark.compat, pytest.mark.timeout(60)]
+pytestmark = pytest.mark.compat
 
 _REBALANCE = "org.apache.rocketmq.client.consumer.rebalance.AllocateMessage"
 _ROOMS = ["north", "south"]

@@ -12,7 +12,7 @@ from tests.compat.java_values import CALLBACK, JavaMessage, Queue, selector
 from tests.compat.reading import Reader
 from tests.compat.servers import SHARED, Server
 
-pytestmark = [pytest.mark.compat, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.compat
 
 SETTINGS = SHARED
 

@@ -8,7 +8,7 @@ from tests.compat.conftest import Server
 from tests.compat.driver import Driver, JavaError
 from tests.compat.java_values import JavaMessage, Queue
 
-pytestmark = [pytest.mark.compat, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.compat
 
 SETTINGS = {"autoCreateTopicEnable": "false", "autoCreateSubscriptionGroup": "false"}
 

@@ -15,7 +15,7 @@ from tests.compat.reading import Reader
 from tests.compat.sending import QUEUES, numbers_of, send_numbers
 from tests.support.wait import wait_until
 
-pytestmark = [pytest.mark.compat, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.compat
 
 SETTINGS = {
     "messageDelayLevel": "1s 4s",
@@ -74,7 +74,7 @@ def test_a_broker_goes_on_where_it_was(driver: Driver, server: Server, reader: R
         consumer.call("resume")
     # Then both go on, the delayed messages come, and the refused one comes again
     for consumer in (takes, refuses):
-        wait_until(lambda consumer=consumer: count(consumer, range(60)) == 47, within=60)  # type: ignore[misc]
+        wait_until(lambda consumer=consumer: count(consumer, range(60)) == 47)  # type: ignore[misc]
     wait_until(lambda: numbers_of(refuses.received).count(21) >= 2)
     assert max(message.reconsume_times for message in refuses.received) == 1
     if not kill:

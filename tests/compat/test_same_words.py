@@ -32,7 +32,7 @@ from tests.compat.spoken import differences, lines_of
 from tests.support.cluster import create_topic
 from tests.support.wait import eventually
 
-pytestmark = [pytest.mark.compat, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.compat
 
 SETTINGS = SHARED
 FOR_EVER = 2**62

@@ -38,7 +38,7 @@ from tests.support.cluster import RunningBroker, create_topic
 from tests.support.ports import free_ports
 from tests.support.wait import eventually, wait_until
 
-pytestmark = [pytest.mark.compat, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.compat
 
 COUNT = 400
 # The first Gantry does without, the second has an option of its own in these tests.

@@ -19,7 +19,7 @@ from tests.compat.java_values import CALLBACK, JavaMessage, Queue, Received
 from tests.compat.sending import QUEUES, numbers_of
 from tests.support.wait import wait_until
 
-pytestmark = [pytest.mark.compat, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.compat
 
 SETTINGS = {"flushDiskType": "SYNC_FLUSH"}
 TIMEOUT_MS = 5_000
@@ -44,7 +44,7 @@ def numbered(topic: str, number: int) -> JavaMessage:
 def consumed(driver: Driver, server: Server, topic: str, wanted: set[int]) -> list[Received]:
     """Have a new group consume the topic until it has what is wanted; return everything that came, queue by queue."""
     consumer = driver.push_consumer(server.name_server, topic, {topic: "*"})
-    wait_until(lambda: wanted <= set(numbers_of(consumer.received)), within=60)
+    wait_until(lambda: wanted <= set(numbers_of(consumer.received)))
     return sorted(consumer.received, key=lambda message: (message.queue.id, message.queue_offset))
 
 

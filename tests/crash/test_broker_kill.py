@@ -26,7 +26,7 @@ from broker_core.store.verify import verify
 from tests.support.cluster import RunningBroker, broker
 from tests.support.wait import eventually
 
-pytestmark = [pytest.mark.crash, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.crash
 
 KILLS_OF_EACH = 25
 SENDERS = 8

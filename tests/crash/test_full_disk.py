@@ -30,7 +30,7 @@ from tests.support.stores import bodies, opened, put, segment, small
 from tests.support.stores import fill as fill_store
 from tests.support.wait import eventually
 
-pytestmark = [pytest.mark.crash, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.crash
 
 TOPIC, GROUP = "orders", "billing"
 TIMEOUT_MS = 10_000

@@ -57,7 +57,6 @@ def stored_numbers(store: MessageStore, queue_id: int) -> list[int]:
     return numbers
 
 
-@pytest.mark.timeout(60)
 def test_what_was_put_before_a_kill_is_there_after_it(tmp_path: Path) -> None:
     told = -1
     for seed in range(ROUNDS):

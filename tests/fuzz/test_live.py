@@ -42,8 +42,6 @@ ANSWER_SECONDS: Final = 20.0
 MOST_GROWTH: Final = 200 * 1024 * 1024
 CODES: Final = sorted({int(code) for code in RequestCode} | {0, 9999, -7})
 
-pytestmark = pytest.mark.timeout(300)
-
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> object:

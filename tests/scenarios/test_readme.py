@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.gantry import ROOT, Gantry, Place
 
-pytestmark = [pytest.mark.scenario, pytest.mark.spark, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.scenario, pytest.mark.spark]
 
 TOURS = {"README.md": "## Five minutes", "README.zh-CN.md": "## 五分钟上手"}
 # Each call must succeed, and the shell stops at the first one that does not.

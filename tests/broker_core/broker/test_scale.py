@@ -33,8 +33,6 @@ WAIT_MS: Final = 60_000
 KIB: Final = 1024
 MIB: Final = 1024 * KIB
 
-pytestmark = pytest.mark.timeout(240)
-
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningBroker]:

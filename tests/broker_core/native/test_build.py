@@ -93,7 +93,6 @@ def test_the_digest_changes_with_any_source(tmp_path: Path, monkeypatch: pytest.
     assert len({first, second, sources.sources_digest()}) == 3
 
 
-@pytest.mark.timeout(300)
 def test_everything_goes_without_them() -> None:
     """The store, the protocol and the broker's processors pass their tests in Python alone."""
     folders = ["protocol", "store", "broker/processors"]
@@ -114,7 +113,6 @@ sys.exit(pytest.main(["-q", "-x", "-p", "no:cacheprovider", *sys.argv[2:]]))
 
 
 @pytest.mark.usefixtures("tools")
-@pytest.mark.timeout(300)
 def test_they_touch_no_memory_but_their_own(tmp_path: Path) -> None:
     """The twins' tests pass with the address and the undefined-behaviour sanitizer looking on."""
     path = tmp_path / "sanitized.so"

@@ -21,7 +21,7 @@ from tests.support.replays import fill_topic, make_topic, read_topic
 from tests.support.topics import orders
 from tests.support.wait import wait_until
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.spark
 PATIENCE = 240.0
 
 

@@ -19,7 +19,7 @@ from console.jobs import schedule as clock
 from console.jobs.models import Job, JobState, Schedule
 from tests.support.replays import make_topic, read_topic
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.spark
 BY = Actor.system("test")
 
 

@@ -280,7 +280,7 @@ async def test_a_socket_that_closes_takes_no_message_that_it_was_not_sent(api: A
     async def got() -> bool:
         return len(await api.receive(group, topic, wait_ms=1000)) == 1
 
-    await eventually(got, within=10)
+    await eventually(got)
 
 
 @pytest.mark.parametrize(

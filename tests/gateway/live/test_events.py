@@ -114,7 +114,7 @@ async def test_sockets_that_close_at_once_are_let_go(installation: Installation)
         with installation.client() as client:
             return "gantry_gateway_sockets 0.0" in client.get("/metrics").text
 
-    await eventually(all_gone, within=10)
+    await eventually(all_gone)
 
 
 async def test_a_subject_that_is_none_or_not_allowed_is_denied(installation: Installation) -> None:

@@ -14,7 +14,7 @@ from tests.support.programs import Program
 from tests.support.stores import overwrite, segment
 from tests.support.topics import write_topic
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.spark
 
 
 def sale(topic: str, number: int, *, amount: int | None = None) -> Message:

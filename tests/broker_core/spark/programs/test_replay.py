@@ -16,7 +16,7 @@ from tests.support.stores import overwrite, segment
 from tests.support.topics import orders, write_topic
 from tests.support.wait import wait_until
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.spark
 _names = count(1)
 # Spark takes its time to start on a machine that does other things.
 PATIENCE = 240.0
