@@ -12,21 +12,24 @@ Of a list of groups or topics, those who watch get what changed since the event 
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import logging
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Final, Literal, TypedDict, TypeVar
+from weakref import WeakKeyDictionary
 
 import msgspec
 import orjson
 import redis
 import redis.asyncio
-from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 from django.conf import settings
 
+from broker_core.client.blocking import CallTimedOut
 from broker_core.clock import now_ms
+from console.clusters import connections
 from console.deltas import difference
 from console.moments import rfc3339
 
@@ -37,6 +40,9 @@ _SEQ_KEEP_SECONDS: Final = 7 * 24 * 3600
 _STATE_KEY: Final = "gantry:live:"
 _SEQ_KEY: Final = "gantry:live-seq:"
 _LISTS: Final = ("groups:", "topics:")
+_PUBLISH_SECONDS: Final = 10.0
+# A connection belongs to the loop that opened it.
+_stores: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, redis.asyncio.Redis]] = WeakKeyDictionary()
 
 _log = logging.getLogger(__name__)
 
@@ -85,30 +91,22 @@ def channel_group(subject: str) -> str:
     return "live." + hashlib.sha256(subject.encode()).hexdigest()[:40]
 
 
-async def publish(subject: str, data: Any) -> None:
-    """Publish the whole state `data` of the subject: a struct, or what JSON holds."""
-    await publish_many({subject: data})
-
-
 def publish_sync(subject: str, data: Any) -> None:
-    """Publish from code without a loop (views, services, tasks)."""
-    async_to_sync(_publish_once)(subject, data)
+    """Publish the whole state `data` (a struct, or what JSON holds) from a thread: a view, a service or a task.
 
-
-async def publish_many(states: Mapping[str, Any], *, store: redis.asyncio.Redis | None = None) -> None:
-    """Publish the whole states of many subjects.
-
-    `store` is a connection that the caller keeps open; without it one is opened for this call.
+    Raises RedisError or OSError. It happens on the one loop of the process, whose connections to Redis stay open.
     """
-    if store is not None:
-        await Publisher(store).publish(states)
-    elif states:
-        async with redis.asyncio.Redis.from_url(settings.GANTRY_REDIS_URL) as own:
-            await Publisher(own).publish(states)
+    try:
+        connections.door().run(_publish_here(subject, data), timeout_s=_PUBLISH_SECONDS)
+    except CallTimedOut as error:
+        raise redis.TimeoutError(str(error)) from None
 
 
 class Publisher:
-    """Publishes states again and again; of lists, those who watch get only what changed since it published last."""
+    """Publishes whole states, each a struct or what JSON holds.
+
+    Of lists, those who watch get only what changed since it published last.
+    """
 
     def __init__(self, store: redis.asyncio.Redis) -> None:
         self._store = store
@@ -157,12 +155,12 @@ def read(event: Event, shape: type[S]) -> S | None:
         return None
 
 
-async def _publish_once(subject: str, data: Any) -> None:
-    await publish(subject, data)
-    # This loop ends with the call; connections of the layer that belong to it must not outlive it.
-    layer = get_channel_layer()
-    if layer is not None and hasattr(layer, "close_pools"):
-        await layer.close_pools()
+async def _publish_here(subject: str, data: Any) -> None:
+    of_loop = _stores.setdefault(asyncio.get_running_loop(), {})
+    url = settings.GANTRY_REDIS_URL
+    if url not in of_loop:
+        of_loop[url] = redis.asyncio.Redis.from_url(url, socket_timeout=5, socket_connect_timeout=2)
+    await Publisher(of_loop[url]).publish({subject: data})
 
 
 async def _number(states: Mapping[str, Any], store: redis.asyncio.Redis) -> list[Event]:

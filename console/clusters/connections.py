@@ -205,6 +205,12 @@ class _Process:
         self.door: LoopThread | None = None
         self.connections: Connections | None = None
 
+    def open_door(self) -> LoopThread:
+        """Return the way to the loop; starts one in a thread where none is in use. For who holds `guard`."""
+        if self.door is None:
+            self.door = LoopThread("console loop")
+        return self.door
+
     def forget(self) -> None:
         """Start over in a child of a fork: loop and connections are its parent's, and the lock may have been held."""
         self.guard = threading.Lock()
@@ -227,6 +233,12 @@ def use(connections: Connections | None, loop: asyncio.AbstractEventLoop | None 
         _process.door = None if loop is None else LoopThread.on(loop)
 
 
+def door() -> LoopThread:
+    """Return the way by which threads reach the loop of this process."""
+    with _process.guard:
+        return _process.open_door()
+
+
 def ask(cluster: str, question: Callable[[Admin], Awaitable[T]], *, seconds: float = ASK_SECONDS) -> T:
     """Run `question` with the cluster's administration on the loop of the process, and wait for its answer here.
 
@@ -247,9 +259,8 @@ def ask(cluster: str, question: Callable[[Admin], Awaitable[T]], *, seconds: flo
 
 def _at_hand() -> tuple[Connections, LoopThread]:
     with _process.guard:
-        if _process.connections is None or _process.door is None:
+        if _process.connections is None:
             if _process.find_cluster is None:
                 raise RuntimeError("nobody said how clusters are found: look_up_by() comes first")
-            _process.door = LoopThread("clusters")
             _process.connections = Connections(_process.find_cluster)
-        return _process.connections, _process.door
+        return _process.connections, _process.open_door()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from typing import Any
 from uuid import uuid4
 
@@ -13,6 +14,7 @@ from asgiref.sync import sync_to_async
 from channels.layers import get_channel_layer
 from hypothesis import given
 from hypothesis import strategies as st
+from pytest_django import Settings
 
 from console import live
 from console.lag.shapes import GroupList
@@ -24,6 +26,12 @@ def subject(redis_of_test: str) -> str:
     return live.group("local", f"billing-{uuid4().hex}")
 
 
+@pytest.fixture
+async def publisher(redis_of_test: str) -> AsyncIterator[live.Publisher]:
+    async with redis.asyncio.Redis.from_url(redis_of_test) as store:
+        yield live.Publisher(store)
+
+
 async def watching(subject: str) -> tuple[Any, str]:
     """Return the channel layer and a channel that watches a subject."""
     layer = get_channel_layer()
@@ -32,10 +40,10 @@ async def watching(subject: str) -> tuple[Any, str]:
     return layer, channel
 
 
-async def test_who_watches_gets_the_whole_state_and_a_number(subject: str) -> None:
+async def test_who_watches_gets_the_whole_state_and_a_number(subject: str, publisher: live.Publisher) -> None:
     layer, channel = await watching(subject)
-    await live.publish(subject, {"lag": 5})
-    await live.publish(subject, {"lag": 6})
+    await publisher.publish({subject: {"lag": 5}})
+    await publisher.publish({subject: {"lag": 6}})
     first, second = [await asyncio.wait_for(layer.receive(channel), 5) for _ in range(2)]
     assert (first["type"], first["subject"], first["data"]) == ("state", subject, {"lag": 5})
     assert (second["data"], second["seq"]) == ({"lag": 6}, first["seq"] + 1)
@@ -45,8 +53,8 @@ async def test_who_watches_gets_the_whole_state_and_a_number(subject: str) -> No
 async def test_who_comes_late_gets_the_last_state(subject: str, redis_of_test: str) -> None:
     async with redis.asyncio.Redis.from_url(redis_of_test) as store:
         assert await live.last_state(subject, store=store) is None
-        await live.publish(subject, {"lag": 5})
-        await live.publish(subject, {"lag": 6})
+        await live.Publisher(store).publish({subject: {"lag": 5}})
+        await live.Publisher(store).publish({subject: {"lag": 6}})
         event = await live.last_state(subject, store=store)
     assert event is not None
     assert (event["data"], event["seq"]) == ({"lag": 6}, 2)
@@ -55,12 +63,12 @@ async def test_who_comes_late_gets_the_last_state(subject: str, redis_of_test: s
         assert 0 < int(str(same.ttl(f"gantry:live:{subject}"))) <= live.KEEP_SECONDS
 
 
-async def test_many_subjects_travel_together_each_to_its_own(subject: str) -> None:
+async def test_many_subjects_travel_together_each_to_its_own(subject: str, publisher: live.Publisher) -> None:
     other = f"{subject}-other"
     layer, channel = await watching(other)
-    await live.publish_many({subject: {"lag": 1}, other: {"lag": 2}})
+    await publisher.publish({subject: {"lag": 1}, other: {"lag": 2}})
     assert (await asyncio.wait_for(layer.receive(channel), 5))["data"] == {"lag": 2}
-    await live.publish_many({})
+    await publisher.publish({})
 
 
 async def test_who_watches_a_list_gets_what_changed_and_who_comes_late_the_whole(redis_of_test: str) -> None:
@@ -71,7 +79,7 @@ async def test_who_watches_a_list_gets_what_changed_and_who_comes_late_the_whole
         for lag in (1, 2):
             await publisher.publish({subject: {"items": [{"name": "billing", "lag": lag}, {"name": "ship", "lag": 0}]}})
         # Another publisher spoke in between: what changed since the event before is not known.
-        await live.publish_many({subject: {"items": []}}, store=store)
+        await live.Publisher(store).publish({subject: {"items": []}})
         await publisher.publish({subject: {"items": [{"name": "billing", "lag": 3}]}})
         kept = await live.last_state(subject, store=store)
     heard = [await asyncio.wait_for(layer.receive(channel), 5) for _ in range(4)]
@@ -87,6 +95,32 @@ async def test_code_without_a_loop_publishes_too(subject: str) -> None:
     for lag in (1, 2):
         await sync_to_async(live.publish_sync)(subject, {"lag": lag})
         assert (await asyncio.wait_for(layer.receive(channel), 5))["data"] == {"lag": lag}
+
+
+async def test_publishing_from_threads_keeps_its_connections_open(subject: str, redis_of_test: str) -> None:
+    await watching(subject)
+    publish = sync_to_async(live.publish_sync, thread_sensitive=False)
+    await publish(subject, {"lag": 0})
+    async with redis.asyncio.Redis.from_url(redis_of_test) as store:
+        before = await connected(store)
+        for lag in range(20):
+            await publish(subject, {"lag": lag})
+        assert await connected(store) == before
+        event = await live.last_state(subject, store=store)
+    assert event is not None
+    assert event["data"] == {"lag": 19}
+
+
+async def test_a_redis_that_is_away_is_said_to_who_publishes(settings: Settings) -> None:
+    settings.GANTRY_REDIS_URL = "unix:///nowhere.sock"
+    with pytest.raises(redis.RedisError):
+        await sync_to_async(live.publish_sync)("job:none", {})
+
+
+async def connected(store: redis.asyncio.Redis) -> int:
+    """Return how often somebody has connected to Redis."""
+    stats: dict[str, int] = await store.info("stats")
+    return stats["total_connections_received"]
 
 
 @given(st.text(max_size=300), st.text(max_size=300))
