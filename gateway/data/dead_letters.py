@@ -1,4 +1,7 @@
-"""Putting a message that nobody can handle among the dead letters of its group, with the reason (behaviour.md F.2)."""
+"""Putting a message that nobody can handle among the dead letters of its group, with the reason.
+
+The names and properties are those of broker_core/broker/README.md#retries-and-dead-letters.
+"""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from gateway.problems import DELAY_NOT_SERVED, MESSAGE_TOO_LARGE, FieldError, Pr
 
 _LEVELS_S: Final = (1, 5, 10, 30, 60, 120, 180, 240, 300, 360, 420, 480, 540, 600, 1200, 1800, 3600, 7200)
 DELAY_LEVELS: Final = {seconds * 1000: level for level, seconds in enumerate(_LEVELS_S, start=1)}
-"""Delay in ms → RocketMQ's delay level, by its default list (remoting-protocol.md 4.9)."""
+"""Delay in ms → RocketMQ's delay level, by its default list (broker_core/broker/README.md#delay-levels)."""
 
 _SYSTEM: Final = names.RESERVED | {
     names.SHARDING_KEY, names.TRANSACTION_ID, *names.OF_DELIVERIES, *names.TIMERS, "__STARTDELIVERTIME", CONTENT_TYPE,

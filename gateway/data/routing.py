@@ -16,8 +16,6 @@ _PREFIX: Final = "/api/v1/clusters/"
 _LEASE_ACTIONS: Final[dict[str, Action]] = {"receive": "receive", "ack": "ack", "nack": "nack", "extend": "extend"}
 SOCKETS: Final = frozenset({"/ws/v1/produce", "/ws/v1/consume"})
 
-# remoting-protocol.md 7.4; 120 for groups, so that their retry topics fit into a topic's 127.
-
 
 class Route(NamedTuple):
     """What a request is about, as its path says; names are not checked yet."""

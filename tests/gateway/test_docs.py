@@ -13,7 +13,7 @@ from gateway import problems
 from tests.gateway.installation import Installation
 from tests.gateway.test_composition import BEATS, beat
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "http-api.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/http-api.md"
 
 # Each call must succeed, and the shell stops at the first one that does not.
 _STRICT = 'set -euo pipefail\ncurl() { command curl --silent --show-error --fail-with-body "$@"; echo; }\n'
