@@ -1,5 +1,5 @@
 import { Button, Group, Stack } from "@mantine/core"
-import type { ReactNode } from "react"
+import { type FormEvent, type ReactNode, useRef } from "react"
 import { useTranslation } from "react-i18next"
 import { CodeBlock } from "@/components/code/code-block"
 import { Fillable } from "@/components/forms/lock"
@@ -7,6 +7,9 @@ import type { Right } from "@/hooks/use-rights"
 import { type CurlRequest, curlOf } from "@/lib/curl"
 import { DockedDrawer } from "./docked-drawer"
 import classes from "./drawer.module.css"
+
+/** A request is known to be under way only after the next render: until then a second press of Enter is no second wish. */
+const UNTIL_BUSY_MS = 300
 
 interface FormDrawerProps {
   title: string
@@ -28,13 +31,16 @@ interface FormDrawerProps {
 /** A docked drawer that creates one thing: title, fields, the command, and the button; nothing is sent twice. */
 export function FormDrawer({ title, action, right, isReady, isBusy, onSubmit, onClose, request, answer, children }: FormDrawerProps) {
   const { t } = useTranslation()
+  const justSent = useRef(false)
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (!isReady || isBusy || justSent.current) return
+    justSent.current = true
+    window.setTimeout(() => (justSent.current = false), UNTIL_BUSY_MS)
+    onSubmit()
+  }
   const form = (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (isReady && !isBusy) onSubmit()
-      }}
-    >
+    <form onSubmit={submit}>
       <Stack gap={14}>
         {children}
         {request && <CodeBlock wrap language="curl" text={curlOf(request)} />}
