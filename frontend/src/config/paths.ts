@@ -8,6 +8,7 @@ export const paths = {
   logout: "/api/v1/logout",
   me: "/api/v1/me",
   password: "/api/v1/me/password",
+  naming: "/api/v1/naming",
   clusters: "/api/v1/clusters",
   cluster,
   broker: (c: string, broker: string) => `${cluster(c)}/brokers/${part(broker)}`,
@@ -17,6 +18,7 @@ export const paths = {
   topic: (c: string, topic: string) => `${cluster(c)}/topics/${part(topic)}`,
   topicQueues: (c: string, topic: string) => `${cluster(c)}/topics/${part(topic)}/queues`,
   topicGroups: (c: string, topic: string) => `${cluster(c)}/topics/${part(topic)}/groups`,
+  topicImpact: (c: string, topic: string) => `${cluster(c)}/topics/${part(topic)}/impact`,
   topicProducers: (c: string, topic: string) => `${cluster(c)}/topics/${part(topic)}/producers`,
   topicMessages: (c: string, topic: string) => `${cluster(c)}/topics/${part(topic)}/messages`,
   queueMessages: (c: string, topic: string, queue: number) =>

@@ -26,6 +26,12 @@ export function keepTags<T extends { etag: string }>(items: readonly T[], pathOf
   for (const item of items) tags.set(pathOf(item), item.etag)
 }
 
+/** Keeps the tag of a resource that came with the answer of another path. */
+export function shareTag(from: string, to: string): void {
+  const tag = tags.get(from)
+  if (tag) tags.set(to, tag)
+}
+
 export function withQuery(path: string, query: Query = {}): string {
   const params = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {

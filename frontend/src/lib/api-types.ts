@@ -14,6 +14,7 @@ export interface Items<T> {
 }
 
 export type Me = Schemas["Me"]
+export type Naming = Schemas["Naming"]
 export type Cluster = Schemas["Cluster"]
 export type Broker = Schemas["Broker"]
 export type Overview = Schemas["Overview"]

@@ -1,4 +1,4 @@
-import type { Broker, Group, GroupQueue, GroupSummary, Job, Me, Message, MessageSearch, MessageSummary, Overview, Topic } from "@/lib/api-types"
+import type { AuditEntry, Broker, Group, GroupQueue, GroupSummary, Job, Me, Message, MessageSearch, MessageSummary, Naming, NewToken, Overview, Schedule, Token, Topic, User } from "@/lib/api-types"
 
 /** Builders say what matters to a test and hide the rest. */
 const AT = "2026-11-21T06:31:07.412Z"
@@ -11,6 +11,13 @@ export const admin = (overrides: Partial<Me> = {}): Me => ({
   language: "en",
   token_auth: false,
   ...overrides,
+})
+
+export const naming = (): Naming => ({
+  topic: { pattern: "^[A-Za-z0-9_-]{1,127}$", max_length: 127 },
+  group: { pattern: "^[A-Za-z0-9_-]{1,120}$", max_length: 120 },
+  retry_prefix: "%RETRY%",
+  dead_letter_prefix: "%DLQ%",
 })
 
 export const reader = (): Me => admin({ id: 2, username: "nadia", role: "viewer", rights: ["read"] })
@@ -187,6 +194,62 @@ export const job = (id: string, overrides: Partial<Job> = {}): Job => ({
   result: null,
   artefacts: [],
   files_removed_at: null,
+  ...overrides,
+})
+
+export const token = (overrides: Partial<Token> = {}): Token => ({
+  id: 1,
+  name: "ci",
+  user: "admin",
+  scopes: ["produce", "consume"],
+  prefix: "gty_ab12cd",
+  expires_at: null,
+  last_used_at: null,
+  created_at: AT,
+  ...overrides,
+})
+
+export const newToken = (overrides: Partial<NewToken> = {}): NewToken => ({ ...token(), token: "gty_ab12cd_0123456789abcdef", ...overrides })
+
+export const userRow = (overrides: Partial<User> = {}): User => ({
+  id: 7,
+  username: "nadia",
+  role: "viewer",
+  is_active: true,
+  created_at: AT,
+  last_login_at: null,
+  etag: '"1"',
+  ...overrides,
+})
+
+export const auditEntry = (overrides: Partial<AuditEntry> = {}): AuditEntry => ({
+  id: 1,
+  at: AT,
+  actor: "olga",
+  token: null,
+  action: "topic.create",
+  resource: "local/topics/orders",
+  result: "ok",
+  request_id: "01JDX6R8K3ZC5W2N",
+  address: "127.0.0.1",
+  before: null,
+  after: null,
+  ...overrides,
+})
+
+export const schedule = (id: string, overrides: Partial<Schedule> = {}): Schedule => ({
+  id,
+  name: "nightly copy",
+  cron: "0 3 * * *",
+  zone: "UTC",
+  enabled: true,
+  job: { type: "replay" },
+  overlap: "skip",
+  next_run_at: AT,
+  next_runs: [AT],
+  last_run_at: null,
+  last_state: null,
+  etag: '"1"',
   ...overrides,
 })
 

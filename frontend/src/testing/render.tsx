@@ -13,9 +13,10 @@ import type { ReactNode } from "react"
 import { Providers } from "@/app/providers"
 import { parseSearch, stringifySearch } from "@/app/search"
 import { startTranslations } from "@/lib/i18n"
+import { namingQuery } from "@/hooks/use-naming"
 import { meQuery } from "@/hooks/use-rights"
 import type { Me } from "@/lib/api-types"
-import { admin } from "./factories"
+import { admin, naming } from "./factories"
 
 startTranslations("en")
 
@@ -35,6 +36,7 @@ interface Options {
 export function renderApp(part: ReactNode, { at = "/", me = admin() }: Options = {}): Rendered {
   const cache = new QueryClient({ defaultOptions: { queries: { retry: false, networkMode: "always" } } })
   cache.setQueryData(meQuery.queryKey, me)
+  cache.setQueryData(namingQuery.queryKey, naming())
   const root = createRootRoute({ component: Outlet, validateSearch: (search: Record<string, unknown>) => search })
   const any = createRoute({ getParentRoute: () => root, path: "$", component: () => part })
   const home = createRoute({ getParentRoute: () => root, path: "/", component: () => part })

@@ -31,6 +31,10 @@ export const common = {
   density: { comfortable: "Comfortable", standard: "Standard", compact: "Compact" },
   table: { columns: "Columns {{n}}", more: "Show more", unnamed: "Actions" },
   drawer: { previous: "Previous row", next: "Next row", position: "{{n}} of {{total}}" },
+  forms: {
+    nameRule: "Letters, digits, - and _, at most {{max}} characters",
+    nameWrong: "Use only letters, digits, - and _, and at most {{max}} characters",
+  },
   danger: { typeName: "Type {{name}} to go on", nameMissing: "The name is not typed yet" },
   rights: {
     missing: "Needs the right: {{right}}",

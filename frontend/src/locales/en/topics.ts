@@ -21,8 +21,6 @@ export const topics = {
     deleteFinal: "This cannot be undone.",
     impactFailed: "It is not known what the deletion would take with it",
     name: "Topic",
-    nameRule: "Letters, digits, - and _, at most 127 characters",
-    nameWrong: "Only letters, digits, -, _, % and | are allowed",
     kind: "Kind",
     kinds: { normal: "Normal", all: "All", retry: "Retry", dlq: "DLQ", system: "System" },
     hidden: "Hidden",

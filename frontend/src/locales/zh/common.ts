@@ -31,6 +31,10 @@ export const common = {
   density: { comfortable: "宽松", standard: "标准", compact: "紧凑" },
   table: { columns: "列 {{n}}", more: "显示更多", unnamed: "操作" },
   drawer: { previous: "上一行", next: "下一行", position: "第 {{n}} / {{total}} 条" },
+  forms: {
+    nameRule: "字母、数字、- 和 _，最多 {{max}} 个字符",
+    nameWrong: "只能使用字母、数字、- 和 _，最多 {{max}} 个字符",
+  },
   danger: { typeName: "输入 {{name}} 以继续", nameMissing: "尚未输入名称" },
   rights: {
     missing: "缺少权限：{{right}}",

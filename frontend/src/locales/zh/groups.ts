@@ -16,7 +16,6 @@ export const groups = {
     notDeleted: "消费组 {{group}} 未删除",
     filter: "按名称筛选",
     name: "消费组",
-    nameRule: "字母、数字、- 与 _，最多 120 个字符",
     state: "状态",
     mode: "模式",
     modes: { clustering: "集群模式", broadcast: "广播模式" },

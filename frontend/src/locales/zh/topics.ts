@@ -19,8 +19,6 @@ export const topics = {
     deleteFinal: "此操作无法撤销。",
     impactFailed: "无法得知删除会影响什么",
     name: "Topic",
-    nameRule: "字母、数字、- 与 _，最多 127 个字符",
-    nameWrong: "只允许字母、数字、-、_、% 与 |",
     kind: "类型",
     kinds: { normal: "普通", all: "全部", retry: "重试", dlq: "死信", system: "系统" },
     hidden: "隐藏",

@@ -6,19 +6,20 @@ import { FormDrawer } from "@/components/drawer/form-drawer"
 import { toastChange } from "@/components/toast/change"
 import { toastFailed } from "@/components/toast/toast"
 import { paths } from "@/config/paths"
+import { useNameRule } from "@/hooks/use-naming"
 import { refusedFields } from "@/lib/problem"
 import type { GroupInput } from "@/lib/api-types"
 import { useCreateGroup } from "../api/create-group"
 
 const FIRST: GroupInput = { name: "", retry_max_times: 16, consume_enabled: true, consume_broadcast_enabled: false }
-const NAME = /^[%|a-zA-Z0-9_-]{1,120}$/
 
 export function CreateGroup({ cluster, onClose }: { cluster: string; onClose: () => void }) {
   const { t } = useTranslation()
   const navigate = useNavigate()
   const create = useCreateGroup(cluster)
   const [input, setInput] = useState<GroupInput>(FIRST)
-  const isNamed = NAME.test(input.name)
+  const rule = useNameRule("group")
+  const isNamed = rule.fits(input.name)
   const refused = refusedFields(create.error)
   const submit = () =>
     create.mutate(input, {
@@ -41,16 +42,17 @@ export function CreateGroup({ cluster, onClose }: { cluster: string; onClose: ()
     >
       <TextInput
         label={t("groups.name")}
-        description={t("groups.nameRule")}
+        description={rule.maxLength && t("forms.nameRule", { max: rule.maxLength })}
         value={input.name}
         onChange={(event) => setInput({ ...input, name: event.currentTarget.value })}
-        error={refused.name ?? (input.name !== "" && !isNamed ? t("topics.nameWrong") : null)}
+        error={refused.name ?? (input.name !== "" && !isNamed ? t("forms.nameWrong", { max: rule.maxLength }) : null)}
         autoFocus
       />
       <NumberInput
         label={t("groups.retries")}
         description={t("groups.retriesWords")}
         value={input.retry_max_times}
+        error={refused.retry_max_times}
         min={0}
         max={1000}
         onChange={(next) => setInput({ ...input, retry_max_times: Number(next) })}

@@ -11,6 +11,7 @@ import { toastFailed } from "@/components/toast/toast"
 import { paths } from "@/config/paths"
 import type { Group, GroupChange } from "@/lib/api-types"
 import { curlOf } from "@/lib/curl"
+import { refusedFields } from "@/lib/problem"
 import { useUpdateGroup } from "../api/update-group"
 
 type Config = NonNullable<Group["config"]>
@@ -66,6 +67,7 @@ function ConfigForm({ cluster, group, config }: { cluster: string; group: string
                 label={t("groups.retries")}
                 description={t("groups.retriesWords")}
                 value={wanted.retry_max_times}
+                error={refusedFields(update.error).retry_max_times}
                 min={0}
                 max={1000}
                 onChange={(next) => setEdited({ ...edited, retry_max_times: Number(next) })}

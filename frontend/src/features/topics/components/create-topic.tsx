@@ -7,19 +7,20 @@ import { Field } from "@/components/forms/field"
 import { toastChange } from "@/components/toast/change"
 import { toastFailed } from "@/components/toast/toast"
 import { paths } from "@/config/paths"
+import { useNameRule } from "@/hooks/use-naming"
 import { refusedFields } from "@/lib/problem"
 import type { TopicInput } from "@/lib/api-types"
 import { useCreateTopic } from "../api/create-topic"
 
 const FIRST: TopicInput = { name: "", read_queues: 4, write_queues: 4, permission: "rw" }
-const NAME = /^[%|a-zA-Z0-9_-]{1,127}$/
 
 export function CreateTopic({ cluster, onClose }: { cluster: string; onClose: () => void }) {
   const { t } = useTranslation()
   const navigate = useNavigate()
   const create = useCreateTopic(cluster)
   const [input, setInput] = useState(FIRST)
-  const isNamed = NAME.test(input.name)
+  const rule = useNameRule("topic")
+  const isNamed = rule.fits(input.name)
   const refused = refusedFields(create.error)
   const submit = () =>
     create.mutate(input, {
@@ -42,15 +43,15 @@ export function CreateTopic({ cluster, onClose }: { cluster: string; onClose: ()
     >
       <TextInput
         label={t("topics.name")}
-        description={t("topics.nameRule")}
+        description={rule.maxLength && t("forms.nameRule", { max: rule.maxLength })}
         value={input.name}
         onChange={(event) => setInput({ ...input, name: event.currentTarget.value })}
-        error={refused.name ?? (input.name !== "" && !isNamed ? t("topics.nameWrong") : null)}
+        error={refused.name ?? (input.name !== "" && !isNamed ? t("forms.nameWrong", { max: rule.maxLength }) : null)}
         data-autofocus
         autoFocus
       />
-      <QueueNumber label={t("topics.readQueues")} value={input.read_queues} onChange={(read_queues) => setInput({ ...input, read_queues })} />
-      <QueueNumber label={t("topics.writeQueues")} value={input.write_queues} onChange={(write_queues) => setInput({ ...input, write_queues })} />
+      <QueueNumber label={t("topics.readQueues")} value={input.read_queues} error={refused.read_queues} onChange={(read_queues) => setInput({ ...input, read_queues })} />
+      <QueueNumber label={t("topics.writeQueues")} value={input.write_queues} error={refused.write_queues} onChange={(write_queues) => setInput({ ...input, write_queues })} />
       <PermissionField value={input.permission} onChange={(permission) => setInput({ ...input, permission })} />
     </FormDrawer>
   )
@@ -59,11 +60,12 @@ export function CreateTopic({ cluster, onClose }: { cluster: string; onClose: ()
 interface NumberProps {
   label: string
   value: number
+  error?: string | undefined
   onChange: (value: number) => void
 }
 
-export const QueueNumber = ({ label, value, onChange }: NumberProps) => (
-  <NumberInput label={label} value={value} min={1} max={1024} allowDecimal={false} onChange={(next) => onChange(Number(next) || 1)} maw={160} />
+export const QueueNumber = ({ label, value, error, onChange }: NumberProps) => (
+  <NumberInput label={label} value={value} error={error} min={1} max={1024} allowDecimal={false} onChange={(next) => onChange(Number(next) || 1)} maw={160} />
 )
 
 interface PermissionProps {

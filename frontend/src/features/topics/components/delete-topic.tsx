@@ -6,7 +6,7 @@ import { toastChange } from "@/components/toast/change"
 import { toastFailed } from "@/components/toast/toast"
 import { count } from "@/lib/format"
 import { useDeleteTopic } from "../api/delete-topic"
-import { useTopicDeletion } from "../api/get-topic-impact"
+import { useTopicImpact } from "../api/get-topic-impact"
 
 interface DeleteTopicProps {
   cluster: string
@@ -18,7 +18,7 @@ interface DeleteTopicProps {
 export function DeleteTopic({ cluster, topic, onClose }: DeleteTopicProps) {
   const { t } = useTranslation()
   const navigate = useNavigate()
-  const impact = useTopicDeletion(cluster, topic, true)
+  const impact = useTopicImpact(cluster, topic)
   const remove = useDeleteTopic(cluster, topic)
   const confirm = () =>
     remove.mutate(undefined, {

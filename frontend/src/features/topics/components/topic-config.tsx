@@ -10,6 +10,7 @@ import { toastFailed } from "@/components/toast/toast"
 import { paths } from "@/config/paths"
 import type { Topic, TopicChange } from "@/lib/api-types"
 import { curlOf } from "@/lib/curl"
+import { refusedFields } from "@/lib/problem"
 import { useUpdateTopic } from "../api/update-topic"
 import { PermissionField, QueueNumber } from "./create-topic"
 
@@ -23,6 +24,7 @@ export function TopicConfig({ cluster, topic }: { cluster: string; topic: Topic 
   const wanted = { ...topic, ...edited }
   const change = Object.fromEntries(FIELDS.filter((field) => wanted[field] !== topic[field]).map((field) => [field, wanted[field]]))
   const isChanged = Object.keys(change).length > 0
+  const refused = refusedFields(update.error)
   const save = () =>
     update.mutate(change as TopicChange, {
       onSuccess: (answer) => {
@@ -37,8 +39,8 @@ export function TopicConfig({ cluster, topic }: { cluster: string; topic: Topic 
         <Fillable right="manage">
           <Panel title={t("topics.tabs.config")}>
             <Stack gap={14} p={14}>
-              <QueueNumber label={t("topics.readQueues")} value={wanted.read_queues} onChange={(read_queues) => setEdited({ ...edited, read_queues })} />
-              <QueueNumber label={t("topics.writeQueues")} value={wanted.write_queues} onChange={(write_queues) => setEdited({ ...edited, write_queues })} />
+              <QueueNumber label={t("topics.readQueues")} value={wanted.read_queues} error={refused.read_queues} onChange={(read_queues) => setEdited({ ...edited, read_queues })} />
+              <QueueNumber label={t("topics.writeQueues")} value={wanted.write_queues} error={refused.write_queues} onChange={(write_queues) => setEdited({ ...edited, write_queues })} />
               <PermissionField value={wanted.permission === "none" ? undefined : wanted.permission} onChange={(permission) => setEdited({ ...edited, permission })} />
               {wanted.read_queues < topic.read_queues && <Callout>{t("topics.fewerQueues")}</Callout>}
               <Group gap={8}>
