@@ -1,0 +1,72 @@
+import { screen, waitFor, within } from "@testing-library/react"
+import { describe, expect, it } from "vitest"
+import { auditEntry, page } from "@/testing/factories"
+import { renderApp } from "@/testing/render"
+import { answer, refuse, requests } from "@/testing/server"
+import { AuditPage } from "./audit-page"
+
+const AUDIT = "GET /api/v1/audit"
+const show = (at = "/audit") => renderApp(<AuditPage />, { at })
+const entries = [
+  auditEntry({ id: 3, actor: "olga", action: "topic.update", resource: "local/topics/orders", before: { write_queues: 4 }, after: { write_queues: 8 } }),
+  auditEntry({ id: 2, actor: "nadia", action: "group.delete", resource: "local/groups/billing", result: "refused", address: "10.0.0.9" }),
+]
+
+describe("the record of changes", () => {
+  it("asks for what the address filters by, and writes what is typed into the address", async () => {
+    answer(AUDIT, page(entries))
+    const { user, address } = show("/audit?actor=olga")
+    await screen.findByText("local/topics/orders")
+    expect(requests(AUDIT)[0]?.query.get("actor")).toBe("olga")
+    await user.type(screen.getByPlaceholderText("Filter by resource"), "orders")
+    await waitFor(() => expect(address()).toContain("resource=orders"))
+    await waitFor(() => expect(requests(AUDIT).at(-1)?.query.get("resource")).toBe("orders"))
+    expect(address()).toContain("actor=olga")
+  })
+
+  it("shows an attempt that was refused as refused, with where it came from", async () => {
+    answer(AUDIT, page(entries))
+    show()
+    const row = within((await screen.findByText("local/groups/billing")).closest("tr") as HTMLElement)
+    expect(row.getByText("refused")).toBeTruthy()
+    expect(row.getByText("10.0.0.9")).toBeTruthy()
+  })
+
+  it("opens one change field by field, and its place is in the address", async () => {
+    answer(AUDIT, page(entries))
+    const { user, address } = show()
+    await user.click(await screen.findByText("local/topics/orders"))
+    const drawer = within(await screen.findByRole("complementary"))
+    expect(drawer.getByText("olga changed topic orders")).toBeTruthy()
+    expect(drawer.getByText("write_queues").closest("tr")?.textContent).toBe("write_queues48")
+    expect(address()).toContain("open=3")
+  })
+
+  it("walks to the next change, and no further than the last", async () => {
+    answer(AUDIT, page(entries))
+    const { user, address } = show("/audit?open=3")
+    await user.click(await screen.findByLabelText("Next row"))
+    await waitFor(() => expect(address()).toContain("open=2"))
+    expect(await screen.findByText("No field changed.")).toBeTruthy()
+    expect(screen.getByLabelText<HTMLButtonElement>("Next row").disabled).toBe(true)
+  })
+
+  it("reads the next page where the first one ends", async () => {
+    answer(AUDIT, ({ query }: { query: URLSearchParams }) => ({
+      body: query.get("cursor") ? page([auditEntry({ id: 1, resource: "local/topics/old" })]) : page(entries, "more"),
+    }))
+    show()
+    expect(await screen.findByText("local/topics/old")).toBeTruthy()
+    expect(requests(AUDIT).at(-1)?.query.get("cursor")).toBe("more")
+  })
+
+  it("says that nothing was changed yet, which is not that it could not be read", async () => {
+    answer(AUDIT, page([]))
+    const { unmount } = show()
+    expect(await screen.findByText("Nothing has changed yet")).toBeTruthy()
+    unmount()
+    refuse(AUDIT, 503, "DRAINING", "Shutting down.")
+    show()
+    expect(await screen.findByText("The audit log could not be read")).toBeTruthy()
+  })
+})

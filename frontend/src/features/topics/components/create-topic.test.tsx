@@ -1,0 +1,94 @@
+import { fireEvent, screen, waitFor } from "@testing-library/react"
+import { describe, expect, it, vi } from "vitest"
+import { admin, topic } from "@/testing/factories"
+import { button, errorOf, field, findField, refuseFields } from "@/testing/fields"
+import { renderApp } from "@/testing/render"
+import { answer, refuse, requests } from "@/testing/server"
+import { CreateTopic } from "./create-topic"
+
+const CREATE = "POST /api/v1/clusters/local/topics"
+const taken = (name: string) => ({ ...topic(name), brokers: [{ broker: "broker-a", done: true, reason: null }] })
+const show = (onClose = vi.fn()) => ({ onClose, ...renderApp(<CreateTopic cluster="local" onClose={onClose} />) })
+
+describe("the form of a new topic", () => {
+  it("sends what is filled in, says so, and opens the topic", async () => {
+    answer(CREATE, taken("payments"), 201)
+    const { user, address } = show()
+    await user.type(await findField("Topic"), "payments")
+    await user.type(field("Read queues"), "8", { initialSelectionStart: 0, initialSelectionEnd: 1 })
+    await user.click(screen.getByText("Read only"))
+    await user.click(button("Create payments"))
+    expect(await screen.findByText("Topic payments was created")).toBeTruthy()
+    expect(requests(CREATE).map(({ body }) => body)).toEqual([{ name: "payments", read_queues: 8, write_queues: 4, permission: "r" }])
+    await waitFor(() => expect(address()).toBe("/topics/payments"))
+  })
+
+  it.each(["%RETRY%billing", "a|b", "with space", "é", "x".repeat(128)])("refuses the name %s at the field, by the rule of the API", async (name) => {
+    show()
+    fireEvent.change(await findField("Topic"), { target: { value: name } })
+    expect(errorOf(field("Topic"))).toContain("at most 127 characters")
+    expect(button(`Create ${name}`).disabled).toBe(true)
+  })
+
+  it.each(["a", "orders-2", "Orders_EU", "x".repeat(127)])("takes the name %s", async (name) => {
+    show()
+    fireEvent.change(await findField("Topic"), { target: { value: name } })
+    expect(errorOf(field("Topic"))).toBeUndefined()
+    expect(button(`Create ${name}`).disabled).toBe(false)
+  })
+
+  it("shows at each field what the API says against it, and stays open as it was", async () => {
+    refuseFields(CREATE, { name: "TBW102 is a name of the brokers.", write_queues: "At most 64 here." })
+    const { user, address } = show()
+    await user.type(await findField("Topic"), "TBW102")
+    await user.click(button("Create TBW102"))
+    await waitFor(() => expect(errorOf(field("Topic"))).toBe("TBW102 is a name of the brokers."))
+    expect(errorOf(field("Write queues"))).toBe("At most 64 here.")
+    expect(field("Topic").value).toBe("TBW102")
+    expect(address()).toBe("/")
+  })
+
+  it("sends once for two clicks in a row", async () => {
+    answer(CREATE, () => ({ status: 201, body: taken("payments") }))
+    const { user } = show()
+    await user.type(await findField("Topic"), "payments")
+    const form = field("Topic").form as HTMLFormElement
+    fireEvent.submit(form)
+    fireEvent.submit(form)
+    await screen.findByText("Topic payments was created")
+    expect(requests(CREATE)).toHaveLength(1)
+  })
+
+  it("keeps what was typed when the cluster does not answer", async () => {
+    refuse(CREATE, 503, "BROKER_UNREACHABLE", "No broker answered.")
+    const { user } = show()
+    await user.type(await findField("Topic"), "payments")
+    await user.click(button("Create payments"))
+    expect(await screen.findByText("Topic payments was not created")).toBeTruthy()
+    expect(field("Topic").value).toBe("payments")
+    expect(button("Create payments").disabled).toBe(false)
+  })
+
+  it("is discarded by Cancel without a request", async () => {
+    const { user, onClose } = show()
+    await user.type(await findField("Topic"), "payments")
+    await user.click(button("Cancel"))
+    expect(onClose).toHaveBeenCalledTimes(1)
+    expect(requests(CREATE)).toHaveLength(0)
+  })
+
+  it("is locked for a developer, with the right that is missing", async () => {
+    renderApp(<CreateTopic cluster="local" onClose={vi.fn()} />, { me: admin({ role: "developer", rights: ["produce", "consume", "read"] }) })
+    expect((await findField("Topic")).closest("fieldset")?.disabled).toBe(true)
+    expect(screen.getByText(/This needs the right “manage”, which the role Developer does not have/)).toBeTruthy()
+  })
+
+  it("lets the API decide while its rule is not known", async () => {
+    refuse("GET /api/v1/naming", 503, "DRAINING", "Shutting down.")
+    const { cache } = show()
+    cache.removeQueries({ queryKey: ["naming"] })
+    fireEvent.change(await findField("Topic"), { target: { value: "a|b" } })
+    await waitFor(() => expect(button("Create a|b").disabled).toBe(false))
+    expect(errorOf(field("Topic"))).toBeUndefined()
+  })
+})
