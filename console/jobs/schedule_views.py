@@ -13,7 +13,6 @@ from console.api_view import ApiView
 from console.errors import Conflict
 from console.etags import IF_MATCH, match, tagged
 from console.jobs import services
-from console.jobs.events import document
 from console.jobs.models import Schedule
 from console.jobs.serializers import (
     JobSerializer,
@@ -22,8 +21,10 @@ from console.jobs.serializers import (
     ScheduleSerializer,
     ScheduleWriteSerializer,
 )
+from console.jobs.shapes import shape_of
 from console.jobs.times import next_times
 from console.paging import PAGE_PARAMETERS, page_of, page_queryset
+from console.shapes import as_json
 
 SchedulePage = page_of(ScheduleSerializer)
 _TAGS = ["jobs"]
@@ -121,4 +122,4 @@ class RunNowView(ApiView):
             job = services.run_now(actor_of(request), get_object_or_404(Schedule, pk=schedule_id))
         except services.RunWaits as error:
             raise Conflict(str(error)) from error
-        return Response(document(job), status=202, headers={"Location": f"/api/v1/jobs/{job.id}"})
+        return Response(as_json(shape_of(job)), status=202, headers={"Location": f"/api/v1/jobs/{job.id}"})

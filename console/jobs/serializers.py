@@ -12,57 +12,16 @@ from console.etags import etag
 from console.fields import MomentField, moment
 from console.jobs import schedule as clock
 from console.jobs import services
-from console.jobs.models import JobState, JobType, Overlap, Schedule
+from console.jobs.models import JobState, Overlap, Schedule
 from console.jobs.requests import WholeJobRequestSerializer, plain
+from console.jobs.shapes import JobShape
 from console.jobs.times import CronMalformed, ZoneUnknown, find_zone, next_time
+from console.shapes import serializer_of
 
 MAX_PREVIEW: Final = 50
 
 
-class CountersSerializer(serializers.Serializer[Any]):
-    """How far a job is."""
-
-    planned = serializers.IntegerField(allow_null=True, help_text="What the filter lets through; null until counted.")
-    read = serializers.IntegerField(help_text="filtered + damaged + matched")
-    filtered = serializers.IntegerField(help_text="Left out by the filter.")
-    damaged = serializers.IntegerField(help_text="Could not be read; the report names them.")
-    matched = serializers.IntegerField()
-    written = serializers.IntegerField()
-    failed = serializers.IntegerField(help_text="Refused by the broker; the report names them.")
-    bytes = serializers.IntegerField()
-
-
-class ArtefactSerializer(serializers.Serializer[Any]):
-    """A file that a job made."""
-
-    name = serializers.CharField()
-    kind = serializers.CharField()
-    bytes = serializers.IntegerField()
-
-
-class JobSerializer(serializers.Serializer[Any]):
-    """A job."""
-
-    id = serializers.CharField()
-    type = serializers.ChoiceField(JobType.choices)
-    name = serializers.CharField()
-    cluster = serializers.CharField()
-    state = serializers.ChoiceField(JobState.choices)
-    cancel_requested = serializers.BooleanField(help_text="Its run is asked to stop.")
-    state_reason = serializers.CharField(allow_null=True)
-    request = serializers.DictField()
-    counters = CountersSerializer()
-    rate = serializers.FloatField(allow_null=True)
-    eta_ms = serializers.IntegerField(allow_null=True)
-    created_at = MomentField()
-    started_at = MomentField(allow_null=True)
-    finished_at = MomentField(allow_null=True)
-    created_by = serializers.CharField()
-    schedule_id = serializers.CharField(allow_null=True)
-    attempt = serializers.IntegerField()
-    result = serializers.DictField(allow_null=True)
-    artefacts = ArtefactSerializer(many=True)
-    files_removed_at = MomentField(allow_null=True, help_text="When log, report and files went, after their retention.")
+JobSerializer = serializer_of(JobShape, "Job")
 
 
 class JobLogSerializer(serializers.Serializer[Any]):

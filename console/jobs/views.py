@@ -20,11 +20,12 @@ from console.accounts.permissions import actor_of, needs
 from console.api_view import ApiView
 from console.errors import Conflict
 from console.jobs import services
-from console.jobs.events import document
 from console.jobs.models import Job, JobState, JobType
 from console.jobs.requests import JobRequestSerializer, plain
 from console.jobs.serializers import JobLogSerializer, JobReportSerializer, JobSerializer
+from console.jobs.shapes import shape_of
 from console.paging import PAGE_PARAMETERS, page_of, page_queryset
+from console.shapes import as_json
 
 JobPage = page_of(JobSerializer)
 LOG_PIECE: Final = 64 * 1024
@@ -65,7 +66,7 @@ class JobsView(ApiView):
             if wanted:
                 rows = rows.filter(**{f"{name}__in": wanted})
         page = page_queryset(request, rows)
-        items = [document(job) for job in page.items]
+        items = as_json([shape_of(job) for job in page.items])
         return Response({"items": items, "next_cursor": page.next_cursor, "total": page.total})
 
     @extend_schema(operation_id="startJob", tags=_TAGS, request=JobRequestSerializer, responses={202: JobSerializer})
@@ -74,7 +75,7 @@ class JobsView(ApiView):
         form = JobRequestSerializer(data=request.data, context={"request": request})
         form.is_valid(raise_exception=True)
         job = services.create(actor_of(request), plain(form.validated_data))
-        return Response(document(job), status=202, headers={"Location": f"/api/v1/jobs/{job.id}"})
+        return Response(as_json(shape_of(job)), status=202, headers={"Location": f"/api/v1/jobs/{job.id}"})
 
 
 class JobView(ApiView):
@@ -85,7 +86,7 @@ class JobView(ApiView):
     @extend_schema(operation_id="getJob", tags=_TAGS, responses=JobSerializer)
     def get(self, request: Request, job_id: str) -> Response:
         """Return a job."""
-        return Response(document(_job(job_id)))
+        return Response(as_json(shape_of(_job(job_id))))
 
 
 class CancelView(ApiView):
@@ -97,7 +98,7 @@ class CancelView(ApiView):
     def post(self, request: Request, job_id: str) -> Response:
         """Cancel a job; what it has written stays."""
         try:
-            return Response(document(services.cancel(actor_of(request), _job(job_id))), status=202)
+            return Response(as_json(shape_of(services.cancel(actor_of(request), _job(job_id)))), status=202)
         except services.JobInOtherState as error:
             raise Conflict(str(error)) from error
 
@@ -114,7 +115,7 @@ class RetryView(ApiView):
             job = services.retry(actor_of(request), _job(job_id))
         except (services.JobInOtherState, services.RangeCovered, services.FilesRemoved) as error:
             raise Conflict(str(error)) from error
-        return Response(document(job), status=202, headers={"Location": f"/api/v1/jobs/{job.id}"})
+        return Response(as_json(shape_of(job)), status=202, headers={"Location": f"/api/v1/jobs/{job.id}"})
 
 
 class LogView(ApiView):

@@ -1,0 +1,87 @@
+"""A job as people see it, by HTTP and live."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+from console.fields import moment
+from console.jobs.models import Job, JobState, JobType
+from console.jobs.progress import counters_of
+from console.moments import Moment
+
+
+class Counters(Struct, frozen=True, kw_only=True):
+    """How far a job is."""
+
+    planned: Annotated[int | None, Meta(description="What the filter lets through; null until counted.")]
+    read: Annotated[int, Meta(description="filtered + damaged + matched")]
+    filtered: Annotated[int, Meta(description="Left out by the filter.")]
+    damaged: Annotated[int, Meta(description="Could not be read; the report names them.")]
+    matched: int
+    written: int
+    failed: Annotated[int, Meta(description="Refused by the broker; the report names them.")]
+    bytes: int
+
+
+class Artefact(Struct, frozen=True, kw_only=True):
+    """A file that a job made."""
+
+    name: str
+    kind: str
+    bytes: int
+
+
+class JobShape(Struct, frozen=True, kw_only=True):
+    """A job."""
+
+    id: str
+    type: JobType
+    name: str
+    cluster: str
+    state: JobState
+    cancel_requested: Annotated[bool, Meta(description="Its run is asked to stop.")]
+    state_reason: str | None
+    request: dict[str, Any]
+    counters: Counters
+    rate: float | None
+    eta_ms: int | None
+    created_at: Moment
+    started_at: Moment | None
+    finished_at: Moment | None
+    created_by: str
+    schedule_id: str | None
+    attempt: int
+    result: dict[str, Any] | None
+    artefacts: list[Artefact]
+    files_removed_at: Annotated[
+        Moment | None, Meta(description="When log, report and files went, after their retention.")
+    ]
+
+
+def shape_of(job: Job) -> JobShape:
+    """Return the job as it is shown."""
+    return JobShape(
+        id=job.id,
+        type=JobType(job.type),
+        name=job.name,
+        cluster=job.cluster,
+        state=JobState(job.state),
+        cancel_requested=job.cancel_requested,
+        state_reason=job.state_reason,
+        request=job.request,
+        counters=Counters(**counters_of({"counters": job.counters})),  # type: ignore[arg-type]
+        rate=job.rate,
+        eta_ms=job.eta_ms,
+        created_at=moment(job.created_at),
+        started_at=moment(job.started_at) if job.started_at else None,
+        finished_at=moment(job.finished_at) if job.finished_at else None,
+        created_by=job.created_by.get_username() if job.created_by else "system",
+        schedule_id=job.schedule_id,
+        attempt=job.attempt,
+        result=job.result,
+        artefacts=msgspec.convert(job.artefacts, list[Artefact]),
+        files_removed_at=moment(job.files_removed_at) if job.files_removed_at else None,
+    )
