@@ -4,31 +4,31 @@
 limit                  bounds                               answer when reached
 ====================== ==================================== ==========================================================
 connections            open sockets of each listener        the new socket is closed
-idle_seconds           a connection without a word          it is closed
+idle_seconds           seconds a connection may be idle     it is closed
 frame_bytes            one request with its length word     the connection is closed: no frame after it can be found
 header_bytes           one request's header                 the connection is closed
 body_bytes             one message's or one batch's body    MESSAGE_ILLEGAL (13)
 properties_bytes       one message's property text          MESSAGE_ILLEGAL (13)
-json_bytes             one body that is JSON or settings    SYSTEM_ERROR (1)
+json_bytes             one body of JSON or settings         SYSTEM_ERROR (1)
 topics                 topics, retry topics included        SYSTEM_ERROR (1)
 groups                 consumer groups; producer groups too SYSTEM_ERROR (1)
 groups_per_client      groups in one heartbeat              SYSTEM_ERROR (1)
 queues_per_topic       queues of one topic                  INVALID_PARAMETER (29)
 queues                 queues that ever had a message       SYSTEM_ERROR (1)
 queue_locks            queues that orderly consumers hold   SYSTEM_ERROR (1)
-parked_pulls           long polls that wait, all queues     SYSTEM_BUSY (2): the client asks again after a second
-parked_pops            long polls for leases that wait      POLLING_FULL (209)
+parked_pulls           waiting long polls of all queues     SYSTEM_BUSY (2): the client asks again after a second
+parked_pops            waiting long polls for leases        POLLING_FULL (209)
 pop_batch              messages leased by one request       INVALID_PARAMETER (29)
 request_modes          topics of groups that are to pop     SYSTEM_ERROR (1)
 leases_per_group       messages out on lease to one group   FLOW_CONTROL (215)
-query_results          messages of one look-up by key       the answer is cut there
+query_results          messages of one look-up by key       the answer ends there
 unflushed_waiters      sends that wait for one sync flush   SYSTEM_BUSY (2)
 unanswered_requests    requests of one connection that      SYSTEM_BUSY (2)
                        handlers still work on
 calls_per_connection   requests to one client that wait     SYSTEM_ERROR (1) to whoever asked for the request
                        for its answer
 write_buffer_bytes     answers one client has not taken     nothing more is read from it until it has
-unread_bytes           … when something still comes for it  the connection is closed
+unread_bytes           the same, while more answers come    the connection is closed
 memory_bytes           what all connections and parked      a long poll: SYSTEM_BUSY (2); otherwise the connection
                        requests hold together               that holds most is closed
 ====================== ==================================== ==========================================================
