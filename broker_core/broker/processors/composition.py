@@ -28,10 +28,12 @@ from broker_core.broker.processors.queues import QueueProcessor
 from broker_core.broker.processors.relays import RelayProcessor
 from broker_core.broker.processors.replies import ReplyProcessor
 from broker_core.broker.processors.resets import ResetProcessor, ResetTargets
-from broker_core.broker.processors.rights import ReadRights
+from broker_core.broker.processors.rights import ReadRights, WriteRights
 from broker_core.broker.processors.runtime_info import RuntimeInfo
 from broker_core.broker.processors.send import SendProcessor
+from broker_core.broker.processors.send_back import SendBackProcessor
 from broker_core.broker.processors.settings import SettingsProcessor
+from broker_core.broker.processors.topic_creation import TopicCreation
 from broker_core.broker.processors.topics import TopicProcessor
 from broker_core.broker.retries import GroupTopics
 
@@ -121,17 +123,24 @@ def _pulls(c: Components, rights: ReadRights) -> PullProcessor:
 
 
 def _of_messages(c: Components, group_topics: GroupTopics) -> Sequence[Processor]:
+    rights = WriteRights(settings=c.settings, address=c.address)
+    creation = TopicCreation(topics=c.topics, groups=c.groups, group_topics=group_topics, registration=c.registration)
     sends = SendProcessor(
         topics=c.topics,
-        groups=c.groups,
-        group_topics=group_topics,
-        registration=c.registration,
+        creation=creation,
+        rights=rights,
         intake=c.intake,
         durability=c.durability,
-        store=c.store,
-        stats=c.stats,
         settings=c.settings,
-        address=c.address,
+        clock=c.clock,
+    )
+    send_backs = SendBackProcessor(
+        rights=rights,
+        groups=c.groups,
+        group_topics=group_topics,
+        store=c.store,
+        intake=c.intake,
+        stats=c.stats,
         clock=c.clock,
     )
     replies = ReplyProcessor(
@@ -141,7 +150,7 @@ def _of_messages(c: Components, group_topics: GroupTopics) -> Sequence[Processor
         timeout_ms=c.config.periods.relay_timeout,
         clock=c.clock,
     )
-    return sends, replies, MessageProcessor(store=c.store, settings=c.settings, clock=c.clock)
+    return sends, send_backs, replies, MessageProcessor(store=c.store, settings=c.settings, clock=c.clock)
 
 
 def _of_offsets(c: Components, pops: PopProcessor) -> Sequence[Processor]:

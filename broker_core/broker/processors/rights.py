@@ -1,19 +1,19 @@
-"""Who may read: the broker as a whole, a topic, a group. Pulls, pops and notifications ask the same questions."""
+"""Permissions to read and to write: of the broker as a whole, of a topic, of a group."""
 
 from __future__ import annotations
 
 from broker_core.broker.config import BrokerConfig
-from broker_core.broker.errors import BrokerUnreadable, TopicUnreadable
+from broker_core.broker.errors import BrokerUnreadable, BrokerUnwritable, TopicUnreadable
 from broker_core.broker.groups import Groups
 from broker_core.broker.settings import Settings
 from broker_core.broker.topics import Topics
 from broker_core.protocol.bodies.groups import SubscriptionGroupConfig
 from broker_core.protocol.bodies.topics import TopicConfig
-from broker_core.protocol.codes import PERM_READ
+from broker_core.protocol.codes import PERM_READ, PERM_WRITE
 
 
 class ReadRights:
-    """The permissions as they are now; `address` is named where the broker refuses."""
+    """Who may read, now; `address` is named where the broker refuses."""
 
     def __init__(self, *, settings: Settings, address: str, topics: Topics, groups: Groups) -> None:
         self._address = address
@@ -39,3 +39,19 @@ class ReadRights:
     def get_group(self, group: str, *, now: int) -> SubscriptionGroupConfig:
         """Return the settings of a group that may consume; raise GroupNotFound, GroupPaused or LimitReached."""
         return self._groups.get_consuming(group, now=now)
+
+
+class WriteRights:
+    """Whether the broker may be written to, now."""
+
+    def __init__(self, *, settings: Settings, address: str) -> None:
+        self._address = address
+        settings.watch(self._follow)
+
+    def _follow(self, config: BrokerConfig) -> None:
+        self._is_writable = bool(config.permission & PERM_WRITE)
+
+    def check_broker(self) -> None:
+        """Raise BrokerUnwritable."""
+        if not self._is_writable:
+            raise BrokerUnwritable(self._address)

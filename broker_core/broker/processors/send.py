@@ -1,4 +1,4 @@
-"""Sending: one message or a batch, and sending back what could not be consumed (broker/README.md#sending).
+"""Sending: one message or a batch (broker/README.md#sending).
 
 Everything here is a plain function: a send is answered in the same turn of the loop, and with many sends in one read
 their answers leave in one write. Under synchronous flush the answer waits in `durability.py` instead.
@@ -15,39 +15,30 @@ from typing import Final
 from broker_core.broker.config import BrokerConfig
 from broker_core.broker.durability import GroupCommit
 from broker_core.broker.errors import (
-    BrokerUnwritable,
     IllegalQueue,
-    MessageGone,
     MessageIllegal,
     SendForbidden,
-    TopicUnknown,
-    TopicUnwritable,
     TransactionsRefused,
 )
-from broker_core.broker.groups import Groups
 from broker_core.broker.intake import Host, Intake
 from broker_core.broker.processors.handlers import Handlers
-from broker_core.broker.registration import Registration
-from broker_core.broker.retries import GroupTopics, exhausted_retry, send_back
+from broker_core.broker.processors.rights import WriteRights
+from broker_core.broker.processors.topic_creation import TopicCreation
 from broker_core.broker.sent_batch import settled_batch
 from broker_core.broker.sent_text import settle, settled_pairs, take_wait
 from broker_core.broker.settings import Settings
-from broker_core.broker.stats import Stats
-from broker_core.broker.topics import Topics, check_name
+from broker_core.broker.topics import Topics
 from broker_core.protocol import fields
 from broker_core.protocol import properties as names
 from broker_core.protocol import sys_flag as flags
 from broker_core.protocol.bodies.topics import TopicConfig
 from broker_core.protocol.codes import (
     FLAG_RESPONSE,
-    MAX_RECONSUME_VERSION,
-    PERM_WRITE,
     RequestCode,
     ResponseCode,
 )
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers.send import (
-    ConsumerSendMessageBackRequest,
     SendHeader,
     SendMessageResponse,
     send_header_kind,
@@ -55,10 +46,9 @@ from broker_core.protocol.headers.send import (
 from broker_core.protocol.host import parse_host
 from broker_core.protocol.message import Message
 from broker_core.protocol.properties import format_properties
-from broker_core.protocol.record import decode_one
 from broker_core.protocol.topics import NOT_FOR_CLIENTS, RETRY_PREFIX
 from broker_core.remoting.connection import Connection, Result
-from broker_core.store import MessageStore, PutResult, PutSeries
+from broker_core.store import PutResult, PutSeries
 
 MULTI_TAG: Final = "MULTI_TAG"
 
@@ -76,33 +66,25 @@ def host_of(peer: str) -> Host:
 
 
 class SendProcessor:
-    """Answers 10, 310, 320 and 36."""
+    """Answers 10, 310 and 320."""
 
     def __init__(
         self,
         *,
         topics: Topics,
-        groups: Groups,
-        group_topics: GroupTopics,
-        registration: Registration,
+        creation: TopicCreation,
+        rights: WriteRights,
         intake: Intake,
         durability: GroupCommit,
-        store: MessageStore,
-        stats: Stats,
         settings: Settings,
-        address: str,
         clock: Callable[[], int],
     ) -> None:
         config = settings.config
         self._topics = topics
-        self._groups = groups
-        self._group_topics = group_topics
-        self._registration = registration
+        self._creation = creation
+        self._rights = rights
         self._intake = intake
         self._durability = durability if config.flushes_before_answer else None
-        self._store = store
-        self._stats = stats
-        self._address = address
         self._clock = clock
         settings.watch(self._follow)
         self._cluster = config.identity.cluster
@@ -115,23 +97,21 @@ class SendProcessor:
             RequestCode.SEND_MESSAGE: self.send,
             RequestCode.SEND_MESSAGE_V2: self.send,
             RequestCode.SEND_BATCH_MESSAGE: self.send,
-            RequestCode.CONSUMER_SEND_MSG_BACK: self.send_back,
         }
 
     def _follow(self, config: BrokerConfig) -> None:
         self._limits = config.limits
-        self._is_writable = bool(config.permission & PERM_WRITE)
 
     def send(self, request: Command, connection: Connection) -> Result:
         """Store the message or the batch of a request; the answer may come later (`durability.py`)."""
         header = request.header(send_header_kind(request.code))
         now = self._clock()
         known = self._topics.find(header.topic)
-        topic = known or self._create_topic(header, now)
+        topic = known or self._creation.create_for(header, now=now)
         if header.topic in NOT_FOR_CLIENTS:
             raise SendForbidden(header.topic)
-        if topic.order and not self._is_writable:
-            raise BrokerUnwritable(self._address)
+        if topic.order:
+            self._rights.check_broker()
         queue_id = self._queue_of(header, topic)
         text = header.properties or ""
         self._limits.check_sizes(len(request.body), len(text))
@@ -154,38 +134,6 @@ class SendProcessor:
             return response
         self._answer_when_flushed(request, connection, response, end, now)
         return None
-
-    def send_back(self, request: Command, _: Connection) -> Command:
-        """Store a message again for its group's next try, or as its dead letter."""
-        header = request.header(ConsumerSendMessageBackRequest)
-        now = self._clock()
-        group = self._groups.get_or_create(header.group, now=now)
-        if not self._is_writable:
-            raise BrokerUnwritable(self._address)
-        if group.retry_queue_nums <= 0:
-            return Command.response(ResponseCode.SUCCESS)
-        record = self._store.find_raw(header.offset)
-        if record is None:
-            raise MessageGone(f"look message by offset failed, {header.offset}")
-        stored = decode_one(record, decompress=False)
-        max_times = self._max_times(request, header.max_reconsume_times, group.retry_max_times)
-        retry = send_back(stored, header.group, delay_level=header.delay_level, max_times=max_times)
-        topic = self._group_topics.get_or_create(
-            retry.message.topic, queues=1 if retry.is_dead_letter else group.retry_queue_nums, now=now
-        )
-        if not topic.perm & PERM_WRITE:
-            raise TopicUnwritable(topic.topic_name)
-        self._intake.put(
-            retry.message,
-            next(self._next_queue) % max(topic.write_queue_nums, 1),
-            born_timestamp=stored.born_timestamp,
-            born_host=host_of(stored.born_host),
-            now=now,
-            reconsume_times=retry.reconsume_times,
-            delay_level=retry.delay_level,
-        )
-        self._stats.count_sent_back(header.group, stored.topic)
-        return Command.response(ResponseCode.SUCCESS)
 
     # -- one message
 
@@ -236,7 +184,7 @@ class SendProcessor:
         if names.DELAY in pairs:
             level = _delay_level(pairs[names.DELAY])
         if name.startswith(RETRY_PREFIX):
-            dead = self._dead_letter_of(request, header, now)
+            dead = self._creation.dead_letter_of(request, header, now=now)
             if dead is not None:
                 name, queue_id, level = dead, 0, 0
         return self._intake.put(
@@ -248,15 +196,6 @@ class SendProcessor:
             reconsume_times=header.reconsume_times,
             delay_level=level,
         )
-
-    def _dead_letter_of(self, request: Command, header: SendHeader, now: int) -> str | None:
-        """Return the dead-letter topic for a retry that a client sends itself and that was tried often enough."""
-        group = self._groups.get_or_create(header.topic.removeprefix(RETRY_PREFIX), now=now)
-        max_times = self._max_times(request, header.max_reconsume_times, group.retry_max_times)
-        dead = exhausted_retry(header.topic, header.reconsume_times, max_times)
-        if dead is not None:
-            self._group_topics.get_or_create(dead, queues=1, now=now)
-        return dead
 
     def _pairs(self, text: str) -> dict[str, str]:
         return settled_pairs(text) | {names.CLUSTER: self._cluster}
@@ -282,24 +221,6 @@ class SendProcessor:
 
     # -- topic and queue
 
-    def _create_topic(self, header: SendHeader, now: int) -> TopicConfig:
-        """Return a topic made for its first message; raise TopicUnknown."""
-        check_name(header.topic)
-        try:
-            topic = self._topics.create_like(
-                header.default_topic,
-                header.topic,
-                queues=header.default_topic_queue_nums,
-                sys_flag=0,
-                now=now,
-            )
-        except TopicUnknown:
-            if not header.topic.startswith(RETRY_PREFIX):
-                raise
-            topic = self._topics.get_or_create(header.topic, queues=1, now=now)
-        self._registration.want()
-        return topic
-
     def _queue_of(self, header: SendHeader, topic: TopicConfig) -> int:
         queues = max(topic.read_queue_nums, topic.write_queue_nums)
         if header.queue_id >= queues:
@@ -307,9 +228,6 @@ class SendProcessor:
         if header.queue_id >= 0:
             return header.queue_id
         return next(self._next_queue) % max(topic.write_queue_nums, 1)
-
-    def _max_times(self, request: Command, wanted: int | None, of_group: int) -> int:
-        return of_group if wanted is None or request.version < MAX_RECONSUME_VERSION else wanted
 
     # -- the answer
 
@@ -331,7 +249,7 @@ class SendProcessor:
             flushed.set_result(True)
         else:
             self._durability.wait(end, flushed.set_result, now=now)
-        await self._registration.wait()
+        await self._creation.registered()
         return response if await flushed else _unflushed(response)
 
     def _answer_when_flushed(

@@ -1,0 +1,80 @@
+"""Sending back what could not be consumed (broker/README.md#retries-and-dead-letters)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+from broker_core.broker.errors import MessageGone, TopicUnwritable
+from broker_core.broker.groups import Groups
+from broker_core.broker.intake import Intake
+from broker_core.broker.processors.handlers import Handlers
+from broker_core.broker.processors.rights import WriteRights
+from broker_core.broker.processors.topic_creation import max_times_of
+from broker_core.broker.retries import GroupTopics, send_back
+from broker_core.broker.stats import Stats
+from broker_core.protocol.codes import PERM_WRITE, RequestCode, ResponseCode
+from broker_core.protocol.command import Command
+from broker_core.protocol.headers.send import ConsumerSendMessageBackRequest
+from broker_core.protocol.host import parse_host
+from broker_core.protocol.record import decode_one
+from broker_core.remoting.connection import Connection
+from broker_core.store import MessageStore
+
+
+class SendBackProcessor:
+    """Answers 36."""
+
+    def __init__(
+        self,
+        *,
+        rights: WriteRights,
+        groups: Groups,
+        group_topics: GroupTopics,
+        store: MessageStore,
+        intake: Intake,
+        stats: Stats,
+        clock: Callable[[], int],
+    ) -> None:
+        self._rights = rights
+        self._groups = groups
+        self._group_topics = group_topics
+        self._store = store
+        self._intake = intake
+        self._stats = stats
+        self._clock = clock
+        self._next_queue = itertools.count()
+
+    def handlers(self) -> Handlers:
+        return {RequestCode.CONSUMER_SEND_MSG_BACK: self.send_back}
+
+    def send_back(self, request: Command, _: Connection) -> Command:
+        """Store a message again for its group's next try, or as its dead letter."""
+        header = request.header(ConsumerSendMessageBackRequest)
+        now = self._clock()
+        group = self._groups.get_or_create(header.group, now=now)
+        self._rights.check_broker()
+        if group.retry_queue_nums <= 0:
+            return Command.response(ResponseCode.SUCCESS)
+        record = self._store.find_raw(header.offset)
+        if record is None:
+            raise MessageGone(f"look message by offset failed, {header.offset}")
+        stored = decode_one(record, decompress=False)
+        max_times = max_times_of(request, header.max_reconsume_times, group.retry_max_times)
+        retry = send_back(stored, header.group, delay_level=header.delay_level, max_times=max_times)
+        topic = self._group_topics.get_or_create(
+            retry.message.topic, queues=1 if retry.is_dead_letter else group.retry_queue_nums, now=now
+        )
+        if not topic.perm & PERM_WRITE:
+            raise TopicUnwritable(topic.topic_name)
+        self._intake.put(
+            retry.message,
+            next(self._next_queue) % max(topic.write_queue_nums, 1),
+            born_timestamp=stored.born_timestamp,
+            born_host=parse_host(stored.born_host),
+            now=now,
+            reconsume_times=retry.reconsume_times,
+            delay_level=retry.delay_level,
+        )
+        self._stats.count_sent_back(header.group, stored.topic)
+        return Command.response(ResponseCode.SUCCESS)

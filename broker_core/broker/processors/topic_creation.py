@@ -1,0 +1,62 @@
+"""Topics that sends bring into being: unknown ones, and dead letters of retries that clients send themselves."""
+
+from __future__ import annotations
+
+from broker_core.broker.errors import TopicUnknown
+from broker_core.broker.groups import Groups
+from broker_core.broker.registration import Registration
+from broker_core.broker.retries import GroupTopics, exhausted_retry
+from broker_core.broker.topics import Topics, check_name
+from broker_core.protocol.bodies.topics import TopicConfig
+from broker_core.protocol.codes import MAX_RECONSUME_VERSION
+from broker_core.protocol.command import Command
+from broker_core.protocol.headers.send import SendHeader
+from broker_core.protocol.topics import RETRY_PREFIX
+
+
+class TopicCreation:
+    """Creates topics and has name servers told."""
+
+    def __init__(
+        self, *, topics: Topics, groups: Groups, group_topics: GroupTopics, registration: Registration
+    ) -> None:
+        self._topics = topics
+        self._groups = groups
+        self._group_topics = group_topics
+        self._registration = registration
+
+    def create_for(self, header: SendHeader, *, now: int) -> TopicConfig:
+        """Return a topic made for its first message; raise IllegalTopicName, TopicUnknown or LimitReached."""
+        check_name(header.topic)
+        try:
+            topic = self._topics.create_like(
+                header.default_topic,
+                header.topic,
+                queues=header.default_topic_queue_nums,
+                sys_flag=0,
+                now=now,
+            )
+        except TopicUnknown:
+            if not header.topic.startswith(RETRY_PREFIX):
+                raise
+            topic = self._topics.get_or_create(header.topic, queues=1, now=now)
+        self._registration.want()
+        return topic
+
+    def dead_letter_of(self, request: Command, header: SendHeader, *, now: int) -> str | None:
+        """Return the dead-letter topic for a retry that a client sends itself and that was tried often enough."""
+        group = self._groups.get_or_create(header.topic.removeprefix(RETRY_PREFIX), now=now)
+        max_times = max_times_of(request, header.max_reconsume_times, group.retry_max_times)
+        dead = exhausted_retry(header.topic, header.reconsume_times, max_times)
+        if dead is not None:
+            self._group_topics.get_or_create(dead, queues=1, now=now)
+        return dead
+
+    async def registered(self) -> None:
+        """Return when name servers know what was created, or after a second."""
+        await self._registration.wait()
+
+
+def max_times_of(request: Command, wanted: int | None, of_group: int) -> int:
+    """Return how often a message is tried: as the request says if its client is new enough, else as the group says."""
+    return of_group if wanted is None or request.version < MAX_RECONSUME_VERSION else wanted
