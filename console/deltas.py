@@ -23,16 +23,12 @@ def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str,
     changed, kept = [], []
     for item in after["items"]:
         known = old.pop(item["name"], None)
-        if known is None or _figures(known) != _figures(item):
+        if known is None or {**known, "measured_at": None} != {**item, "measured_at": None}:
             changed.append(item)
         else:
             kept.append((item["name"], known.get("measured_at"), item.get("measured_at")))
     rest = {name: value for name, value in after.items() if name != "items"}
     return {**rest, "changed": changed, "removed": list(old), "measured": _measured(kept)}
-
-
-def _figures(item: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in item.items() if name != "measured_at"}
 
 
 def _measured(kept: list[tuple[str, str | None, str | None]]) -> _Moments:

@@ -55,14 +55,14 @@ def _field(kind: Any, **options: Any) -> _Field:
     """Return the field of a type. A default makes none optional: what answers hold is always there."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        return _annotated(inner[0], inner[1], options)
+        return _annotated(inner[0], inner[1], **options)
     if origin in (Union, UnionType):
         (present,) = (each for each in inner if each is not NoneType)
         return _field(present, **options, allow_null=True)
     if origin is Literal:
         return serializers.ChoiceField(list(inner), **options)
     if origin in (list, Sequence):
-        return _list(inner[0], options)
+        return _list(inner[0], **options)
     if origin in (dict, Mapping):
         if inner[1] is Any:
             return serializers.DictField(**options)
@@ -76,13 +76,13 @@ def _field(kind: Any, **options: Any) -> _Field:
     return _PLAIN[kind](**options)
 
 
-def _annotated(kind: Any, meta: Meta, options: dict[str, Any]) -> _Field:
+def _annotated(kind: Any, meta: Meta, **options: Any) -> _Field:
     if meta.extra and meta.extra.get("moment"):
         return MomentField(**options)
-    return _field(kind, **options, **({"help_text": meta.description} if meta.description else {}))
+    return _field(kind, **options, help_text=meta.description) if meta.description else _field(kind, **options)
 
 
-def _list(item: Any, options: dict[str, Any]) -> _Field:
+def _list(item: Any, **options: Any) -> _Field:
     if isinstance(item, type) and issubclass(item, Struct):
         return serializer_of(item)(many=True, **options)
     return serializers.ListField(child=_field(item), **options)

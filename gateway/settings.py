@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 from gateway import env
@@ -88,7 +88,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
 ]
 
-TEMPLATES: list[dict[str, Any]] = [
+TEMPLATES = [
     {"BACKEND": "django.template.backends.django.DjangoTemplates", "DIRS": [BASE_DIR / "gateway" / "templates"]}
 ]
 
@@ -134,7 +134,7 @@ WHITENOISE_IMMUTABLE_FILE_TEST = r"^/assets/.+-[\w-]{8,}\.\w+(\.map)?$"
 
 # --- The HTTP API ----------------------------------------------------------------------------------------------------
 
-REST_FRAMEWORK: dict[str, Any] = {
+REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "console.accounts.authentication.TokenAuthentication",
         "console.accounts.authentication.SessionAuthentication",
@@ -147,7 +147,7 @@ REST_FRAMEWORK: dict[str, Any] = {
     "UNICODE_JSON": True,
 }
 
-SPECTACULAR_SETTINGS: dict[str, Any] = {
+SPECTACULAR_SETTINGS = {
     "TITLE": "Gantry",
     "DESCRIPTION": "Control plane of Gantry: clusters, topics, groups, messages, jobs and access.",
     "VERSION": "1",
@@ -184,7 +184,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
 
 # --- Redis: live channels, caches, Celery ----------------------------------------------------------------------------
 
-CHANNEL_LAYERS: dict[str, Any] = {
+CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels_redis.core.RedisChannelLayer",
         "CONFIG": {
@@ -196,7 +196,7 @@ CHANNEL_LAYERS: dict[str, Any] = {
         },
     }
 }
-CACHES: dict[str, Any] = {
+CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": GANTRY_REDIS_URL,
@@ -227,7 +227,7 @@ CELERY_BEAT_SCHEDULE = {
     "reap": {"task": "console.jobs.tasks.reap", "schedule": 10.0, "options": {"expires": 9}},
 }
 
-LOGGING: dict[str, Any] = {
+LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},

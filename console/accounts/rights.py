@@ -62,7 +62,7 @@ def may(
     return scopes is None or any(_covers(scope, verb, resource, group) for scope in scopes)
 
 
-def rights(role: str, scopes: Iterable[str] | None = None) -> list[str]:
+def rights(role: str, scopes: Iterable[str] | None = None) -> list[Verb]:
     """Return the verbs, in their fixed order, that the role and the scopes allow on at least some resource."""
     kept = None if scopes is None else tuple(scopes)
     return [verb for verb in VERBS if may(role, kept, verb)]

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, get_args
 
 from django.utils import timezone
+from msgspec import Struct
 from rest_framework import serializers
 
 from console.accounts.models import RoleChoice, Token, User
-from console.accounts.rights import SCOPE_FORM, VERBS, is_scope
+from console.accounts.rights import SCOPE_FORM, Verb, is_scope
 from console.accounts.usernames import fault_of
 from console.etags import etag
 from console.fields import MomentField
 
-LANGUAGES = ["en", "zh"]
+Language = Literal["en", "zh"]
+LANGUAGES = list(get_args(Language))
 
 
 class LoginSerializer(serializers.Serializer[Any]):
@@ -23,15 +25,15 @@ class LoginSerializer(serializers.Serializer[Any]):
     password = serializers.CharField(max_length=1000, trim_whitespace=False, style={"input_type": "password"})
 
 
-class MeSerializer(serializers.Serializer[Any]):
+class Me(Struct, frozen=True, kw_only=True):
     """The one who asks, and what that one may do."""
 
-    id = serializers.IntegerField()
-    username = serializers.CharField()
-    role = serializers.ChoiceField(RoleChoice.choices)
-    rights = serializers.ListField(child=serializers.ChoiceField([(verb, verb) for verb in VERBS]))
-    language = serializers.ChoiceField(LANGUAGES, allow_null=True)
-    token_auth = serializers.BooleanField()
+    id: int
+    username: str
+    role: RoleChoice
+    rights: list[Verb]
+    language: Language | None
+    token_auth: bool
 
 
 class MeChangeSerializer(serializers.Serializer[Any]):

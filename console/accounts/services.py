@@ -166,10 +166,10 @@ def _refuse_without_admin(leaving: User) -> None:
         raise LastAdmin(leaving.username)
 
 
-def _user_state(user: User) -> dict[str, Any]:
+def _user_state(user: User) -> dict[str, object]:
     return {"username": user.username, "role": user.role, "is_active": user.is_active}
 
 
-def _token_state(token: Token) -> dict[str, Any]:
+def _token_state(token: Token) -> dict[str, object]:
     expires = None if token.expires_at is None else token.expires_at.isoformat()
     return {"name": token.name, "prefix": token.prefix, "scopes": token.scopes, "expires_at": expires}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import cast
 
 from django.contrib.auth import authenticate, login, logout, update_session_auth_hash
 from django.core.exceptions import ValidationError as DjangoValidationError
@@ -17,13 +17,14 @@ from rest_framework.response import Response
 from console.accounts import login_limit, services
 from console.accounts.addresses import address_of
 from console.accounts.hashing import hashing
-from console.accounts.models import Token, User
+from console.accounts.models import RoleChoice, Token, User
 from console.accounts.permissions import SignedIn, SignedInInPerson, actor_of
 from console.accounts.rights import rights
-from console.accounts.serializers import LoginSerializer, MeChangeSerializer, MeSerializer, PasswordSerializer
+from console.accounts.serializers import Language, LoginSerializer, Me, MeChangeSerializer, PasswordSerializer
 from console.api_view import ApiView
 from console.audit.record import Actor, record
 from console.audit.refusals import record_refusal
+from console.shapes import as_json, serializer_of
 
 TAGS = ["session"]
 
@@ -37,7 +38,7 @@ class LoginView(ApiView):
     authentication_classes = ()
     permission_classes = (permissions.AllowAny,)
 
-    @extend_schema(operation_id="login", tags=TAGS, request=LoginSerializer, responses=MeSerializer, auth=[])
+    @extend_schema(operation_id="login", tags=TAGS, request=LoginSerializer, responses=serializer_of(Me), auth=[])
     def post(self, request: Request) -> Response:
         """Start a session: sets the session cookie and the cookie csrftoken."""
         form = LoginSerializer(data=request.data)
@@ -54,7 +55,7 @@ class LoginView(ApiView):
         login(request._request, user)
         get_token(request._request)
         record(by, "session.login", f"users/{username}")
-        return Response(me(user, None))
+        return Response(as_json(_me(user, None)))
 
     def get_authenticate_header(self, request: Request) -> str:
         """Return the scheme of a 401, so that it stays a 401."""
@@ -82,18 +83,18 @@ class MeView(ApiView):
 
     permission_classes = (SignedIn,)
 
-    @extend_schema(operation_id="getMe", tags=TAGS, responses=MeSerializer)
+    @extend_schema(operation_id="getMe", tags=TAGS, responses=serializer_of(Me))
     def get(self, request: Request) -> Response:
         """Say who asks and what that one may do; sets the cookie csrftoken."""
-        return Response(me_of(request))
+        return Response(as_json(_me_of(request)))
 
-    @extend_schema(operation_id="updateMe", tags=TAGS, request=MeChangeSerializer, responses=MeSerializer)
+    @extend_schema(operation_id="updateMe", tags=TAGS, request=MeChangeSerializer, responses=serializer_of(Me))
     def patch(self, request: Request) -> Response:
         """Choose the language of the console."""
         form = MeChangeSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         services.choose_language(_user(request), form.validated_data["language"])
-        return Response(me_of(request))
+        return Response(as_json(_me_of(request)))
 
 
 class PasswordView(ApiView):
@@ -140,21 +141,19 @@ def _count_guess(by: Actor, action: str, username: str, address: str) -> None:
         raise exceptions.Throttled(wait, "Too many wrong passwords.")
 
 
-def me_of(request: Request) -> dict[str, Any]:
-    """Return the `Me` of a request."""
-    return me(_user(request), request.auth if isinstance(request.auth, Token) else None)
+def _me_of(request: Request) -> Me:
+    return _me(_user(request), request.auth if isinstance(request.auth, Token) else None)
 
 
-def me(user: User, token: Token | None) -> dict[str, Any]:
-    """Return the `Me` of a user, narrowed by the token if there is one."""
-    return {
-        "id": user.pk,
-        "username": user.username,
-        "role": user.role,
-        "rights": rights(user.role, None if token is None else token.scopes),
-        "language": user.language or None,
-        "token_auth": token is not None,
-    }
+def _me(user: User, token: Token | None) -> Me:
+    return Me(
+        id=user.pk,
+        username=user.username,
+        role=RoleChoice(user.role),
+        rights=rights(user.role, None if token is None else token.scopes),
+        language=cast(Language | None, user.language or None),
+        token_auth=token is not None,
+    )
 
 
 def _user(request: Request) -> User:

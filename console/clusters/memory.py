@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 from asgiref.sync import sync_to_async
 from django.db import close_old_connections, transaction
@@ -117,7 +117,7 @@ def forget_group(cluster: str, group: str, brokers: Iterable[str]) -> None:
     _drop(cluster, brokers, lambda row: row.groups, group)
 
 
-def _drop(cluster: str, brokers: Iterable[str], held: Callable[[KnownBroker], dict[str, Any]], name: str) -> None:
+def _drop(cluster: str, brokers: Iterable[str], held: Callable[[KnownBroker], dict[str, object]], name: str) -> None:
     with transaction.atomic():
         for row in KnownBroker.objects.select_for_update().filter(cluster__name=cluster, name__in=list(brokers)):
             if held(row).pop(name, None) is not None:

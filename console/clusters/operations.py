@@ -190,7 +190,7 @@ def _answering(masters: Mapping[str, str], answers: Answers[Group]) -> set[str]:
     return {broker for addr, broker in masters.items() if addr not in answers.failed}
 
 
-def _settings(topic: Topic) -> dict[str, Any]:
+def _settings(topic: Topic) -> dict[str, int]:
     return {"read_queues": topic.read_queues, "write_queues": topic.write_queues, "perm": topic.perm}
 
 
@@ -204,7 +204,7 @@ def _has(config: SubscriptionGroupConfig, settings: Mapping[str, Any]) -> bool:
     return all(getattr(config, name) == value for name, value in settings.items())
 
 
-def _group_settings(group: Group) -> dict[str, Any]:
+def _group_settings(group: Group) -> dict[str, int]:
     """Return the settings under the names that the client gives them, none for a group that nobody configured."""
     config = group.config
     if config is None:

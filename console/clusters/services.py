@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC
-from typing import Any
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
@@ -122,7 +121,7 @@ async def _why_kept(admin: Admin, known: RememberedBroker) -> str | None:
     return None
 
 
-def _broker_state(known: RememberedBroker) -> dict[str, Any]:
+def _broker_state(known: RememberedBroker) -> dict[str, object]:
     seen = int(known.last_seen_at.astimezone(UTC).timestamp() * 1000)
     return {
         "addresses": list(known.addresses.values()),
@@ -132,5 +131,5 @@ def _broker_state(known: RememberedBroker) -> dict[str, Any]:
     }
 
 
-def _state(cluster: Cluster) -> dict[str, Any]:
+def _state(cluster: Cluster) -> dict[str, object]:
     return {"name": cluster.name, "kind": cluster.kind, "name_servers": list(address_of(cluster).name_servers)}

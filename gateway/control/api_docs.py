@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any
+
+from gateway.control.data_plane_paths import Schema
 
 
-def describe(document: dict[str, Any]) -> dict[str, Any]:
+def describe(document: Schema) -> Schema:
     """Return what the template shows: the title, and for each tag its operations in the order of their paths."""
-    by_tag: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+    by_tag: defaultdict[str, list[Schema]] = defaultdict(list)
     for path, operations in sorted(document["paths"].items()):
         for method, operation in operations.items():
             by_tag[operation.get("tags", ["other"])[0]].append(
@@ -28,7 +29,7 @@ def describe(document: dict[str, Any]) -> dict[str, Any]:
     return {"title": document["info"]["title"], "tags": sorted(by_tag.items())}
 
 
-def _parameter(parameter: dict[str, Any]) -> dict[str, Any]:
+def _parameter(parameter: Schema) -> Schema:
     return {
         "name": parameter["name"],
         "where": parameter["in"],
@@ -37,7 +38,7 @@ def _parameter(parameter: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _schema_name(holder: dict[str, Any]) -> str:
+def _schema_name(holder: Schema) -> str:
     for content in holder.get("content", {}).values():
         return str(content.get("schema", {}).get("$ref", "")).rpartition("/")[2]
     return ""

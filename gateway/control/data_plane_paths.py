@@ -8,6 +8,8 @@ import msgspec
 
 from gateway.data import schemas
 
+Schema = dict[str, Any]
+"""A part of the OpenAPI document, as drf-spectacular holds it."""
 # The names of the document; a class is called after its module, which the document has not.
 _NAMES: Final[dict[type, str]] = {
     schemas.Body: "MessageBody",
@@ -29,7 +31,7 @@ _NAMES: Final[dict[type, str]] = {
 _REF: Final = "#/components/schemas/"
 _EITHER_OFFSET: Final = [{"type": "integer"}, {"type": "string"}]
 _BRIEF: Final = "BriefProblem"
-_BRIEF_PROBLEM: Final[dict[str, Any]] = {
+_BRIEF_PROBLEM: Final[Schema] = {
     "type": "object",
     "description": "A problem inside a result.",
     "required": ["code", "status", "retryable", "detail"],
@@ -43,14 +45,14 @@ _BRIEF_PROBLEM: Final[dict[str, Any]] = {
 }
 
 
-def data_plane_schemas() -> dict[str, Any]:
+def data_plane_schemas() -> Schema:
     """Return the shapes by their names in the document."""
     _, found = msgspec.json.schema_components(list(_NAMES), schema_hook=_any_value, ref_template=_REF + "{name}")
     by_class = {kind.__name__: name for kind, name in _NAMES.items()}
     return {_BRIEF: _BRIEF_PROBLEM} | {by_class[name]: _told(schema, by_class) for name, schema in found.items()}
 
 
-def _any_value(kind: type) -> dict[str, Any]:
+def _any_value(kind: type) -> Schema:
     """Return the schema of what JSON has no name for."""
     if kind in (object, msgspec.Raw):
         return {"description": "Any value."}
@@ -73,7 +75,7 @@ def _told(value: Any, by_class: dict[str, str]) -> Any:
     return kept
 
 
-def _post(operation_id: str, summary: str, where: list[str], body: type, answers: dict[str, type]) -> dict[str, Any]:
+def _post(operation_id: str, summary: str, where: list[str], body: type, answers: dict[str, type]) -> Schema:
     return {
         "post": {
             "operationId": operation_id,
@@ -89,7 +91,7 @@ def _post(operation_id: str, summary: str, where: list[str], body: type, answers
     }
 
 
-def _json(kind: type) -> dict[str, Any]:
+def _json(kind: type) -> Schema:
     return {"content": {"application/json": {"schema": {"$ref": _REF + _NAMES[kind]}}}}
 
 
@@ -97,7 +99,7 @@ _WHERE: Final = ["cluster", "group", "topic"]
 _LEASE: Final = "/api/v1/clusters/{cluster}/groups/{group}/topics/{topic}"
 _SETTLED: Final[dict[str, type]] = {"200": schemas.SettleAnswer, "207": schemas.SettleAnswer}
 
-DATA_PLANE_PATHS: Final[dict[str, Any]] = {
+DATA_PLANE_PATHS: Final[Schema] = {
     # Reading the same path is the control plane's.
     "/api/v1/clusters/{cluster}/topics/{topic}/messages": _post(
         "produceMessages",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final, NoReturn
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -237,6 +238,6 @@ def _shown(sampled: GroupState) -> Response:
     return Response(as_json(sampled), headers=headers)
 
 
-def _for_brokers(settings: dict[str, Any]) -> dict[str, Any]:
+def _for_brokers(settings: Mapping[str, Any]) -> dict[str, int]:
     """Return the settings under the names that the client gives them."""
     return {_BROKER_NAMES.get(name, name): value for name, value in settings.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.conf import settings
 from django.core.exceptions import DisallowedHost
@@ -15,6 +15,7 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 from whitenoise.responders import StaticFile
 
 from gateway.control.api_docs import describe
+from gateway.control.data_plane_paths import Schema
 from gateway.problems import (
     CSRF_FAILED,
     FORBIDDEN,
@@ -97,7 +98,7 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 class ApiDocs(View):
     """The API for people: one page made from the OpenAPI document, without scripts."""
 
-    _page: ClassVar[dict[str, Any] | None] = None
+    _page: ClassVar[Schema | None] = None
 
     def get(self, request: HttpRequest) -> HttpResponse:
         """Return the page."""

@@ -11,9 +11,9 @@ from drf_spectacular.utils import OpenApiParameter
 
 from console.idempotency import MAX_KEY
 from console.once import HEADER
-from gateway.control.data_plane_paths import DATA_PLANE_PATHS, data_plane_schemas
+from gateway.control.data_plane_paths import DATA_PLANE_PATHS, Schema, data_plane_schemas
 
-PROBLEM: Final[dict[str, Any]] = {
+PROBLEM: Final[Schema] = {
     "type": "object",
     "description": "RFC 9457 problem details.",
     "required": ["type", "title", "status", "detail", "code", "request_id", "retryable"],
@@ -57,7 +57,7 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
     target_class = "console.accounts.authentication.TokenAuthentication"
     name = "token"
 
-    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
+    def get_security_definition(self, auto_schema: AutoSchema) -> Schema:
         """Return the scheme of bearer tokens."""
         return {"type": "http", "scheme": "bearer", "bearerFormat": "gty_…"}
 
@@ -68,7 +68,7 @@ class SessionScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-
     target_class = "console.accounts.authentication.SessionAuthentication"
     name = "session"
 
-    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
+    def get_security_definition(self, auto_schema: AutoSchema) -> Schema:
         """Return the scheme of the session cookie."""
         return {"type": "apiKey", "in": "cookie", "name": settings.SESSION_COOKIE_NAME}
 
@@ -87,7 +87,7 @@ class GantrySchema(AutoSchema):
         return text.strip().split("\n")[0] if text else None
 
 
-def add_problems(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
+def add_problems(result: Schema, generator: Any, request: Any, public: bool) -> Schema:
     """Add the data plane's paths, and the problem document as the answer to whatever fails."""
     schemas = result.setdefault("components", {}).setdefault("schemas", {})
     schemas.update({"Problem": PROBLEM, **data_plane_schemas()})

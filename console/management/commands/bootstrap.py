@@ -39,13 +39,13 @@ class Command(BaseCommand):
         self.stdout.write(json.dumps(answer))
 
 
-def _make_admin() -> dict[str, Any]:
+def _make_admin() -> dict[str, str | bool]:
     given = os.environ.get("GANTRY_ADMIN_PASSWORD", "")
     password = given or secrets.token_urlsafe(_MADE_PASSWORD_BYTES)
     try:
         accounts.add_user(Actor.system("bootstrap"), username=FIRST_ADMIN, password=password, role=RoleChoice.ADMIN)
     except ValidationError as error:
         raise CommandError("GANTRY_ADMIN_PASSWORD is refused: " + " ".join(error.messages)) from error
-    answer: dict[str, Any] = {"created": True, "username": FIRST_ADMIN}
+    answer: dict[str, str | bool] = {"created": True, "username": FIRST_ADMIN}
     # A password that was given is known to its giver and belongs in no log.
     return answer if given else {**answer, "password": password}
