@@ -221,11 +221,3 @@ def name_of_request(code: int) -> str:
         return RequestCode(code).name
     except ValueError:
         return str(code)
-
-
-def name_of_response(code: int) -> str:
-    """Return the name of a response code, or its number as text when the protocol has none."""
-    try:
-        return ResponseCode(code).name
-    except ValueError:
-        return str(code)

@@ -99,13 +99,3 @@ class QueryConsumeTimeSpanBody:
     """The same of every queue (303)."""
 
     consume_time_span_set: list[QueueTimeSpan] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class OffsetMovedEvent:
-    """The body of a message in OFFSET_MOVED_EVENT: a group asked for what is gone."""
-
-    consumer_group: str
-    message_queue: MessageQueue
-    offset_request: int
-    offset_new: int

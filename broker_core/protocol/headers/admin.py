@@ -8,7 +8,7 @@ from broker_core.protocol.fields import header
 
 @header(RequestCode.GET_BROKER_RUNTIME_INFO)
 class GetBrokerRuntimeInfoRequest:
-    """Code 28: the broker's figures; answered by KVTable (keys in 3.8)."""
+    """Code 28: the broker's figures; answered by KVTable (protocol/README.md#administration)."""
 
 
 @header(RequestCode.UPDATE_BROKER_CONFIG)
@@ -79,8 +79,3 @@ class UpdateGlobalWhiteAddrsRequest:
 
     global_white_addrs: str
     acl_file_full_path: str | None = None
-
-
-@header(RequestCode.GET_BROKER_CLUSTER_ACL_CONFIG)
-class GetBrokerAccessConfigRequest:
-    """Code 54, up to 4.9.7: all accounts."""

@@ -70,11 +70,6 @@ class CleanUnusedTopicRequest:
     """Code 316: drop the queues of topics that no longer exist."""
 
 
-@header(RequestCode.CLEAN_EXPIRED_CONSUMEQUEUE)
-class CleanExpiredConsumeQueueRequest:
-    """Code 306: drop the parts of queues that point into deleted log."""
-
-
 @header(RequestCode.DELETE_EXPIRED_COMMITLOG)
 class DeleteExpiredCommitLogRequest:
     """Code 329: drop what the retention allows, now."""

@@ -199,10 +199,6 @@ GOLDEN: list[tuple[object, str]] = [
         bodies.ConsumeMessageDirectlyResult(bodies.ConsumeResult.CR_SUCCESS, spent_time_mills=4),
         '{"autoCommit":true,"consumeResult":"CR_SUCCESS","order":false,"spentTimeMills":4}',
     ),
-    (
-        bodies.OffsetMovedEvent("billing", QUEUE, 77, 0),
-        f'{{"consumerGroup":"billing","messageQueue":{QUEUE_TEXT},"offsetNew":0,"offsetRequest":77}}',
-    ),
 ]
 
 KINDS = [each for each in vars(bodies).values() if isinstance(each, type) and is_dataclass(each)]
