@@ -31,7 +31,7 @@ def _load() -> tuple[Native | None, str]:
     except ImportError as error:
         return None, f"they are not built: {error}"
     if sources_digest() != module.SOURCES:
-        return None, "they were built of other sources; `make` builds them anew"
+        return None, "they were built from other sources; `make` rebuilds them"
     return cast(Native, module), ""
 
 

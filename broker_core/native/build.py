@@ -1,6 +1,6 @@
-"""Compiles the twins: ``python -m broker_core.native.build``; does nothing when they are there and nothing changed.
+"""Compiles the twins: ``python -m broker_core.native.build``; does nothing when the sources have not changed.
 
-A machine without compiler or without Python's headers is told so and goes on in Python: it is no error.
+Without a compiler or Python's headers it says so and ends without an error: everything then runs in Python.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def main() -> None:
     try:
         compile_to(path)
     except CannotCompile as reason:
-        sys.stderr.write(f"Going on without compiled functions, at less speed: {reason}\n")
+        sys.stderr.write(f"Continuing without the compiled functions, more slowly: {reason}\n")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The compiled functions as Python sees them. What each does is said by the Python function that is its twin."""
+"""The compiled functions as Python sees them. Each one's Python twin says what it does."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ class Syncer(Protocol):
     """A thread that brings one file after another to the disk and needs no interpreter for it."""
 
     def begin(self, path: str | os.PathLike[str], /) -> None:
-        """Have a file's data brought to the disk; raises OSError, or RuntimeError while the last one is under way."""
+        """Begin to bring a file's data to the disk; raises OSError, or RuntimeError while one is under way."""
 
     def end(self) -> int:
         """Return the ns it took, waiting if need be; raises the OSError that the disk answered."""
 
     def is_done(self) -> bool:
-        """Say whether what was begun is over; `end` then does not wait."""
+        """Say whether the sync is done; `end` then does not wait."""
 
     def fileno(self) -> int:
         """Return a descriptor that can be read from when it is done; it belongs to this object."""
 
     def close(self) -> None:
-        """End the thread, after what it is at."""
+        """End the thread after its current sync."""
 
 
 class Native(Protocol):

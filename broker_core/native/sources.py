@@ -1,4 +1,4 @@
-"""The sources of the compiled functions, and what they are told apart by."""
+"""The sources of the compiled functions, and a digest of them."""
 
 from __future__ import annotations
 

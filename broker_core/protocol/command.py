@@ -73,12 +73,12 @@ class Command:
 
     @property
     def is_response(self) -> bool:
-        """True for what answers a request of ours."""
+        """Whether this answers a request of ours."""
         return self.flag & FLAG_RESPONSE != 0
 
     @property
     def is_one_way(self) -> bool:
-        """True for a request that must not be answered."""
+        """Whether this request must not be answered."""
         return self.flag & FLAG_ONE_WAY != 0
 
     def answering(self, request: Command) -> Command:

@@ -1,4 +1,4 @@
-"""What can be wrong with bytes that came over the wire.
+"""Every way in which bytes from the wire can be wrong.
 
 ::
 
@@ -30,7 +30,7 @@ class ProtocolError(GantryError):
 
 
 class FrameError(ProtocolError):
-    """The stream cannot be cut any further; `head` are the first bytes of what is no frame."""
+    """The stream cannot be cut any further; `head` holds the first bytes that are not a frame."""
 
     def __init__(self, message: str, *, head: bytes = b"") -> None:
         super().__init__(message)
@@ -76,7 +76,7 @@ class MessageError(ProtocolError):
 
 
 class MalformedRecord(MessageError):
-    """Bytes that are no whole, sound stored message; `position` is where in the buffer it should begin."""
+    """Bytes that are not a whole, sound stored message; `position` is where in the buffer it should begin."""
 
     def __init__(self, reason: str, *, position: int = 0) -> None:
         super().__init__(f"record at byte {position}: {reason}")
@@ -89,15 +89,15 @@ class MalformedProperties(MessageError):
 
 
 class MalformedBatch(MessageError):
-    """A body that is no sequence of batch entries."""
+    """A body that is not a sequence of batch entries."""
 
 
 class MalformedMessageId(MessageError):
-    """Text that is no message id of the wanted kind."""
+    """Text that is not a message id of the expected kind."""
 
 
 class MalformedHost(MessageError):
-    """Bytes or text that are no IP address with a port."""
+    """Bytes or text that are not an IP address with a port."""
 
 
 class UnknownCompression(MessageError):

@@ -75,13 +75,13 @@ class FrameReader:
     __slots__ = ("_kept", "_max_frame", "_max_header", "_wanted", "fault")
 
     def __init__(self, max_frame: int = MAX_FRAME, max_header: int = MAX_HEADER) -> None:
-        """Take the bytes that a frame with its length word, and a header, may have."""
+        """Set the limits, in bytes, of a frame with its length word and of a header."""
         self._max_frame = max_frame
         self._max_header = min(max_header, MAX_HEADER)
         self._kept = bytearray()  # the piece of a frame that came so far
         self._wanted = 0  # bytes `_kept` needs before there is anything to cut
         self.fault: FrameError | None = None
-        """What ended the stream: no frame can be found behind it."""
+        """The fault that ended the stream; nothing after it can be cut."""
 
     @property
     def buffered(self) -> int:

@@ -35,7 +35,7 @@ OFFSET_MOVED_EVENT: Final = "OFFSET_MOVED_EVENT"
 HALF_TOPIC: Final = "RMQ_SYS_TRANS_HALF_TOPIC"
 """Where messages of open transactions wait."""
 OP_HALF_TOPIC: Final = "RMQ_SYS_TRANS_OP_HALF_TOPIC"
-"""What became of them."""
+"""What producers decided about them."""
 TRANSACTION_EXPIRED_TOPIC: Final = "TRANS_CHECK_MAX_TIME_TOPIC"
 """Messages of transactions that were asked about too often without an answer."""
 

@@ -1,4 +1,4 @@
-"""Dataclasses that nobody changes and that are quick to make."""
+"""Dataclasses that are never changed and are quick to make."""
 
 from __future__ import annotations
 

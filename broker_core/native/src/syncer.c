@@ -193,7 +193,7 @@ static PyMethodDef methods[] = {
     {"end", (PyCFunction)syncer_end, METH_NOARGS, "Return the ns it took, waiting for it if need be."},
     {"is_done", (PyCFunction)syncer_is_done, METH_NOARGS, "Whether `end` would return at once."},
     {"fileno", (PyCFunction)syncer_fileno, METH_NOARGS, "A descriptor that can be read from when it is done."},
-    {"close", (PyCFunction)syncer_close, METH_NOARGS, "End the thread, after what it is at."},
+    {"close", (PyCFunction)syncer_close, METH_NOARGS, "End the thread after its current sync."},
     {NULL, NULL, 0, NULL},
 };
 

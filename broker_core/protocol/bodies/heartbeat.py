@@ -1,4 +1,4 @@
-"""What clients say of themselves."""
+"""What clients report about themselves."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class ConsumeType(StrEnum):
-    """Does the client ask for messages itself, or is it called with them?"""
+    """Whether the client pulls messages or is called with them."""
 
     CONSUME_ACTIVELY = "CONSUME_ACTIVELY"
     CONSUME_PASSIVELY = "CONSUME_PASSIVELY"
@@ -15,7 +15,7 @@ class ConsumeType(StrEnum):
 
 
 class MessageModel(StrEnum):
-    """Does each member get every message, or do they share?"""
+    """Whether every member gets each message, or the members share them."""
 
     BROADCASTING = "BROADCASTING"
     CLUSTERING = "CLUSTERING"
@@ -34,7 +34,7 @@ class ConsumeFromWhere(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionData:
-    """What a group wants of a topic. `sub_version` is the client's clock in ms; 0 where the client sent none."""
+    """What a group subscribes to in a topic. `sub_version` is the client's clock in ms, 0 if it sent none."""
 
     topic: str = ""
     sub_string: str = "*"
@@ -66,7 +66,7 @@ class ConsumerData:
 
 @dataclass(frozen=True, slots=True)
 class HeartbeatData:
-    """Everything one client is (34)."""
+    """All roles of one client (34)."""
 
     client_id: str = field(default="", metadata={"wire": "clientID"})
     producer_data_set: list[ProducerData] = field(default_factory=list)

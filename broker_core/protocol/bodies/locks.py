@@ -9,7 +9,7 @@ from broker_core.protocol.bodies.queues import MessageQueue
 
 @dataclass(frozen=True, slots=True)
 class LockBatchRequestBody:
-    """Queues this client wants for itself (41)."""
+    """The queues that a client asks to lock (41)."""
 
     consumer_group: str
     client_id: str
@@ -19,14 +19,14 @@ class LockBatchRequestBody:
 
 @dataclass(frozen=True, slots=True)
 class LockBatchResponseBody:
-    """Those it got."""
+    """The queues that the client now holds (41)."""
 
     lock_ok_mq_set: list[MessageQueue] = field(default_factory=list, metadata={"wire": "lockOKMQSet"})
 
 
 @dataclass(frozen=True, slots=True)
 class UnlockBatchRequestBody:
-    """Queues it gives back (42)."""
+    """The queues that a client unlocks (42)."""
 
     consumer_group: str
     client_id: str

@@ -36,7 +36,7 @@ class BatchAckMessageRequestBody:
 
 @dataclass(frozen=True, slots=True)
 class QueryAssignmentRequestBody:
-    """Which queues are mine? (400)"""
+    """Asks which queues a client owns (400)."""
 
     topic: str
     consumer_group: str

@@ -48,6 +48,6 @@ class RegisterBrokerBody:
 
 @dataclass(frozen=True, slots=True)
 class KVTable:
-    """Names and texts (28, 103, 219)."""
+    """Text by name (28, 103, 219)."""
 
     table: dict[str, str] = field(default_factory=dict)

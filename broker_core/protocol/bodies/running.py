@@ -1,4 +1,4 @@
-"""What a consumer tells of its inside."""
+"""What a consumer reports about its state."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ProcessQueueInfo:
 
 @dataclass(frozen=True, slots=True)
 class ConsumeStatus:
-    """How a consumer does with a topic: times in ms, rates per second, failures of the last hour."""
+    """How well a consumer keeps up with a topic: times in ms, rates per second, failures of the last hour."""
 
     pull_rt: float = field(default=0.0, metadata={"wire": "pullRT"})
     pull_tps: float = field(default=0.0, metadata={"wire": "pullTPS"})
@@ -43,7 +43,7 @@ class ConsumeStatus:
 
 @dataclass(frozen=True, slots=True)
 class ConsumerRunningInfo:
-    """Everything (307)."""
+    """The whole state of a consumer (307)."""
 
     properties: dict[str, str] = field(default_factory=dict)
     subscription_set: list[SubscriptionData] = field(default_factory=list)

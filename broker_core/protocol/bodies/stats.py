@@ -18,7 +18,7 @@ class TopicOffset:
 
 @dataclass(frozen=True, slots=True)
 class TopicStatsTable:
-    """The same of every queue of a topic (202). `topic_put_tps` is in messages per second."""
+    """The readable range of every queue of a topic (202). `topic_put_tps` is in messages per second."""
 
     offset_table: dict[MessageQueue, TopicOffset] = field(default_factory=dict)
     topic_put_tps: float | None = None  # 5.x
@@ -36,7 +36,7 @@ class OffsetWrapper:
 
 @dataclass(frozen=True, slots=True)
 class ConsumeStats:
-    """The same of every queue a group reads (208). `consume_tps` is in messages per second."""
+    """How far a group is in every queue it reads (208). `consume_tps` is in messages per second."""
 
     offset_table: dict[MessageQueue, OffsetWrapper] = field(default_factory=dict)
     consume_tps: float = 0.0
@@ -44,7 +44,7 @@ class ConsumeStats:
 
 @dataclass(frozen=True, slots=True)
 class ConsumeStatsList:
-    """The same of every group of a broker (317): a list of one-entry maps, group → stats per topic."""
+    """The lag of every group of a broker (317): a list of one-entry maps, group → stats per topic."""
 
     consume_stats_list: list[dict[str, list[ConsumeStats]]] = field(default_factory=list)
     broker_addr: str = ""
@@ -70,7 +70,7 @@ class QueueOffsetForC:
 
 @dataclass(frozen=True, slots=True)
 class ResetOffsetBodyForC:
-    """The same as a list (220 to C++ clients)."""
+    """`ResetOffsetBody` as a list, for C++ clients (220)."""
 
     offset_table: list[QueueOffsetForC] = field(default_factory=list)
 
@@ -96,6 +96,6 @@ class QueueTimeSpan:
 
 @dataclass(frozen=True, slots=True)
 class QueryConsumeTimeSpanBody:
-    """The same of every queue (303)."""
+    """The readable time range of every queue (303)."""
 
     consume_time_span_set: list[QueueTimeSpan] = field(default_factory=list)

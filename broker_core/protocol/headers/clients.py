@@ -10,7 +10,7 @@ from broker_core.protocol.fields import header
 
 @header(RequestCode.HEART_BEAT)
 class HeartBeatRequest:
-    """Code 34: I am here; the body is HeartbeatData. Clients read the `version` of the answer."""
+    """Code 34: a client's heartbeat; the body is HeartbeatData. Clients read the `version` of the answer."""
 
 
 @header(RequestCode.UNREGISTER_CLIENT)
@@ -43,12 +43,12 @@ class LockBatchMqRequest:
 
 @header(RequestCode.UNLOCK_BATCH_MQ)
 class UnlockBatchMqRequest:
-    """Code 42: give such locks back; the body is UnlockBatchRequestBody."""
+    """Code 42: unlock queues; the body is UnlockBatchRequestBody."""
 
 
 @header(RequestCode.CHECK_CLIENT_CONFIG)
 class CheckClientConfigRequest:
-    """Code 46: will the broker take this subscription? The body is CheckClientRequestBody."""
+    """Code 46: whether the broker accepts a subscription. The body is CheckClientRequestBody."""
 
 
 @header(RequestCode.GET_CONSUMER_STATUS_FROM_CLIENT)
@@ -70,7 +70,7 @@ class GetConsumerStatusRequest:
 
 @header(RequestCode.GET_CONSUMER_RUNNING_INFO)
 class GetConsumerRunningInfoRequest:
-    """Code 307, relayed to the client: what are you doing? Answered by ConsumerRunningInfo."""
+    """Code 307, relayed to the client: its state. Answered by ConsumerRunningInfo."""
 
     consumer_group: str
     client_id: str

@@ -60,7 +60,7 @@ class GetConsumeStatsRequest:
 
 @header(RequestCode.GET_BROKER_CONSUME_STATS)
 class GetBrokerConsumeStatsRequest:
-    """Code 317: the same of every group; answered by ConsumeStatsList."""
+    """Code 317: the lag of every group; answered by ConsumeStatsList."""
 
     is_order: bool = False
 

@@ -144,7 +144,7 @@ class PollingInfoResponse:
 
 @header(RequestCode.QUERY_ASSIGNMENT)
 class QueryAssignmentRequest:
-    """Code 400: which queues are mine? The body is QueryAssignmentRequestBody."""
+    """Code 400: the queues of one client. The body is QueryAssignmentRequestBody."""
 
 
 @header(RequestCode.SET_MESSAGE_REQUEST_MODE)

@@ -41,7 +41,7 @@ class UnregisterBrokerRequest:
 
 @header(RequestCode.QUERY_DATA_VERSION)
 class QueryDataVersionRequest:
-    """Code 322: do you know this version of my topics? The body is DataVersion."""
+    """Code 322: whether the name server knows this version of a broker's topics. The body is DataVersion."""
 
     broker_name: str
     broker_addr: str
@@ -98,7 +98,7 @@ class GetHasUnitSubTopicListRequest:
 
 @header(RequestCode.GET_HAS_UNIT_SUB_UNUNIT_TOPIC_LIST)
 class GetHasUnitSubUnunitTopicListRequest:
-    """Code 313: those of them that belong to no unit; answered by TopicList."""
+    """Code 313: topics that a unit subscribes to and that belong to none; answered by TopicList."""
 
 
 @header(RequestCode.DELETE_TOPIC_IN_NAMESRV)

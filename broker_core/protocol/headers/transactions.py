@@ -22,7 +22,7 @@ class EndTransactionRequest:
 
 @header(RequestCode.CHECK_TRANSACTION_STATE)
 class CheckTransactionStateRequest:
-    """Code 39, broker to producer, one-way, the record as body: how did this end?"""
+    """Code 39, broker to producer, one-way, the record as body: asks how a transaction ended."""
 
     tran_state_table_offset: I64
     commit_log_offset: I64

@@ -80,7 +80,7 @@ def test_stale_ones_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
         "importlib.reload(package)\n"
         "print(package.native, package.why_not)\n"
     )
-    assert run("-c", program).stdout.startswith("None they were built of other sources")
+    assert run("-c", program).stdout.startswith("None they were built from other sources")
 
 
 def test_the_digest_changes_with_any_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
