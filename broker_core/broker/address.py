@@ -1,4 +1,4 @@
-"""Where clients find the broker: the host they are told, and the IP address that message ids carry."""
+"""Where clients find the broker: the advertised host, and the IP address that message ids carry."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _ANY = ("0.0.0.0", "::", "")  # noqa: S104 - compared with, not bound to
 
 
 def advertised_host(bind: str, advertise: str | None) -> str:
-    """Return the host that clients are told: the wanted one, else the bound one, else this machine's own address."""
+    """Return the host that clients get: the configured one, else the bound one, else this machine's own address."""
     if advertise:
         return advertise
     return _own_address() if bind in _ANY else bind

@@ -1,4 +1,4 @@
-"""What became readable, told to who waits for it: once a turn of the loop, however many messages were stored in it.
+"""Announces what became readable to listeners: once a turn of the loop, however many messages were stored in it.
 
 Every put calls `expect`; the first of a turn schedules one round, which makes readable what was appended and calls each
 listener once for every queue that got something. Rounds come at most once a millisecond (`paced`), as those of Apache
@@ -49,7 +49,7 @@ class Dispatches(Protocol):
 
 
 class Arrivals:
-    """Dispatches one store and tells its listeners."""
+    """Dispatches one store and calls the listeners."""
 
     def __init__(self, store: Dispatches, call_soon: CallSoon) -> None:
         self._store = store
@@ -73,7 +73,7 @@ class Arrivals:
             self.round()
 
     def round(self) -> None:
-        """Make readable what was appended and tell the listeners; what the disk refuses now is for a later round."""
+        """Make readable what was appended and call the listeners; what the disk refuses is left for a later round."""
         self._is_expected = False
         try:
             arrived = self._store.dispatch()

@@ -1,7 +1,7 @@
-"""Who is connected: producers and consumers by group, as their heartbeats tell it (broker/README.md#heartbeats).
+"""Who is connected: producers and consumers by group, as their heartbeats say (broker/README.md#heartbeats).
 
-Members are keyed by connection, so a client that connects anew is there twice until its old connection ends; lists of
-client ids name it once. A consumer group's subscriptions are those of the last heartbeat, whoever sent it.
+Members are keyed by connection, so a client that reconnects is there twice until its old connection ends; lists of
+client ids name it once. A consumer group's subscriptions are those of the last heartbeat from any member.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What a broker is told once, where the process is put together: identity, places, periods, behaviour.
+"""What a broker is given when the process starts: identity, places, periods, behaviour.
 
-Where RocketMQ has a setting of the same meaning, its name stands beside ours.
+Where RocketMQ has a setting of the same meaning, the comment names it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class TopicDefaults:
-    """What happens to topics and groups that nobody created."""
+    """What happens to topics and groups that do not exist yet."""
 
     auto_create_topics: bool = True  # autoCreateTopicEnable
     auto_create_groups: bool = True  # autoCreateSubscriptionGroup
@@ -54,7 +54,7 @@ class Pulls:
 
 @dataclass(frozen=True, slots=True)
 class Periods:
-    """How often what is done, in ms."""
+    """How often each job runs, in ms."""
 
     registration: int = 30_000
     registration_timeout: int = 6_000
@@ -75,7 +75,7 @@ class BrokerConfig:
     name_servers: tuple[str, ...] = ()
     bind: str = "127.0.0.1"
     port: int = 10911  # 0: any free one, and no fast port
-    advertise: str | None = None  # the host clients are told; None: the bound one
+    advertise: str | None = None  # the host that clients get; None: the bound one
     identity: Identity = field(default_factory=Identity)
     topics: TopicDefaults = field(default_factory=TopicDefaults)
     periods: Periods = field(default_factory=Periods)

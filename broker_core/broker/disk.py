@@ -1,6 +1,6 @@
 """Who waits for the disk: a thread of Python's, or the compiled one that needs no interpreter for it.
 
-A thread of Python's must have the interpreter before it can ask the disk, and again before it can tell what came of it;
+A thread of Python's must have the interpreter before it can ask the disk, and again before it can report the result;
 while the loop's thread is at work that may be milliseconds later, each time. The compiled one begins at once, and the
 loop hears of its end like of a socket.
 """
@@ -45,13 +45,13 @@ class ThreadedDisk:
     def flush(self, done: Done) -> None:
         """Begin a flush of everything there is."""
 
-        def tell(flushed: Future[object]) -> None:
+        def report(flushed: Future[object]) -> None:
             self._loop.call_soon_threadsafe(done, flushed.exception())
 
-        self._executor.submit(self._flush).add_done_callback(tell)
+        self._executor.submit(self._flush).add_done_callback(report)
 
     def look(self) -> None:
-        """Do nothing: the loop is told as soon as Python is."""
+        """Do nothing: the loop hears of it as soon as Python does."""
 
     def close(self) -> None:
         """Leave the executor to its owner."""

@@ -7,7 +7,7 @@
     put ──► wait(end, answer) ──┴──────────────────────────────────► answer(True) for every end ≤ X
 
 While one flush runs, the sends that arrive gather for the next, so the disk is never asked for less than everything
-there is. Under asynchronous flush nobody waits and the same flush runs twice a second.
+there is. With asynchronous flush no sender waits, and the same flush runs twice a second.
 
 A disk that answers in less time than it takes to hand the work to another thread and back is asked right here, between
 two turns of the loop (`DiskPace`); one slow answer, and the thread has it again.

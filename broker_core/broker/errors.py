@@ -154,7 +154,7 @@ class SettingIllegal(Refused):
 
 
 class SettingFixed(Refused):
-    """Raised when a setting is to be changed that is told at the start, or is so for good."""
+    """Raised for a change of a setting that the command line gives, or that is fixed."""
 
 
 class GroupNotFound(Refused):
@@ -210,7 +210,7 @@ class NotSubscribed(Refused):
 
 
 class SubscriptionTooOld(Refused):
-    """Raised when a pull knows a newer subscription than the last heartbeat told."""
+    """Raised when a pull has a newer subscription than the last heartbeat."""
 
 
 class BadSubscription(Refused):
@@ -226,7 +226,7 @@ class FilterUnsupported(Refused):
 
 
 class ReplyLost(Refused):
-    """Raised when the reply to a request reaches nobody who waits for it."""
+    """Raised when the reply to a request does not reach the client that waits for it."""
 
 
 class MessageIllegal(Refused):

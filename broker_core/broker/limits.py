@@ -77,7 +77,7 @@ class BrokerLimits:
     header_bytes: int = 512 * _KIB
     body_bytes: int = 4 * _MIB  # maxMessageSize
     properties_bytes: int = 32_767  # a signed 16-bit length in the record
-    # Java's dialect of it is read at one or two megabytes a second, and nobody else is served meanwhile.
+    # Java's dialect of it is read at one or two megabytes a second, and no other client is served meanwhile.
     json_bytes: int = _MIB
     topics: int = 20_000  # each keeps consume queue files open
     groups: int = 20_000

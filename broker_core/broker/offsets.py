@@ -1,6 +1,6 @@
 """How far each group is: the next queue offset it wants of every queue (broker/README.md#consumer-offsets).
 
-The register takes what it is told: no check, and smaller offsets too, because the last writer wins. It is kept as
+The register takes every offset without a check, smaller ones too, because the last writer wins. It is kept as
 ``consumerOffset.json`` every five seconds and at the end; what a crash loses is delivered again.
 """
 
@@ -114,7 +114,7 @@ class Resets:
         self._limits = limits
 
     def set_offset(self, group: str, topic: str, queue_id: int, offset: int) -> None:
-        """Let a group go on at `offset` of a queue; telling what is so already changes nothing.
+        """Let a group go on at `offset` of a queue; the same offset again changes nothing.
 
         Neither group nor topic need to be known, as in the reference; so their number is limited here. Raises
         LimitReached.

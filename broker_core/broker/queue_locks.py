@@ -29,7 +29,7 @@ class QueueLocks:
         self._groups: dict[str, dict[Queue, _Lock]] = {}
 
     def __len__(self) -> int:
-        """Return how many locks are kept, those included whose life is over and that nobody took since."""
+        """Return how many locks are kept, expired ones that no client has taken included."""
         return sum(map(len, self._groups.values()))
 
     def count_new(self, group: str, queues: Iterable[Queue]) -> int:

@@ -1,9 +1,9 @@
-"""Telling every name server who we are and what we hold (broker/README.md#registration).
+"""Registering this broker and its topics at every name server (broker/README.md#registration).
 
-At the start, every 30 s, and at once when topics changed. A name server that took all topics is told of those that
-changed since, after it was asked whether it still has the others: one that began anew, or forgot us, gets all again.
-One that cannot be reached is told again with the next round; only the change from reachable to not, and back, is worth
-a line in the log.
+At the start, every 30 s, and at once when topics changed. A name server that took all topics gets those that
+changed since, after it was asked whether it still has the others; one that restarted, or forgot us, gets all again. One
+that cannot be reached is tried again in the next round; only the change from reachable to unreachable, and back, is
+logged.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class Registration:
         return answer
 
     async def _has(self, server: str, version: DataVersion) -> bool:
-        """Say whether a name server still holds what it was told with a version; to ask is a sign of life too."""
+        """Say whether a name server still holds a version of our topics; the question is a sign of life too."""
         identity = self._identity
         header = QueryDataVersionRequest(identity.name, self._address, identity.cluster, identity.broker_id)
         answer = await self._ask(server, Command.request(header, bodies.encode(version)), _LOOK_TIMEOUT_MS)

@@ -28,7 +28,7 @@ class _File:
 
 
 class RequestModes:
-    """Topic and group to what was set; whoever is not in it pulls."""
+    """The mode of each topic and group; a group without one pulls."""
 
     def __init__(self, file: JsonFile, limits: BrokerLimits) -> None:
         self._file = file

@@ -33,7 +33,7 @@ class Retry:
 
     @property
     def is_dead_letter(self) -> bool:
-        """Whether nobody will try it again."""
+        """Whether it will not be tried again."""
         return is_dead_letter_topic(self.message.topic)
 
 
@@ -63,7 +63,7 @@ def exhausted_retry(topic: str, reconsume_times: int, max_times: int) -> str | N
 
 
 class GroupTopics:
-    """Creates the retry and dead-letter topics of groups, and has name servers told.
+    """Creates the retry and dead-letter topics of groups, and has them registered at the name servers.
 
     Every group has its retry topic from its first heartbeat or lease on, because tools find a group's brokers by it.
     """

@@ -46,7 +46,7 @@ _SCHEDULE_QUEUES: Final = 18
 
 @dataclass(frozen=True, slots=True)
 class _Deletions:
-    """What the file holds beside RocketMQ's: topics that were deleted, and when (ms)."""
+    """What the file holds in addition to RocketMQ's: topics that were deleted, and when (ms)."""
 
     deleted_topics: dict[str, int] = field(default_factory=dict)
 
@@ -201,7 +201,7 @@ class Topics:
         return bool(changed)
 
     def touch(self, *, now: int) -> None:
-        """Raise the version: name servers take over all topics anew."""
+        """Raise the version: name servers take over all topics again."""
         self._changed(now)
         self._all_changed_at = self.version.counter
 

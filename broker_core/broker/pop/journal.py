@@ -1,4 +1,4 @@
-"""The changes of leases as a file that only grows, and is now and then written anew.
+"""The changes of leases as a file that only grows and is rewritten from time to time.
 
 ::
 
@@ -18,7 +18,7 @@ Each change is handed to the operating system before its request is answered, so
 that loses power may lose the tail: those messages are delivered again. A tail that is torn (short, or its checksum is
 wrong) is cut; a torn record in front of whole ones cannot happen, since the file only grows.
 
-Written anew, in three steps: `begin_rewrite` takes the present state and from then on keeps a copy of what is appended;
+A rewrite has three steps: `begin_rewrite` takes the present state and from then on keeps a copy of what is appended;
 `write_beside` writes the state to ``leases.journal.new`` and syncs it, which is slow and may happen in another thread;
 `end_rewrite` adds the copy and renames the new file over the old one. At every moment one of them is whole.
 """
@@ -39,7 +39,7 @@ from broker_core.broker.pop.changes import Acknowledged, Change, Closed, Held, L
 
 FILE_NAME: Final = "leases.journal"
 REWRITE_BYTES: Final = 8 * 1024 * 1024
-"""The file is written anew when it has grown by so much since the last time: about 200,000 changes."""
+"""The file is rewritten when it has grown by this much since the last time: about 200,000 changes."""
 
 _FRAME: Final = Struct(">II")
 _OPENED: Final = Struct(">BIiqH")
@@ -90,7 +90,7 @@ class Journal:
 
     @property
     def wants_rewrite(self) -> bool:
-        """Whether the file has grown so much that it should be written anew."""
+        """Whether the file has grown so much that it should be rewritten."""
         return self._since is None and self._size - self._rewritten_size > REWRITE_BYTES
 
     def load(self) -> list[Change]:

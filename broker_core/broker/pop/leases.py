@@ -12,7 +12,7 @@ pop time.
 An ordered group gets nothing of a queue while something of it is on lease, and then what is left in its order. What was
 acknowledged out of turn does not come again, though the reference hands it out once more behind the message before it.
 
-Every change is told to `record` before it is made, and `apply` makes the recorded ones again after a restart.
+Every change is given to `record` before it is made; after a restart `apply` makes the recorded changes again.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class Leases:
     ) -> tuple[Settled, Lease | None]:
         """Give a leased message a new lease from `now` on, under the same conditions; the old pop time is void.
 
-        A lease whose message reached nobody is given back with `was_delivered` false: it counts as no delivery.
+        A lease whose message never reached a client is given back with `was_delivered` false: it is not counted.
         """
         state = _state(queue, offset, pop_time, now)
         lease = queue.find(offset)
@@ -211,7 +211,7 @@ class Leases:
             self._forget_ended()
 
     def _forget_ended(self) -> None:
-        """Build the heap of ends anew: most of it are leases that were settled long before their end."""
+        """Rebuild the heap of ends: most of its entries are leases that were settled long before their end."""
         self._ends = sorted(
             (lease.visible_at, queue.number, offset)
             for queue in self._numbers.values()

@@ -19,7 +19,7 @@ from typing import Final
 from broker_core.broker.pop.changes import Opened
 
 SLACK: Final = 256
-"""A heap may hold so many entries more than twice what is alive before it is built anew."""
+"""A heap is rebuilt when it holds more entries than twice what is alive and this many more."""
 
 
 @dataclass(slots=True)
@@ -94,7 +94,7 @@ class QueueLeases:
         return None
 
     def find_due(self, now: int) -> None:
-        """Find anew what is due again: somebody took offsets and failed before they were leased."""
+        """Find again what is due: offsets were taken, and leasing them failed."""
         self._due = sorted(offset for offset, lease in self._held.items() if lease.visible_at <= now)
 
     def give_back(self, offset: int) -> None:

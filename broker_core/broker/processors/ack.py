@@ -1,6 +1,6 @@
 """Settling what is on lease: acknowledge one or many, lengthen a lease or give it back.
 
-Of a receipt only the pop time counts, with the queue and the offset of the request beside it; `pop.py` says how clients
+Only the pop time of a receipt counts, together with queue and offset of the request; `pop.py` says how clients
 make one.
 """
 
@@ -80,7 +80,7 @@ class AckProcessor:
         return Command.response(ResponseCode.SUCCESS, remark=f"{lost} leases were lost" if lost else None)
 
     def change(self, request: Command, _: Connection) -> Command:
-        """Give a leased message a new lease from now on; 0 ms give it back at once, uncounted if nobody got it."""
+        """Give a leased message a new lease from now on; 0 ms give it back at once, uncounted if no client got it."""
         header = request.header(headers.ChangeInvisibleTimeRequest)
         if header.invisible_time > MAX_LEASE_MS:
             raise IllegalArgument(f"invisibleTime {header.invisible_time} is not between 0 and {MAX_LEASE_MS} ms")

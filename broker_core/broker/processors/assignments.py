@@ -30,7 +30,7 @@ from broker_core.protocol.topics import is_retry_topic
 from broker_core.remoting.connection import Connection
 
 ANY_QUEUE: Final = -1
-"""Whoever pops a broker's queues together is told this queue id."""
+"""The queue id that stands for all queues of a broker, which the members pop together."""
 
 _STRATEGIES: Final[Mapping[str, Callable[[str, Sequence[MessageQueue], Sequence[str]], list[MessageQueue]]]] = {
     "AVG": average,

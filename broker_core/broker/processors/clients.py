@@ -26,7 +26,7 @@ from broker_core.remoting.connection import Connection
 
 
 class ClientProcessor:
-    """Answers 34, 35, 38 and 46; tells groups when their members change."""
+    """Answers 34, 35, 38 and 46; notifies groups when their members change."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class ClientProcessor:
         }
 
     def heartbeat(self, request: Command, connection: Connection) -> Command:
-        """Note who is there; groups that changed are told before the answer goes out."""
+        """Register a client's groups; members of groups that changed are notified before the answer goes out."""
         data = body_of(HeartbeatData, request, self._limits)
         self._check_room(data)
         now = self._clock()
@@ -70,7 +70,7 @@ class ClientProcessor:
         return Command.response(ResponseCode.SUCCESS)
 
     def unregister(self, request: Command, connection: Connection) -> Command:
-        """Take the connection out of the named groups; the others of a consumer group are told."""
+        """Take the connection out of the named groups; the other members of a consumer group are notified."""
         header = request.header(headers.UnregisterClientRequest)
         if header.producer_group:
             self._clients.leave_producer(header.producer_group, connection)
@@ -79,7 +79,7 @@ class ClientProcessor:
         return Command.response(ResponseCode.SUCCESS)
 
     def leave(self, connection: Connection) -> None:
-        """Take a closed connection out of everything; the others of its consumer groups are told."""
+        """Take a closed connection out of everything; the other members of its consumer groups are notified."""
         self._watched.discard(connection)
         for group in self._clients.leave(connection):
             self._notify(group)
@@ -123,7 +123,7 @@ class ClientProcessor:
             self._notify(data.group_name)
 
     def _notify(self, group: str) -> None:
-        """Tell every member of a group that it changed."""
+        """Notify every member of a group that the group changed."""
         consumers = self._clients.find_consumers(group)
         for connection in consumers.members if consumers is not None else ():
             if not connection.is_closing:

@@ -94,7 +94,7 @@ class ConsumeStatsProcessor:
 
 
 class GroupProgress:
-    """Reads the offsets and leases of groups beside the queues of the store."""
+    """Compares the offsets and leases of groups with the queues of the store."""
 
     def __init__(
         self,

@@ -71,7 +71,7 @@ class MessageProcessor:
 
 
 def _fitting(records: list[memoryview]) -> tuple[list[memoryview], bool]:
-    """Return the last records that fit into an answer, and whether these are all: whoever pages goes back in time."""
+    """Return the last records that fit into an answer, and whether these are all; pages go back in time."""
     size = 0
     for count, record in enumerate(reversed(records)):
         size += len(record)

@@ -1,4 +1,4 @@
-"""Telling that there is something to pop, without popping it."""
+"""Announcing that there is something to pop, without popping it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from broker_core.remoting.memory import Memory
 
 MAX_WAIT_MS: Final = 60_000
 STEP_MS: Final = 200
-"""So often it is looked whether a lease has ended; a message that comes is told at once."""
+"""How often ended leases are looked for; a new message is announced at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -60,7 +60,7 @@ class OffsetProcessor:
         return Command.response(ResponseCode.SUCCESS, headers.QueryConsumerOffsetResponse(offset))
 
     def update(self, request: Command, _: Connection) -> Command:
-        """Keep a group's offset as it is told."""
+        """Set a group's offset."""
         header = request.header(headers.UpdateConsumerOffsetRequest)
         self._resets.set_offset(header.consumer_group, header.topic, header.queue_id, header.commit_offset)
         return Command.response(ResponseCode.SUCCESS)

@@ -1,6 +1,6 @@
 """Request and reply: an answer goes at once to the producer that asked, and is kept.
 
-RocketMQ keeps an answer that reaches nobody too; here its sender is told, and nothing is kept.
+RocketMQ also stores an answer that reaches no client; here its sender gets an error, and nothing is stored.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ class ReplyProcessor:
             raise ReplyLost(f"push reply message fail, channel of <{client_id}> not found.")
         push = Command.request(self._push_of(header, properties, connection), request.body)
         try:
-            told = await asker.channel.invoke(push, self._timeout_ms)
+            taken = await asker.channel.invoke(push, self._timeout_ms)
         except RemotingError as error:
             raise ReplyLost(f"push reply message to <{client_id}>fail. {error}") from error
-        if told.code != ResponseCode.SUCCESS:
-            raise ReplyLost(f"push reply message to <{client_id}>fail. {told.remark}")
+        if taken.code != ResponseCode.SUCCESS:
+            raise ReplyLost(f"push reply message to <{client_id}>fail. {taken.remark}")
         stored = self._sender.send(request, connection)
         return await stored if isinstance(stored, Awaitable) else stored
 

@@ -69,7 +69,7 @@ class ResetProcessor:
         return targets
 
     def _reset_queue(self, header: ResetOffsetRequest, queue_id: int) -> dict[int, int]:
-        """Set the group's offset in one queue here, and tell the members of that queue alone.
+        """Set the group's offset in one queue here, and push it to the members for that queue alone.
 
         As in 5.x it goes forward without force, and no member needs to be connected.
         """

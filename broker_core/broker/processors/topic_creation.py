@@ -15,7 +15,7 @@ from broker_core.protocol.topics import RETRY_PREFIX
 
 
 class TopicCreation:
-    """Creates topics and has name servers told."""
+    """Creates topics and has them registered at the name servers."""
 
     def __init__(
         self, *, topics: Topics, groups: Groups, group_topics: GroupTopics, registration: Registration

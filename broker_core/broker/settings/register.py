@@ -1,6 +1,6 @@
 """The broker's settings as they are: read by name, changed while it runs, kept over restarts.
 
-What was changed is kept as ``brokerSettings.json``; a name that the start itself tells (`BrokerConfig.settings`)
+What was changed is kept as ``brokerSettings.json``; a name that the command line gives (`BrokerConfig.settings`)
 comes before what the file says of it. The parts of the broker that depend on a setting watch the register.
 """
 
@@ -51,20 +51,20 @@ class Settings:
     # -- reading
 
     def lines(self, address: str) -> Iterator[tuple[str, str]]:
-        """Return all names with their texts; those that hold from the next start on are told already."""
+        """Return all names with their texts; those that take effect at the next start are shown already."""
         yield from facts(self.config, address)
         for name, setting in SETTINGS.items():
             yield name, setting.text(self._wanted)
 
     def watch(self, watcher: Watcher) -> None:
-        """Have `watcher` told the configuration, now and after every change of it."""
+        """Call `watcher` with the configuration, now and after every change."""
         self._watchers.append(watcher)
         watcher(self.config)
 
     # -- changing
 
     def update(self, texts: Mapping[str, str], *, now: int) -> None:
-        """Change settings, all or none, and tell the watchers.
+        """Change settings, all or none, and call the watchers.
 
         Raises SettingUnknown, SettingIllegal, SettingFixed.
         """

@@ -66,7 +66,7 @@ _SWITCH: Final = kinds.switch()
 _NAME: Final = kinds.word(TOPIC_NAME.pattern, "a name of letters, digits, %, |, _ and -")
 
 _ALL: Final = (
-    # Topics and groups that nobody created, and those that every broker has.
+    # Topics and groups that do not exist yet, and those that every broker has.
     Setting("autoCreateTopicEnable", _SWITCH, _LIVE, ("topics.auto_create_topics",)),
     Setting("autoCreateSubscriptionGroup", _SWITCH, _LIVE, ("topics.auto_create_groups",)),
     Setting("defaultTopicQueueNums", kinds.number(1, 65_536), _LIVE, ("topics.queues",)),
@@ -154,7 +154,7 @@ BLACK_LIST: Final = frozenset({"configBlackList", "brokerConfigPath"})
 
 
 def facts(config: BrokerConfig, address: str) -> Iterator[tuple[str, str]]:
-    """Return what can be read like settings but is told by the command line, or is so for good."""
+    """Return what can be read like settings, but comes from the command line or is fixed."""
     host, _, port = address.rpartition(":")
     yield "brokerName", config.identity.name
     yield "brokerClusterName", config.identity.cluster
