@@ -1,4 +1,4 @@
-"""What brokers ask of a client (behaviour.md E.13; remoting-protocol.md 2.8)."""
+"""What brokers ask of a client (client/README.md#calls-from-brokers)."""
 
 from __future__ import annotations
 

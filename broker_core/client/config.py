@@ -30,16 +30,16 @@ RETRIED_CODES: Final = frozenset(
         ResponseCode.SYSTEM_BUSY,  # of 5.x: a broker that sheds load asks for nothing else
     }
 )
-"""Refusals that another broker may not share (behaviour.md D.5)."""
+"""Refusals that another broker may not share (client/README.md#attempts)."""
 
 Strategy = Callable[[str, Sequence[MessageQueue], Sequence[str]], list[MessageQueue]]
-"""(own client id, all queues sorted, all client ids sorted) → own queues (behaviour.md E.11)."""
+"""(own client id, all queues sorted, all client ids sorted) → own queues (client/README.md#strategies)."""
 
 _instances = itertools.count(1)
 
 
 def new_client_id() -> str:
-    """Return a client id that no other client has: ``ip@pid#n`` (remoting-protocol.md 7.1)."""
+    """Return a client id that no other client has: ``ip@pid#n``."""
     return f"{local_ip()}@{os.getpid()}#{next(_instances)}"
 
 
@@ -98,7 +98,7 @@ class ProducerConfig:
 
 @dataclass(frozen=True, slots=True)
 class PushConfig:
-    """How a push consumer reads (behaviour.md E.1)."""
+    """How a push consumer reads (client/README.md#reading-a-queue)."""
 
     start_from: Literal["first", "last", "time"] = "last"
     """Where a group without committed offset starts: ``first``, ``last``, or ``time`` with `start_timestamp`."""

@@ -52,7 +52,7 @@ class GroupTaken(ClientError):
 
 
 class NameIllegal(ClientError):
-    """Raised for a topic or group name that brokers refuse (remoting-protocol.md 7.4); nothing was sent."""
+    """Raised for a topic or group name that brokers refuse (protocol/README.md#names); nothing was sent."""
 
 
 class TopicNotFound(ClientError):
@@ -146,7 +146,7 @@ class TimedOut(Unreachable):
 
 
 class BrokerRefused(ClientError):
-    """A broker or name server answered with an error code (remoting-protocol.md 5)."""
+    """A broker or name server answered with an error code (protocol/README.md#response-codes)."""
 
     def __init__(self, code: int, remark: str | None, addr: str) -> None:
         super().__init__(f"{addr}: {_code_name(code)}: {remark or 'no remark'}")

@@ -1,4 +1,4 @@
-"""Which brokers to avoid after they failed or were slow, and for how long (behaviour.md D.4)."""
+"""Which brokers to avoid after they failed or were slow, and for how long (client/README.md#fault-avoidance)."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class Faults:
         self._known.pop(broker_name, None)
 
     def pick_one_at_least(self, *, now: int) -> str | None:
-        """Return one of the better half of the brokers remembered, in turn; None when none is (behaviour.md D.4)."""
+        """Return one of the better half of the brokers remembered, in turn; None when none is."""
         ranked = sorted(self._known, key=lambda name: self._rank(name, now))
         half = len(ranked) // 2
         if half == 0:

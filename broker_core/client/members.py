@@ -1,4 +1,4 @@
-"""The producer and consumer groups of one client, and what brokers hear of them (behaviour.md D.2)."""
+"""The producer and consumer groups of one client, and what brokers hear of them (client/README.md#heartbeats)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from broker_core.protocol.message import StoredMessage
 
 
 class Member(Protocol):
-    """A consumer as its session sees it: what brokers are told of it and may ask of it (behaviour.md E.13)."""
+    """A consumer as its session sees it: what brokers know of it and ask of it (client/README.md#calls-from-brokers)."""
 
     @property
     def group(self) -> str:

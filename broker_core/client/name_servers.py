@@ -1,4 +1,4 @@
-"""Which name server to ask: the one that answered last, the next one when it fails (behaviour.md A.8)."""
+"""Which name server to ask: the one that answered last, the next one when it fails (client/README.md#name-servers)."""
 
 from __future__ import annotations
 

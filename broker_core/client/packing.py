@@ -1,4 +1,4 @@
-"""From a message to what is sent of it: unique id, compression, property text, flags (behaviour.md D.7)."""
+"""From a message to what is sent of it: unique id, compression, property text, flags (client/README.md#packing)."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Packer:
         return packed
 
     def pack_batch(self, topic: str, messages: Sequence[Message], *, now: int) -> Packed:
-        """Pack messages of one topic into one batch; raise MessageTooLarge or MessageRefused (behaviour.md D.8)."""
+        """Pack messages of one topic into one batch; raise MessageTooLarge or MessageRefused (client/README.md#batches)."""
         _check_batch(topic, messages)
         identified = [(message, *self._identified(message, now)) for message in messages]
         try:
@@ -100,7 +100,7 @@ def _check_batch(topic: str, messages: Sequence[Message]) -> None:
 
 
 def _move_retry_counts(packed: Packed, properties: dict[str, str]) -> None:
-    """Move both retry counts from the properties to the header, as brokers expect them (remoting-protocol.md 2.2)."""
+    """Move both retry counts from the properties to the header, as brokers expect them (protocol/README.md#sending)."""
     packed.reconsume_times = int(properties.pop(names.RECONSUME_TIME, "0"))
     maximum = properties.pop(names.MAX_RECONSUME_TIMES, None)
     packed.max_reconsume_times = None if maximum is None else int(maximum)

@@ -1,4 +1,4 @@
-"""Sending messages: try, and try elsewhere when that fails (behaviour.md D.5 to D.8)."""
+"""Sending messages: try, and try elsewhere when that fails (client/README.md#attempts)."""
 
 from __future__ import annotations
 

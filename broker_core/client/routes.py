@@ -1,4 +1,4 @@
-"""Where the queues of a topic are: the cache of routes and its refresh (behaviour.md D.3)."""
+"""Where the queues of a topic are: the cache of routes and its refresh (client/README.md#routes)."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ class Routes:
         return self._brokers.get(broker_name, {}).get(MASTER_ID)
 
     def readable(self, broker_name: str, broker_id: int = MASTER_ID) -> str | None:
-        """Return the address to read from: the wanted id, else the slave after it, else any (behaviour.md E.9)."""
+        """Return the address to read from: the wanted id, else the slave after it, else any."""
         addrs = self._brokers.get(broker_name, {})
         if broker_id in addrs:
             return addrs[broker_id]

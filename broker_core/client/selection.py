@@ -1,4 +1,4 @@
-"""Which queue a message goes to (behaviour.md D.4)."""
+"""Which queue a message goes to (client/README.md#choosing-a-queue)."""
 
 from __future__ import annotations
 
@@ -76,5 +76,5 @@ class QueuePicker:
 
 
 def queue_for_key(queues: Sequence[MessageQueue], key: str) -> MessageQueue:
-    """Return the queue that Java's select-by-hash takes for the same key and queue list (behaviour.md D.5)."""
+    """Return the queue that Java's select-by-hash takes for the same key and queue list."""
     return queues[abs(string_hash(key)) % len(queues)]

@@ -1,4 +1,4 @@
-"""One attempt to send: which queue, one request, and what its answer means (behaviour.md D.3 to D.7)."""
+"""One attempt to send: which queue, one request, and what its answer means (client/README.md#attempts)."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ class Sending:
 
 
 def in_image_of(template: TopicRouteData) -> TopicRouteData:
-    """Return the route that a topic will have once a broker made it after the template topic (behaviour.md D.3)."""
+    """Return the route that a topic gets when a broker makes it after the template topic (client/README.md#routes)."""
     queues = [
         replace(
             queue,

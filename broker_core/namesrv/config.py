@@ -8,7 +8,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class NameServerConfig:
-    """Where to listen, what to keep, how patient to be (behaviour.md A.1, A.4)."""
+    """Where to listen, what to keep, how patient to be (namesrv/README.md#expiry)."""
 
     host: str = "127.0.0.1"
     port: int = 9876  # 0 takes any free one

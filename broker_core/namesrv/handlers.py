@@ -1,4 +1,4 @@
-"""What a name server answers to each request (remoting-protocol.md 2.11, behaviour.md A)."""
+"""What a name server answers to each request (protocol/README.md#name-servers)."""
 
 from __future__ import annotations
 

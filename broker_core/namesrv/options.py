@@ -1,4 +1,4 @@
-"""A name server's own configuration under RocketMQ's names: read by 319, changed by 318 (remoting-protocol.md 2.11).
+"""A name server's own configuration under RocketMQ's names: read by 319, changed by 318.
 
 Most of it is told at the start and holds until the end. What was changed is kept beside the key-value settings.
 """

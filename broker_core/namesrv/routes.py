@@ -1,4 +1,4 @@
-"""The route table: clusters, broker names, addresses, topics (behaviour.md A.1 to A.6).
+"""The route table: clusters, broker names, addresses, topics (namesrv/README.md#routes).
 
 Plain tables and no clock: time comes in as `now` in ms. A `holder` stands for whatever keeps a registration alive,
 the broker's connection; the table only compares it.
@@ -69,7 +69,7 @@ class RouteTable:
         """Take in a broker; returns its master when it is a slave of a known one.
 
         Topics are taken from masters only, when the broker is new or its data version changed, and never taken away
-        (behaviour.md A.2).
+        (namesrv/README.md#registration).
         """
         self._clusters.setdefault(broker.cluster, set()).add(broker.broker_name)
         known = self._brokers.get(broker.broker_name)
@@ -153,7 +153,7 @@ class RouteTable:
         ]
 
     def names(self) -> list[str]:
-        """Return all cluster names, then all broker names: each is a topic of the system (behaviour.md A.6)."""
+        """Return all cluster names, then all broker names: each is a topic of the system."""
         return [*self._clusters, *self._brokers]
 
     def any_address(self) -> str | None:

@@ -1,4 +1,4 @@
-"""Key-value settings by namespace, kept in one JSON file that is rewritten at each change (behaviour.md A.1, A.6)."""
+"""Key-value settings by namespace, in one JSON file that is rewritten at each change (namesrv/README.md#settings)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Own requests of one connection that wait for their responses (remoting-protocol.md 1.5)."""
+"""Own requests of one connection that wait for their responses."""
 
 from __future__ import annotations
 

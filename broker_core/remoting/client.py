@@ -1,4 +1,4 @@
-"""Calls to any address: one connection each, opened when first needed (remoting-protocol.md 1.1, 1.12)."""
+"""Calls to any address: one connection each, opened when first needed (protocol/README.md#connections)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One TCP connection, seen from either side (remoting-protocol.md 1.1, 1.5, 1.9, 1.12).
+"""One TCP connection, seen from either side (protocol/README.md#connections).
 
 Both sides ask and both sides answer, so there is one class. What arrives in one read is worked off in one go and what
 it calls for is written in one go: with many small commands the cost is in the calls to the system, not in the bytes.

@@ -1,4 +1,4 @@
-"""From code to handler: a table, hooks around it, and the table of errors (remoting-protocol.md 1.10)."""
+"""From code to handler: a table, hooks around it, and the table of errors (protocol/README.md#malformed-input)."""
 
 from __future__ import annotations
 
@@ -97,5 +97,5 @@ def find_code(codes: Mapping[type[Exception], ResponseCode], error: Exception) -
 
 
 def _not_supported(request: Command) -> Command:
-    remark = f" request type {request.code} not supported"  # the space is part of the known text (1.9)
+    remark = f" request type {request.code} not supported"  # the space is part of the known text
     return Command.response(ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark=remark)

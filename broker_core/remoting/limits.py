@@ -15,7 +15,7 @@ class ConnectionLimits:
     """
 
     frame_bytes: int = MAX_FRAME
-    """Bytes of one frame; a larger one closes its connection (remoting-protocol.md 1.9)."""
+    """Bytes of one frame; a larger one closes its connection."""
 
     header_bytes: int = MAX_HEADER
     """Bytes of one header; a larger one closes its connection. No request needs much, but the answer to a large batch
@@ -40,7 +40,7 @@ class ConnectionLimits:
     """Bytes a peer has not taken yet; from here on its connection is closed."""
 
     idle_seconds: float = 120.0
-    """A connection on which nothing was read or written for so long is closed (1.12); 0 means never."""
+    """A connection on which nothing was read or written for so long is closed; 0 means never."""
 
     connect_timeout_ms: int = 3_000
     """How long opening a connection may take."""

@@ -1,4 +1,4 @@
-"""Listen, serve, drain, close (remoting-protocol.md 1.1, 1.11)."""
+"""Listen, serve, drain, close (protocol/README.md#connections)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from broker_core.remoting.memory import Memory
 from broker_core.remoting.open_files import Sockets, connections_within, raise_limit
 from broker_core.remoting.tls import FIRST_BYTE, TlsMode
 
-_BACKLOG: Final = 1024  # as the reference server (1.1)
+_BACKLOG: Final = 1024  # as the reference server
 _ACCEPT_PAUSE: Final = 1.0  # seconds
 _SAY_AGAIN: Final = 1.0
 _log: Final = get_logger(__name__)

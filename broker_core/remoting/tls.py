@@ -1,4 +1,4 @@
-"""TLS contexts from files (remoting-protocol.md 1.11)."""
+"""TLS contexts from files (protocol/README.md#connections)."""
 
 from __future__ import annotations
 

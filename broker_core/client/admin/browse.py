@@ -1,8 +1,8 @@
-"""A topic read backwards in time, over all its queues (http-api.md, browse by time).
+"""A topic read backwards in time, over all its queues.
 
 Each queue is in store order, so the newest message of a topic is the newest of the queues' last ones. Every queue is
 read backwards in blocks, and a heap gives the newest of what the blocks hold. A queue ends where a message is older
-than `begin`: brokers find offsets by time only roughly (behaviour.md F.8), so times are compared here.
+than `begin`: brokers find offsets by time only roughly, so times are compared here (broker/README.md#looking-up-messages).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The brokers of a cluster: which there are, and how each is doing (remoting-protocol.md 2.10, 3.8)."""
+"""The brokers of a cluster: which there are, and how each is doing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Consumer groups of a cluster: settings, progress, members (remoting-protocol.md 2.10, 3.6, 3.10, 3.11)."""
+"""Consumer groups of a cluster: settings, progress, members."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ BUILT_IN_GROUPS: Final = frozenset(
         "CID_ONSAPI_PERMISSION", "CID_ONSAPI_OWNER", "CID_SYS_RMQ_TRANS", "SCHEDULE_CONSUMER", "__MONITOR_CONSUMER",
     }
 )  # fmt: skip
-"""Groups that brokers have for themselves (remoting-protocol.md 3.6, 7.1)."""
+"""Groups that brokers have for themselves."""
 
 
 def is_system_group(name: str) -> bool:

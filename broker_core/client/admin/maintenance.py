@@ -1,4 +1,4 @@
-"""Settings of brokers and name servers, write permission, housekeeping (remoting-protocol.md 2.10, 2.11).
+"""Settings of brokers and name servers, write permission, housekeeping.
 
 Name servers do not tell each other anything: what changes one is asked of every one of them.
 """

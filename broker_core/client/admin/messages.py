@@ -1,4 +1,4 @@
-"""Finding messages: by key, by id, by place (remoting-protocol.md 2.9; behaviour.md F.8)."""
+"""Finding messages: by key, by id, by place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Offsets of queues and of groups: ask, set, reset (remoting-protocol.md 2.5, 2.10; behaviour.md F.10)."""
+"""Offsets of queues and of groups: ask, set, reset."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Topics of a cluster: settings, queues, who produces and who consumes (remoting-protocol.md 2.10, 2.11)."""
+"""Topics of a cluster: settings, queues, who produces and who consumes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages of one queue that were pulled and are not yet done with (behaviour.md E.4)."""
+"""Messages of one queue that were pulled and are not yet done with (client/README.md#reading-a-queue)."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class QueueBuffer:
         return not self._config.orderly and len(self._held) > 1 and self.span > self._config.queue_max_span
 
     def share_limits(self, queues: int) -> None:
-        """Take this queue's part of the limits of its topic, of which `queues` are read here (behaviour.md E.1)."""
+        """Take this queue's part of the limits of its topic, of which `queues` are read here."""
         if self._config.topic_max_messages > 0:
             self.max_messages = max(1, self._config.topic_max_messages // queues)
         if self._config.topic_max_bytes > 0:

@@ -1,4 +1,4 @@
-"""Receipts of leased messages, and how a pop answer tells them (behaviour.md I.3; remoting-protocol.md 9.2).
+"""Receipts of leased messages, and how a pop answer tells them (broker/README.md#pop).
 
 A receipt's text, eight words joined by spaces::
 

@@ -1,4 +1,4 @@
-"""A consumer that is asked for messages: its queues are shared with its group, or given by hand (behaviour.md E.14)."""
+"""A consumer that is asked for messages; its queues are shared or given by hand (client/README.md#lite-pull)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a group has come: noted here, stored by the broker, or in a file for broadcasting (behaviour.md E.7, E.8)."""
+"""How far a group is: noted here, stored by the broker or, for broadcasting, in a file (client/README.md#offsets)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Locks of an orderly group: at any time one member handles a queue (behaviour.md E.6, C.4)."""
+"""Locks of an orderly group: at any time one member handles a queue (client/README.md#orderly)."""
 
 from __future__ import annotations
 

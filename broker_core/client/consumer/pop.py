@@ -1,4 +1,4 @@
-"""Consumption by lease: receive, then acknowledge or lengthen each message (behaviour.md I)."""
+"""Consumption by lease: receive, then acknowledge or lengthen each message (broker/README.md#pop)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading a queue by offset: one pull, and a consumer for those who keep their own offsets (behaviour.md E.9, E.14)."""
+"""Reading a queue by offset: one pull, and a consumer for those who keep their own offsets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from broker_core.protocol.headers.pull import PullMessageRequest, PullMessageRes
 from broker_core.protocol.message import QueueOffset, StoredMessage
 from broker_core.protocol.record import decode_many
 
-# A broker looks for waiting pulls that are due every five seconds only (remoting-protocol.md 2.4).
+# A broker looks for waiting pulls that are due every five seconds only (protocol/README.md#pulling).
 _SWEEP_MS: Final = 7_000
 
 

@@ -1,4 +1,4 @@
-"""A consumer that is called with messages and shares the queues with the others of its group (behaviour.md E)."""
+"""A consumer that is called with messages and shares queues with its group (client/README.md#rebalance)."""
 
 from __future__ import annotations
 

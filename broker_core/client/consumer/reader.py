@@ -1,4 +1,4 @@
-"""Pulls one queue into its buffer, for as long as the queue is ours (behaviour.md E.3)."""
+"""Pulls one queue into its buffer, for as long as the queue is ours (client/README.md#reading-a-queue)."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class QueueReader:
 
     @property
     def is_stuck(self) -> bool:
-        """Whether it has not pulled for so long that something must be wrong with it (behaviour.md E.4)."""
+        """Whether it has not pulled for so long that something must be wrong with it."""
         return 0 < self.buffer.last_pull < now_ms() - _STUCK_MS
 
     def drop(self) -> None:

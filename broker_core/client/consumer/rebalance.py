@@ -1,4 +1,4 @@
-"""Who reads what: the change from the queues held to the queues allotted (behaviour.md E.10). Pure."""
+"""Who reads what: the change from the queues held to the queues allotted (client/README.md#rebalance). Pure."""
 
 from __future__ import annotations
 

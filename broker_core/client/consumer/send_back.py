@@ -1,4 +1,4 @@
-"""A message that was not handled goes back, to come again (behaviour.md E.5; remoting-protocol.md 2.3)."""
+"""A message that was not handled goes back, to come again (client/README.md#handling)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One look at who reads what, and where a new queue is read from (behaviour.md E.7, E.10)."""
+"""One look at who reads what, and where a new queue is read from (client/README.md#where-a-queue-starts)."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ async def queue_bounds(session: Session, queue: MessageQueue) -> tuple[int, int]
 
 
 async def look_forever(look: Callable[[], Awaitable[bool]], wake: asyncio.Event, config: PushConfig) -> None:
-    """Call `look` now and again, at once when `wake` is set, sooner when it could not learn everything (E.10)."""
+    """Call `look` now and again, at once when `wake` is set, sooner when it could not learn everything."""
     while True:
         wake.clear()
         all_known = await look()

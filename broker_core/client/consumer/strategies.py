@@ -1,10 +1,10 @@
-"""Which queues of a topic are mine: every member computes its share, so all must compute alike (behaviour.md E.11)."""
+"""Which queues of a topic are mine: all members must compute alike (client/README.md#strategies)."""
 
 from __future__ import annotations
 
-import hashlib
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Mapping, Sequence
+from hashlib import md5
 from typing import Final, TypeVar
 
 from broker_core.client.config import Strategy
@@ -82,7 +82,7 @@ def _room_of(queue: MessageQueue) -> str | None:
 
 
 def _ring_hash(text: str) -> int:
-    return int.from_bytes(hashlib.md5(text.encode(), usedforsecurity=False).digest()[:4], "big")
+    return int.from_bytes(md5(text.encode(), usedforsecurity=False).digest()[:4], "big")
 
 
 def _after(points: Sequence[int], queue: MessageQueue) -> int:

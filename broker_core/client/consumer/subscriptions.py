@@ -1,4 +1,4 @@
-"""What of a topic a consumer wants: tag expressions and SQL92 (behaviour.md E.12)."""
+"""What of a topic a consumer wants: tag expressions and SQL92 (client/README.md#subscriptions)."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from tests.support.cluster import RunningBroker, started_broker
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = ROOT / "examples"
-PAGE = ROOT / "docs" / "python-client.md"
+PAGE = ROOT / "docs/python-client.md"
 SENT = 1 + 10 + 100 + 3 + 1 + 1  # by examples/producer.py; one of them later
 AT_ONCE = SENT - 1
 

@@ -1,4 +1,4 @@
-"""The route table as behaviour.md A describes it: who registers what, who expires, what an operator may change."""
+"""The route table: who registers what, who expires, what an operator may change."""
 
 from __future__ import annotations
 

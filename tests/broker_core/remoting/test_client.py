@@ -1,4 +1,4 @@
-"""Calls to any address: sharing, timeouts, reconnecting, closing (remoting-protocol.md 1.1, 1.12)."""
+"""Calls to any address: sharing, timeouts, reconnecting, closing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One connection: pipelining, order, backpressure, idle time (remoting-protocol.md 1.1, 1.5, 1.9, 1.12)."""
+"""One connection: pipelining, order, backpressure, idle time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From code to handler, and from error to code (remoting-protocol.md 1.9, 1.10)."""
+"""From code to handler, and from error to code."""
 
 from __future__ import annotations
 

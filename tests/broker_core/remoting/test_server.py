@@ -1,4 +1,4 @@
-"""Listening, limits, draining, closing (remoting-protocol.md 1.1)."""
+"""Listening, limits, draining, closing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TLS on a port that also speaks plainly, or not (remoting-protocol.md 1.11)."""
+"""TLS on a port that also speaks plainly, or not."""
 
 from __future__ import annotations
 
