@@ -34,7 +34,7 @@ class Answers(Generic[T]):
 async def ask_all(addresses: Iterable[str], ask: Callable[[str], Awaitable[T]]) -> Answers[T]:
     """Ask every address at once; only `GantryError` counts as a failed answer, anything else is raised."""
     asked = list(dict.fromkeys(addresses))
-    results = await asyncio.gather(*(_caught(ask(address)) for address in asked))
+    results = await asyncio.gather(*(_caught(ask, address) for address in asked))
     answers = Answers[T]()
     for address, result in zip(asked, results, strict=True):
         if isinstance(result, _Failed):
@@ -49,8 +49,8 @@ class _Failed:
     error: GantryError
 
 
-async def _caught(answer: Awaitable[T]) -> T | _Failed:
+async def _caught(ask: Callable[[str], Awaitable[T]], address: str) -> T | _Failed:
     try:
-        return await answer
+        return await ask(address)
     except GantryError as error:
         return _Failed(error)

@@ -14,7 +14,7 @@ from broker_core.protocol.message import StoredMessage
 
 
 class Member(Protocol):
-    """A consumer as its session sees it: what brokers know of it and ask of it (client/README.md#calls-from-brokers)."""
+    """A consumer as its session sees it: what brokers hear of it and ask it (client/README.md#calls-from-brokers)."""
 
     @property
     def group(self) -> str:

@@ -61,7 +61,7 @@ class Packer:
         return packed
 
     def pack_batch(self, topic: str, messages: Sequence[Message], *, now: int) -> Packed:
-        """Pack messages of one topic into one batch; raise MessageTooLarge or MessageRefused (client/README.md#batches)."""
+        """Pack messages as one batch; raise MessageTooLarge or MessageRefused (client/README.md#batches)."""
         _check_batch(topic, messages)
         identified = [(message, *self._identified(message, now)) for message in messages]
         try:

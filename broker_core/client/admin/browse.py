@@ -2,7 +2,7 @@
 
 Each queue is in store order, so the newest message of a topic is the newest of the queues' last ones. Every queue is
 read backwards in blocks, and a heap gives the newest of what the blocks hold. A queue ends where a message is older
-than `begin`: brokers find offsets by time only roughly, so times are compared here (broker/README.md#looking-up-messages).
+than `begin`. Brokers find offsets by time only roughly (broker/README.md#looking-up-messages): times are compared here.
 """
 
 from __future__ import annotations

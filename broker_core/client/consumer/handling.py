@@ -1,4 +1,4 @@
-"""Calling the application with messages in hand: many at a time, or one by one per queue (client/README.md#handling)."""
+"""Calling the application with messages: many at a time, or one by one per queue (client/README.md#handling)."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable
 
 import pytest
 
@@ -52,3 +53,21 @@ def test_nobody_answering_is_an_error_if_wanted() -> None:
         failed.raise_if_none()
     assert Answers(found={"b": 1}, failed=failed.failed).raise_if_none().found == {"b": 1}
     assert Answers[int]().raise_if_none().complete
+
+
+async def test_who_is_not_waited_for_any_more_is_not_asked() -> None:
+    asked: list[str] = []
+
+    async def answer() -> int:
+        return 1
+
+    def ask(address: str) -> Awaitable[int]:
+        asked.append(address)
+        return answer()
+
+    asking = asyncio.create_task(ask_all(["a", "b"], ask))
+    await asyncio.sleep(0)
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    assert asked == []  # else two coroutines would be left that nobody awaits
