@@ -25,7 +25,7 @@ class Answers(Generic[T]):
         return not self.failed
 
     def raise_if_none(self) -> Answers[T]:
-        """Return itself; raise the first failure when nobody answered and somebody failed."""
+        """Return itself; raise the first failure when there are failures and no answers."""
         if not self.found and self.failed:
             raise next(iter(self.failed.values()))
         return self

@@ -1,8 +1,8 @@
-"""The one synchronous door to the client: a loop in a thread of its own, or a loop that runs already.
+"""The one synchronous door to the client: a loop in its own thread, or a loop that runs already.
 
 Threads of web requests, Celery tasks and commands have no loop, and a connection belongs to the loop it was opened on.
 So there is one loop for all of them, in a thread that starts with the first call. After a fork the thread is gone in
-the child: the first call there starts a new one, and a `BlockingSession` opens its connections anew.
+the child: the first call there starts a new one, and a `BlockingSession` opens new connections.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class BlockingSession:
     """
 
     def __init__(self, config: ClientConfig, *, door: LoopThread | None = None) -> None:
-        """Without `door` the session has a loop thread of its own, which ends with `close`."""
+        """Without `door` the session has its own loop thread, which ends with `close`."""
         self._config = config
         self._own_door = door is None
         self._door = door or LoopThread(f"client {config.client_id}")

@@ -62,9 +62,9 @@ class ClientConfig:
     """``host:port`` of each name server; one is asked, the next one when it fails."""
     client_id: str = field(default_factory=new_client_id)
     timeout_ms: int = 3_000
-    """How long a call waits for its answer when nothing else is said."""
+    """Default time limit of a call."""
     admin_timeout_ms: int = 5_000
-    """The same for administration, whose answers are larger."""
+    """The same for calls of administration, whose answers are larger."""
     route_refresh_ms: int = 30_000
     heartbeat_ms: int = 30_000
     tls: ssl.SSLContext | None = None
@@ -135,11 +135,11 @@ class PushConfig:
     """How long an orderly queue waits before the same message is handled again."""
     rebalance_ms: int = 20_000
     rebalance_again_ms: int = 1_000
-    """The same after a round in which something was not known."""
+    """The pause after a round in which something was not known."""
     lock_renewal_ms: int = 20_000
     persist_offsets_ms: int = 5_000
     shutdown_wait_ms: int = 5_000
-    """How long `close` waits for messages in hand before it leaves them to be delivered again."""
+    """How long `close` waits for messages that are being handled; the others are delivered again."""
 
     @property
     def locks_queues(self) -> bool:

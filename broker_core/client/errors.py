@@ -11,7 +11,7 @@
     │   └── TopicReadOnly        … because none of its queues may be written
     ├── MessageTooLarge          refused before it was sent
     ├── MessageRefused           a batch or message that no broker would take
-    ├── SendUncertain            sent, and no answer: stored or not, nobody can say
+    ├── SendUncertain            sent, and no answer came: stored or not is unknown
     ├── LeaseExpired             the lease of a message is over or was replaced
     ├── OffsetsDamaged           the file with a broadcasting consumer's offsets cannot be read
     ├── MalformedAnswer          an answer that does not hold what its code promises
@@ -112,7 +112,7 @@ class LeaseExpired(ClientError):
 
 
 class OffsetsDamaged(ClientError):
-    """The file with a broadcasting consumer's offsets cannot be read: mend it, or remove it to start anew."""
+    """The file with a broadcasting consumer's offsets cannot be read: repair it, or remove it to start over."""
 
     def __init__(self, path: Path, reason: str) -> None:
         super().__init__(f"{path}: {reason}")

@@ -11,7 +11,7 @@ class FaultAvoidance(StrEnum):
     """How a producer keeps away from brokers in trouble."""
 
     OFF = "OFF"
-    """Only a retry goes to another broker: what the Java client does unless it is told otherwise."""
+    """Only a retry goes to another broker: the Java client's default."""
     V4 = "4.9"
     """The rules of 4.9 when they are switched on: ten minutes of pause for a lost connection."""
     V5 = "5.x"

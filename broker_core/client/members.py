@@ -33,7 +33,7 @@ class Member(Protocol):
         """Return the committed offset of each queue that is read here."""
 
     def running_info(self) -> ConsumerRunningInfo:
-        """Return what an operator may want to see of its inside."""
+        """Return its inner state, for operators."""
 
     async def consume_directly(self, message: StoredMessage) -> ConsumeMessageDirectlyResult:
         """Handle one message now, outside of any queue."""
@@ -48,7 +48,7 @@ class ClientMembers:
         self.consumers: dict[str, Member] = {}
 
     def __bool__(self) -> bool:
-        """Whether there is anybody to be told of."""
+        """Whether there is any group."""
         return bool(self._producers or self.consumers)
 
     def add_producer(self, group: str) -> None:
@@ -75,7 +75,7 @@ class ClientMembers:
             del self.consumers[member.group]
 
     def heartbeat(self) -> HeartbeatData:
-        """Return what brokers are told."""
+        """Return the body of a heartbeat."""
         return HeartbeatData(
             client_id=self._client_id,
             producer_data_set=[ProducerData(group) for group in sorted(self._producers)],

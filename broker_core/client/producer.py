@@ -115,7 +115,7 @@ class Producer:
         return list(await asyncio.gather(*(send(message) for message in messages)))
 
     async def send_one_way(self, message: Message, *, queue: MessageQueue | None = None) -> None:
-        """Send one message without an answer: only local errors are seen, and nobody says whether it is stored."""
+        """Send one message without an answer: only local errors are raised, and whether it is stored stays unknown."""
         packed = self._packer.pack(message, now=now_ms())
         await self._sending.one_way(packed, queue or await self._sending.pick(packed.topic))
 
@@ -149,7 +149,7 @@ class Producer:
                 async with _within(backoff.deadline, packed.topic, timeout_ms):
                     queue = await self._sending.pick(packed.topic, last_broker=tried.broker_name)
             except ClientError as error:
-                # The route is gone since the last attempt, or nobody tells of it in time: that attempt is the news.
+                # The route is gone, or was not found in time: what the last attempt came to counts for more.
                 return tried.end(error)
             if queue.broker_name == tried.broker_name and tried.may_recover:
                 await asyncio.sleep(pause_s)

@@ -22,7 +22,7 @@ _log = get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The queues of one topic and the brokers that hold them, as a name server told."""
+    """The queues of one topic and the brokers that hold them, from a name server."""
 
     topic: str
     data: TopicRouteData
@@ -75,7 +75,7 @@ def _read_queues(topic: str, data: TopicRouteData) -> tuple[MessageQueue, ...]:
 
 
 Ask = Callable[[str], Awaitable[TopicRouteData]]
-"""Asks a name server for one topic; raises TopicNotFound, or another ClientError when nobody answered."""
+"""Asks a name server for one topic; raises TopicNotFound, or another ClientError when no name server answered."""
 
 
 @dataclass(slots=True)
@@ -153,7 +153,7 @@ class Routes:
         self._known.pop(topic, None)
 
     def master(self, broker_name: str) -> str | None:
-        """Return the address of the broker's master, from whichever route told of it last."""
+        """Return the address of the broker's master by the latest route that has it."""
         return self._brokers.get(broker_name, {}).get(MASTER_ID)
 
     def readable(self, broker_name: str, broker_id: int = MASTER_ID) -> str | None:

@@ -33,7 +33,7 @@ class QueuePicker:
         return self._first(lambda queue: queue.broker_name != last_broker) or self._step()
 
     def _pick_as_4(self, faults: Faults, now: int) -> MessageQueue:
-        """An available broker; else one of the better half of those remembered, with a queue of its own."""
+        """An available broker; else one of the better half of those remembered, with one of its queues."""
         start = self._next
         first = self._step()
         for queue in (self.queues[(start + k) % len(self.queues)] for k in range(len(self.queues))):

@@ -83,7 +83,7 @@ class Sending:
         return self._picker_of(route)
 
     async def get_picker(self, topic: str) -> QueuePicker:
-        """Do the same, asking a name server for the route; raise TopicNotFound or Unreachable."""
+        """Return the same, after asking a name server if necessary; raise TopicNotFound or Unreachable."""
         return self.find_picker(topic) or self._picker_of(await self._find_route(topic))
 
     async def pick(self, topic: str, *, last_broker: str | None = None) -> MessageQueue:

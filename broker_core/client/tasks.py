@@ -56,7 +56,7 @@ class Tasks:
     def _fetched(self, task: asyncio.Task[Any]) -> None:
         self._running.discard(task)
         if not task.cancelled():
-            task.exception()  # those who awaited may be gone; then nobody is to be told
+            task.exception()  # mark it as retrieved: those who awaited may be gone
 
     def _ended(self, task: asyncio.Task[Any]) -> None:
         self._running.discard(task)

@@ -1,4 +1,4 @@
-"""What a name server is told when it starts."""
+"""Settings that a name server gets at its start."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class NameServerConfig:
-    """Where to listen, what to keep, how patient to be (namesrv/README.md#expiry)."""
+    """Where to listen, what to keep, when a broker is gone (namesrv/README.md#expiry)."""
 
     host: str = "127.0.0.1"
     port: int = 9876  # 0 takes any free one

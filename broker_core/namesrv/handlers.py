@@ -92,7 +92,7 @@ class Handlers:
         return Command.response(ResponseCode.SUCCESS)
 
     def query_data_version(self, request: Command, _: Connection) -> Command:
-        """Say whether a broker has to register again; an unchanged version counts as a sign of life."""
+        """Answer whether a broker has to register again; an unchanged version counts as a sign of life."""
         header = request.header(headers.QueryDataVersionRequest)
         version = bodies.decode(bodies.DataVersion, request.body)
         changed, known = self._routes.touch(header.broker_addr, version, now=self._clock())

@@ -1,6 +1,6 @@
 """A name server's own configuration under RocketMQ's names: read by 319, changed by 318.
 
-Most of it is told at the start and holds until the end. What was changed is kept beside the key-value settings.
+Most of it is fixed at the start. Changes are kept in a file next to the key-value settings.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _SWITCH: Final = {"true": True, "false": False}
 
 
 class OptionRefused(GantryError):
-    """Raised when a name server is to change what it does not have, or to a text that it does not take."""
+    """Raised for a setting that does not exist, or a value that is not accepted."""
 
 
 class OptionFixed(GantryError):
-    """Raised when a name server is to change what it was told at its start."""
+    """Raised for a change of a setting that is fixed at the start."""
 
 
 class Options:

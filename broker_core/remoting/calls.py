@@ -1,4 +1,4 @@
-"""Own requests of one connection that wait for their responses."""
+"""Requests sent on one connection that wait for their responses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _OPAQUE_MASK: Final = 0x7FFFFFFF
 
 
 class _Call:
-    """One of them; `deadline` is in the loop's time."""
+    """One request; `deadline` is in the loop's time."""
 
     __slots__ = ("deadline", "future", "timeout_ms")
 
@@ -37,7 +37,7 @@ class PendingCalls:
         return len(self._calls)
 
     def next_opaque(self) -> int:
-        """Return a number no call of the last two thousand million had."""
+        """Return the next request number; numbers repeat after 2^31 calls."""
         return next(self._opaques) & _OPAQUE_MASK
 
     async def wait(self, opaque: int, deadline: float, timeout_ms: int) -> Command:
@@ -52,7 +52,7 @@ class PendingCalls:
             self._calls.pop(opaque, None)
 
     def resolve(self, response: Command) -> bool:
-        """Give a response to the call that waits for it; say whether there is one."""
+        """Give a response to the call that waits for it; return False when there is none."""
         call = self._calls.get(response.opaque)
         if call is None or call.future.done():
             return False

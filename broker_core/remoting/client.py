@@ -20,7 +20,7 @@ _log: Final = get_logger(__name__)
 class RemotingClient:
     """Sends requests and returns responses; belongs to the loop it is first used on.
 
-    Callers that need the same new connection wait for one attempt together. A connection that is gone is opened again
+    Callers that need the same new connection share one attempt. A connection that is gone is opened again
     by the next call; calls that were under way on it fail with ConnectionClosed.
     """
 

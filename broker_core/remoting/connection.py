@@ -1,7 +1,7 @@
 """One TCP connection, seen from either side (protocol/README.md#connections).
 
-Both sides ask and both sides answer, so there is one class. What arrives in one read is worked off in one go and what
-it calls for is written in one go: with many small commands the cost is in the calls to the system, not in the bytes.
+Both sides ask and both sides answer, so there is one class. All frames of one read are handled together,
+and their answers are written together: with many small commands the cost is in the system calls, not in the bytes.
 
 ::
 
@@ -12,7 +12,7 @@ it calls for is written in one go: with many small commands the cost is in the c
     transport ◄── one write ◄── Outbox ◄───────────────────────────────────────────┘
 
 Backpressure: when the peer does not take what is written, a server stops reading from it, in the middle of what one
-read brought if need be; a client goes on reading (else the two could wait for each other) and holds back its calls.
+read brought if necessary; a client goes on reading (else the two could wait for each other) and holds back its calls.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ ConnectionCallback: TypeAlias = Callable[["Connection"], None]
 
 
 class Serving(Protocol):
-    """What a connection needs of whoever answers its requests; see Dispatch."""
+    """What a connection needs to have requests answered; see Dispatch."""
 
     def handle(self, request: Command, connection: Connection) -> Result: ...
 
@@ -115,7 +115,7 @@ class Connection(asyncio.Protocol):
         self._outbox.put(request)
 
     def answer(self, request: Command, response: Command) -> None:
-        """Send the response to a request of the peer; does nothing if it wants none or is gone."""
+        """Send the response to a request of the peer; do nothing for a one-way request or a closed connection."""
         if request.flag & FLAG_ONE_WAY or not self._is_open:
             return
         try:
@@ -129,17 +129,17 @@ class Connection(asyncio.Protocol):
 
     @property
     def is_closing(self) -> bool:
-        """True from the moment nothing can be sent any more."""
+        """Whether nothing can be sent any more."""
         return not self._is_open
 
     @property
     def unanswered(self) -> int:
-        """Requests of the peer that handlers still work on."""
+        """Requests of the peer that handlers are working on."""
         return len(self._unanswered)
 
     @property
     def held_bytes(self) -> int:
-        """Bytes held for the peer: what is not whole, not begun, not answered, or not taken; small amounts are 0."""
+        """Bytes held for the peer: incomplete frames, waiting and unanswered requests, unread answers; 0 if small."""
         if self._transport is None:
             return 0
         held = self._frames.buffered + self._worked_on + self._outbox.unread_bytes
@@ -149,7 +149,7 @@ class Connection(asyncio.Protocol):
 
     @property
     def pending_calls(self) -> int:
-        """Own requests that wait for their response."""
+        """Requests of this side that wait for their response."""
         return len(self._calls)
 
     def on_close(self, callback: ConnectionCallback) -> None:
@@ -186,7 +186,7 @@ class Connection(asyncio.Protocol):
             await asyncio.wait(self._unanswered)
 
     def stop_reading(self) -> None:
-        """Take no more requests from now on; answers still go out."""
+        """Take no more requests; answers are still written."""
         self._is_deaf = True
         self._held.clear()
         self._pause_reading()
@@ -199,7 +199,7 @@ class Connection(asyncio.Protocol):
     # ---- called by the transport -------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Remember who the peer is and start the idle clock."""
+        """Store the peer's address and start the idle timer."""
         self._transport = cast(asyncio.Transport, transport)
         self._is_open = True
         self.peer = self._calls.peer = _address(transport.get_extra_info("peername"))
@@ -211,7 +211,7 @@ class Connection(asyncio.Protocol):
             self._on_open(self)
 
     def data_received(self, data: bytes) -> None:
-        """Work off every frame that `data` completes; write all answers together."""
+        """Handle every frame that `data` completes; write all answers together."""
         self._last_read = self._loop.time()
         frames = self._frames.feed(data)
         self._work_off(frames)
@@ -222,14 +222,14 @@ class Connection(asyncio.Protocol):
             self._count()
 
     def pause_writing(self) -> None:
-        """The peer takes too little: stop reading, or hold back calls."""
+        """The peer does not read fast enough: stop reading from it, or hold back calls."""
         self._outbox.is_full = True
         if self._stops_reading_when_full:
             self._pause_reading()
         self._count()
 
     def resume_writing(self) -> None:
-        """The peer has taken enough: go on where it was stopped."""
+        """The peer has caught up: continue where it was stopped."""
         self._outbox.give_room()
         self._count()
         if self._held:
@@ -240,12 +240,12 @@ class Connection(asyncio.Protocol):
             cast(asyncio.Transport, self._transport).resume_reading()
 
     def eof_received(self) -> None:
-        """The peer sends nothing more: write what is collected; returning None has the transport close."""
+        """The peer sends nothing more: write what is collected. Returning None makes the transport close."""
         self._outbox.flush()
         self._is_open = False
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Fail the calls that wait; tell everybody who asked to be told."""
+        """Fail the calls that wait and run the close callbacks."""
         self.close_reason = self.close_reason or (str(exc) if exc else "closed by the peer")
         self._transport = None
         self._is_open = False
@@ -259,7 +259,7 @@ class Connection(asyncio.Protocol):
         for callback in self._on_close:
             try:
                 callback(self)
-            except Exception:  # noqa: BLE001 - the top of a connection: the other callbacks must still be told
+            except Exception:  # noqa: BLE001 - the top of a connection: the other callbacks must still run
                 self._log.exception("peer=%s: a close callback failed", self.peer)
         self._on_close.clear()
 
@@ -322,7 +322,7 @@ class Connection(asyncio.Protocol):
             self.answer(request, response)
 
     def _fail_frame(self, fault: FrameError, *, is_first: bool) -> None:
-        """Close; a peer of another protocol, which nobody has understood so far, is told so in its own."""
+        """Close; answer a peer of another protocol in that protocol if nothing it sent was understood."""
         stranger = recognize(fault.head) if is_first else None
         if stranger is None or self._transport is None:
             self._fail(fault)
@@ -340,7 +340,7 @@ class Connection(asyncio.Protocol):
         self.close(str(error))
 
     def _count(self) -> None:
-        """Tell how much is held; too much of it ends a connection, which may be this one."""
+        """Report how much is held; too much closes a connection, which may be this one."""
         if self._memory is not None:
             held = self.held_bytes
             if held != self._counted:

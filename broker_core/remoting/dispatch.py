@@ -74,7 +74,7 @@ class Dispatch:
         return response
 
     def refuse(self, request: Command, error: Exception) -> Command:
-        """Return the response that stands for an error; one that nobody foresaw is logged with its traceback."""
+        """Return the response that stands for an error; an unexpected error is logged with its traceback."""
         code = find_code(self._errors, error)
         if code is not None:
             return Command.response(code, remark=str(error))

@@ -1,7 +1,7 @@
 """The bytes that all connections of a process hold together, and what happens when they are too many.
 
 A connection holds the piece of a frame that is not whole, requests that handlers work on, requests it has not begun
-with, and answers its peer has not taken. Each of these has a bound of its own; a thousand connections that reach it at
+with, and answers its peer has not taken. Each of these has its own limit; a thousand connections that reach it at
 once do not fit into a machine. Small holdings are not counted: they are bounded by the number of connections.
 """
 
@@ -27,7 +27,7 @@ class Holder(Protocol):
 
 
 class Memory:
-    """How much is held, and by whom. When it is too much, whoever holds most loses its connection."""
+    """How much is held, and by which connection. Over the limit, the connection that holds most is closed."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit

@@ -1,4 +1,4 @@
-"""How many files and sockets the system lets this process have open, and what that leaves for whom.
+"""How many files and sockets this process may have open, and how they are shared out.
 
 Every connection is one, and so is every file of a consume queue, an index or the log. Half of them are for files, and
 of these a quarter for what must always go on: a broker that cannot take one more client, or begin one more queue, is a
@@ -15,7 +15,7 @@ from broker_core.errors import GantryError
 from broker_core.logs import get_logger
 
 BESIDE_STORE: Final = 64
-"""So many must be possible beside what a store has already: the next files of its log, settings, listeners, Python."""
+"""Files needed besides those of the store: the next files of its log, settings, listeners, Python."""
 
 _log: Final = get_logger(__name__)
 
@@ -44,19 +44,19 @@ class Sockets:
         self.limit = _for_sockets(files)
 
     def take(self) -> bool:
-        """Note one more, if there may be one."""
+        """Count one more; return False when the limit is reached."""
         if self.open >= self.limit:
             return False
         self.open += 1
         return True
 
     def give_back(self) -> None:
-        """Note one less."""
+        """Count one less."""
         self.open -= 1
 
 
 def raise_limit() -> int:
-    """Let this process have as many open as the system allows at all; return how many that is."""
+    """Raise the limit of open files to the hard limit; return how many files that is."""
     files, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if files != hard:
         try:
@@ -76,7 +76,7 @@ def check_files(allowed: int, of_store: int = 0) -> None:
 
 
 def connections_within(wanted: int, files: int) -> int:
-    """Return how many connections there may be with so many open files; says so in the log when fewer than wanted."""
+    """Return how many connections there may be with so many open files; log it when they are fewer than wanted."""
     possible = _for_sockets(files)
     if wanted <= possible:
         return wanted
@@ -90,7 +90,7 @@ def connections_within(wanted: int, files: int) -> int:
 
 
 def queues_within(wanted: int, files: int) -> int:
-    """Return how many consume queues there may be with so many open files; says so in the log when fewer."""
+    """Return how many consume queues there may be with so many open files; log it when they are fewer than wanted."""
     possible = max(1, (files - _for_sockets(files)) // 4 * 3)
     if wanted <= possible:
         return wanted

@@ -71,7 +71,7 @@ class Server:
 
     @property
     def port(self) -> int:
-        """The first of them."""
+        """The first of `ports`."""
         return self.ports[0]
 
     @property
@@ -154,7 +154,7 @@ class Server:
         connection.on_close(self._forget)
 
     def _say_refused(self, peer: str) -> None:
-        """Say that a connection was closed at once, and why; not more often than once a second."""
+        """Log that connections were refused, and why; at most once a second."""
         self._refused += 1
         now = asyncio.get_running_loop().time()
         if self._is_closing or now < self._refused_said + _SAY_AGAIN:
@@ -175,7 +175,7 @@ class Server:
             self._spawn(self._see_off(connection), f"drain {connection.peer}")
 
     async def _see_off(self, connection: Connection) -> None:
-        """Keep a closed connection in sight until its handlers are through: `close` waits for them too."""
+        """Keep a closed connection until its handlers have ended: `close` waits for them too."""
         try:
             await connection.drained()
         finally:

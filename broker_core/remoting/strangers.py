@@ -1,4 +1,4 @@
-"""Other protocols on a remoting port: each is named in the log, and answered so that its client can say what is wrong.
+"""Other protocols on a remoting port: the log names them, and the answer lets their client say what is wrong.
 
 The first four bytes tell them apart: read as the length of a frame, each would announce more than any frame has.
 """
@@ -11,7 +11,7 @@ from typing import Final
 
 _PORT: Final = "This port speaks RocketMQ's remoting protocol"
 _ANSWER_SECONDS: Final = 1.0
-"""So long a stranger may take to read its answer and go; what it still sends is thrown away."""
+"""How long the peer may take to read its answer and close; what it still sends is discarded."""
 
 _HTTP_METHODS: Final = frozenset((b"GET ", b"HEAD", b"POST", b"PUT ", b"PATC", b"DELE", b"OPTI", b"CONN", b"TRAC"))
 _HTTP_ANSWER: Final = b"HTTP"
@@ -73,13 +73,13 @@ def _http2_frame(kind: int, payload: bytes) -> bytes:
 
 
 class Farewell(asyncio.Protocol):
-    """Takes a stranger's connection over: it may read its answer, and nothing more is read from it.
+    """Takes over the connection of a peer of another protocol until it has read its answer.
 
-    To close at once, with something unread, would have the system throw the answer away.
+    Closing at once, with something unread, would make the system discard the answer.
     """
 
     def __init__(self, transport: asyncio.Transport, owner: asyncio.Protocol, answer: bytes) -> None:
-        """`owner` had the connection, and is told when it is over."""
+        """`owner` had the connection; its `connection_lost` is called at the end."""
         self._transport = transport
         self._owner = owner
         self._timer = asyncio.get_running_loop().call_later(_ANSWER_SECONDS, transport.abort)
@@ -89,10 +89,10 @@ class Farewell(asyncio.Protocol):
             transport.write_eof()
 
     def data_received(self, data: bytes) -> None:
-        """Throw away what it still says."""
+        """Discard what the peer still sends."""
 
     def eof_received(self) -> None:
-        """The stranger has read its answer; returning None has the transport close."""
+        """The peer has read its answer. Returning None makes the transport close."""
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Tell the owner."""

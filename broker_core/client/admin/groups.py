@@ -63,7 +63,7 @@ def is_system_group(name: str) -> bool:
 class Group:
     """A consumer group: settings by broker name, and the topics it has offsets of.
 
-    A group that nobody configured, but that consumed, has offsets and no settings.
+    A group that was never configured, but consumed, has offsets and no settings.
     """
 
     name: str
@@ -97,7 +97,7 @@ class GroupStats:
 
 @dataclass(frozen=True, slots=True)
 class GroupConnections:
-    """The members of a group on all brokers; nobody online is an answer, a broker that failed is in `failed`."""
+    """The members of a group on all brokers; no members is an answer, a broker that failed is in `failed`."""
 
     members: dict[str, Connection] = field(default_factory=dict)
     """By client id."""
@@ -251,14 +251,14 @@ class Groups:
         return (await self._requests.ask_for(QueryConsumeTimeSpanBody, addr, header, topic=topic)).consume_time_span_set
 
     async def connections(self, name: str) -> GroupConnections:
-        """Return the members of the group and what they want."""
+        """Return the members of the group and their subscriptions."""
         brokers = [broker.addr for broker in await self._requests.brokers()]
         answers = await self._requests.ask_each(brokers, lambda addr: self.connections_on(addr, name))
         found = [answer for answer in answers.found.values() if answer.members]
         return joined_connections(found, answers.failed)
 
     async def connections_on(self, addr: str, name: str) -> GroupConnections:
-        """Return the same as one broker sees it; nobody online there is an answer."""
+        """Return the same as one broker sees it; a group without members there is an answer."""
         try:
             answer = await self._requests.ask_for(ConsumerConnection, addr, GetConsumerConnectionListRequest(name))
         except GroupOffline:

@@ -110,7 +110,7 @@ class Offsets:
     async def reset(self, group: str, topic: str, timestamp: int, *, force: bool = True) -> Reset:
         """Send a group to the messages of `timestamp` (ms; TO_THE_END), on every broker of a topic.
 
-        Members that are online are told by the broker, and go there within seconds. For a group without members the
+        The broker notifies members that are online, and they go there within seconds. For a group without members the
         offsets are stored directly. Without `force` no queue goes forward. Raises TopicNotFound.
         """
         masters = await self._requests.masters_of(topic)

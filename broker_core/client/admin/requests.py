@@ -70,7 +70,7 @@ class AdminRequests:
         return {addr: name for name, addr in route.masters.items()}
 
     async def known_masters_of(self, topic: str) -> dict[str, str]:
-        """Do the same by the cached route, for questions asked again and again; it may be half a minute old."""
+        """Return the same by the cached route, which may be half a minute old; for questions asked repeatedly."""
         route = await self.session.routes.get(topic)
         return {addr: name for name, addr in route.masters.items()}
 

@@ -11,7 +11,7 @@ from broker_core.protocol.message import StoredMessage
 
 
 class QueueBuffer:
-    """What is in hand of one queue, in queue order; says what may be committed and whether there is room for more.
+    """Messages of one queue in queue order; knows what may be committed and whether there is room for more.
 
     A message stays here from the pull until it is `done`, so the offset to commit never passes one that is still
     being handled: after a crash everything behind it is delivered again, and nothing is lost.
@@ -35,37 +35,37 @@ class QueueBuffer:
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of the bodies in hand."""
+        """Bytes of the bodies."""
         return self._bytes
 
     @property
     def span(self) -> int:
-        """Distance between the first and the last queue offset in hand."""
+        """Distance between the first and the last queue offset."""
         bounds = self.bounds
         return bounds[1] - bounds[0] if bounds else 0
 
     @property
     def bounds(self) -> tuple[int, int] | None:
-        """First and last queue offset in hand."""
+        """First and last queue offset; None when empty."""
         # Messages are put in queue order and keep their place, so the ends of the map are the bounds.
         return (next(iter(self._held)), next(reversed(self._held))) if self._held else None
 
     @property
     def is_full(self) -> bool:
-        """Whether pulling has to pause: too many messages, too many bytes, or one that holds up too long a row."""
+        """Whether pulling has to pause: too many messages, too many bytes, or one that blocks too many later ones."""
         if len(self._held) > self.max_messages or self._bytes > self.max_bytes:
             return True
         return not self._config.orderly and len(self._held) > 1 and self.span > self._config.queue_max_span
 
     def share_limits(self, queues: int) -> None:
-        """Take this queue's part of the limits of its topic, of which `queues` are read here."""
+        """Set this queue's share of the topic's limits; `queues` of the topic are read here."""
         if self._config.topic_max_messages > 0:
             self.max_messages = max(1, self._config.topic_max_messages // queues)
         if self._config.topic_max_bytes > 0:
             self.max_bytes = max(1, self._config.topic_max_bytes // queues)
 
     def put(self, messages: Sequence[StoredMessage]) -> None:
-        """Take what was pulled; what is in hand already is not taken twice."""
+        """Add pulled messages; those that are here already are skipped."""
         for message in messages:
             if message.queue_offset not in self._held:
                 self._held[message.queue_offset] = message
@@ -74,7 +74,7 @@ class QueueBuffer:
                 self._next_commit = max(self._next_commit, message.queue_offset + 1)
 
     def take(self) -> StoredMessage | None:
-        """Return the next message to handle, or None; it stays in hand until it is `done` or `put_back`."""
+        """Return the next message to handle, or None; it stays here until it is `done` or `put_back`."""
         return self._waiting.popleft() if self._waiting else None
 
     def put_back(self, message: StoredMessage) -> None:
@@ -84,7 +84,7 @@ class QueueBuffer:
             self._waiting.appendleft(message)
 
     def done(self, message: StoredMessage) -> int | None:
-        """Let go of `message`; return the offset that may be committed now, or None when it is not in hand."""
+        """Remove `message`; return the offset that may be committed now, or None when it is not here."""
         held = self._held.pop(message.queue_offset, None)
         if held is None:
             return None
@@ -92,7 +92,7 @@ class QueueBuffer:
         return next(iter(self._held), self._next_commit)
 
     def passed(self, next_offset: int) -> int | None:
-        """Note that nothing before `next_offset` is wanted; return what may be committed, None if messages wait.
+        """Skip to `next_offset`; return what may be committed, None while messages wait.
 
         This is what moves the committed offset over filtered messages: without it the lag never reaches zero.
         """
@@ -102,6 +102,6 @@ class QueueBuffer:
         return next_offset
 
     def drop(self) -> None:
-        """Give the queue up: nothing of it is handled or committed from now on."""
+        """Give up the queue: nothing of it is handled or committed any more."""
         self.dropped = True
         self._waiting.clear()

@@ -68,7 +68,7 @@ class _Called:
 
 
 async def call(handler: MessageHandler, message: StoredMessage, *, timeout_ms: int, group: str) -> _Called:
-    """Call the application with one message under its first topic; what it raises says that it wants it again."""
+    """Call the application with one message under its original topic; an exception asks for the message again."""
     log = get_logger(__name__, f"group={group} topic={message.topic}")
     try:
         async with asyncio.timeout(timeout_ms / 1000):
@@ -109,13 +109,13 @@ class Handling:
         """Begin to handle what arrives."""
 
     def arrived(self, reader: QueueReader) -> None:
-        """Note that `reader` has new messages in hand."""
+        """Note that `reader` has new messages."""
 
     def added(self, reader: QueueReader) -> None:
         """Note that a queue is read from now on."""
 
     async def finish(self, *, timeout_ms: int) -> None:
-        """Begin nothing new, and wait for what is being handled, for `timeout_ms` at most."""
+        """Start nothing new and wait up to `timeout_ms` for messages that are being handled."""
         await self._in_hand.finish(timeout_ms)
 
     async def _call(self, buffer: QueueBuffer, message: StoredMessage) -> _Called:
@@ -144,7 +144,7 @@ class Concurrent(Handling):
         config: PushConfig,
     ) -> None:
         super().__init__(handler, tasks, offsets, send_back, group=group, config=config)
-        # Its bound is that of the buffers: what is queued here is in hand there.
+        # The limit of the buffers holds here too: each message here is also in its buffer.
         self._work: asyncio.Queue[tuple[QueueBuffer, StoredMessage]] = asyncio.Queue()
 
     def start(self) -> None:
@@ -218,7 +218,7 @@ class Orderly(Handling):
         return False
 
     async def _is_dead(self, message: StoredMessage) -> bool:
-        """Make a dead letter of a message that failed as often as the group allows; return whether that is done."""
+        """Make a dead letter of a message that has failed too often; return whether that was done."""
         if not 0 <= self._config.max_reconsume_times <= message.reconsume_times:
             return False
         return await self._send_back.send_copy(message)

@@ -117,7 +117,7 @@ class Receipts:
             return next((flag for flag in told if flag != _NORMAL), _RETRY)
         if not told:
             return _NORMAL
-        # The same place in both; the message was put together anew, and only its own receipt tells which it is.
+        # The same place in both; the broker built the message again, and only its own receipt tells which it is.
         words = message.properties.get(names.POP_CK, "").split(" ")
         is_of_this = len(words) >= _WORDS and words[1] == str(self._header.pop_time)
         return words[4] if is_of_this and words[4] in told else _NORMAL

@@ -59,7 +59,7 @@ class LitePullConsumer(GroupMember):
         self._wake.set()
 
     async def assign(self, queues: Iterable[MessageQueue]) -> None:
-        """Read exactly these queues from now on, whoever else does; not together with `subscribe`."""
+        """Read exactly these queues from now on, even if other members read them; not together with `subscribe`."""
         if self._subscriptions:
             raise ValueError("topics are subscribed already: there is either `assign` or `subscribe`")
         self._by_hand = True
@@ -158,7 +158,7 @@ class LitePullConsumer(GroupMember):
     # ---- inside ------------------------------------------------------------------------------------------------------
 
     def _take(self, max_messages: int) -> list[StoredMessage]:
-        """Hand out what is in hand, queue by queue; each of them has its turn to be first."""
+        """Return messages that were read, queue by queue; each queue has its turn to be first."""
         taken: list[StoredMessage] = []
         for queue in list(self._readers):
             reader = self._readers[queue]

@@ -96,7 +96,7 @@ class GroupMember(ABC):
         )
 
     def members_changed(self) -> None:
-        """Look again at who reads what, soon."""
+        """Rebalance soon."""
         self._wake.set()
 
     def reset_offsets(self, topic: str, offsets: Mapping[MessageQueue, int]) -> None:
@@ -116,7 +116,7 @@ class GroupMember(ABC):
         return {queue: offset for queue, offset in found.items() if offset is not None}
 
     def running_info(self) -> ConsumerRunningInfo:
-        """Return what an operator may want to see of its inside; rates are not kept, so no topic has a status."""
+        """Return its inner state, for operators; rates are not kept, so no topic has a status."""
         return ConsumerRunningInfo(
             properties={
                 "PROP_NAMESERVER_ADDR": ";".join(self._session.config.name_servers),
@@ -134,7 +134,7 @@ class GroupMember(ABC):
 
     @abstractmethod
     def _arrived(self, reader: QueueReader) -> None:
-        """Note that `reader` has new messages in hand."""
+        """Note that `reader` has new messages."""
 
     def _start_reader(self, queue: MessageQueue, offset: int) -> QueueReader:
         reader = QueueReader(

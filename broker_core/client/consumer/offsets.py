@@ -108,7 +108,7 @@ class BrokerOffsets(Noted):
 
 
 class FileOffsets(Noted):
-    """Offsets of one broadcasting consumer in a file of its own: every such consumer reads everything."""
+    """Offsets of one broadcasting consumer, in its own file: each such consumer reads everything."""
 
     def __init__(self, path: Path) -> None:
         """Read what the file holds, if it is there; raise OffsetsDamaged."""
@@ -121,13 +121,13 @@ class FileOffsets(Noted):
         return self._offsets.get(queue)
 
     async def persist(self, queues: Iterable[MessageQueue]) -> None:
-        """Write all offsets beside the file and put them in its place, so that a crash leaves the old or the new."""
+        """Write all offsets to a new file and rename it, so that a crash leaves the old or the new one."""
         wanted = set(queues)
         table = {f"{q.topic}@{q.broker_name}@{q.queue_id}": at for q, at in self._offsets.items() if q in wanted}
-        beside = self._path.with_suffix(".new")
+        fresh = self._path.with_suffix(".new")
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_bytes(orjson.dumps(table, option=orjson.OPT_SORT_KEYS))
-        beside.replace(self._path)
+        fresh.write_bytes(orjson.dumps(table, option=orjson.OPT_SORT_KEYS))
+        fresh.replace(self._path)
 
     async def give_up(self, queue: MessageQueue) -> None:
         """Keep the offset: a broadcasting consumer comes back to its queues."""

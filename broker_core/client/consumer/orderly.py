@@ -32,7 +32,7 @@ class QueueLocks:
         return (await self.renew(queues))[0]
 
     async def renew(self, queues: Iterable[MessageQueue]) -> tuple[set[MessageQueue], set[MessageQueue]]:
-        """Do the same; return the queues that are ours now, and those that another member has."""
+        """Take or renew locks; return the queues that are ours now, and those that another member has."""
         by_master = self._by_master(queues)
         answers = await ask_all(by_master, lambda addr: self._lock_at(addr, by_master[addr]))
         for addr, error in answers.failed.items():
@@ -41,7 +41,7 @@ class QueueLocks:
         return locked, {queue for addr in answers.found for queue in by_master[addr]} - locked
 
     async def unlock(self, queues: Iterable[MessageQueue]) -> None:
-        """Give locks back, so that the next owner need not wait for their end; nobody answers."""
+        """Release locks, so that the next owner need not wait until they expire; one-way."""
         for addr, of_broker in self._by_master(queues).items():
             body = coder.encode(UnlockBatchRequestBody(self._group, self._session.client_id, of_broker))
             try:

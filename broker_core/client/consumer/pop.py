@@ -78,7 +78,7 @@ class _Wanted:
 
 
 class LeaseConsumer:
-    """Reads for one group without owning queues: who receives is nobody's concern, each message has its own lease.
+    """Reads for one group without owning queues: any number of processes may receive, each message has its own lease.
 
     It sends no heartbeats: as a member it would be given queues that it never reads.
     """
@@ -145,9 +145,9 @@ class LeaseConsumer:
         return receipt.renewed(answer.header(ChangeInvisibleTimeResponse))
 
     async def give_back(self, receipt: LeaseReceipt) -> None:
-        """End the lease of a message that nobody received: it comes again at once, and this delivery does not count.
+        """End the lease of a message that was not handed out: it comes again at once, and this delivery does not count.
 
-        Apache brokers that know no such thing do count it. Raises LeaseExpired.
+        Apache brokers do count it. Raises LeaseExpired.
         """
         header = ChangeInvisibleTimeRequest(
             receipt.group,
@@ -245,7 +245,7 @@ class LeaseConsumer:
         return kept
 
     async def _leave(self, addr: str, poll_id: str | None, asked: asyncio.Task[list[LeasedMessage]]) -> None:
-        """End a pop that nobody waits for; brokers that cannot be told hold it until its time is over."""
+        """End a pop whose caller is gone; brokers without that request hold it until its time is over."""
         try:
             if poll_id is not None:
                 await self._session.one_way(addr, PopRollbackRequest(poll_id))

@@ -106,10 +106,10 @@ class PushConsumer(GroupMember):
         await self._session.leave(consumer_group=self._group)
 
     async def rebalance(self) -> bool:
-        """Look once who reads what and change the queues that are read here; return whether all was known."""
+        """Compute this member's share once and change its queues; return whether everything was known."""
         all_known = True
         for reader in [reader for reader in self._readers.values() if reader.is_stuck]:
-            self._log.error("%s: not pulled for long, it is started anew", reader.queue)
+            self._log.error("%s: not pulled for long, it is started again", reader.queue)
             await self._drop(reader.queue)
         for topic in list(self._subscriptions):
             held = [queue for queue in self._readers if queue.topic == topic]
@@ -159,7 +159,7 @@ class PushConsumer(GroupMember):
         return added == len(queues)
 
     def _share_changed(self, topic: str) -> None:
-        """Part the topic's limits anew, and tell brokers: one that is new to us has to know the subscription."""
+        """Share out the topic's limits again, and send a heartbeat: a broker new to us needs the subscription."""
         of_topic = [reader for queue, reader in self._readers.items() if queue.topic == topic]
         for reader in of_topic:
             reader.buffer.share_limits(len(of_topic))
@@ -179,7 +179,7 @@ class PushConsumer(GroupMember):
     async def _drop(self, queue: MessageQueue) -> QueueReader:
         reader = await super()._drop(queue)
         if self.config.locks_queues:
-            # Not before the message in hand is done with: the next owner would handle it at the same time.
+            # Only after the current message is handled: else the next owner would handle it at the same time.
             self._tasks.start("unlock", self._unlock_when_idle(reader))
         return reader
 

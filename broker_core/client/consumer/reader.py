@@ -22,7 +22,7 @@ _STUCK_MS: Final = 120_000
 
 
 class QueueReader:
-    """One queue in a consumer's hands: where it is read next, and what is in hand of it."""
+    """One queue of a consumer: where it is read next, and the messages that were read and not handled yet."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class QueueReader:
         return 0 < self.buffer.last_pull < now_ms() - _STUCK_MS
 
     def drop(self) -> None:
-        """Give the queue up: `run` ends, and nothing more of it is handled or committed."""
+        """Give up the queue: `run` ends, and nothing more of it is handled or committed."""
         self.is_dropped = True
         self.buffer.drop()
         self.arrived.set()
@@ -96,7 +96,7 @@ class QueueReader:
         except BrokerBusy:
             return self._config.busy_delay_ms
         except SubscriptionRefused as error:
-            # The broker has not heard of the group yet, or forgot it: it is told again.
+            # The broker does not know the group yet, or forgot it: send another heartbeat.
             self._log.debug("not pulled: %s", error)
             await self._session.heartbeat()
             return self._config.pull_error_delay_ms
@@ -140,7 +140,7 @@ class QueueReader:
                 self._offsets.note(self.queue, passed)
 
     async def _go_to(self, offset: int) -> None:
-        """Start again at `offset`; what is in hand is given up, since its results would commit the old place."""
+        """Start again at `offset`; drop the messages held, whose results would commit the old place."""
         self._log.warning("going from offset %d to %d", self.offset, offset)
         self.buffer.drop()
         limits = self.buffer.max_messages, self.buffer.max_bytes

@@ -26,7 +26,7 @@ def consistent_hash(client_id: str, queues: Sequence[MessageQueue], client_ids: 
 
 
 def fixed(own: Sequence[MessageQueue]) -> Strategy:
-    """Return the strategy that gives `own`, whoever else is there."""
+    """Return the strategy that always gives `own`."""
 
     def strategy(_client_id: str, _queues: Sequence[MessageQueue], _client_ids: Sequence[str]) -> list[MessageQueue]:
         return list(own)

@@ -14,7 +14,7 @@ SQL92: Final = "SQL92"
 
 
 def subscription(topic: str, expression: str = EVERYTHING, *, kind: str = TAG, version: int = 0) -> SubscriptionData:
-    """Return what brokers are told of a subscription; `version` is the time in ms it was made or changed."""
+    """Return a subscription as brokers get it; `version` is the time in ms at which it was made or changed."""
     if kind != TAG:
         return SubscriptionData(topic=topic, sub_string=expression, expression_type=kind, sub_version=version)
     tags = tags_of(expression)
@@ -35,5 +35,5 @@ def tags_of(expression: str) -> list[str]:
 
 
 def wants(data: SubscriptionData, message: StoredMessage) -> bool:
-    """Say whether `message` really has one of the tags: brokers only compare hashes, and hashes collide."""
+    """Return whether `message` really has one of the tags: brokers compare hashes only, and hashes collide."""
     return not data.tags_set or message.tag in data.tags_set
