@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from itertools import islice
 from types import TracebackType
 from typing import Final, NoReturn, Self
 
@@ -22,7 +23,7 @@ from broker_core.client.errors import (
     Unreachable,
 )
 from broker_core.client.packing import Packed, Packer
-from broker_core.client.retry import Backoff
+from broker_core.client.retry import backoff
 from broker_core.client.sending import Sending, SendResult, SendStatus
 from broker_core.client.session import Session
 from broker_core.clock import now_ms
@@ -132,28 +133,24 @@ class Producer:
         deadline = time.monotonic() + timeout / 1000
         async with _within(deadline, packed.topic, timeout):
             await self._sending.get_picker(packed.topic)
-        left_ms = int((deadline - time.monotonic()) * 1000)
-        return await self._sending.attempt(packed, queue, timeout_ms=max(1, left_ms))
+        return await self._sending.attempt(packed, queue, timeout_ms=max(1, _left_ms(deadline)))
 
     async def _with_retries(self, packed: Packed, timeout_ms: int, is_repeatable: bool) -> SendResult:
         """Attempt 1 + retries times within one time limit; raise what the last attempt raised."""
-        backoff = Backoff(
-            first_s=_SAME_BROKER_DELAY_S,
-            longest_s=_SAME_BROKER_DELAY_S,
-            attempts=1 + self.config.retries,
-            within_s=timeout_ms / 1000,
-        )
+        deadline = time.monotonic() + timeout_ms / 1000
         tried = _Tried(self.config.retried_codes, is_repeatable)
-        for pause_s in backoff:
+        pauses: Iterator[float] | None = None
+        pause_s: float | None = 0.0
+        while pause_s is not None:
             try:
-                async with _within(backoff.deadline, packed.topic, timeout_ms):
+                async with _within(deadline, packed.topic, timeout_ms):
                     queue = await self._sending.pick(packed.topic, last_broker=tried.broker_name)
             except ClientError as error:
                 # The route is gone, or was not found in time: what the last attempt came to counts for more.
                 return tried.end(error)
             if queue.broker_name == tried.broker_name and tried.may_recover:
                 await asyncio.sleep(pause_s)
-            left_ms = int(backoff.left_s * 1000)
+            left_ms = _left_ms(deadline)
             if left_ms <= 0:
                 break
             tried.broker_name = queue.broker_name
@@ -161,11 +158,27 @@ class Producer:
                 result = await self._sending.attempt(packed, queue, timeout_ms=left_ms)
             except (BrokerRefused, TopicNotFound, NoRoute, Unreachable, SendUncertain) as error:
                 tried.failed(error)
-                continue
-            if result.status is SendStatus.SEND_OK or not self.config.retry_when_not_stored_ok:
-                return result
-            tried.result = result
+            else:
+                if result.status is SendStatus.SEND_OK or not self.config.retry_when_not_stored_ok:
+                    return result
+                tried.result = result
+            pauses = pauses or self._pauses(deadline)
+            pause_s = next(pauses, None)
         return tried.end(TimedOut(f"topic {packed.topic}", timeout_ms))
+
+    def _pauses(self, deadline: float) -> Iterator[float]:
+        """Return the pauses before further attempts; made after a failure only, since most sends need none."""
+        pauses = backoff(
+            first_s=_SAME_BROKER_DELAY_S,
+            longest_s=_SAME_BROKER_DELAY_S,
+            attempts=1 + self.config.retries,
+            within_s=deadline - time.monotonic(),
+        )
+        return islice(pauses, 1, None)
+
+
+def _left_ms(deadline: float) -> int:
+    return int((deadline - time.monotonic()) * 1000)
 
 
 @asynccontextmanager

@@ -12,12 +12,19 @@ _JITTER: Final = 0.2
 """Each pause is shortened by up to this share, so that clients that failed together do not come back together."""
 
 
-class Backoff(Iterator[float]):
-    """Yields the pause before each attempt in seconds: 0 before the first one, then growing to `longest_s`.
+def backoff(
+    *,
+    first_s: float,
+    longest_s: float,
+    attempts: float = math.inf,
+    within_s: float = math.inf,
+    clock: Callable[[], float] = time.monotonic,
+) -> Iterator[float]:
+    """Yield the pause before each attempt in seconds: 0, then `first_s`, doubling up to `longest_s`.
 
     ::
 
-        for pause_s in Backoff(first_s=0.1, longest_s=5.0, attempts=10):
+        for pause_s in backoff(first_s=0.1, longest_s=5.0, attempts=10):
             await asyncio.sleep(pause_s)
             try:
                 return await ask()
@@ -27,39 +34,10 @@ class Backoff(Iterator[float]):
 
     It ends after `attempts`, or when `within_s` is over; the last pause ends at that deadline.
     """
-
-    def __init__(
-        self,
-        *,
-        first_s: float,
-        longest_s: float,
-        attempts: int | None = None,
-        within_s: float = math.inf,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        """The pause is `first_s` before the second attempt and doubles from there."""
-        self.deadline = clock() + within_s
-        self._clock = clock
-        self._attempts_left = math.inf if attempts is None else attempts
-        self._next_s = 0.0
-        self._first_s = first_s
-        self._longest_s = longest_s
-
-    @property
-    def left_s(self) -> float:
-        """Seconds until the deadline; 0 when it is over."""
-        return max(0.0, self.deadline - self._clock())
-
-    def __next__(self) -> float:
-        if self._attempts_left <= 0:
-            raise StopIteration
-        self._attempts_left -= 1
-        pause_s = self._next_s
-        if not pause_s:
-            self._next_s = self._first_s
-            return 0.0
-        left_s = self.left_s
-        if not left_s:
-            raise StopIteration
-        self._next_s = min(2 * pause_s, self._longest_s)
-        return min(left_s, pause_s * (1 - _JITTER * random.random()))  # noqa: S311 - no secret
+    deadline = clock() + within_s
+    yield 0.0
+    pause_s = first_s
+    while attempts > 1 and (left_s := deadline - clock()) > 0:
+        attempts -= 1
+        yield min(left_s, pause_s * (1 - _JITTER * random.random()))  # noqa: S311 - no secret
+        pause_s = min(2 * pause_s, longest_s)

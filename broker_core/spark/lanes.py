@@ -25,7 +25,7 @@ from broker_core.client.errors import (
     SendUncertain,
     Unreachable,
 )
-from broker_core.client.retry import Backoff
+from broker_core.client.retry import backoff
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.message import Message
 from broker_core.spark.checkpoint import Checkpoint, Damage, Failure
@@ -260,7 +260,7 @@ class TargetQueue:
         when a pause shows that the driver wants no more.
         """
         failure: ClientError | None = None
-        for pause_s in Backoff(first_s=_FIRST_PAUSE_S, longest_s=_LONGEST_PAUSE_S, within_s=_GIVE_UP_AFTER_S):
+        for pause_s in backoff(first_s=_FIRST_PAUSE_S, longest_s=_LONGEST_PAUSE_S, within_s=_GIVE_UP_AFTER_S):
             if failure is not None:
                 time.sleep(pause_s)
                 if not is_wanted():

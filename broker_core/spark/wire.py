@@ -21,7 +21,7 @@ from broker_core.client.consumer.pull import Pull
 from broker_core.client.consumer.subscriptions import EVERYTHING, TAG, subscription
 from broker_core.client.errors import BrokerBusy, ClientError, NoRoute, TopicNotFound, refusal
 from broker_core.client.errors import Unreachable as PeerUnreachable
-from broker_core.client.retry import Backoff
+from broker_core.client.retry import backoff
 from broker_core.client.session import Session
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.codes import ResponseCode
@@ -272,7 +272,7 @@ class _Puller:
     async def _pull(self, offset: int, count: int) -> Command:
         """Ask once, and again while the broker is busy or away."""
         failure: ClientError | None = None
-        for pause_s in Backoff(first_s=_FIRST_PAUSE_S, longest_s=_LONGEST_PAUSE_S, attempts=_TRIES):
+        for pause_s in backoff(first_s=_FIRST_PAUSE_S, longest_s=_LONGEST_PAUSE_S, attempts=_TRIES):
             await asyncio.sleep(pause_s)
             try:
                 return await self._pull_once(offset, count)
