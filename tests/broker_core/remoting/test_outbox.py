@@ -1,0 +1,95 @@
+"""What a connection writes: one write for each turn of the loop, and waiting while the peer does not read."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+
+from broker_core.protocol import Command, ResponseCode
+from broker_core.remoting.outbox import Outbox
+
+
+class Written(asyncio.WriteTransport):
+    """A transport that keeps what is written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.writes: list[bytes] = []
+
+    def writelines(self, list_of_data: Iterable[bytes | bytearray | memoryview]) -> None:
+        self.writes.append(b"".join(list_of_data))
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        """There is no limit."""
+
+    def get_write_buffer_size(self) -> int:
+        return sum(map(len, self.writes))
+
+
+def answer(body: bytes = b"") -> Command:
+    return Command.response(ResponseCode.SUCCESS, body=body)
+
+
+def outbox_to(transport: Written, backlogs: list[int] | None = None) -> Outbox:
+    outbox = Outbox(asyncio.get_running_loop(), lambda: None if backlogs is None else backlogs.append(1))
+    outbox.open(transport, full_from_bytes=1024)
+    return outbox
+
+
+async def test_what_is_put_in_one_turn_is_written_together() -> None:
+    transport = Written()
+    outbox = outbox_to(transport)
+    outbox.put(answer(b"a"))
+    outbox.put(answer(b"b"))
+    assert transport.writes == []
+    await asyncio.sleep(0)
+    assert len(transport.writes) == 1
+    assert outbox.last_write > 0
+
+
+async def test_who_collects_writes_at_the_end() -> None:
+    transport = Written()
+    outbox = outbox_to(transport)
+    outbox.collect()
+    outbox.put(answer())
+    await asyncio.sleep(0)
+    assert transport.writes == []
+    outbox.flush()
+    assert len(transport.writes) == 1
+
+
+async def test_much_is_written_before_the_turn_ends() -> None:
+    transport = Written()
+    outbox = outbox_to(transport)
+    outbox.put(answer(bytes(1024 * 1024)))
+    assert len(transport.writes) == 1
+
+
+async def test_a_full_outbox_says_so_after_each_write_and_calls_wait_for_room() -> None:
+    transport, backlogs = Written(), list[int]()
+    outbox = outbox_to(transport, backlogs)
+    assert outbox.unread_bytes == 0
+    outbox.is_full = True
+    outbox.put(answer())
+    outbox.flush()
+    assert backlogs == [1]
+    assert outbox.unread_bytes == transport.get_write_buffer_size()
+    now = asyncio.get_running_loop().time()
+    assert not await outbox.wait_for_room(now)
+    waiting = asyncio.create_task(outbox.wait_for_room(now + 60))
+    await asyncio.sleep(0)
+    outbox.give_room()
+    assert await waiting
+
+
+async def test_a_closed_outbox_writes_nothing_and_lets_waiting_calls_go_on() -> None:
+    transport = Written()
+    outbox = outbox_to(transport)
+    outbox.is_full = True
+    waiting = asyncio.create_task(outbox.wait_for_room(asyncio.get_running_loop().time() + 60))
+    await asyncio.sleep(0)
+    outbox.put(answer())
+    outbox.close()
+    assert await waiting
+    await asyncio.sleep(0)
+    assert transport.writes == []
