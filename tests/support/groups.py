@@ -29,18 +29,22 @@ def _rule(pattern: str, kind: str | None = None, name: str = "") -> Rule:
     return Rule(re.compile(pattern), kind, name)
 
 
-# The first that matches counts; what takes longest begins first, so that no worker is left alone with it in the end.
+# The first that matches counts. What takes longest begins first, so that no worker is left alone with it in the end.
 GROUPS: Final = (
     _rule(r"tests/scenarios/", kind="whole"),
-    _rule(r"tests/compat/test_several", kind="java"),
-    _rule(r"tests/compat/.*\[apache", kind="java", name="apache"),
+    _rule(r"tests/gateway/data/", name="data plane"),
+    _rule(r"tests/gateway/", name="gateway"),
     _rule(r"tests/broker_core/spark/programs/", kind="spark"),
     _rule(r"tests/broker_core/spark/", kind="spark", name="spark"),
+    _rule(r"tests/console/jobs/test_(deaths|schedule_copies)", kind="spark"),
+    _rule(r"tests/compat/test_several", kind="java"),
+    _rule(r"tests/compat/.*\[apache", kind="java", name="apache"),
     _rule(r"tests/browser/", kind="whole"),
+    _rule(r"tests/broker_core/native/test_build"),
     _rule(r"tests/compat/", kind="java"),
     _rule(r"tests/crash/", kind="disk"),
-    _rule(r"tests/gateway/control/", name="control"),
-    _rule(r"tests/gateway/"),
+    _rule(r"tests/fuzz/"),
+    _rule(r"tests/console/", name="console"),
     _rule(r""),
 )
 
