@@ -18,15 +18,18 @@ from xdist.workermanage import WorkerController
 
 @dataclass(frozen=True)
 class Rule:
-    """Tests whose id matches `pattern`: what they are a kind of, and the group's name if files go together."""
+    """Tests whose id matches `pattern`: what they are a kind of, and which of them go together."""
 
     pattern: re.Pattern[str]
     kind: str | None = None
     name: str = ""
+    """Of the one group that they all are; without, each file is one."""
+    is_apart: bool = False
+    """Each test is a group of its own."""
 
 
-def _rule(pattern: str, kind: str | None = None, name: str = "") -> Rule:
-    return Rule(re.compile(pattern), kind, name)
+def _rule(pattern: str, kind: str | None = None, name: str = "", *, is_apart: bool = False) -> Rule:
+    return Rule(re.compile(pattern), kind, name, is_apart)
 
 
 # The first that matches counts. What takes longest begins first, so that no worker is left alone with it in the end.
@@ -34,13 +37,13 @@ GROUPS: Final = (
     _rule(r"tests/scenarios/", kind="whole"),
     _rule(r"tests/gateway/data/", name="data plane"),
     _rule(r"tests/gateway/", name="gateway"),
-    _rule(r"tests/broker_core/spark/programs/", kind="spark"),
+    _rule(r"tests/broker_core/spark/programs/", kind="spark", is_apart=True),
     _rule(r"tests/broker_core/spark/", kind="spark", name="spark"),
     _rule(r"tests/console/jobs/test_(deaths|schedule_copies)", kind="spark"),
     _rule(r"tests/compat/test_several", kind="java"),
     _rule(r"tests/compat/.*\[apache", kind="java", name="apache"),
     _rule(r"tests/browser/", kind="whole"),
-    _rule(r"tests/broker_core/native/test_build"),
+    _rule(r"tests/broker_core/(native/test_build|test_without_native)", is_apart=True),
     _rule(r"tests/compat/", kind="java"),
     _rule(r"tests/crash/", kind="disk"),
     _rule(r"tests/fuzz/"),
@@ -56,7 +59,8 @@ def rule_of(node: str) -> Rule:
 
 def group_of(node: str) -> str:
     """Return the group of a test, by its id."""
-    return rule_of(node).name or node.partition("::")[0]
+    rule = rule_of(node)
+    return node if rule.is_apart else rule.name or node.partition("::")[0]
 
 
 class GroupScheduling(LoadScopeScheduling):  # type: ignore[misc]

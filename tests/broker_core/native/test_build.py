@@ -93,13 +93,6 @@ def test_the_digest_changes_with_any_source(tmp_path: Path, monkeypatch: pytest.
     assert len({first, second, sources.sources_digest()}) == 3
 
 
-def test_everything_goes_without_them() -> None:
-    """The store, the protocol and the broker's processors pass their tests in Python alone."""
-    folders = ["protocol", "store", "broker/processors"]
-    done = run("-m", "pytest", "-q", "-x", *[f"tests/broker_core/{each}" for each in folders], GANTRY_NATIVE="off")
-    assert done.returncode == 0, done.stdout[-3000:]
-
-
 SANITIZED = """
 import sys
 from importlib.machinery import ExtensionFileLoader

@@ -1,0 +1,27 @@
+"""The core passes its tests a second time, in Python alone: with ``GANTRY_NATIVE=off`` nothing compiled is used."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+# Each of the compiled functions is called by one of these; the rest of the core only calls them in turn.
+FOLDERS = ("protocol", "store", "remoting", "broker/processors")
+# Their Python is the same with and without, and they take longest: they open stores hundreds of times.
+LEFT_OUT = ("store/test_torn_tail.py", "store/test_damage.py", "store/test_closed.py")
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_everything_goes_without_what_is_compiled(folder: str) -> None:
+    ignored = [f"--ignore=tests/broker_core/{file}" for file in LEFT_OUT]
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-x", *ignored, f"tests/broker_core/{folder}"],
+        cwd=ROOT, env={**plain, "GANTRY_NATIVE": "off"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
