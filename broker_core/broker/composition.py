@@ -27,7 +27,6 @@ from broker_core.broker.settings import Settings
 from broker_core.broker.stats import Stats
 from broker_core.broker.topics import Topics
 from broker_core.logs import get_logger
-from broker_core.protocol.host import parse_host
 from broker_core.protocol.message import Message, StoredMessage
 from broker_core.remoting.client import RemotingClient
 from broker_core.remoting.connection import Connection
@@ -223,13 +222,7 @@ def _deliver_with(intake: Intake, register: Topics, clock: Callable[[], int]) ->
             _log.warning("topic=%s: deleted meanwhile, a delayed message for it is dropped", message.topic)
             return
         queues = max(topic.read_queue_nums, topic.write_queue_nums, 1)
-        intake.put(
-            message,
-            queue_id % queues,
-            born_timestamp=parked.born_timestamp,
-            born_host=parse_host(parked.born_host),
-            now=clock(),
-            reconsume_times=parked.reconsume_times,
-        )
+        origin = intake.origin_of_copy(parked, now=clock(), reconsume_times=parked.reconsume_times)
+        intake.put_message(message, queue_id % queues, origin)
 
     return deliver

@@ -14,6 +14,8 @@ Writable = Any
 
 MessageOrigin = tuple[int, bytes, int, bytes, int, int]
 """The fields of `protocol.record.MessageOrigin`."""
+Incoming = tuple[str, int, bytes, str, int, int, MessageOrigin]
+"""The fields of `store.incoming.Incoming`."""
 HeaderParts = tuple[int, dict[str, str], int, int, str | None, int, int]
 
 
@@ -86,17 +88,12 @@ class Native(Protocol):
         at: int,
         limit: int,
         topic: bytes,
-        body: bytes,
-        text: str,
-        origin: MessageOrigin,
-        queue_id: int,
+        incoming: Incoming,
         queue_offset: int,
         log_offset: int,
-        sys_flag: int,
-        flag: int,
         /,
     ) -> int:
-        """Twin of `protocol.record.encode`, written to its place.
+        """Twin of `protocol.record.encode`, written to its place; `topic` is the encoded one.
 
         Returns its bytes; 0 if it would end behind `limit`, -1 if its properties are too long.
         """
@@ -114,22 +111,17 @@ class Native(Protocol):
         self,
         into: Writable,
         at: int,
-        name: str,
         topic: bytes,
-        body: bytes,
-        common: str,
+        incoming: Incoming,
         messages: int,
-        origin: MessageOrigin,
-        queue_id: int,
         queue_offset: int,
         log_offset: int,
-        sys_flag: int,
         /,
     ) -> tuple[list[int], int, bytes, bytes]:
-        """Twin of `protocol.record.encode_series`, written to its place, with `pack_units` and `hash_keys` of it.
+        """Do `protocol.record.encode`, written to its place, `pack_units` and `hash_keys` for all messages of a batch.
 
         Returns the log offset of each record, where the last one ends, their units and their keys. `topic` is the
-        encoded one, `name` the same as text; body, common and messages are those of `measure_batch`.
+        encoded one; `messages` is what `measure_batch` says of the same body and text.
         """
 
     def format_ids(self, host: bytes, log_offsets: list[int], /) -> str:

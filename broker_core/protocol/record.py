@@ -15,12 +15,10 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from broker_core.native import native
 from broker_core.protocol import sys_flag as flags
-from broker_core.protocol.batch import BatchEntry
 from broker_core.protocol.compression import decompress as decompress_body
 from broker_core.protocol.errors import MalformedRecord
 from broker_core.protocol.host import decode_host
@@ -165,53 +163,6 @@ def encode(
     except struct.error as error:
         raise MalformedRecord(f"a number does not fit its field: {error}") from error
     return b"".join((head, body, topic, properties_length, properties))
-
-
-def encode_series(
-    topic: bytes,
-    entries: Sequence[BatchEntry],
-    properties: Sequence[bytes],
-    origin: MessageOrigin,
-    sizes: Sequence[int],
-    queue_id: int,
-    queue_offset: int,
-    log_offset: int,
-    sys_flag: int,
-) -> list[bytes]:
-    """Return the pieces of V1 records that stand back to back from `log_offset` on, with rising queue offsets.
-
-    One loop, and no call for each record but the packing itself. Raises like `encode`.
-    """
-    born_timestamp, born_host, store_timestamp, store_host, reconsume_times, prepared = origin
-    host_bits = _HOST_BITS_OF[len(born_host), len(store_host)]
-    sys_flag = sys_flag & ~flags.HOSTS_MASK | host_bits
-    pack, pack_short = FIXED[host_bits >> _HOST_SHIFT].pack, _SHORT.pack
-    parts: list[bytes] = []
-    try:
-        for (flag, body, _), text, size in zip(entries, properties, sizes, strict=True):
-            head = pack(
-                size,
-                MAGIC_V1,
-                crc32(body) & _CRC_MASK,
-                queue_id,
-                flag,
-                queue_offset,
-                log_offset,
-                sys_flag,
-                born_timestamp,
-                born_host,
-                store_timestamp,
-                store_host,
-                reconsume_times,
-                prepared,
-                len(body),
-            )
-            parts += (head, body, topic, pack_short(len(text)), text)
-            queue_offset += 1
-            log_offset += size
-    except struct.error as error:
-        raise MalformedRecord(f"a number does not fit its field: {error}") from error
-    return parts
 
 
 def read_head(buffer: Buffer, position: int = 0) -> RecordHead:

@@ -17,7 +17,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql import Observation, SparkSession
 
 from broker_core.errors import GantryError
+from broker_core.protocol.host import encode_host
 from broker_core.protocol.message import Message
+from broker_core.protocol.record import MessageOrigin
 from broker_core.spark.java import find_java
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.planned import planned_table
@@ -25,9 +27,10 @@ from broker_core.spark.reading import plan
 from broker_core.spark.reconcile import SIDES, Comparison, class_counts, classify, prepare, side_counts
 from broker_core.spark.session import SessionConfig, archive_path, shared_cache, start
 from broker_core.store.config import StoreConfig
+from broker_core.store.incoming import Incoming
 from broker_core.store.message_store import MessageStore
 
-_HOST = ("127.0.0.1", 0)
+_HOST = encode_host("127.0.0.1", 0)
 # Some seconds on an idle machine; other work may take most of it.
 _WRITTEN_WITHIN_S = 600.0
 _LOOK_S = 0.1
@@ -96,7 +99,7 @@ def _write_topic(folder: Path) -> SourceOptions:
     with MessageStore.open(config, now=now) as store:
         for number in range(100):
             message = Message.create("orders", b"%d" % number, keys=[f"k{number}"])
-            store.put(message, queue_id=number % 2, born_timestamp=now, born_host=_HOST, store_host=_HOST, now=now)
+            store.put(Incoming.of(message, number % 2, MessageOrigin(now, _HOST, now, _HOST)))
         store.dispatch()
     return SourceOptions(topics=("orders",), stores=(folder,), brokers=("broker-a",))
 

@@ -1,9 +1,10 @@
 """Messages in files, byte for byte as Apache RocketMQ 4.9 keeps them (store/README.md)."""
 
-from broker_core.store.appender import PutResult, PutSeries
+from broker_core.store.appender import PutBatchResult, PutResult
 from broker_core.store.config import StoreConfig
 from broker_core.store.dispatcher import Arrived
 from broker_core.store.fetch import GetResult, GetStatus
+from broker_core.store.incoming import Incoming
 from broker_core.store.message_store import FlushedUpTo, MessageStore
 from broker_core.store.search import IndexSearch
 
@@ -12,9 +13,10 @@ __all__ = [
     "FlushedUpTo",
     "GetResult",
     "GetStatus",
+    "Incoming",
     "IndexSearch",
     "MessageStore",
+    "PutBatchResult",
     "PutResult",
-    "PutSeries",
     "StoreConfig",
 ]

@@ -56,8 +56,8 @@ class CommitLog:
     def __init__(self, files: MappedFiles) -> None:
         """Hold the log over `files`, of which everything written counts as records until `cut` says otherwise."""
         self.files = files
-        # The segment that is appended to, also kept here since each put asks for it.
-        self._tail = files.last
+        # The segment that is appended to, if there is one; kept here since each put asks for it.
+        self.tail = files.last
 
     @classmethod
     def load(cls, config: StoreConfig, *, writable: bool = True) -> Self:
@@ -73,11 +73,6 @@ class CommitLog:
         )
 
     @property
-    def tail(self) -> MappedFile | None:
-        """The segment that is appended to, if there is one."""
-        return self._tail
-
-    @property
     def begin(self) -> int:
         """The log offset of the first record there is."""
         return self.files.begin
@@ -85,7 +80,7 @@ class CommitLog:
     @property
     def end(self) -> int:
         """The log offset behind the last record."""
-        tail = self._tail
+        tail = self.tail
         return tail.start + tail.wrote if tail else 0
 
     # -- writing ------------------------------------------------------------------------------------------------------
@@ -96,7 +91,7 @@ class CommitLog:
         Fills the rest of the segment with a blank and begins the next one when they do not fit. Raises MessageIllegal
         for what fits in no segment, StoreFull when the disk has no room; neither changes where records end.
         """
-        tail = self._tail
+        tail = self.tail
         if tail is not None:
             wrote = tail.wrote
             needed = wrote + size + BLANK_BYTES
@@ -109,7 +104,7 @@ class CommitLog:
 
     def append(self, data: bytes) -> None:
         """Put whole records at the end; `place` must have been asked for their size just before."""
-        tail = self._tail
+        tail = self.tail
         assert tail is not None
         begin = tail.wrote
         end = begin + len(data)
@@ -120,7 +115,7 @@ class CommitLog:
     def cut(self, position: int) -> None:
         """Drop everything from `position` on."""
         self.files.cut(position)
-        self._tail = self.files.last
+        self.tail = self.files.last
 
     def drop_first(self) -> int:
         """Remove the oldest segment, which must not be the only one; return its bytes."""
@@ -131,7 +126,7 @@ class CommitLog:
         if size + BLANK_BYTES > self.files.file_size:
             raise MessageIllegal(f"a record of {size} bytes fits in no segment of {self.files.file_size}")
         # A segment that recovery found to end with its blank is complete already.
-        full = self._tail if self._tail and self._tail.wrote < self._tail.size else None
+        full = self.tail if self.tail and self.tail.wrote < self.tail.size else None
         if full is not None:
             full.reserve(full.wrote + BLANK_BYTES)
         fresh = self.files.roll()
@@ -139,7 +134,7 @@ class CommitLog:
             # The blank comes before anything in the next segment may be flushed: without it that segment is never read.
             full.append(encode_blank(full.size - full.wrote))
             full.wrote = full.size
-        self._tail = fresh
+        self.tail = fresh
         return fresh
 
     # -- reading ------------------------------------------------------------------------------------------------------
@@ -181,7 +176,7 @@ class CommitLog:
     def close(self) -> None:
         """Give up the segments."""
         self.files.close()
-        self._tail = None
+        self.tail = None
 
 
 class LogWalk:

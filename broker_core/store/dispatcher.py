@@ -1,11 +1,12 @@
 """Follows the commit log: puts each record into its queue and its keys into the index (store/README.md#dispatch).
 
-Records come in runs. A run is grouped by queue, so that a queue gets its units in one write, and the keys of the whole
-run go into the index together. Handing the same records in again changes nothing.
+Many records come at once. They are grouped by queue, so that a queue gets its units in one write, and all their keys go
+into the index together. Dispatching the same records again changes nothing.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import Final, NamedTuple, cast
@@ -17,23 +18,40 @@ from broker_core.protocol.properties import value_after
 from broker_core.protocol.record import RecordHead
 from broker_core.protocol.string_hash import key_hash, tags_code
 from broker_core.protocol.sys_flag import TRANSACTION_MASK, TRANSACTION_PREPARED, TRANSACTION_ROLLBACK
+from broker_core.protocol.topics import SCHEDULE_TOPIC
 from broker_core.store.consume_queue import ConsumeQueue
 from broker_core.store.index import Index
 from broker_core.store.index_file import KEY
-from broker_core.store.layout import SCHEDULE_TOPIC, is_folder_name
+from broker_core.store.layout import is_folder_name
 from broker_core.store.queues import Queues
 from broker_core.store.units import UNIT
 
 RUN_RECORDS: Final = 4096
 
 
-Followed = tuple[ConsumeQueue, int, int, int, int, int, str, int | None]
-"""What there is to follow of one record: queue, log offset, size, queue offset, store time, sys flag, property
-text, and a tags code that replaces the hash of the tag. A tuple, since each put makes one."""
+class PendingRecord(NamedTuple):
+    """A record that waits for its unit and its keys. `native/src/derived.c` knows the order.
+
+    `tags_code` replaces the hash of the tag: the time at which a delayed message is due.
+    """
+
+    queue: ConsumeQueue
+    log_offset: int
+    size: int
+    queue_offset: int
+    store_time: int
+    sys_flag: int
+    text: str
+    tags_code: int | None
+
+    @property
+    def end(self) -> int:
+        """The log offset behind the record."""
+        return self.log_offset + self.size
 
 
-class Series(NamedTuple):
-    """What there is to follow of records that stand back to back in the log and in their queue: ready for both."""
+class PendingBatch(NamedTuple):
+    """Records that stand back to back in the log and in their queue, with the units and keys made for them."""
 
     queue: ConsumeQueue
     log_offset: int
@@ -55,7 +73,7 @@ class Series(NamedTuple):
         return b"".join([KEY.pack(*key) for key in KEY.iter_unpack(self.keys) if key[1] >= known])
 
 
-Run = list[Followed | Series]
+Pending = PendingRecord | PendingBatch
 
 _TAGS: Final = names.mark_of(names.TAGS)
 _KEYS: Final = names.mark_of(names.KEYS)
@@ -85,91 +103,81 @@ class Dispatcher:
         # The store time of the last record that is in [logicsMsgTimestamp].
         self.store_time = 0
 
-    def follow(self, run: Run) -> None:
-        """Put a run of records, in log order, into queues and index.
+    def dispatch(self, pending: list[Pending]) -> None:
+        """Put records, in log order, into queues and index.
 
-        Raises StoreFull; the run may be repeated then.
+        Raises StoreFull; the same records may be dispatched again then.
         """
-        if not run:
+        if not pending:
             return
         known = self._index.end_log_offset
         keys = []
-        for kind, part in groupby(run, type):
-            if kind is Series:
-                keys += [self._follow_series(series, known) for series in cast(Iterator[Series], part)]
+        for kind, part in groupby(pending, type):
+            if kind is PendingBatch:
+                keys += [self._dispatch_batch(batch, known) for batch in cast(Iterator[PendingBatch], part)]
             else:
-                keys.append(self._follow_each(list(cast(Iterator[Followed], part)), known))
+                keys.append(self._dispatch_records(list(cast(Iterator[PendingRecord], part)), known))
         self._index.put(b"".join(keys))
-        last = run[-1]
-        newest, end, store_time = (
-            (last.newest, last.end, last.store_time)
-            if isinstance(last, Series)
-            else (last[1], last[1] + last[2], last[4])
-        )
-        self.position = end
-        self.store_time = store_time
-        self._index.roll_when_due(newest, end, store_time)
+        last = pending[-1]
+        newest = last.newest if isinstance(last, PendingBatch) else last.log_offset
+        self.position = last.end
+        self.store_time = last.store_time
+        self._index.roll_when_due(newest, last.end, last.store_time)
 
-    def _follow_each(self, records: list[Followed], known: int) -> bytes:
+    def _dispatch_records(self, records: list[PendingRecord], known: int) -> bytes:
         """Put records into their queues; return their keys, but for those before log offset `known`."""
         for queue, mine in _by_queue(records).items():
             for part in _consecutive(mine):
                 self._append(queue, part)
         return hash_keys(records, known)
 
-    def _follow_series(self, series: Series, known: int) -> bytes:
-        series.queue.append(series.units, first=series.queue_offset, physical_end=series.end)
-        return series.keys_from(known)
+    def _dispatch_batch(self, batch: PendingBatch, known: int) -> bytes:
+        batch.queue.append(batch.units, first=batch.queue_offset, physical_end=batch.end)
+        return batch.keys_from(known)
 
-    def find_followed(self, head: RecordHead, view: memoryview) -> Followed | None:
-        """Return what there is to follow of a record that stands in the log; nothing if its topic can have no queue."""
+    def find_pending(self, head: RecordHead, view: memoryview) -> PendingRecord | None:
+        """Return what there is to dispatch of a record in the log; None if its topic can have no queue."""
         topic = str(view[head.topic_begin : head.topic_end], "utf-8", "replace")
         if not is_folder_name(topic) or head.queue_id < 0:
             return None
         queue = self._queues.get_or_make(topic, head.queue_id)
         text = str(view[head.properties_begin : head.properties_end], "utf-8", "replace")
-        return (
-            queue,
-            head.log_offset,
-            head.size,
-            head.queue_offset,
-            head.store_timestamp,
-            head.sys_flag,
-            text,
-            None,
+        return PendingRecord(
+            queue, head.log_offset, head.size, head.queue_offset, head.store_timestamp, head.sys_flag, text, None
         )
 
-    def _append(self, queue: ConsumeQueue, records: list[Followed]) -> None:
+    def _append(self, queue: ConsumeQueue, records: list[PendingRecord]) -> None:
         if queue.topic == SCHEDULE_TOPIC:
             records = [self._with_due(record) for record in records]
-        queue.append(pack_units(records), first=records[0][3], physical_end=records[-1][1] + records[-1][2])
+        queue.append(pack_units(records), first=records[0].queue_offset, physical_end=records[-1].end)
 
-    def _with_due(self, record: Followed) -> Followed:
+    def _with_due(self, record: PendingRecord) -> PendingRecord:
         """Return a record of the schedule topic with the time (ms) it is due as its tags code."""
-        queue, log_offset, size, offset, store_time, sys_flag, text, code = record
-        level = value_after(_DELAY, names.PAIR_END + text)
-        if code is None and level.isdecimal() and int(level):
-            code = store_time + self.delay_levels_ms[min(int(level), len(self.delay_levels_ms)) - 1]
-        return queue, log_offset, size, offset, store_time, sys_flag, text, code
+        level = value_after(_DELAY, names.PAIR_END + record.text)
+        if not level.isdecimal() or not int(level):
+            return record
+        delay = self.delay_levels_ms[min(int(level), len(self.delay_levels_ms)) - 1]
+        return record._replace(tags_code=record.store_time + delay)
 
 
-def _pack_units(records: list[Followed]) -> bytes:
+def _pack_units(records: list[PendingRecord]) -> bytes:
     """Return the units of these records, back to back."""
     units = []
     pack = UNIT.pack
-    for _, log_offset, size, _, _, _, text, code in records:
+    for record in records:
+        code = record.tags_code
         if code is None:
-            marked = names.PAIR_END + text
+            marked = names.PAIR_END + record.text
             code = tags_code(value_after(_TAGS, marked)) if _TAGS in marked else 0
-        units.append(pack(log_offset, size, code))
+        units.append(pack(record.log_offset, record.size, code))
     return b"".join(units)
 
 
-def _hash_keys(run: list[Followed], known: int) -> bytes:
+def _hash_keys(records: list[PendingRecord], known: int) -> bytes:
     """Return the index keys, each a KEY, of the records from log offset `known` on: of each unique id, then keys."""
     keys: list[bytes] = []
     pack = KEY.pack
-    for queue, log_offset, _, _, store_time, sys_flag, text, _ in run:
+    for queue, log_offset, _, _, store_time, sys_flag, text, _ in records:
         if log_offset < known or sys_flag & TRANSACTION_MASK == TRANSACTION_ROLLBACK:
             continue
         marked = names.PAIR_END + text
@@ -187,26 +195,22 @@ pack_units: Final = native.pack_units if native else _pack_units
 hash_keys: Final = native.hash_keys if native else _hash_keys
 
 
-def _by_queue(run: list[Followed]) -> dict[ConsumeQueue, list[Followed]]:
+def _by_queue(records: list[PendingRecord]) -> dict[ConsumeQueue, list[PendingRecord]]:
     """Group the records that enter a queue: all but prepared and rolled back ones."""
-    grouped: dict[ConsumeQueue, list[Followed]] = {}
-    for record in run:
-        if not record[5] & TRANSACTION_PREPARED:
-            queue = record[0]
-            if queue in grouped:
-                grouped[queue].append(record)
-            else:
-                grouped[queue] = [record]
+    grouped: dict[ConsumeQueue, list[PendingRecord]] = defaultdict(list)
+    for record in records:
+        if not record.sys_flag & TRANSACTION_PREPARED:
+            grouped[record.queue].append(record)
     return grouped
 
 
-def _consecutive(records: list[Followed]) -> list[list[Followed]]:
+def _consecutive(records: list[PendingRecord]) -> list[list[PendingRecord]]:
     """Cut where queue offsets do not follow each other, as in the log of a topic that was deleted and made again."""
-    if records[-1][3] - records[0][3] == len(records) - 1:
+    if records[-1].queue_offset - records[0].queue_offset == len(records) - 1:
         return [records]
     parts = [[records[0]]]
     for before, record in pairwise(records):
-        if record[3] == before[3] + 1:
+        if record.queue_offset == before.queue_offset + 1:
             parts[-1].append(record)
         else:
             parts.append([record])

@@ -27,7 +27,6 @@ LOCK: Final = "lock"
 NEW_PREFIX: Final = "new-"
 
 UNIT_BYTES: Final = 20
-SCHEDULE_TOPIC: Final = "SCHEDULE_TOPIC_XXXX"
 
 _MAX_NAME_BYTES: Final = 255
 _LATEST_MS: Final = 253_370_764_800_000  # the year 9999 begins, wherever on earth it does so first

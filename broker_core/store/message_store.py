@@ -13,12 +13,9 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from broker_core.protocol.errors import MalformedBatch, MessageError
-from broker_core.protocol.host import encode_host
-from broker_core.protocol.message import LogOffset, Message, QueueOffset
-from broker_core.protocol.properties import format_properties
-from broker_core.protocol.record import MessageOrigin
+from broker_core.protocol.message import LogOffset, QueueOffset
 from broker_core.store import abort, closed, retention
-from broker_core.store.appender import Appender, PutResult, PutSeries
+from broker_core.store.appender import Appender, PutBatchResult, PutResult
 from broker_core.store.checkpoint import Checkpoint, write_checkpoint
 from broker_core.store.config import StoreConfig
 from broker_core.store.consume_queue import ConsumeQueue
@@ -32,13 +29,11 @@ from broker_core.store.errors import (
     TooManyQueues,
 )
 from broker_core.store.guard import Guard
+from broker_core.store.incoming import Incoming
 from broker_core.store.layout import is_topic
 from broker_core.store.reading import Reading
 from broker_core.store.recovery import Recovered, recover
 from broker_core.store.stats import StoreStats, measure
-
-Host = tuple[str, int]
-"""IP address and port."""
 
 
 class FlushedUpTo(NamedTuple):
@@ -70,7 +65,7 @@ class MessageStore(Reading):
         self._appender = Appender(recovered.log, max_message_size=config.max_message_size)
         # What each put looks at, close at hand.
         self._by_key = recovered.queues.by_key
-        self._appended = self._appender.appended
+        self._pending = self._appender.pending
         self._max_undispatched = config.max_undispatched
         self._appender.store_time = recovered.dispatcher.store_time
         self._arrived: dict[ConsumeQueue, int] = {}
@@ -99,106 +94,32 @@ class MessageStore(Reading):
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
-    def put(
-        self,
-        message: Message,
-        *,
-        queue_id: int,
-        born_timestamp: int,
-        born_host: Host,
-        store_host: Host,
-        now: int,
-        reconsume_times: int = 0,
-        prepared_transaction_offset: int = 0,
-        tags_code: int | None = None,
-    ) -> PutResult:
-        """Append a message to the log and give it its queue offset; `now` (ms) becomes its store time.
+    def put(self, incoming: Incoming) -> PutResult:
+        """Append a message to the log and give it its queue offset.
 
-        `tags_code` replaces the hash of the tag in the queue; a queue that is made again computes it anew. Raises
-        MessageIllegal for what the format or the limits do not allow, StoreFull, FlushFailed, StoreClosed; nothing
-        is stored then. A prepared or rolled back transaction message gets queue offset 0 and enters no queue.
+        Raises MessageIllegal for what the format or the limits do not allow, StoreFull, FlushFailed, StoreClosed;
+        nothing is stored then. A prepared or rolled back transaction message gets queue offset 0 and enters no queue.
         """
-        try:
-            text = format_properties(message.properties)
-        except MessageError as error:
-            raise MessageIllegal(str(error)) from error
-        return self.put_text(
-            message.topic,
-            queue_id,
-            message.body,
-            text,
-            flag=message.flag,
-            sys_flag=message.sys_flag,
-            born_timestamp=born_timestamp,
-            born_host=born_host,
-            store_host=store_host,
-            now=now,
-            reconsume_times=reconsume_times,
-            prepared_transaction_offset=prepared_transaction_offset,
-            tags_code=tags_code,
-        )
-
-    def put_text(
-        self,
-        topic: str,
-        queue_id: int,
-        body: bytes,
-        text: str,
-        *,
-        flag: int,
-        sys_flag: int,
-        born_timestamp: int,
-        born_host: Host,
-        store_host: Host,
-        now: int,
-        reconsume_times: int = 0,
-        prepared_transaction_offset: int = 0,
-        tags_code: int | None = None,
-    ) -> PutResult:
-        """Do what `put` does for a message whose properties are the text of a request, which is stored as it is.
-
-        The text must not end with a zero character: such a record could not be told from a torn one.
-        """
-        origin = MessageOrigin(
-            born_timestamp,
-            encode_host(*born_host),
-            now,
-            encode_host(*store_host),
-            reconsume_times,
-            prepared_transaction_offset,
-        )
+        topic, queue_id, _, _, _, _, _ = incoming
         queue = self._by_key.get((topic, queue_id)) or self._make_queue(topic, queue_id)
-        if self._refusal is not None or len(self._appended) >= self._max_undispatched:
+        if self._refusal is not None or len(self._pending) >= self._max_undispatched:
             self._make_ready()
         try:
-            return self._appender.append_one(queue, body, text, flag, sys_flag, origin, tags_code)
+            return self._appender.append_one(queue, incoming)
         except (MessageError, UnicodeEncodeError) as error:
             raise MessageIllegal(str(error)) from error
 
-    def put_batch(
-        self,
-        topic: str,
-        queue_id: int,
-        body: bytes,
-        *,
-        common: str,
-        sys_flag: int,
-        born_timestamp: int,
-        born_host: Host,
-        store_host: Host,
-        now: int,
-        reconsume_times: int = 0,
-    ) -> PutSeries:
-        """Append the messages of a batch's body to one queue, all or none, with consecutive offsets and in one segment.
+    def put_batch(self, incoming: Incoming) -> PutBatchResult:
+        """Append the messages of a batch to one queue, all or none, with consecutive offsets and in one segment.
 
-        `common` is property text that all of them get behind their own; it must not end with a zero character. Raises
-        what `put` raises, MalformedBatch, and MessageIllegal for transaction messages (store/README.md#batches).
+        Raises what `put` raises, MalformedBatch, and MessageIllegal for transaction messages
+        (store/README.md#batches).
         """
-        origin = MessageOrigin(born_timestamp, encode_host(*born_host), now, encode_host(*store_host), reconsume_times)
+        topic, queue_id, _, _, _, _, _ = incoming
         queue = self._by_key.get((topic, queue_id)) or self._make_queue(topic, queue_id)
         self._make_ready()
         try:
-            return self._appender.append_many(queue, body, common, sys_flag, origin)
+            return self._appender.append_batch(queue, incoming)
         except MalformedBatch:
             raise
         except (MessageError, UnicodeEncodeError) as error:
@@ -216,8 +137,8 @@ class MessageStore(Reading):
     def _make_ready(self) -> None:
         if self._refusal is not None:
             raise self._refusal
-        if len(self._appended) >= self._max_undispatched:
-            self._dispatch_appended()
+        if len(self._pending) >= self._max_undispatched:
+            self._dispatch_pending()
 
     # -- dispatching --------------------------------------------------------------------------------------------------
 
@@ -226,8 +147,8 @@ class MessageStore(Reading):
 
         Costs nothing when there is nothing to do. Raises StoreFull; the next call goes on where this one stopped.
         """
-        if self._appended:
-            self._dispatch_appended()
+        if self._pending:
+            self._dispatch_pending()
         arrived = [
             Arrived(queue.topic, queue.queue_id, QueueOffset(begin), QueueOffset(queue.max_offset))
             for queue, begin in self._arrived.items()
@@ -235,18 +156,17 @@ class MessageStore(Reading):
         self._arrived.clear()
         return arrived
 
-    def _dispatch_appended(self) -> None:
-        run = self._appended
-        for queue in {record[0] for record in run}:
+    def _dispatch_pending(self) -> None:
+        for queue in {pending.queue for pending in self._pending}:
             self._arrived.setdefault(queue, queue.max_offset)
         try:
-            self._dispatcher.follow(run)
+            self._dispatcher.dispatch(self._pending)
         except StoreFull:
             # The next put asks for room first: a message that is taken is to be readable soon.
             self._max_undispatched = 0
             raise
         self._max_undispatched = self.config.max_undispatched
-        run.clear()
+        self._pending.clear()
 
     # -- figures ------------------------------------------------------------------------------------------------------
 
@@ -350,8 +270,8 @@ class MessageStore(Reading):
 
     def delete_topic(self, topic: str) -> int:
         """Remove the queues of a topic and return how many there were; a topic made again begins at queue offset 0."""
-        if self._appended:
-            self._dispatch_appended()
+        if self._pending:
+            self._dispatch_pending()
         return self._queues.delete_topic(topic)
 
     def close(self) -> None:
@@ -360,7 +280,7 @@ class MessageStore(Reading):
             return
         try:
             if self._refusal is None:
-                self._dispatch_appended()
+                self._dispatch_pending()
                 self._index.sync()
                 self.checkpoint()
                 closed.write(self.config.folder, self._queues, log_begin=self._log.begin)

@@ -118,7 +118,7 @@ def _dispatch_all(walk: LogWalk, dispatcher: Dispatcher) -> int:
     walked = 0
     records = iter(walk)
     while run := list(islice(records, RUN_RECORDS)):
-        dispatcher.follow([followed for head, view in run if (followed := dispatcher.find_followed(head, view))])
+        dispatcher.dispatch([pending for head, view in run if (pending := dispatcher.find_pending(head, view))])
         walked += len(run)
     return walked
 

@@ -10,14 +10,19 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
+from broker_core.protocol.host import encode_host
+from broker_core.protocol.record import MessageOrigin
 from broker_core.store.config import StoreConfig
+from broker_core.store.incoming import Incoming
 from broker_core.store.message_store import MessageStore
 from tests.benchmarks.measure import Row
+
+_new_tuple = tuple.__new__
 
 RUN = 8_192
 ROUNDS = 40
 BODY = b"x" * 1024
-HOST = ("127.0.0.1", 10911)
+HOST = encode_host("127.0.0.1", 10911)
 # As it comes with a request.
 TEXT = "KEYS\x01A17\x02TAGS\x01created\x02UNIQ_KEY\x017F000001000000000000000000000000"
 
@@ -46,10 +51,9 @@ def run() -> list[Row]:
 def _put(store: MessageStore) -> None:
     now = _now()
     for number in range(RUN):
-        store.put_text(
-            "bench", number & 3, BODY, TEXT,
-            flag=0, sys_flag=0, born_timestamp=now, born_host=HOST, store_host=HOST, now=now,
-        )  # fmt: skip
+        # As the broker makes them (broker/processors/send.py).
+        origin = _new_tuple(MessageOrigin, (now, HOST, now, HOST, 0, 0))
+        store.put(_new_tuple(Incoming, ("bench", number & 3, BODY, TEXT, 0, 0, origin)))
 
 
 def _copies(file: Path) -> list[float]:

@@ -13,7 +13,7 @@ from broker_core.store import MessageStore, StoreConfig
 from broker_core.store.reader import StoreReader
 from broker_core.store.verify import verify
 from tests.compat.java_store import Seen, visit
-from tests.support.stores import BROKER, PRODUCER, small
+from tests.support.stores import BROKER, PRODUCER, incoming, small
 
 pytestmark = pytest.mark.compat
 
@@ -35,12 +35,14 @@ def put(store: MessageStore, name: str, count: int) -> None:
         body = f"{name}{number} ".encode() + bytes(number * 7 % 900)
         message = Message.create("P", body, keys=[f"{name}{number}"], tag=("TagA", "order-created")[number % 2])
         store.put(
-            message,
-            queue_id=number % 3,
-            born_timestamp=now(),
-            born_host=HOSTS[number % 2],
-            store_host=BROKER,
-            now=now(),
+            incoming(
+                message,
+                queue_id=number % 3,
+                born_timestamp=now(),
+                born_host=HOSTS[number % 2],
+                store_host=BROKER,
+                now=now(),
+            )
         )
     store.dispatch()
 

@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from broker_core.client.admin import Admin
+from broker_core.protocol.topics import SCHEDULE_TOPIC
 from broker_core.store import MessageStore, StoreConfig
-from broker_core.store.layout import COMMIT_LOG, CONSUME_QUEUE, INDEX, SCHEDULE_TOPIC
+from broker_core.store.layout import COMMIT_LOG, CONSUME_QUEUE, INDEX
 from broker_core.store.reader import StoreReader
 from broker_core.store.verify import verify
 from tests.compat.exchange import (

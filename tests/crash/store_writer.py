@@ -12,7 +12,7 @@ from pathlib import Path
 
 from broker_core.protocol.message import Message
 from broker_core.store import MessageStore
-from tests.support.stores import BROKER, PRODUCER, small
+from tests.support.stores import BROKER, PRODUCER, incoming, small
 
 
 def now_ms() -> int:
@@ -30,12 +30,14 @@ def main(folder: Path, seed: int) -> None:
             for _ in range(chance.randint(1, 50)):
                 message = Message("T", b"%d " % number + b"x" * chance.randint(0, 800), {"KEYS": f"k{number}"})
                 store.put(
-                    message,
-                    queue_id=number % 3,
-                    born_timestamp=now_ms(),
-                    born_host=PRODUCER,
-                    store_host=BROKER,
-                    now=now_ms(),
+                    incoming(
+                        message,
+                        queue_id=number % 3,
+                        born_timestamp=now_ms(),
+                        born_host=PRODUCER,
+                        store_host=BROKER,
+                        now=now_ms(),
+                    )
                 )
                 say(str(number))
                 number += 1

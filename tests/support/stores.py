@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from broker_core.protocol.batch import encode_batch
+from broker_core.protocol.host import encode_host
 from broker_core.protocol.message import Message
-from broker_core.protocol.record import decode_many
-from broker_core.store import MessageStore, PutResult, PutSeries, StoreConfig
+from broker_core.protocol.record import MessageOrigin, decode_many
+from broker_core.store import Incoming, MessageStore, PutBatchResult, PutResult, StoreConfig
 from broker_core.store.index_file import KEY
+
+Host = tuple[str, int]
 
 PRODUCER = ("10.0.0.1", 5000)
 BROKER = ("10.0.0.2", 10911)
@@ -47,8 +50,22 @@ def packed(keys: Iterable[tuple[int, int, int]]) -> bytes:
     return b"".join([KEY.pack(*key) for key in keys])
 
 
-def put_batch(
-    store: MessageStore,
+def incoming(
+    message: Message,
+    *,
+    queue_id: int = 0,
+    now: int = NOW,
+    born_timestamp: int = NOW,
+    born_host: Host = PRODUCER,
+    store_host: Host = BROKER,
+    reconsume_times: int = 0,
+) -> Incoming:
+    """Return what a put takes of a message, stored at `now` (ms)."""
+    origin = MessageOrigin(born_timestamp, encode_host(*born_host), now, encode_host(*store_host), reconsume_times)
+    return Incoming.of(message, queue_id, origin)
+
+
+def incoming_batch(
     messages: Sequence[Message],
     *,
     topic: str = "T",
@@ -56,19 +73,15 @@ def put_batch(
     now: int = NOW,
     sys_flag: int = 0,
     common: str = "",
-) -> PutSeries:
-    """Put messages side by side into one queue; their own topics do not count."""
-    return store.put_batch(
-        topic,
-        queue_id,
-        encode_batch(messages),
-        common=common,
-        sys_flag=sys_flag,
-        born_timestamp=NOW,
-        born_host=PRODUCER,
-        store_host=BROKER,
-        now=now,
-    )
+) -> Incoming:
+    """Return what a put takes of messages side by side in one queue; their own topics do not count."""
+    origin = MessageOrigin(NOW, encode_host(*PRODUCER), now, encode_host(*BROKER))
+    return Incoming(topic, queue_id, encode_batch(messages), common, 0, sys_flag, origin)
+
+
+def put_batch(store: MessageStore, messages: Sequence[Message], **words: Any) -> PutBatchResult:
+    """Put messages side by side into one queue; the words are those of `incoming_batch`."""
+    return store.put_batch(incoming_batch(messages, **words))
 
 
 def put(
@@ -86,7 +99,7 @@ def put(
     """Put one message and dispatch it."""
     created = Message.create(topic, body, keys=keys, tag=tag, properties=properties)
     message = Message(topic, body, created.properties, 0, sys_flag)
-    result = store.put(message, queue_id=queue_id, born_timestamp=NOW, born_host=PRODUCER, store_host=BROKER, now=now)
+    result = store.put(incoming(message, queue_id=queue_id, now=now))
     store.dispatch()
     return result
 

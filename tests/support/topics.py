@@ -7,7 +7,7 @@ from pathlib import Path
 
 from broker_core.protocol.message import Message
 from broker_core.store import MessageStore, StoreConfig
-from tests.support.stores import BROKER, NOW, PRODUCER
+from tests.support.stores import BROKER, NOW, PRODUCER, incoming
 
 SEGMENT_BYTES = 64 * 1024
 
@@ -34,10 +34,10 @@ def write_topic(
     )
     with MessageStore.open(config, now=begin) as store:
         for number, message in enumerate(messages):
-            store.put(
+            store.put(incoming(
                 message, queue_id=number % queues, born_timestamp=begin, born_host=PRODUCER, store_host=BROKER,
                 now=begin + number * step_ms,
-            )  # fmt: skip
+            ))  # fmt: skip
             store.dispatch()
 
 

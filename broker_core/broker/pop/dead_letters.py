@@ -7,7 +7,6 @@ from collections.abc import Callable
 from broker_core.broker.intake import Intake
 from broker_core.broker.retries import TO_DEAD_LETTERS, GroupTopics, send_back
 from broker_core.logs import get_logger
-from broker_core.protocol.host import parse_host
 from broker_core.protocol.record import decode_one
 
 _log = get_logger(__name__)
@@ -27,14 +26,8 @@ class DeadLetters:
         stored = decode_one(record, decompress=False)
         dead = send_back(stored, group, delay_level=TO_DEAD_LETTERS, max_times=0)
         self._group_topics.get_or_create(dead.message.topic, queues=1, now=now)
-        self._intake.put(
-            dead.message,
-            0,
-            born_timestamp=stored.born_timestamp,
-            born_host=parse_host(stored.born_host),
-            now=now,
-            reconsume_times=dead.reconsume_times,
-        )
+        origin = self._intake.origin_of_copy(stored, now=now, reconsume_times=dead.reconsume_times)
+        self._intake.put_message(dead.message, 0, origin)
         _log.warning(
             "group=%s topic=%s queue=%d offset=%d: handed out too often, now a dead letter",
             group,

@@ -20,7 +20,7 @@ from broker_core.broker.errors import (
     SendForbidden,
     TransactionsRefused,
 )
-from broker_core.broker.intake import Host, Intake
+from broker_core.broker.intake import Intake
 from broker_core.broker.processors.handlers import Handlers
 from broker_core.broker.processors.rights import WriteRights
 from broker_core.broker.processors.topic_creation import TopicCreation
@@ -43,14 +43,18 @@ from broker_core.protocol.headers.send import (
     SendMessageResponse,
     send_header_kind,
 )
-from broker_core.protocol.host import parse_host
+from broker_core.protocol.host import encode_host, parse_host
 from broker_core.protocol.message import Message
 from broker_core.protocol.properties import format_properties
+from broker_core.protocol.record import MessageOrigin
 from broker_core.protocol.topics import NOT_FOR_CLIENTS, RETRY_PREFIX
 from broker_core.remoting.connection import Connection, Result
-from broker_core.store import PutResult, PutSeries
+from broker_core.store import Incoming, PutBatchResult, PutResult
 
 MULTI_TAG: Final = "MULTI_TAG"
+
+# A named tuple's own constructor takes three times as long, and each send makes two.
+_new_tuple: Final = tuple.__new__
 
 _SUCCESS: Final = int(ResponseCode.SUCCESS)
 _NAMES: Final = fields.wire_names(SendMessageResponse)
@@ -60,9 +64,9 @@ _QUEUE_OFFSET: Final = _NAMES["queue_offset"]
 
 
 @lru_cache(maxsize=16_384)
-def host_of(peer: str) -> Host:
-    """Return address and port of a connection's ``ip:port``."""
-    return parse_host(peer)
+def _born_host(peer: str) -> bytes:
+    """Return a connection's ``ip:port`` as records carry it."""
+    return encode_host(*parse_host(peer))
 
 
 class SendProcessor:
@@ -117,35 +121,35 @@ class SendProcessor:
         self._limits.check_sizes(len(request.body), len(text))
         if self._durability is not None:
             self._durability.check_room()
-        born_host = host_of(connection.peer)
+        origin = _new_tuple(
+            MessageOrigin,
+            (
+                header.born_timestamp,
+                _born_host(connection.peer),
+                now,
+                self._intake.store_host,
+                header.reconsume_times,
+                0,
+            ),
+        )
         if header.batch:
             text, waits = take_wait(text)
-            series = self._put_batch(header, topic, queue_id, request.body, text, born_host, now)
-            end = series.end
-            response = self._stored(series.offset_ids, series.queue_offset, queue_id)
+            stored: PutResult | PutBatchResult = self._put_batch(header, topic, queue_id, request.body, text, origin)
         else:
-            result, waits = self._put(request, header, topic, queue_id, text, born_host, now)
-            end = result.end
-            response = self._stored(result.offset_id, result.queue_offset, queue_id)
+            stored, waits = self._put(request, header, topic, queue_id, text, origin)
+        response = self._stored(stored.offset_id, stored.queue_offset, queue_id)
         waits = waits and self._durability is not None
         if known is None:
-            return self._answer_when_registered(response, end if waits else None, now)
+            return self._answer_when_registered(response, stored.end if waits else None, now)
         if not waits:
             return response
-        self._answer_when_flushed(request, connection, response, end, now)
+        self._answer_when_flushed(request, connection, response, stored.end, now)
         return None
 
     # -- one message
 
     def _put(
-        self,
-        request: Command,
-        header: SendHeader,
-        topic: TopicConfig,
-        queue_id: int,
-        text: str,
-        born_host: Host,
-        now: int,
+        self, request: Command, header: SendHeader, topic: TopicConfig, queue_id: int, text: str, origin: MessageOrigin
     ) -> tuple[PutResult, bool]:
         """Store the message; return where, and whether its sender waits for the disk."""
         if header.sys_flag & flags.TRANSACTION_PREPARED:  # prepared or rolled back: it would enter no queue
@@ -153,30 +157,15 @@ class SendProcessor:
         settled = None if header.topic.startswith(RETRY_PREFIX) else settle(text, self._cluster_pair)
         if settled is None:
             text, waits = take_wait(text)
-            return self._put_special(request, header, topic, queue_id, text, born_host, now), waits
-        result = self._intake.put_text(
-            header.topic,
-            queue_id,
-            request.body,
-            settled[0],
-            flag=header.flag,
-            sys_flag=_sys_flag(header, topic),
-            born_timestamp=header.born_timestamp,
-            born_host=born_host,
-            now=now,
-            reconsume_times=header.reconsume_times,
+            return self._put_special(request, header, topic, queue_id, text, origin), waits
+        text, waits = settled
+        incoming = _new_tuple(
+            Incoming, (header.topic, queue_id, request.body, text, header.flag, _sys_flag(header, topic), origin)
         )
-        return result, settled[1]
+        return self._intake.put(incoming), waits
 
     def _put_special(
-        self,
-        request: Command,
-        header: SendHeader,
-        topic: TopicConfig,
-        queue_id: int,
-        text: str,
-        born_host: Host,
-        now: int,
+        self, request: Command, header: SendHeader, topic: TopicConfig, queue_id: int, text: str, origin: MessageOrigin
     ) -> PutResult:
         """Store a message that asks for more than to be stored: a delay, or a retry of its own."""
         name, level = header.topic, 0
@@ -184,18 +173,11 @@ class SendProcessor:
         if names.DELAY in pairs:
             level = _delay_level(pairs[names.DELAY])
         if name.startswith(RETRY_PREFIX):
-            dead = self._creation.dead_letter_of(request, header, now=now)
+            dead = self._creation.dead_letter_of(request, header, now=origin.store_timestamp)
             if dead is not None:
                 name, queue_id, level = dead, 0, 0
-        return self._intake.put(
-            Message(name, request.body, pairs, header.flag, _sys_flag(header, topic)),
-            queue_id,
-            born_timestamp=header.born_timestamp,
-            born_host=born_host,
-            now=now,
-            reconsume_times=header.reconsume_times,
-            delay_level=level,
-        )
+        message = Message(name, request.body, pairs, header.flag, _sys_flag(header, topic))
+        return self._intake.put_message(message, queue_id, origin, delay_level=level)
 
     def _pairs(self, text: str) -> dict[str, str]:
         return settled_pairs(text) | {names.CLUSTER: self._cluster}
@@ -203,21 +185,21 @@ class SendProcessor:
     # -- a batch
 
     def _put_batch(
-        self, header: SendHeader, topic: TopicConfig, queue_id: int, body: bytes, text: str, born_host: Host, now: int
-    ) -> PutSeries:
+        self, header: SendHeader, topic: TopicConfig, queue_id: int, body: bytes, text: str, origin: MessageOrigin
+    ) -> PutBatchResult:
         pairs = self._pairs(text)
         if header.sys_flag & flags.TRANSACTION_MASK or names.DELAY in pairs or header.topic.startswith(RETRY_PREFIX):
             raise MessageIllegal("a batch takes no delay, no transaction and no retry topic")
-        return self._intake.put_batch(
+        incoming = Incoming(
             header.topic,
             queue_id,
             settled_batch(body),
-            common=format_properties(pairs),
-            sys_flag=_sys_flag(header, topic),
-            born_timestamp=header.born_timestamp,
-            born_host=born_host,
-            now=now,
+            format_properties(pairs),
+            0,
+            _sys_flag(header, topic),
+            origin._replace(reconsume_times=0),
         )
+        return self._intake.put_batch(incoming)
 
     # -- topic and queue
 

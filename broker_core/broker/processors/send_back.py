@@ -16,7 +16,6 @@ from broker_core.broker.stats import Stats
 from broker_core.protocol.codes import PERM_WRITE, RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers.send import ConsumerSendMessageBackRequest
-from broker_core.protocol.host import parse_host
 from broker_core.protocol.record import decode_one
 from broker_core.remoting.connection import Connection
 from broker_core.store import MessageStore
@@ -67,14 +66,8 @@ class SendBackProcessor:
         )
         if not topic.perm & PERM_WRITE:
             raise TopicUnwritable(topic.topic_name)
-        self._intake.put(
-            retry.message,
-            next(self._next_queue) % max(topic.write_queue_nums, 1),
-            born_timestamp=stored.born_timestamp,
-            born_host=parse_host(stored.born_host),
-            now=now,
-            reconsume_times=retry.reconsume_times,
-            delay_level=retry.delay_level,
-        )
+        queue_id = next(self._next_queue) % max(topic.write_queue_nums, 1)
+        origin = self._intake.origin_of_copy(stored, now=now, reconsume_times=retry.reconsume_times)
+        self._intake.put_message(retry.message, queue_id, origin, delay_level=retry.delay_level)
         self._stats.count_sent_back(header.group, stored.topic)
         return Command.response(ResponseCode.SUCCESS)

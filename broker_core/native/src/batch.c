@@ -1,5 +1,5 @@
 /* Batches: from the body of a send to records, units and keys in one go (protocol/README.md#batches).
- * The twin of protocol/batch.py with `encode_series`, `pack_units` and `hash_keys`; no object is made for a message. */
+ * The twin of protocol/batch.py with `encode`, `pack_units` and `hash_keys`; no object is made for a message. */
 #include "native.h"
 
 #define HEAD 20
@@ -173,21 +173,22 @@ static int write_entries(Span map, int64_t at, Span body, Span common, uint32_t 
     return -1;
 }
 
-/* write_batch(map, at, name, topic, body, common, many, origin, queue_id, queue_offset, log_offset, sys_flag)
+/* write_batch(map, at, topic, incoming, many, queue_offset, log_offset)
  * -> (log offset of each record, their end, units, keys); the body is one that was measured, for which there is room */
 PyObject *native_write_batch(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     int64_t at, many;
-    Span name, body, common;
+    Span name;
     Record record;
     Origin origin;
     uint32_t topic;
-    if (check_count(count, 12, "write_batch") < 0 || as_int64(args[1], &at) < 0 || text_span(args[2], &name) < 0 ||
-        topic_hash(name, &topic) < 0 || read_bytes(args[3], &record.topic) < 0 || read_bytes(args[4], &body) < 0 ||
-        text_span(args[5], &common) < 0 || as_int64(args[6], &many) < 0 || read_origin(args[7], &origin) < 0 ||
-        as_int32(args[8], &record.queue_id) < 0 || as_int64(args[9], &record.queue_offset) < 0 ||
-        as_int64(args[10], &record.log_offset) < 0 || as_int32(args[11], &record.sys_flag) < 0)
+    if (check_count(count, 7, "write_batch") < 0 || as_int64(args[1], &at) < 0 ||
+        read_bytes(args[2], &record.topic) < 0 || read_incoming(args[3], &record, &origin) < 0 ||
+        text_span(PyTuple_GET_ITEM(args[3], INCOMING_TOPIC), &name) < 0 || topic_hash(name, &topic) < 0 ||
+        as_int64(args[4], &many) < 0 || as_int64(args[5], &record.queue_offset) < 0 ||
+        as_int64(args[6], &record.log_offset) < 0)
         return NULL;
+    Span body = record.body, common = record.properties;
     if (many < 0 || many > body.size / (HEAD + 2)) {
         PyErr_SetString(PyExc_ValueError, "it is not the batch that was measured");
         return NULL;

@@ -10,26 +10,36 @@
 #define TRANSACTION_MASK 12
 #define TRANSACTION_ROLLBACK 12
 
-/* Where in a tuple of what is followed of a record (see `Followed` in store/dispatcher.py). */
-enum { QUEUE, LOG_OFFSET, SIZE, QUEUE_OFFSET, STORE_TIME, SYS_FLAG, TEXT, TAGS_CODE, FIELDS };
+/* A record that waits for its unit and its keys: `PendingRecord` of store/dispatcher.py. */
+enum {
+    PENDING_QUEUE,
+    PENDING_LOG_OFFSET,
+    PENDING_SIZE,
+    PENDING_QUEUE_OFFSET,
+    PENDING_STORE_TIME,
+    PENDING_SYS_FLAG,
+    PENDING_TEXT,
+    PENDING_TAGS_CODE,
+    PENDING_FIELDS
+};
 
-static int is_followed(PyObject *record)
+static int is_pending(PyObject *record)
 {
-    if (PyTuple_Check(record) && PyTuple_GET_SIZE(record) == FIELDS && PyUnicode_Check(PyTuple_GET_ITEM(record, TEXT)))
+    if (PyTuple_Check(record) && PyTuple_GET_SIZE(record) == PENDING_FIELDS && PyUnicode_Check(PyTuple_GET_ITEM(record, PENDING_TEXT)))
         return 1;
-    PyErr_SetString(PyExc_TypeError, "what is followed of a record is a tuple of eight");
+    PyErr_SetString(PyExc_TypeError, "a pending record is a tuple of eight");
     return 0;
 }
 
 static int code_of(PyObject *record, int64_t *code)
 {
-    PyObject *own = PyTuple_GET_ITEM(record, TAGS_CODE);
+    PyObject *own = PyTuple_GET_ITEM(record, PENDING_TAGS_CODE);
     if (own != Py_None)
         return as_int64(own, code);
     Span text;
     Marks marks;
     uint32_t hash = 0;
-    if (text_span(PyTuple_GET_ITEM(record, TEXT), &text) < 0 || read_marks(text, &marks) < 0 ||
+    if (text_span(PyTuple_GET_ITEM(record, PENDING_TEXT), &text) < 0 || read_marks(text, &marks) < 0 ||
         hash_text(marks.tags, &hash) < 0)
         return -1;
     *code = (int32_t)hash;
@@ -52,8 +62,8 @@ PyObject *native_pack_units(PyObject *module, PyObject *records)
         PyObject *record = PyList_GET_ITEM(records, i);
         int64_t log_offset, code;
         int32_t size;
-        if (!is_followed(record) || as_int64(PyTuple_GET_ITEM(record, LOG_OFFSET), &log_offset) < 0 ||
-            as_int32(PyTuple_GET_ITEM(record, SIZE), &size) < 0 || code_of(record, &code) < 0) {
+        if (!is_pending(record) || as_int64(PyTuple_GET_ITEM(record, PENDING_LOG_OFFSET), &log_offset) < 0 ||
+            as_int32(PyTuple_GET_ITEM(record, PENDING_SIZE), &size) < 0 || code_of(record, &code) < 0) {
             Py_DECREF(units);
             return NULL;
         }
@@ -90,14 +100,14 @@ static int hash_record(Hashing *hashing, PyObject *record, int64_t known)
     int32_t sys_flag;
     Span text;
     Marks marks;
-    if (!is_followed(record) || as_int64(PyTuple_GET_ITEM(record, LOG_OFFSET), &log_offset) < 0 ||
-        as_int64(PyTuple_GET_ITEM(record, STORE_TIME), &store_time) < 0 ||
-        as_int32(PyTuple_GET_ITEM(record, SYS_FLAG), &sys_flag) < 0)
+    if (!is_pending(record) || as_int64(PyTuple_GET_ITEM(record, PENDING_LOG_OFFSET), &log_offset) < 0 ||
+        as_int64(PyTuple_GET_ITEM(record, PENDING_STORE_TIME), &store_time) < 0 ||
+        as_int32(PyTuple_GET_ITEM(record, PENDING_SYS_FLAG), &sys_flag) < 0)
         return -1;
     if (log_offset < known || (sys_flag & TRANSACTION_MASK) == TRANSACTION_ROLLBACK)
         return 0;
-    if (take_topic(hashing, PyTuple_GET_ITEM(record, QUEUE)) < 0 ||
-        text_span(PyTuple_GET_ITEM(record, TEXT), &text) < 0 || read_marks(text, &marks) < 0)
+    if (take_topic(hashing, PyTuple_GET_ITEM(record, PENDING_QUEUE)) < 0 ||
+        text_span(PyTuple_GET_ITEM(record, PENDING_TEXT), &text) < 0 || read_marks(text, &marks) < 0)
         return -1;
     return add_keys(&hashing->keys, hashing->topic, &marks, log_offset, store_time);
 }

@@ -88,13 +88,25 @@ typedef struct {
     Span born_host, store_host;
 } Origin;
 
+/* What a put takes: `Incoming` of store/incoming.py. */
+enum {
+    INCOMING_TOPIC,
+    INCOMING_QUEUE_ID,
+    INCOMING_BODY,
+    INCOMING_TEXT,
+    INCOMING_FLAG,
+    INCOMING_SYS_FLAG,
+    INCOMING_ORIGIN,
+    INCOMING_FIELDS
+};
+
 typedef struct {
     Span topic, body, properties;
     int32_t queue_id, flag, sys_flag;
     int64_t queue_offset, log_offset;
 } Record;
 
-int read_origin(PyObject *tuple, Origin *origin);
+int read_incoming(PyObject *incoming, Record *record, Origin *origin);
 int read_bytes(PyObject *object, Span *span);
 int64_t size_of(const Record *record, const Origin *origin);
 void put_record(uint8_t *at, const Record *record, const Origin *origin, uint32_t size);

@@ -18,18 +18,29 @@ static int read_host(PyObject *object, Span *host)
     return 0;
 }
 
-int read_origin(PyObject *tuple, Origin *origin)
+/* `MessageOrigin` of protocol/record.py. */
+enum {
+    ORIGIN_BORN_TIMESTAMP,
+    ORIGIN_BORN_HOST,
+    ORIGIN_STORE_TIMESTAMP,
+    ORIGIN_STORE_HOST,
+    ORIGIN_RECONSUME_TIMES,
+    ORIGIN_PREPARED_TRANSACTION_OFFSET,
+    ORIGIN_FIELDS
+};
+
+static int read_origin(PyObject *tuple, Origin *origin)
 {
-    if (!PyTuple_Check(tuple) || PyTuple_GET_SIZE(tuple) != 6) {
+    if (!PyTuple_Check(tuple) || PyTuple_GET_SIZE(tuple) != ORIGIN_FIELDS) {
         PyErr_SetString(PyExc_TypeError, "an origin is a tuple of six");
         return -1;
     }
-    return as_int64(PyTuple_GET_ITEM(tuple, 0), &origin->born_time) < 0 ||
-                   read_host(PyTuple_GET_ITEM(tuple, 1), &origin->born_host) < 0 ||
-                   as_int64(PyTuple_GET_ITEM(tuple, 2), &origin->store_time) < 0 ||
-                   read_host(PyTuple_GET_ITEM(tuple, 3), &origin->store_host) < 0 ||
-                   as_int32(PyTuple_GET_ITEM(tuple, 4), &origin->reconsume_times) < 0 ||
-                   as_int64(PyTuple_GET_ITEM(tuple, 5), &origin->prepared) < 0
+    return as_int64(PyTuple_GET_ITEM(tuple, ORIGIN_BORN_TIMESTAMP), &origin->born_time) < 0 ||
+                   read_host(PyTuple_GET_ITEM(tuple, ORIGIN_BORN_HOST), &origin->born_host) < 0 ||
+                   as_int64(PyTuple_GET_ITEM(tuple, ORIGIN_STORE_TIMESTAMP), &origin->store_time) < 0 ||
+                   read_host(PyTuple_GET_ITEM(tuple, ORIGIN_STORE_HOST), &origin->store_host) < 0 ||
+                   as_int32(PyTuple_GET_ITEM(tuple, ORIGIN_RECONSUME_TIMES), &origin->reconsume_times) < 0 ||
+                   as_int64(PyTuple_GET_ITEM(tuple, ORIGIN_PREPARED_TRANSACTION_OFFSET), &origin->prepared) < 0
                ? -1
                : 0;
 }
@@ -42,6 +53,23 @@ int read_bytes(PyObject *object, Span *span)
     }
     *span = (Span){(const uint8_t *)PyBytes_AS_STRING(object), PyBytes_GET_SIZE(object)};
     return 0;
+}
+
+/* Read all but the topic, which a record carries encoded. Of a batch `body` is the request's, `properties` are common. */
+int read_incoming(PyObject *incoming, Record *record, Origin *origin)
+{
+    if (!PyTuple_Check(incoming) || PyTuple_GET_SIZE(incoming) != INCOMING_FIELDS) {
+        PyErr_SetString(PyExc_TypeError, "what is put is a tuple of seven");
+        return -1;
+    }
+    return as_int32(PyTuple_GET_ITEM(incoming, INCOMING_QUEUE_ID), &record->queue_id) < 0 ||
+                   read_bytes(PyTuple_GET_ITEM(incoming, INCOMING_BODY), &record->body) < 0 ||
+                   text_span(PyTuple_GET_ITEM(incoming, INCOMING_TEXT), &record->properties) < 0 ||
+                   as_int32(PyTuple_GET_ITEM(incoming, INCOMING_FLAG), &record->flag) < 0 ||
+                   as_int32(PyTuple_GET_ITEM(incoming, INCOMING_SYS_FLAG), &record->sys_flag) < 0 ||
+                   read_origin(PyTuple_GET_ITEM(incoming, INCOMING_ORIGIN), origin) < 0
+               ? -1
+               : 0;
 }
 
 int64_t size_of(const Record *record, const Origin *origin)
@@ -87,19 +115,16 @@ void put_record(uint8_t *at, const Record *record, const Origin *origin, uint32_
     put_span(at + 2, record->properties);
 }
 
-/* write_record(map, at, limit, topic, body, text, origin, queue_id, queue_offset, log_offset, sys_flag, flag)
+/* write_record(map, at, limit, topic, incoming, queue_offset, log_offset)
  * -> bytes of the record; 0 if it would end behind limit, -1 if its properties are too long: nothing is written */
 PyObject *native_write_record(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     int64_t at, limit;
     Record record;
     Origin origin;
-    if (check_count(count, 12, "write_record") < 0 || as_int64(args[1], &at) < 0 || as_int64(args[2], &limit) < 0 ||
-        read_bytes(args[3], &record.topic) < 0 || read_bytes(args[4], &record.body) < 0 ||
-        text_span(args[5], &record.properties) < 0 || read_origin(args[6], &origin) < 0 ||
-        as_int32(args[7], &record.queue_id) < 0 || as_int64(args[8], &record.queue_offset) < 0 ||
-        as_int64(args[9], &record.log_offset) < 0 || as_int32(args[10], &record.sys_flag) < 0 ||
-        as_int32(args[11], &record.flag) < 0)
+    if (check_count(count, 7, "write_record") < 0 || as_int64(args[1], &at) < 0 || as_int64(args[2], &limit) < 0 ||
+        read_bytes(args[3], &record.topic) < 0 || read_incoming(args[4], &record, &origin) < 0 ||
+        as_int64(args[5], &record.queue_offset) < 0 || as_int64(args[6], &record.log_offset) < 0)
         return NULL;
     if (record.properties.size > LONGEST_PROPERTIES)
         return PyLong_FromLong(-1);

@@ -16,6 +16,7 @@ from broker_core.protocol.topics import SCHEDULE_TOPIC
 from broker_core.store import MessageStore, StoreConfig
 from broker_core.store.errors import StoreFull
 from tests.support.broker import small_store, started
+from tests.support.stores import incoming
 
 LEVELS = (1_000, 5_000)
 HOUR = 3_600_000  # so long that no test meets the end of a delay by itself
@@ -38,7 +39,9 @@ class Scene:
 
     def park(self, body: bytes, *, level: int, now: int, topic: str = "orders", queue_id: int = 2) -> None:
         message = parked_by_delay(Message(topic, body, {"KEYS": "A17"}), queue_id, level)
-        self.store.put(message, queue_id=level - 1, born_timestamp=0, born_host=HOST, store_host=HOST, now=now)
+        self.store.put(
+            incoming(message, queue_id=level - 1, born_timestamp=0, born_host=HOST, store_host=HOST, now=now)
+        )
         self.store.dispatch()
 
     def _deliver(self, message: Message, queue_id: int, parked: StoredMessage) -> None:

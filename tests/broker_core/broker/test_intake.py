@@ -13,12 +13,15 @@ from broker_core.broker.errors import DiskFull
 from broker_core.broker.intake import Intake
 from broker_core.broker.stats import Stats
 from broker_core.protocol.batch import encode_batch
+from broker_core.protocol.host import encode_host
 from broker_core.protocol.message import Message
+from broker_core.protocol.record import MessageOrigin
 from broker_core.protocol.topics import SCHEDULE_TOPIC
-from broker_core.store import MessageStore, PutSeries
+from broker_core.store import Incoming, MessageStore, PutBatchResult
 from tests.support.broker import small_store
 
 HOST = ("127.0.0.1", 1)
+ORIGIN = MessageOrigin(0, encode_host(*HOST), 1, encode_host(*HOST))
 
 
 @dataclass
@@ -41,14 +44,12 @@ def scene(tmp_path: Path) -> Scene:
 
 def put(intake: Intake, *, level: int = 0) -> int:
     message = Message("orders", b"x")
-    return intake.put(message, 3, born_timestamp=0, born_host=HOST, now=1, delay_level=level).queue_offset
+    return intake.put_message(message, 3, ORIGIN, delay_level=level).queue_offset
 
 
-def put_batch(intake: Intake, *, count: int) -> PutSeries:
+def put_batch(intake: Intake, *, count: int) -> PutBatchResult:
     body = encode_batch([Message("orders", b"%d" % number, {"KEYS": f"k{number}"}) for number in range(count)])
-    return intake.put_batch(
-        "orders", 0, body, common="CLUSTER\x01c", sys_flag=0, born_timestamp=0, born_host=HOST, now=1
-    )
+    return intake.put_batch(Incoming("orders", 0, body, "CLUSTER\x01c", 0, 0, ORIGIN))
 
 
 def test_a_message_is_stored_counted_and_announced(scene: Scene) -> None:

@@ -14,6 +14,8 @@ from typing import Final
 from broker_core.protocol.batch import encode_batch
 from broker_core.protocol.frame import Frame, frame_parts
 from broker_core.protocol.message import Message
+from broker_core.protocol.record import MessageOrigin
+from broker_core.store.incoming import Incoming
 from broker_core.store.index_file import HEADER, file_bytes
 from tests.broker_core.native.twins import LANGUAGES, QUEUES, TOPIC, WRITTEN, compiled
 from tests.support.stores import packed
@@ -32,10 +34,12 @@ PLANS: Final = (("a", getattr(Head, "a"), "s", ...), ("b", getattr(Head, "b"), "
 
 def _calls() -> list[Callable[[], object]]:
     """Return one call of each function that makes objects, the failing ones included."""
-    origin = (0, bytes(8), 0, bytes(8), 0, 0)
-    into = bytearray(4096)
-    followed = [(QUEUES[number], 0, 100, 0, 5, 0, "KEYS\x01a b\x02TAGS\x01t", None) for number in range(3)]
     body = encode_batch([Message("t", b"body", {"a": "b"})])
+    origin = MessageOrigin(0, bytes(8), 0, bytes(8))
+    one = Incoming("topic", 0, b"body", "a\x01b", 0, 0, origin)
+    batch = Incoming("topic", 3, body, "KEYS\x01k", 0, 0, origin)
+    into = bytearray(4096)
+    pending = [(QUEUES[number], 0, 100, 0, 5, 0, "KEYS\x01a b\x02TAGS\x01t", None) for number in range(3)]
     odd = WRITTEN[:-5]
     file = bytearray(file_bytes(4, 9))
 
@@ -57,16 +61,16 @@ def _calls() -> list[Callable[[], object]]:
         lambda: compiled.measure_batch(body, "common"),
         lambda: compiled.batch_asks_for_nothing(body),
         lambda: compiled.measure_batch(body[:-1], "common"),
-        lambda: compiled.write_batch(into, 0, "topic", TOPIC, body, "KEYS\x01k", 1, origin, 3, 40, 0, 0),
-        fails(lambda: compiled.write_batch(into, 4090, "topic", TOPIC, body, "KEYS\x01k", 1, origin, 3, 40, 0, 0)),
-        fails(lambda: compiled.write_batch(into, 0, "topic", TOPIC, body, "KEYS\x01k", 0, origin, 3, 40, 0, 0)),
+        lambda: compiled.write_batch(into, 0, TOPIC, batch, 1, 40, 0),
+        fails(lambda: compiled.write_batch(into, 4090, TOPIC, batch, 1, 40, 0)),
+        fails(lambda: compiled.write_batch(into, 0, TOPIC, batch, 0, 40, 0)),
         lambda: compiled.format_ids(bytes(8), [1, 2, 3]),
         fails(lambda: compiled.format_ids(bytes(8), [1, 1 << 70])),
         lambda: compiled.settle_text("WAIT\x01true\x02a\x01b", "CLUSTER\x01c"),
-        lambda: compiled.write_record(into, 0, 4096, TOPIC, b"body", "a\x01b", origin, 0, 0, 0, 0, 0),
-        fails(lambda: compiled.write_record(into, 0, 4096, TOPIC, b"body", "a\x01b", origin, 1 << 40, 0, 0, 0, 0)),
-        lambda: compiled.pack_units(followed),
-        lambda: compiled.hash_keys(followed, 0),
+        lambda: compiled.write_record(into, 0, 4096, TOPIC, one, 0, 0),
+        fails(lambda: compiled.write_record(into, 0, 4096, TOPIC, one._replace(queue_id=1 << 40), 0, 0)),
+        lambda: compiled.pack_units(pending),
+        lambda: compiled.hash_keys(pending, 0),
         lambda: compiled.put_entries(file, 4, HEADER.size + 16, 1, 0, 0, 0, packed([(5, 6, 7)])),
         fails(lambda: compiled.put_entries(file, 4, HEADER.size + 16, 1, 0, 0, 0, packed([(-1, 6, 7)]))),
     ]

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import re
 import struct
 import zlib
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from broker_core import native
 from broker_core.broker import sent_batch
 from broker_core.protocol import message_id, record
 from broker_core.protocol.batch import BatchEntry, decode_batch, encode_batch
 from broker_core.protocol.errors import MalformedBatch, MalformedProperties
 from broker_core.protocol.message import Message
 from broker_core.store import appender, dispatcher, index_file, mapped_file
-from broker_core.store.dispatcher import Followed
+from broker_core.store.dispatcher import PendingRecord
+from broker_core.store.incoming import Incoming
 from broker_core.store.index_file import ENTRY, HEADER, file_bytes
 from tests.broker_core.native.twins import I32, I64, QUEUES, TEXT, TEXTS, TOPIC, Queue, compiled
 from tests.support.stores import packed
 
+SOURCES: Final = Path(native.__file__).parent / "src"
 HOST: Final = st.sampled_from([bytes(range(8)), bytes(range(20))])
 ORIGIN: Final = st.builds(record.MessageOrigin, I64, HOST, I64, HOST, I32, I64)
 
@@ -48,7 +52,13 @@ def test_record(
     into = bytearray(b"\xaa" * 600)
     limit = at + size + slack
     written = compiled.write_record(
-        into, at, limit, TOPIC, body, text, origin, queue_id, queue_offset, log_offset, sys_flag, flag
+        into,
+        at,
+        limit,
+        TOPIC,
+        Incoming("T", queue_id, body, text, flag, sys_flag, origin),
+        queue_offset,
+        log_offset,
     )
     if slack < 0 or at + size > len(into):
         assert (written, bytes(into)) == (0, b"\xaa" * 600)
@@ -62,17 +72,33 @@ def test_record(
 
 def test_numbers_and_texts_that_do_not_fit_write_nothing() -> None:
     into = bytearray(200)
-    origin = record.MessageOrigin(0, bytes(8), 0, bytes(8))
-    assert compiled.write_record(into, 0, 1 << 60, TOPIC, b"", "x" * 32768, origin, 0, 0, 0, 0, 0) == -1
+    empty = Incoming("T", 0, b"", "", 0, 0, record.MessageOrigin(0, bytes(8), 0, bytes(8)))
+    assert compiled.write_record(into, 0, 1 << 60, TOPIC, empty._replace(text="x" * 32768), 0, 0) == -1
     for at in (-1, 201, 1 << 62, -(1 << 62)):
-        assert compiled.write_record(into, at, 1 << 62, TOPIC, b"", "", origin, 0, 0, 0, 0, 0) == 0
+        assert compiled.write_record(into, at, 1 << 62, TOPIC, empty, 0, 0) == 0
     with pytest.raises(OverflowError):
-        compiled.write_record(into, 0, 200, TOPIC, b"", "", origin, 1 << 31, 0, 0, 0, 0)
+        compiled.write_record(into, 0, 200, TOPIC, empty._replace(queue_id=1 << 31), 0, 0)
     with pytest.raises(UnicodeEncodeError):
-        compiled.write_record(into, 0, 200, TOPIC, b"", "\ud800", origin, 0, 0, 0, 0, 0)
-    with pytest.raises(TypeError):
-        compiled.write_record(into, 0, 200, TOPIC, b"", "", (0, b"short", 0, bytes(8), 0, 0), 0, 0, 0, 0, 0)
+        compiled.write_record(into, 0, 200, TOPIC, empty._replace(text="\ud800"), 0, 0)
+    origin = record.MessageOrigin(0, b"short", 0, bytes(8))
+    for odd in (empty._replace(origin=origin), empty[:6]):
+        with pytest.raises(TypeError):
+            compiled.write_record(into, 0, 200, TOPIC, odd, 0, 0)  # type: ignore[arg-type]
     assert bytes(into) == bytes(200)
+
+
+@pytest.mark.parametrize(
+    ("kind", "prefix", "file"),
+    [
+        (Incoming, "INCOMING", "native.h"),
+        (record.MessageOrigin, "ORIGIN", "record.c"),
+        (PendingRecord, "PENDING", "derived.c"),
+    ],
+)
+def test_c_knows_the_order_of_the_fields(kind: Any, prefix: str, file: str) -> None:
+    source = (SOURCES / file).read_text(encoding="utf-8")
+    (listed,) = re.findall(rf"enum {{\s*({prefix}_[^}}]*)}}", source)
+    assert re.findall(r"\w+", listed) == [f"{prefix}_{name.upper()}" for name in (*kind._fields, "fields")]
 
 
 ENTRIES: Final = st.lists(st.tuples(I32, st.binary(max_size=30), TEXTS).map(BatchEntry._make), min_size=1, max_size=5)
@@ -110,23 +136,25 @@ def test_batch_written(
         max(map(len, encoded)),
     )
     into = bytearray(sum(sizes))
-    arguments = (queue.topic, TOPIC, body, common, len(entries), origin, 3, 40, log_offset, sys_flag)
+    incoming = Incoming(queue.topic, 3, body, common, 0, sys_flag, origin)
+    arguments = (TOPIC, incoming, len(entries), 40, log_offset)
     places, end, units, keys = compiled.write_batch(into, 0, *arguments)
     assert bytes(into) == b"".join(
-        record.encode_series(TOPIC, entries, encoded, origin, sizes, 3, 40, log_offset, sys_flag)
+        record.encode(TOPIC, entry.body, text, origin, size, 3, 40 + number, place, sys_flag, entry.flag)
+        for number, (entry, text, size, place) in enumerate(zip(entries, encoded, sizes, places, strict=True))
     )
     assert [*places, end] == [log_offset + sum(sizes[:number]) for number in range(len(sizes) + 1)]
-    followed: list[Followed] = [
-        (queue, place, size, 40 + number, origin.store_timestamp, sys_flag, text, None)  # type: ignore[misc]
+    pending = [
+        PendingRecord(queue, place, size, 40 + number, origin.store_timestamp, sys_flag, text, None)  # type: ignore[arg-type]
         for number, (place, size, text) in enumerate(zip(places, sizes, texts, strict=True))
     ]
-    assert units == dispatcher._pack_units(followed)
-    assert keys == dispatcher._hash_keys(followed, -1)
+    assert units == dispatcher._pack_units(pending)
+    assert keys == dispatcher._hash_keys(pending, -1)
     for at in (1, -1, 1 << 62):
         with pytest.raises(ValueError, match="does not fit"):
             compiled.write_batch(into, at, *arguments)
     with pytest.raises(ValueError, match="measured"):
-        compiled.write_batch(into, 0, queue.topic, TOPIC, body, common, len(entries) + 1, *arguments[5:])
+        compiled.write_batch(into, 0, TOPIC, incoming, len(entries) + 1, 40, log_offset)
 
 
 @given(st.lists(st.tuples(st.binary(max_size=20), st.dictionaries(TEXT, TEXT, max_size=2)), max_size=4), st.data())
@@ -160,18 +188,18 @@ def test_message_ids(host: bytes, log_offsets: list[int]) -> None:
 
 # -- queues and index
 
-FOLLOWED: Final = st.tuples(
+PENDING: Final = st.tuples(
     st.sampled_from(QUEUES), I64, I32, I64, I64, st.sampled_from([0, 4, 8, 12]), TEXTS, st.none() | I64
-)
+).map(PendingRecord._make)
 
 
-@given(st.lists(FOLLOWED, max_size=6))
-def test_units(records: list[Followed]) -> None:
+@given(st.lists(PENDING, max_size=6))
+def test_units(records: list[PendingRecord]) -> None:
     assert compiled.pack_units(records) == dispatcher._pack_units(records)
 
 
-@given(st.lists(FOLLOWED, max_size=6), I64)
-def test_keys(records: list[Followed], known: int) -> None:
+@given(st.lists(PENDING, max_size=6), I64)
+def test_keys(records: list[PendingRecord], known: int) -> None:
     assert compiled.hash_keys(records, known) == dispatcher._hash_keys(records, known)
 
 

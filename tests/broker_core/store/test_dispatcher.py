@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from broker_core.protocol.message import Message
 from broker_core.protocol.record import decode_one
 from broker_core.store import MessageStore
-from tests.support.stores import BROKER, NOW, PRODUCER, bodies, files_of, small
+from tests.support.stores import BROKER, NOW, PRODUCER, bodies, files_of, incoming, small
 
 UNITS, SLOTS, ENTRIES = 8, 10, 20
 
@@ -121,13 +121,15 @@ def test_queues_and_index_are_those_that_rocketmq_would_derive(
         for number, words in enumerate(messages):
             message = Message(words["topic"], b"x" * words["size"], words["properties"], 0, words["sys_flag"])
             result = store.put(
-                message,
-                queue_id=words["queue_id"],
-                born_timestamp=NOW,
-                born_host=words["born_host"],
-                store_host=BROKER,
-                # Each a little over a second later, so that no two files end in the same millisecond.
-                now=NOW + number * 1037,
+                incoming(
+                    message,
+                    queue_id=words["queue_id"],
+                    born_timestamp=NOW,
+                    born_host=words["born_host"],
+                    store_host=BROKER,
+                    # Each a little over a second later, so that no two files end in the same millisecond.
+                    now=NOW + number * 1037,
+                )
             )
             record = store.find_raw(result.log_offset)
             assert record is not None
@@ -145,10 +147,10 @@ def test_two_records_of_one_run_in_different_lives_of_a_topic_are_told_apart(tmp
     with MessageStore.open(small(tmp_path), now=NOW) as store:
         hosts: dict[str, Any] = {"born_host": PRODUCER, "store_host": BROKER}
         for number in range(5):
-            store.put(Message("T", b"old%d" % number), queue_id=0, born_timestamp=1, now=NOW, **hosts)
+            store.put(incoming(Message("T", b"old%d" % number), queue_id=0, born_timestamp=1, now=NOW, **hosts))
         store.delete_topic("T")
         for number in range(3):
-            store.put(Message("T", b"new%d" % number), queue_id=0, born_timestamp=1, now=NOW, **hosts)
+            store.put(incoming(Message("T", b"new%d" % number), queue_id=0, born_timestamp=1, now=NOW, **hosts))
     for path in sorted((tmp_path / "consumequeue").rglob("*"), reverse=True):
         path.unlink() if path.is_file() else path.rmdir()
     # When all its records go through in one run, then the queue holds the second life only

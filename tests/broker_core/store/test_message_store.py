@@ -17,7 +17,20 @@ from broker_core.protocol.message import Message
 from broker_core.protocol.record import decode_one
 from broker_core.store import Arrived, GetStatus, MessageStore, PutResult, StoreConfig, mapped_file
 from broker_core.store.errors import FlushFailed, MessageIllegal, StoreClosed, StoreFull, StoreLocked
-from tests.support.stores import BROKER, NOW, PRODUCER, bodies, fill, opened, put, put_batch, queue_file, segment, small
+from tests.support.stores import (
+    BROKER,
+    NOW,
+    PRODUCER,
+    bodies,
+    fill,
+    incoming,
+    opened,
+    put,
+    put_batch,
+    queue_file,
+    segment,
+    small,
+)
 
 # store/README.md#worked-record
 WORKED_RECORD = bytes.fromhex(
@@ -34,18 +47,20 @@ def put_only(store: MessageStore, message: Message, **changes: Any) -> PutResult
     words: dict[str, Any] = {
         "queue_id": 0, "born_timestamp": 1, "born_host": PRODUCER, "store_host": BROKER, "now": NOW,
     }  # fmt: skip
-    return store.put(message, **words | changes)
+    return store.put(incoming(message, **words | changes))
 
 
 def put_worked_record(store: MessageStore) -> None:
     properties = {"KEYS": "K1 K2", "UNIQ_KEY": "0A000001000018B4AAC2000000000000", "TAGS": "TagA"}
     store.put(
-        Message("TopicTest", b"Hello RocketMQ", properties),
-        queue_id=0,
-        born_timestamp=1_700_000_000_000,
-        born_host=PRODUCER,
-        store_host=BROKER,
-        now=1_700_000_000_005,
+        incoming(
+            Message("TopicTest", b"Hello RocketMQ", properties),
+            queue_id=0,
+            born_timestamp=1_700_000_000_000,
+            born_host=PRODUCER,
+            store_host=BROKER,
+            now=1_700_000_000_005,
+        )
     )
     store.dispatch()
 
@@ -99,13 +114,6 @@ def test_limits_can_change_while_the_store_is_open(tmp_path: Path) -> None:
             put(store, b"abcd")
 
 
-def test_a_tags_code_can_be_given(tmp_path: Path) -> None:
-    with opened(tmp_path) as store:
-        put_only(store, Message("T", b""), tags_code=7)
-        store.dispatch()
-        assert store.tags_code("T", 0, 0) == 7
-
-
 def test_a_put_tells_where_the_message_is(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
         put(store)
@@ -138,12 +146,14 @@ def test_what_waits_for_dispatch_is_bounded_and_no_arrival_is_lost(tmp_path: Pat
     with opened(tmp_path, max_undispatched=3) as store:
         for number in range(8):
             store.put(
-                Message("T", b"x"),
-                queue_id=number % 2,
-                born_timestamp=1,
-                born_host=PRODUCER,
-                store_host=BROKER,
-                now=NOW,
+                incoming(
+                    Message("T", b"x"),
+                    queue_id=number % 2,
+                    born_timestamp=1,
+                    born_host=PRODUCER,
+                    store_host=BROKER,
+                    now=NOW,
+                )
             )
         assert store.max_offset("T", 0) == 3
         assert sorted(store.dispatch()) == [Arrived("T", 0, 0, 4), Arrived("T", 1, 0, 4)]  # type: ignore[arg-type]
@@ -210,12 +220,14 @@ def test_what_the_format_or_the_limits_do_not_allow_is_refused(tmp_path: Path, m
 def test_ipv6_hosts_are_kept(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
         result = store.put(
-            Message("T", b""),
-            queue_id=0,
-            born_timestamp=1,
-            born_host=("fe80::1", 7),
-            store_host=("::1", 10911),
-            now=NOW,
+            incoming(
+                Message("T", b""),
+                queue_id=0,
+                born_timestamp=1,
+                born_host=("fe80::1", 7),
+                store_host=("::1", 10911),
+                now=NOW,
+            )
         )
         found = store.find(result.log_offset)
         assert found is not None

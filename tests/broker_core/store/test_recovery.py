@@ -15,7 +15,20 @@ from broker_core.store.errors import Corrupt
 from broker_core.store.reader import StoreReader
 from broker_core.store.units import FILLER
 from broker_core.store.verify import verify
-from tests.support.stores import BROKER, NOW, PRODUCER, bodies, crashed, fill, opened, put, queue_file, segment, small
+from tests.support.stores import (
+    BROKER,
+    NOW,
+    PRODUCER,
+    bodies,
+    crashed,
+    fill,
+    incoming,
+    opened,
+    put,
+    queue_file,
+    segment,
+    small,
+)
 from tests.support.stores import overwrite as patch
 
 
@@ -72,12 +85,14 @@ def test_messages_that_were_not_dispatched_are_dispatched(tmp_path: Path) -> Non
     fill(store, 10)
     for number in range(10, 20):
         store.put(
-            Message("T", b"%d" % number, {"KEYS": f"k{number}"}),
-            queue_id=0,
-            born_timestamp=1,
-            born_host=PRODUCER,
-            store_host=BROKER,
-            now=NOW,
+            incoming(
+                Message("T", b"%d" % number, {"KEYS": f"k{number}"}),
+                queue_id=0,
+                born_timestamp=1,
+                born_host=PRODUCER,
+                store_host=BROKER,
+                now=NOW,
+            )
         )
     with opened(crashed(tmp_path)) as again:
         assert bodies(again) == numbers(20)

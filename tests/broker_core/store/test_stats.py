@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from broker_core.protocol.message import Message
-from tests.support.stores import BROKER, NOW, PRODUCER, fill, opened
+from tests.support.stores import NOW, fill, incoming, opened
 
 
 def test_an_empty_store_has_nothing(tmp_path: Path) -> None:
@@ -20,7 +20,7 @@ def test_figures_tell_of_log_queues_and_what_is_behind(tmp_path: Path) -> None:
         fill(store, 50)
         store.flush()
         end = store.appended_log_offset
-        store.put(Message("T", b""), queue_id=0, born_timestamp=1, born_host=PRODUCER, store_host=BROKER, now=NOW)
+        store.put(incoming(Message("T", b"")))
         stats = store.stats()
         assert (stats.log_begin, stats.log_end, stats.flushed, stats.dispatched) == (0, end + 92, end, end)
         assert (stats.unflushed_bytes, stats.undispatched_bytes) == (92, 92)

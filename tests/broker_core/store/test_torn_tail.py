@@ -12,14 +12,26 @@ from broker_core.protocol.message import LogOffset, Message
 from broker_core.store import MessageStore, PutResult
 from broker_core.store.reader import StoreReader
 from broker_core.store.verify import verify
-from tests.support.stores import BROKER, NOW, PRODUCER, bodies, opened, overwrite, put, put_batch, segment, small
+from tests.support.stores import (
+    BROKER,
+    NOW,
+    PRODUCER,
+    bodies,
+    incoming,
+    opened,
+    overwrite,
+    put,
+    put_batch,
+    segment,
+    small,
+)
 
 FIRST = [b"a", b"b"]
 
 
 def put_from(store: MessageStore, born: tuple[str, int], stored: tuple[str, int]) -> PutResult:
     message = Message("T", b"torn", {"KEYS": "k"})
-    return store.put(message, queue_id=0, born_timestamp=NOW, born_host=born, store_host=stored, now=NOW)
+    return store.put(incoming(message, queue_id=0, born_timestamp=NOW, born_host=born, store_host=stored, now=NOW))
 
 
 def put_three(store: MessageStore) -> PutResult:

@@ -19,6 +19,7 @@ from broker_core.protocol.record import decode_one
 from broker_core.store import MessageStore
 from broker_core.store.errors import StoreFull
 from tests.support.broker import small_store
+from tests.support.stores import incoming
 
 HOST = ("127.0.0.1", 1)
 REQUEST = PopRequest("billing", "orders", -1, 32, 100)
@@ -39,12 +40,14 @@ class Scene:
         for body in messages:
             properties = {"TAGS": tag} if tag else {}
             self.store.put(
-                Message("orders", body + b" " * size, properties),
-                queue_id=0,
-                born_timestamp=0,
-                born_host=HOST,
-                store_host=HOST,
-                now=self.now,
+                incoming(
+                    Message("orders", body + b" " * size, properties),
+                    queue_id=0,
+                    born_timestamp=0,
+                    born_host=HOST,
+                    store_host=HOST,
+                    now=self.now,
+                )
             )
         self.store.dispatch()
 

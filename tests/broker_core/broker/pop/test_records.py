@@ -11,18 +11,21 @@ from broker_core.protocol.message import Message
 from broker_core.protocol.record import body_is_sound, decode_one, read_head
 from broker_core.store import MessageStore
 from tests.support.broker import small_store
+from tests.support.stores import incoming
 
 
 def record_of(folder: pytest.TempPathFactory, message: Message, born: str, stored: str) -> memoryview | bytes:
     with MessageStore.open(small_store(folder.mktemp("store"), commit_log_file_size=64 * 1024), now=0) as store:
         put = store.put(
-            message,
-            queue_id=3,
-            born_timestamp=5,
-            born_host=(born, 1),
-            store_host=(stored, 2),
-            reconsume_times=2,
-            now=7,
+            incoming(
+                message,
+                queue_id=3,
+                born_timestamp=5,
+                born_host=(born, 1),
+                store_host=(stored, 2),
+                reconsume_times=2,
+                now=7,
+            )
         )
         record = store.find_raw(put.log_offset)
     assert record is not None

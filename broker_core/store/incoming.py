@@ -1,0 +1,37 @@
+"""What a put takes: one value, made where the message comes in and handed down to its record as it is."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Self
+
+from broker_core.protocol.errors import MessageError
+from broker_core.protocol.message import Message
+from broker_core.protocol.properties import format_properties
+from broker_core.protocol.record import MessageOrigin
+from broker_core.store.errors import MessageIllegal
+
+
+class Incoming(NamedTuple):
+    """One message, or the messages of one batch, on the way into the log. `native/src/record.c` knows the order.
+
+    `text` are the properties as they are stored. For a batch, `body` is that of the request, each message has a flag of
+    its own, and `text` goes behind each message's own properties. A text must not end with a zero character: such a
+    record could not be told from a torn one.
+    """
+
+    topic: str
+    queue_id: int
+    body: bytes
+    text: str
+    flag: int
+    sys_flag: int
+    origin: MessageOrigin
+
+    @classmethod
+    def of(cls, message: Message, queue_id: int, origin: MessageOrigin) -> Self:
+        """Return a message with its properties as text; raise MessageIllegal for properties that have no text."""
+        try:
+            text = format_properties(message.properties)
+        except MessageError as error:
+            raise MessageIllegal(str(error)) from error
+        return cls(message.topic, queue_id, message.body, text, message.flag, message.sys_flag, origin)
