@@ -24,8 +24,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from broker_core.spark.errors import BadRequest
-
 COUNTERS: Final = ("planned", "read", "filtered", "damaged", "matched", "written", "failed", "bytes")
 """`planned` is what the filter lets through; read = filtered + damaged + matched, and matched = written + failed.
 
@@ -50,13 +48,6 @@ class JobFolder:
     def __init__(self, path: Path) -> None:
         """Use an existing folder."""
         self.path = path
-
-    def request(self) -> dict[str, Any]:
-        """Return what was asked; raise BadRequest if it cannot be read."""
-        try:
-            return dict(json.loads((self.path / "request.json").read_bytes()))
-        except (OSError, ValueError) as error:
-            raise BadRequest(f"{self.path / 'request.json'}: {error}") from error
 
     def find_json(self, name: str) -> Any:
         """Return the content of a file of this folder, None without it."""

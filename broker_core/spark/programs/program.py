@@ -42,6 +42,7 @@ from broker_core.spark.errors import (
     Unreachable,
 )
 from broker_core.spark.job_folder import JobFolder, Progress, say
+from broker_core.spark.programs.requests import ProgramRequest, read_request
 
 T = TypeVar("T")
 
@@ -88,7 +89,7 @@ class Run:
     """One run of a program."""
 
     folder: JobFolder
-    request: dict[str, Any]
+    request: ProgramRequest
     progress: Progress
     stop_reason: str = ""
     """Set when somebody wants the run to end; what is under way is ended in order."""
@@ -106,7 +107,7 @@ class Run:
     @property
     def host(self) -> str:
         """The address of this machine that tasks can reach."""
-        return sessions.driver_host(self.request["spark"]["master"])
+        return sessions.driver_host(self.request.spark.master)
 
     @contextmanager
     def timed(self, phase: str) -> Iterator[None]:
@@ -134,15 +135,15 @@ class Run:
         return session
 
     def _start_spark(self, max_failures: int, *, is_short: bool) -> SparkSession:
-        spark = self.request["spark"]
+        spark = self.request.spark
         config = sessions.SessionConfig(
-            app_name=f"gantry {self.request['type']} {self.request['job_id']}",
+            app_name=f"gantry {self.request.type} {self.request.job_id}",
             work_dir=self.folder.path,
-            cache=Path(spark["cache"]),
-            master=spark["master"],
-            java_home=spark.get("java_home"),
-            executor_python=spark.get("executor_python"),
-            jobs_at_once=spark.get("jobs_at_once", 2),
+            cache=Path(spark.cache),
+            master=spark.master,
+            java_home=spark.java_home,
+            executor_python=spark.executor_python,
+            jobs_at_once=spark.jobs_at_once,
             is_short=is_short,
             max_failures=max_failures,
         )
@@ -194,7 +195,7 @@ def main(work: Callable[[Run], ProgramResult]) -> None:
 def _result(folder: JobFolder, work: Callable[[Run], ProgramResult], about: dict[str, Any]) -> ProgramResult:
     run: Run | None = None
     try:
-        run = Run(folder, folder.request(), Progress(folder))
+        run = Run(folder, read_request(folder), Progress(folder))
         _listen(run)
         return work(run)
     except GantryError as error:

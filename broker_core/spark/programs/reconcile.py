@@ -16,7 +16,7 @@ from broker_core.spark.errors import BadRequest
 from broker_core.spark.options import Mode, SourceOptions, parse_time
 from broker_core.spark.planned import planned_table
 from broker_core.spark.programs.program import CANCELLED, OK, PARTIAL, ProgramResult, Run, main
-from broker_core.spark.programs.requests import STOP, on_damage, source_place
+from broker_core.spark.programs.requests import STOP, ProgramRequest, on_damage, source_place
 from broker_core.spark.reading import Partition, plan_together
 from broker_core.spark.reconcile import BY, CLASSES, DAMAGED, FIELDS, SIDES, Comparison, class_counts, classify, prepare
 from broker_core.spark.reconcile import side_counts as counts_of_side
@@ -30,7 +30,7 @@ _SHORT_MESSAGES: Final = 500_000
 
 def work(run: Run) -> ProgramResult:
     """Read both sides, compare, report."""
-    asked = run.request["request"]
+    asked = run.request.asked
     comparison = check(asked)
     counter = RowCounter(run.host)
     count_to = counter.start()
@@ -59,7 +59,7 @@ def check(asked: Mapping[str, Any]) -> Comparison:
     return Comparison(by, fields, bool(asked.get("order")))
 
 
-def source_options(request: Mapping[str, Any], asked: Mapping[str, Any], count_to: str) -> SourceOptions:
+def source_options(request: ProgramRequest, asked: Mapping[str, Any], count_to: str) -> SourceOptions:
     """Return what one side reads."""
     times = {name: asked.get(name) for name in ("from", "to")}
     begin, end = (None if text is None else parse_time(name, text) for name, text in times.items())
@@ -132,7 +132,7 @@ class Comparing:
 
     def _write(self, differences: DataFrame, folder: Path) -> None:
         """Bring the differences into a folder of this machine, as Parquet."""
-        if is_local(self.run.request["spark"]["master"]):
+        if is_local(self.run.request.spark.master):
             differences.write.mode("overwrite").parquet(str(folder))
             return
         # Executors of a cluster write on disks of their own.
@@ -144,7 +144,7 @@ class Comparing:
             raise AssertionError("nothing is planned")
         rows = planned_table(session, self.partitions[name], self.options[name], self.comparison.columns)
         is_left = name == "left"
-        copied_from = self.run.request["cluster"] if self.comparison.by == "source" and is_left else None
+        copied_from = self.run.request.cluster if self.comparison.by == "source" and is_left else None
         return prepare(rows, self.comparison, is_left=is_left, copied_from=copied_from)
 
     def _tiles(self, seen: Mapping[str, Observation]) -> dict[str, int]:
@@ -160,7 +160,7 @@ class Comparing:
         folder = self.run.folder
         samples = write_differences(differences, folder.path)
         add_values(samples, {name: replace(each, count_to=None) for name, each in self.options.items()})
-        asked = self.run.request["request"]
+        asked = self.run.request.asked
         request = {name: asked[name] for name in SIDES} | {
             "by": self.comparison.by, "compare": list(self.comparison.fields), "order": self.comparison.ordered,
             "pinned": self._pinned(),

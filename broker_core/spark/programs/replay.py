@@ -17,7 +17,7 @@ from broker_core.spark.errors import BadRequest
 from broker_core.spark.lanes import LaneResult, ReplayJob, copy_lane
 from broker_core.spark.options import SourceOptions, parse_time
 from broker_core.spark.programs.program import CANCELLED, DAMAGED, OK, PARTIAL, UNREACHABLE, ProgramResult, Run, main
-from broker_core.spark.programs.requests import STOP, on_damage, source_place
+from broker_core.spark.programs.requests import STOP, ProgramRequest, on_damage, source_place
 from broker_core.spark.replay_plan import Lane, Start, find_start, from_json, make_plan, to_json
 from broker_core.spark.wire import session_of
 
@@ -28,7 +28,7 @@ _MOST_FAILURES: Final = 100
 def work(run: Run) -> ProgramResult:
     """Plan or take up the plan, copy, report."""
     options = source_options(run.request)
-    limits = run.request["request"].get("limits") or {}
+    limits = run.request.asked.get("limits") or {}
     on_damage(run.request)
     with run.timed("planning"):
         replaying = Replaying(run, _lanes(run, options), limits)
@@ -41,9 +41,9 @@ def work(run: Run) -> ProgramResult:
     return replaying.report(results)
 
 
-def source_options(request: Mapping[str, Any]) -> SourceOptions:
+def source_options(request: ProgramRequest) -> SourceOptions:
     """Return what to read: from the files of the store where they are, else over the wire."""
-    source = request["request"]["source"]
+    source = request.asked["source"]
     queues, keys, tag = source.get("queues"), source.get("keys"), source.get("tag")
     return SourceOptions(
         topics=(source["topic"],),
@@ -63,18 +63,17 @@ def _ms(name: str, text: str | None) -> int | None:
 def _lanes(run: Run, options: SourceOptions) -> list[Lane]:
     kept = run.folder.find_json("plan.json")
     if kept is not None:
-        return from_json(kept, run.request["request_hash"])
+        return from_json(kept, run.request.request_hash)
     session = session_of(_target_servers(run.request))
-    lanes = make_plan(options, session, run.request["request"]["target"]["topic"])
-    run.folder.write_json("plan.json", to_json(lanes, run.request["request_hash"]))
+    lanes = make_plan(options, session, run.request.asked["target"]["topic"])
+    run.folder.write_json("plan.json", to_json(lanes, run.request.request_hash))
     return lanes
 
 
-def _target_servers(request: Mapping[str, Any]) -> tuple[str, ...]:
-    servers = tuple(request["source"]["name_servers"])
-    if not servers:
+def _target_servers(request: ProgramRequest) -> tuple[str, ...]:
+    if not request.source.name_servers:
         raise BadRequest("the request names no name server to send to")
-    return servers
+    return request.source.name_servers
 
 
 @dataclass(slots=True)
@@ -97,7 +96,7 @@ class Replaying:
         """Take up what earlier runs wrote down."""
         kept = map(from_line, self.run.folder.lines("checkpoint.jsonl"))
         self.checkpoints = {checkpoint.chunk: checkpoint for checkpoint in kept}
-        self.is_resumed = self.run.request["attempt"] > 1
+        self.is_resumed = self.run.request.attempt > 1
         most, done = self.limits.get("max_messages"), sum_counters(self.checkpoints.values())
         left = None if most is None else max(0, most - done["written"])
         budget = Budget(per_second=self.limits.get("messages_per_second"), total=left)
@@ -112,9 +111,9 @@ class Replaying:
         """Copy all lanes and return how each ended."""
         request = self.run.request
         job = ReplayJob(
-            job_id=request["job_id"],
-            by=request["created_by"],
-            cluster=request["cluster"],
+            job_id=request.job_id,
+            by=request.created_by,
+            cluster=request.cluster,
             options=options,
             target_servers=_target_servers(request),
             address=self.collector.start(),

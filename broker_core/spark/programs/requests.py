@@ -1,12 +1,15 @@
-"""What the requests of all programs have in common."""
+"""What ``request.json`` says to every program: who starts a program writes it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
+from msgspec import Struct
+
 from broker_core.spark.errors import BadRequest
+from broker_core.spark.job_folder import JobFolder
 from broker_core.spark.session import check_master, driver_host, is_local
 
 SKIP: Final = "skip"
@@ -14,22 +17,64 @@ STOP: Final = "stop"
 _ON_DAMAGE: Final = (SKIP, STOP)
 
 
-def on_damage(request: Mapping[str, Any]) -> str:
+class SourcePlace(Struct, frozen=True, kw_only=True):
+    """Where the cluster is: its files if this machine has them, and its name servers."""
+
+    store: str | None = None
+    broker: str = ""
+    name_servers: tuple[str, ...] = ()
+
+
+class SparkPlace(Struct, frozen=True, kw_only=True):
+    """Which Spark does the work; the fields of `session.SessionConfig`."""
+
+    master: str
+    cache: str
+    java_home: str | None = None
+    executor_python: str | None = None
+    jobs_at_once: int = 2
+
+
+class ProgramRequest(Struct, frozen=True, kw_only=True):
+    """One job as its program sees it."""
+
+    job_id: str
+    type: str
+    cluster: str
+    created_by: str
+    attempt: int
+    """From 1 on; a later one goes on where the one before ended."""
+    request_hash: str
+    asked: dict[str, Any] = msgspec.field(name="request")
+    """The request of the API, which each program reads for itself."""
+    source: SourcePlace
+    spark: SparkPlace
+
+
+def read_request(folder: JobFolder) -> ProgramRequest:
+    """Return the request of a job; raise BadRequest if it cannot be read."""
+    file = folder.path / "request.json"
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=ProgramRequest)
+    except (OSError, msgspec.DecodeError) as error:
+        raise BadRequest(f"{file}: {error}") from error
+
+
+def on_damage(request: ProgramRequest) -> str:
     """Return whether damage is passed over and told of, or ends the job; raise BadRequest for another wish."""
-    wanted = request["request"].get("on_damage") or SKIP
+    wanted = request.asked.get("on_damage") or SKIP
     if wanted not in _ON_DAMAGE:
         raise BadRequest(f"on_damage={wanted!r}: one of {', '.join(_ON_DAMAGE)}")
     return str(wanted)
 
 
-def source_place(request: Mapping[str, Any]) -> dict[str, Any]:
+def source_place(request: ProgramRequest) -> dict[str, Any]:
     """Return the fields of `SourceOptions` that say where topics are: in files that Spark can see, else on the wire."""
-    place = request["source"]
-    master = request["spark"]["master"]
+    place, master = request.source, request.spark.master
     check_master(master)
-    if place.get("store") and is_local(master):
-        return {"stores": (Path(place["store"]),), "brokers": (place["broker"],)}
-    servers = tuple(place["name_servers"])
+    if place.store and is_local(master):
+        return {"stores": (Path(place.store),), "brokers": (place.broker,)}
+    servers = place.name_servers
     if not servers:
         raise BadRequest("the request names neither a store that Spark can see nor a name server")
     if not is_local(master) and not _is_loopback(driver_host(master)):

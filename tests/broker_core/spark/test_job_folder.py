@@ -9,6 +9,7 @@ import pytest
 
 from broker_core.spark.errors import BadRequest
 from broker_core.spark.job_folder import JobFolder, Progress
+from broker_core.spark.programs.requests import read_request
 
 
 def test_a_line_that_a_kill_cut_counts_as_not_written(tmp_path: Path) -> None:
@@ -28,7 +29,10 @@ def test_a_line_after_a_cut_one_is_read(tmp_path: Path) -> None:
 
 def test_a_request_that_cannot_be_read_is_a_bad_one(tmp_path: Path) -> None:
     with pytest.raises(BadRequest, match=r"request\.json"):
-        JobFolder(tmp_path).request()
+        read_request(JobFolder(tmp_path))
+    (tmp_path / "request.json").write_text('{"job_id": "job1", "attempt": "first"}')
+    with pytest.raises(BadRequest, match=r"request\.json.*attempt"):
+        read_request(JobFolder(tmp_path))
 
 
 def test_files_appear_whole(tmp_path: Path) -> None:

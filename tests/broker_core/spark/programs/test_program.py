@@ -6,6 +6,7 @@ import threading
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
 from py4j.protocol import Py4JNetworkError
 from pyspark.errors import PythonException
@@ -13,7 +14,12 @@ from pyspark.errors import PythonException
 from broker_core.spark.job_folder import JobFolder, Progress
 from broker_core.spark.programs import program
 from broker_core.spark.programs.program import Run, told
+from broker_core.spark.programs.requests import ProgramRequest, SourcePlace, SparkPlace
 
+REQUEST = ProgramRequest(
+    job_id="job1", type="replay", cluster="local", created_by="ann", attempt=1, request_hash="hash", asked={},
+    source=SourcePlace(), spark=SparkPlace(master="local[2]", cache="/nowhere"),
+)  # fmt: skip
 WORKER = """\
 An exception was thrown from the Python worker. Please see the stack trace below.
 Traceback (most recent call last):
@@ -73,7 +79,7 @@ def test_a_java_that_cannot_be_stopped_any_more_does_not_hide_how_the_run_ended(
 
     monkeypatch.setattr(program, "SparkSession", Gone)
     monkeypatch.setattr(program, "_listen", lambda _run: None)
-    JobFolder(tmp_path).write_json("request.json", {})
+    JobFolder(tmp_path).write_json("request.json", msgspec.to_builtins(REQUEST))
     result = program._result(
         JobFolder(tmp_path), lambda _: program.ProgramResult(program.PARTIAL, "said"), {"versions": {}}
     )
@@ -84,7 +90,7 @@ def test_a_stop_is_seen_to_at_once_and_until_the_work_has_ended(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(program, "_TICK_S", 3600.0)
-    run = Run(JobFolder(tmp_path), {}, Progress(JobFolder(tmp_path)))
+    run = Run(JobFolder(tmp_path), REQUEST, Progress(JobFolder(tmp_path)))
     run.stop_reason = "stopped by SIGTERM"
     looks: list[float] = []
     enough = threading.Event()
