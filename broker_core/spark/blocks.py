@@ -33,13 +33,13 @@ Units = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some records of one queue, each with what is known of its place and of its damage."""
+    """Some records of one queue, each with its place and its damage."""
 
     records: Records
     damage: NDArray[np.int8]
     queue_offsets: Ints
     log_offsets: Ints
-    """-1 where nobody knows."""
+    """-1 where it is not known."""
 
     def part(self, begin: int, end: int) -> Block:
         """Return the rows from `begin` to `end`."""
@@ -49,7 +49,7 @@ class Block:
 
 
 def lost_block(queue_offsets: Ints, damage: NDArray[np.int8], log_offsets: Ints | None = None) -> Block:
-    """Return a block of messages of which nothing is there but their places."""
+    """Return a block of messages of which only the places are known."""
     count = len(queue_offsets)
     unknown = np.full(count, -1, np.int64)
     nothing = Records(np.zeros(0, np.uint8), np.zeros(count, np.int64))

@@ -153,7 +153,7 @@ class Reporter:
         self._send(_Hello(address.token, lane))
 
     def ask(self, want: int, checkpoint: Checkpoint, *, give_back: int = 0) -> SendPermit:
-        """Tell how far the chunk is and ask to send `want` messages; a chunk that is done is on disk on return."""
+        """Report how far the chunk is and ask to send `want` messages; a chunk that is done is on disk on return."""
         self._send(_Told(checkpoint, want, give_back))
         line = self._lines.readline()
         if not line:

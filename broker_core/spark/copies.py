@@ -1,4 +1,4 @@
-"""A copy of a message: which properties stay, which tell where it came from."""
+"""A copy of a message: which properties it keeps, and which say where it came from."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from broker_core.protocol.message import Message
 from broker_core.protocol.properties import PAIR_END, parse_properties
 
 COLUMNS: Final = ("queue_offset", "message_id", "flag", "body", "properties_text", "log_offset", "_error")
-"""What must be read of a message to copy it, and to tell of it where it is damaged."""
+"""The columns that a copy needs, and the report of a damaged message."""
 
 JOB: Final = "GANTRY_JOB"
 SOURCE: Final = "GANTRY_SRC"
@@ -36,7 +36,7 @@ class Damaged:
 
     queue_offset: int
     log_offset: int | None
-    """None where nobody knows."""
+    """None where it is not known."""
     reason: str
 
 

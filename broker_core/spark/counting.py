@@ -54,7 +54,7 @@ class RowCounter:
 
 
 class RowTeller:
-    """A task's side: tells the totals of one part, a few times a second and at its end."""
+    """A task's side: sends the totals of one part, a few times a second and at its end."""
 
     def __init__(self, address: str, part: str) -> None:
         """`address` is what `RowCounter.start` returned."""

@@ -1,6 +1,6 @@
 """Forks Spark's Python workers: ``pyspark.daemon``, from files that Python has compiled once.
 
-Spark puts its own archive of pyspark first on the path, from which every worker compiles all it imports anew.
+Spark puts its own archive of pyspark first on the path, from which every worker compiles again all that it imports.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The folder of one job: what was asked, what is planned, how far it is, what came of it (spark/README.md#job-folder).
+"""The folder of one job: request, plan, progress and result (spark/README.md#job-folder).
 
 ::
 
-    request.json       written by who starts the program, mode 0600
+    request.json       written by the launcher, mode 0600
     plan.json          written once, before anything is sent; a resumed run uses the same plan
     checkpoint.jsonl   a line per finished chunk, on disk before the chunk counts as finished
     progress.jsonl     the whole state once a second
@@ -91,7 +91,7 @@ class JobFolder:
         return dict(next(iter(deque(self.lines(name), maxlen=1)), {}))
 
     def artefacts(self) -> list[dict[str, Any]]:
-        """Return the files that people may want: what the run found, not how it went."""
+        """Return the files that hold what the run found."""
         found = (self.path / name for name in ARTEFACTS)
         return [
             {"name": path.name, "kind": path.suffix.lstrip("."), "bytes": path.stat().st_size}
@@ -144,7 +144,7 @@ class Progress:
         self._tell(line)
 
     def _tell(self, line: Mapping[str, Any]) -> None:
-        """Say in the log, for people, when a phase begins and how it goes every few seconds."""
+        """Write a line for people into the log when a phase begins, and every few seconds."""
         phase, now = line["phase"], time.monotonic()
         if phase == self._said[0] and now - self._said[1] < _TELL_EVERY_S:
             return

@@ -120,7 +120,7 @@ class _LaneRun:
     totals: Checkpoint = field(init=False)
     """Of the chunk in hand."""
     damaged: list[Damaged] = field(default_factory=list)
-    """Met behind `next`, and not counted yet."""
+    """Read beyond `next`, and not counted yet."""
 
     def __post_init__(self) -> None:
         source, rate = self.lane.source, self.job.messages_per_second
@@ -150,7 +150,7 @@ class _LaneRun:
     def _copy(self, batch: list[Pair], arrived: int | None) -> None:
         fresh = [pair for pair in batch if arrived is None or pair[0] > arrived]
         if len(fresh) < len(batch):
-            # An earlier run of this job wrote them and was ended before it could say so.
+            # An earlier run of this job wrote them and was killed before it could say so.
             self._written(batch[: len(batch) - len(fresh)])
         while fresh:
             permit = self.reporter.ask(len(fresh), self.totals)
@@ -210,7 +210,7 @@ class _LaneRun:
         return Damage(source.broker, source.topic, source.queue_id, of.queue_offset, of.log_offset, of.reason)
 
     def _meet(self, rows: Any) -> None:
-        """Take note of the damaged ones of the rows in hand."""
+        """Note the damaged rows; raise _DamageMet where damage is to stop the job."""
         met = list(self.copier.damaged(rows))
         if met and self.job.stops_at_damage:
             raise _DamageMet(self._damage(met[0]))
@@ -296,7 +296,7 @@ class TargetQueue:
         try:
             arrived = self.find_arrived()
         except ClientError:
-            # Nobody answers: the next try will tell, and fail the same way if this is lasting.
+            # No answer: the next attempt will show whether this lasts.
             return pairs
         return [pair for pair in pairs if arrived is None or pair[0] > arrived]
 

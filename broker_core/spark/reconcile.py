@@ -1,7 +1,7 @@
 """Comparing two topics key by key: transformations only, a DataFrame in and a DataFrame out.
 
 The messages of a key are compared as a multiset: how often each value comes on either side. Bodies do not travel; they
-are compared by hash, and whoever wants to see them goes by queue and offset. One shuffle by key serves everything
+are compared by hash, and a reader finds them by queue and offset. One shuffle by key serves everything
 (spark/README.md#reconciliation)::
 
     left ─┐                        key, value → how often left, how often right
@@ -33,7 +33,7 @@ CLASSES: Final = (
     "duplicate",
     "reordered",
 )
-"""In the order in which they are told. `different`: one side has a value that the other has not at all; `duplicate`:
+"""In the order of reports. `different`: one side has a value that the other has not at all; `duplicate`:
 both have the same values in more than one message, and not equally often; `reordered`: equally often, in another
 order."""
 DAMAGED: Final = ("damaged_left", "damaged_right")
@@ -103,7 +103,7 @@ def _source_key(copied_from: str | None) -> Column:
 
 
 def _hashed(name: str) -> list[Column]:
-    """Return what goes into the hash of a field: `xxhash64` passes over nulls, so these are told apart."""
+    """Return what goes into the hash of a field: `xxhash64` passes over nulls, so these are hashed too."""
     if name == "body":
         return [F.col("body"), F.length("body")]
     if name == "tag":
@@ -216,7 +216,7 @@ def _different_fields(fields: Sequence[str]) -> Column:
 
 
 def _place(name: str) -> list[Column]:
-    # Beside a message without a partner one that both sides have would look like its other version.
+    # Next to a message without a partner, one that both sides have would look like its other version.
     is_told = (F.col("class") != "different") | F.col(f"{name}_has_more")
     parts = ("broker", "queue_id", "queue_offset", "store_timestamp")
     return [

@@ -131,7 +131,7 @@ class RowMaker:
             named &= _numpy(pc.is_in(batch.tag, self._chosen_tags))
         if options.keys is not None:
             named &= self._has_key(batch)
-        # What cannot be read is told as damage: nobody knows whether the filter lets it through.
+        # What cannot be read counts as damage: whether the filter lets it through is not known.
         named[list(batch.errors)] = True
         return wanted & named
 

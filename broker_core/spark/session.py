@@ -41,7 +41,7 @@ class SessionConfig:
     master: str = "local[*]"
     java_home: str | None = None
     executor_python: str | None = None
-    """The Python of a cluster's executors, with our dependencies; the path of this one if not told."""
+    """The Python of a cluster's executors, with our dependencies; the path of this one by default."""
     jobs_at_once: int = 2
     """Shares the memory: each driver gets a quarter of the machine divided by this, at most 2 GiB."""
     is_short: bool = False

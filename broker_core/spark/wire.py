@@ -62,7 +62,7 @@ def close_sessions() -> None:
 def plan_wire(all_options: Sequence[SourceOptions]) -> list[list[WirePartition]]:
     """Return for each read one partition per queue that has messages in range: what the brokers have at one moment.
 
-    Raises UnknownOption for what does not exist, DataLoss, and Unreachable when nobody answers.
+    Raises UnknownOption for what does not exist, DataLoss, and Unreachable when no broker answers.
     """
     planned: list[list[WirePartition]] = [[] for _ in all_options]
     with _translated():
@@ -190,7 +190,7 @@ def _positions(bodies: Sequence[bytes]) -> Ints:
 
 @contextmanager
 def _translated() -> Iterator[None]:
-    """Say in this package's words that a cluster cannot be read."""
+    """Raise this package's error when a cluster cannot be read."""
     try:
         yield
     except ClientError as error:

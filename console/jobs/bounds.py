@@ -1,4 +1,4 @@
-"""Where the range of a schedule's run begins and ends: moments, and words that each run fills in."""
+"""Begin and end of a range: a moment, or in a schedule a placeholder that each run fills in."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _UNITS: Final = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timede
     }
 )
 class BoundField(MomentField):
-    """A moment; a schedule may say words in its place, which each run fills in."""
+    """A moment; in a schedule also a placeholder that each run fills in."""
 
     def to_internal_value(self, value: Any) -> Any:
-        """Return the moment, or the words that stand for one."""
+        """Return the moment or the placeholder."""
         if not (self.context.get("is_scheduled") and isinstance(value, str) and value.lstrip().startswith("{{")):
             return super().to_internal_value(value)
         if value in (SCHEDULED_AT, LAST_SUCCESS):
@@ -50,7 +50,7 @@ class BoundField(MomentField):
 
 
 def holds_nothing(begin: Any, end: Any) -> bool:
-    """Return whether a range is empty whenever it is filled; what is left out is open."""
+    """Return whether a range is empty whenever it is filled; a bound that is missing is open."""
     if isinstance(begin, datetime) and isinstance(end, datetime):
         return begin >= end
     longer, shorter = _before(begin), _before(end)
@@ -61,7 +61,7 @@ def holds_nothing(begin: Any, end: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What the words of a schedule stand for when one of its runs starts."""
+    """The values of the placeholders when a run of a schedule starts."""
 
     scheduled_at: datetime
     last_success: datetime
@@ -70,8 +70,8 @@ class Run:
     def fill(self, asked: Mapping[str, Any]) -> tuple[dict[str, Any], datetime | None]:
         """Return a part of a request with its range filled, and where it ends if it goes on from the last success.
 
-        From the last success on, nothing twice and no hole: a range that goes on from there and names no end ends now,
-        and one whose end a run beside the times has passed is empty.
+        The ranges of runs neither overlap nor leave a hole: a range that begins at the last success and names no end
+        ends now, and one whose end a manual run has passed already is empty.
         """
         if asked.get("from") != LAST_SUCCESS:
             return {**asked, **{name: self._moment(asked[name]) for name in ("from", "to") if name in asked}}, None
@@ -89,7 +89,7 @@ class Run:
 
 
 def _before(bound: Any) -> timedelta | None:
-    """Return how long before the time of a run the words are; None for anything else."""
+    """Return how long before the time of a run a placeholder is; None for anything else."""
     if bound == SCHEDULED_AT:
         return timedelta(0)
     found = _BEFORE.fullmatch(bound) if isinstance(bound, str) else None

@@ -27,12 +27,12 @@ from console.jobs.requests import program_request
 _LOOK_SECONDS: Final = 0.2
 _WRITE_SECONDS: Final = 2.0
 _RENEW_SECONDS: Final = 5.0
-# Whoever cancels waits for it. What is not written down by then is found at the end of the target queues when the job
-# goes on, as after a kill.
+# A user waits for the cancel. What is not on disk by then is found at the end of the target queues when the job goes
+# on, as after a kill.
 CANCEL_GRACE_SECONDS: Final = 0.8
-# A worker that is told to end leaves its program time to stop its sends; whoever told it will not wait long.
+# A worker that is stopped gives its program time to end its sends, but its supervisor does not wait long.
 STOP_GRACE_SECONDS: Final = 6.0
-# Any other status is a death: the program was killed, stopped by a stranger, or failed in a way nobody foresaw.
+# Any other status is a death: the program was killed, or it failed in a way that it does not know.
 _ENDS: Final = {
     0: JobState.SUCCEEDED,
     2: JobState.FAILED,
@@ -50,11 +50,11 @@ _REASONS: Final = {
 _log = logging.getLogger(__name__)
 
 stopping = threading.Event()
-"""Set when this worker ends: its runs end their programs and leave their jobs to the next worker."""
+"""Set when this worker ends: its runs end their programs and give their jobs back to the queue."""
 
 
 def run(job_id: str, *, worker: str) -> None:
-    """Run the job if it is still queued, to its end; returns at once when another worker has it."""
+    """Run the job to its end if it is still queued; return at once when another worker has it."""
     if stopping.is_set():
         return
     job = services.claim(job_id, worker=worker, host=socket.gethostname())
@@ -71,8 +71,6 @@ def run(job_id: str, *, worker: str) -> None:
 
 
 class _Run:
-    """One run of one job."""
-
     def __init__(self, job: Job) -> None:
         self._job = job
         self._folder: Path = services.folder_of(job)
@@ -83,7 +81,7 @@ class _Run:
         self._lost = False
 
     def to_its_end(self) -> None:
-        """Start the program and watch it until it has ended; whatever happens here, it does not outlive this."""
+        """Start the program and watch it until it has ended; the program never outlives this call."""
         child = program.start(self._job.type, self._folder, program_request(self._job))
         try:
             services.own(self._job).update(pid=child.pid, pid_started=program.started_at(child.pid))
@@ -108,7 +106,7 @@ class _Run:
         except DatabaseError as error:
             _log.warning("job=%s: the database does not answer: %s", self._job.id, error)
             close_old_connections()
-            # Behind the lease somebody else may have taken the job.
+            # After the lease another worker may have taken the job.
             self._lost = time.monotonic() - self._renewed_at > services.LEASE.total_seconds()
 
     def _take(self, tail: ProgressTail) -> None:
@@ -142,7 +140,7 @@ class _Run:
             return
         if self._asked_at is None:
             self._asked_at = time.monotonic()
-            # The program alone: it tells its tasks, which confirm what they sent.
+            # To the program alone: it stops its tasks, which confirm what they sent.
             child.terminate()
         elif time.monotonic() - self._asked_at > (STOP_GRACE_SECONDS if is_stopping else CANCEL_GRACE_SECONDS):
             program.end_session(child.pid)
@@ -193,13 +191,13 @@ def _reason(status: int) -> str:
 
 
 def _is_whole(progress: dict[str, Any]) -> bool:
-    """Return whether a replay has come to the end of every chunk, whatever failed in them."""
+    """Return whether a replay has read every chunk to its end, whatever failed in it."""
     finished, total = progress.get("chunks", (0, None))
     return bool(finished == total)
 
 
 def _short(report: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Return what of a report belongs into the row, which travels with every list: no samples."""
+    """Return the part of a report that is kept in the row: lists carry it too, so no samples."""
     return report and {name: part for name, part in report.items() if name not in ("samples", "request")}
 
 

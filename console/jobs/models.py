@@ -31,7 +31,7 @@ class JobType(models.TextChoices):
 
 
 class JobState(models.TextChoices):
-    """Where a job stands; which may follow which is held by `services.TRANSITIONS`."""
+    """The state of a job; `services.TRANSITIONS` says which may follow which."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -87,9 +87,9 @@ class Job(models.Model):
     parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="children")
     schedule = models.ForeignKey(Schedule, null=True, on_delete=models.SET_NULL, related_name="jobs")
     scheduled_for = models.DateTimeField(null=True)
-    # Where the range of a schedule's run ends: the next one goes on from there. Known when the run starts.
+    # The end of the range of a schedule's run, where the next one goes on; set when the run starts.
     covers_until = models.DateTimeField(null=True)
-    # Whether all of the range was seen to, whatever failed of it: what is left out is in the report.
+    # Whether the whole range was read, whatever failed in it: the report names what is missing.
     is_whole = models.BooleanField(default=False)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
 
@@ -97,7 +97,7 @@ class Job(models.Model):
     state_reason = models.TextField(null=True)
     cancel_requested = models.BooleanField(default=False)
     attempt = models.PositiveIntegerField(default=0)
-    # How often its program or worker died since somebody last started it.
+    # How often its program or worker died since a user last started it.
     deaths = models.PositiveIntegerField(default=0)
 
     run_id = models.UUIDField(null=True)

@@ -13,7 +13,7 @@ from typing import Any, Final
 import orjson
 from django.conf import settings
 
-# What a program needs of the launcher's environment. Passwords of admins, database and Redis stand in others.
+# What a program needs of the launcher's environment; passwords of admins, database and Redis are not among these.
 ENVIRONMENT: Final = (
     "PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "XDG_CACHE_HOME",
     "LD_LIBRARY_PATH", "CC", "GANTRY_NATIVE",
@@ -37,7 +37,7 @@ def command(kind: str, folder: Path) -> list[str]:
 def start(kind: str, folder: Path, request: Mapping[str, Any]) -> subprocess.Popen[bytes]:
     """Start the program of a type of job in its folder and in a session of its own; only its user may read its files.
 
-    The folder is made, what an earlier run said at its end is removed: it is not what this one will.
+    Makes the folder, and removes the result of an earlier run.
     """
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -59,7 +59,7 @@ def started_at(pid: int) -> int | None:
 
 
 def end_session(leader: int) -> None:
-    """Kill a program and whatever it started, also what went into a process group of its own as Spark's workers do."""
+    """Kill a program and all it started, Spark's workers in their own process group too."""
     for pid in (leader, *_session(leader)):
         try:
             os.kill(pid, signal.SIGKILL)
@@ -76,7 +76,7 @@ def _session(leader: int) -> Iterator[int]:
 
 
 def _stat(pid: int) -> list[str]:
-    """Return what the kernel tells of a process from its state on; nothing for one that is gone."""
+    """Return the fields of ``/proc/PID/stat`` from the state on; nothing for a process that is gone."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

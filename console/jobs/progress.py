@@ -1,4 +1,4 @@
-"""What a program says of itself: one JSON line a second, each the whole state."""
+"""The progress of a program: one JSON line a second, each the whole state."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class ProgressTail:
     """Reads the lines that were added since it last looked; a half-written one waits for its end."""
 
     def __init__(self, file: Path, *, skip_old: bool = False) -> None:
-        """Begin at the start of the file, or behind what an earlier run left in it."""
+        """Begin at the start of the file, or after the lines of an earlier run."""
         self._file = file
         self._position = file.stat().st_size if skip_old and file.exists() else 0
         self._rest = b""
@@ -34,6 +34,6 @@ class ProgressTail:
 
 
 def counters_of(state: dict[str, Any]) -> dict[str, int | None]:
-    """Return the counters of a line; what is planned is not known before the program has said it."""
+    """Return the counters of a line; `planned` is None until the program has said it."""
     counters = state.get("counters", {})
     return {"planned": counters.get("planned"), **{name: int(counters.get(name) or 0) for name in COUNTERS}}

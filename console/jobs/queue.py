@@ -9,7 +9,7 @@ from celery import current_app
 from kombu.exceptions import OperationalError
 
 RUN: Final = "console.jobs.tasks.run"
-# A hint that nobody took by then is given again by the tick, so that hints never heap up.
+# By then the tick has repeated a hint that no worker took, so hints never heap up.
 _HINT_SECONDS: Final = 30
 
 _log = logging.getLogger(__name__)

@@ -58,7 +58,7 @@ class CompareField(serializers.Field[Any, Any, Any, Any]):
         return self._fields.run_validation(data) if isinstance(data, list) else self._word.run_validation(data)
 
     def to_representation(self, value: Any) -> Any:
-        """Return it as it is."""
+        """Return the value unchanged."""
         return value
 
 
@@ -201,7 +201,7 @@ def goes_on(request: Mapping[str, Any]) -> bool:
 def filled(
     request: Mapping[str, Any], *, scheduled_at: datetime, last_success: datetime, now: datetime
 ) -> tuple[dict[str, Any], datetime]:
-    """Return the request of a schedule for the run that starts now, and until when it sees to the schedule's range."""
+    """Return the request filled for the run that starts now, and where the range that it takes ends."""
     run = Run(scheduled_at, last_success, now)
     whole, ends = dict(request), []
     for part in RANGES:
@@ -219,12 +219,12 @@ def name_of(request: Mapping[str, Any]) -> str:
 
 
 def hash_of(request: Mapping[str, Any]) -> str:
-    """Return what two requests have in common that ask for the same."""
+    """Return a hash that equal requests share."""
     return hashlib.sha256(orjson.dumps(request, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def program_request(job: Job) -> dict[str, Any]:
-    """Return what the job's program reads: what was asked for, and where to find store, brokers and Spark."""
+    """Return the content of ``request.json``: the request, and where store, brokers and Spark are."""
     cluster = Cluster.objects.get(name=job.cluster)
     is_embedded = cluster.kind == ClusterKind.EMBEDDED
     return {

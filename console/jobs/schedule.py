@@ -48,7 +48,7 @@ def _fire(schedule: Schedule, now: datetime) -> Job | None:
     changes: dict[str, Any] = {"next_run_at": following}
     try:
         with transaction.atomic():
-            # One winner: whoever moves the schedule on starts the job.
+            # One winner: the clock that moves the schedule on starts the job.
             if not skipped:
                 changes["last_run_at"] = scheduled_for
             mine = Schedule.objects.filter(pk=schedule.pk, next_run_at=scheduled_for).update(**changes)
@@ -65,7 +65,7 @@ def _fire(schedule: Schedule, now: datetime) -> Job | None:
 
 def _is_skipped(schedule: Schedule, previous: list[Job]) -> bool:
     if schedule.overlap == Overlap.QUEUE:
-        # One that waits sees to all there is when it starts; a second one would find nothing.
+        # A run that waits takes the whole range when it starts; a second one would find nothing.
         return any(job.state == JobState.QUEUED for job in previous)
     return bool(previous) and schedule.overlap == Overlap.SKIP
 

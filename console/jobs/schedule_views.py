@@ -117,7 +117,7 @@ class RunNowView(ApiView):
 
     @extend_schema(operation_id="runScheduleNow", tags=_TAGS, request=None, responses={202: JobSerializer})
     def post(self, request: Request, schedule_id: str) -> Response:
-        """Start the schedule's job now, beside its times."""
+        """Start the schedule's job now, in addition to its times."""
         try:
             job = services.run_now(actor_of(request), get_object_or_404(Schedule, pk=schedule_id))
         except services.RunWaits as error:

@@ -1,4 +1,4 @@
-"""Jobs and schedules come, change and go here: transitions are checked in one place, each change is in the audit."""
+"""Every change of a job or schedule: transitions are checked in this one place, and each change is in the audit."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _NOT_ENDED: Final[dict[str, Any]] = {
 
 
 class JobInOtherState(GantryError):
-    """The job is in a state in which this cannot be done with it."""
+    """The state of the job does not allow this."""
 
     def __init__(self, job: Job, action: str) -> None:
         super().__init__(f"job {job.id} is {job.state}; it cannot be {action}")
@@ -56,7 +56,7 @@ class JobInOtherState(GantryError):
 
 
 class FilesRemoved(GantryError):
-    """The job's files went when their retention was over, its checkpoints too: it cannot go on where it stopped."""
+    """The job's files, with its checkpoints, were removed after their retention: it cannot go on where it stopped."""
 
     def __init__(self, job: Job) -> None:
         at = "" if job.files_removed_at is None else f" on {job.files_removed_at:%Y-%m-%d}"
@@ -66,17 +66,19 @@ class FilesRemoved(GantryError):
 
 
 class RunWaits(GantryError):
-    """A run of the schedule waits already; when it starts it will see to all there is."""
+    """A run of the schedule waits already; it will take the whole range when it starts."""
 
     def __init__(self, job: Job) -> None:
-        super().__init__(f"job {job.id} of this schedule waits already; it will go on from the last success")
+        super().__init__(f"job {job.id} of this schedule is already queued; it will go on from the last success")
 
 
 class RangeCovered(GantryError):
-    """A later run of the job's schedule has seen to its range."""
+    """A later run of the schedule has taken over the range of this job."""
 
     def __init__(self, job: Job) -> None:
-        super().__init__(f"a later run of its schedule has seen to the range of job {job.id}; again it would be twice")
+        super().__init__(
+            f"a later run of its schedule has taken the range of job {job.id}; trying it again would take it twice"
+        )
 
 
 @transaction.atomic
@@ -88,7 +90,7 @@ def create(
     scheduled_for: datetime | None = None,
     parent: Job | None = None,
 ) -> Job:
-    """Queue a job for a checked request; a worker is told when the transaction ends well."""
+    """Queue a job for a checked request; workers get a hint when the transaction has committed."""
     job = Job.objects.create(
         type=request["type"],
         name=request.get("name") or name_of(request),
@@ -124,7 +126,7 @@ def cancel(by: Actor, job: Job) -> Job:
 
 
 def retry(by: Actor, job: Job) -> Job:
-    """Queue a job again that did not succeed; raise JobInOtherState for one that did, or that is at work.
+    """Queue a job again that did not succeed; raise JobInOtherState for one that did, or that runs.
 
     FilesRemoved when its retention is over; RangeCovered when a later run of its schedule has copied the range, which
     would be there twice. The job keeps its row and folder: a replay goes on where it stopped and sends nothing twice.
@@ -193,7 +195,7 @@ def _may_start(job_id: str) -> bool:
 
 
 def _fill(job: Job, schedule: Schedule, now: datetime) -> None:
-    """Say which range the run of a schedule is about; tried again later, it is about the same one."""
+    """Fill in the range of a schedule's run; a retry of the run keeps it."""
     job.request, job.covers_until = filled(
         job.request, scheduled_at=job.scheduled_for or job.created_at, last_success=last_success(schedule), now=now
     )
@@ -201,12 +203,12 @@ def _fill(job: Job, schedule: Schedule, now: datetime) -> None:
 
 
 def own(job: Job) -> QuerySet[Job]:
-    """Return the row of a run as long as it is still that run's: the place for every write of a launcher."""
+    """Return the row of a run while the run still owns it: a launcher writes only through this."""
     return Job.objects.filter(pk=job.pk, run_id=job.run_id, state=JobState.RUNNING)
 
 
 def renew(job: Job) -> bool:
-    """Hold on to a run for another lease; False when it is not the caller's any more."""
+    """Renew the lease of a run; False when the caller no longer owns it."""
     return bool(own(job).update(lease_until=timezone.now() + LEASE))
 
 
@@ -218,14 +220,14 @@ def leave(job: Job, reason: str) -> None:
 
 
 def finish(job: Job, state: str, reason: str | None, **fields: Any) -> bool:
-    """End a run; False when it was not the caller's any more."""
+    """End a run; False when the caller no longer owned it."""
     if state not in TRANSITIONS[JobState.RUNNING]:
         raise ValueError(f"a running job cannot become {state}")
     ended = {"state": state, "state_reason": reason, "finished_at": timezone.now(), "lease_until": None}
     done = own(job).update(**{"is_whole": state == JobState.SUCCEEDED, **ended, **fields})
     job.refresh_from_db()
     events.publish(job)
-    # A place is free: whoever waited longest may have it.
+    # A place is free: the job that waited longest may have it.
     for waiting in queued_jobs().values_list("pk", flat=True)[:1]:
         hint(waiting)
     return bool(done)
@@ -245,13 +247,13 @@ def finish_dead(job: Job, reason: str, **fields: Any) -> None:
         finish_cancelled(job, **fields)
         return
     if job.deaths >= TRIES_AGAIN:
-        finish(job, JobState.FAILED, f"{reason}; so it went {job.deaths + 1} times", **fields)
+        finish(job, JobState.FAILED, f"{reason}; this happened {job.deaths + 1} times", **fields)
         return
-    told = f"{reason}; it is tried again by itself ({job.deaths + 1} of {TRIES_AGAIN})"
+    told = f"{reason}; it is tried again automatically ({job.deaths + 1} of {TRIES_AGAIN})"
     again = {**_NOT_ENDED, "state_reason": told, "rate": None, "eta_ms": None, "deaths": job.deaths + 1}
     is_mine = own(job).filter(cancel_requested=False).update(state=JobState.QUEUED, queued_at=timezone.now(), **again)
     if not is_mine and own(job).exists():
-        # Somebody cancelled it this very moment.
+        # It was cancelled at this very moment.
         job.refresh_from_db(fields=["cancel_requested", "state_reason"])
         finish_cancelled(job, **fields)
         return
@@ -271,7 +273,7 @@ def add_schedule(by: Actor, fields: Mapping[str, Any]) -> Schedule:
 
 @transaction.atomic
 def change_schedule(by: Actor, schedule: Schedule, fields: Mapping[str, Any]) -> Schedule:
-    """Change a schedule; the next run is computed anew."""
+    """Change a schedule; its next run is computed again."""
     before = schedule_state(schedule)
     for name, value in fields.items():
         setattr(schedule, name, value)
@@ -289,7 +291,7 @@ def remove_schedule(by: Actor, schedule: Schedule) -> None:
 
 
 def run_now(by: Actor, schedule: Schedule) -> Job:
-    """Queue a run of the schedule at once, beside its times; raise RunWaits when one waits already."""
+    """Queue a manual run of the schedule; raise RunWaits when a run waits already."""
     with transaction.atomic():
         # One at a time: two who ask at once get one run.
         Schedule.objects.select_for_update().get(pk=schedule.pk)
@@ -300,18 +302,18 @@ def run_now(by: Actor, schedule: Schedule) -> Job:
 
 
 def create_run(by: Actor, schedule: Schedule, scheduled_for: datetime | None) -> Job:
-    """Queue a run of the schedule for one of its times, or for now beside them; its range is filled when it starts."""
+    """Queue a run for one of the schedule's times, or a manual one for None; its range is filled when it starts."""
     return create(by, schedule.job, schedule=schedule, scheduled_for=scheduled_for)
 
 
 def last_success(schedule: Schedule) -> datetime:
-    """Return until when the runs of a schedule, at its times or beside them, have seen to its range."""
+    """Return the moment up to which the runs of a schedule, manual ones too, have taken its range."""
     found = schedule.jobs.filter(is_whole=True).aggregate(until=Max("covers_until"))["until"]
     return found or schedule.created_at
 
 
 def _is_covered(job: Job) -> bool:
-    """Return whether a later run of its schedule has seen to the range that this one did not."""
+    """Return whether a later run of its schedule has taken the range that this one did not."""
     if job.schedule is None or job.covers_until is None or not goes_on(job.schedule.job):
         return False
     return last_success(job.schedule) >= job.covers_until
@@ -323,7 +325,7 @@ def queued_jobs() -> QuerySet[Job]:
 
 
 def silent_jobs(now: datetime) -> QuerySet[Job]:
-    """Return the jobs whose run has not spoken for a whole lease."""
+    """Return the jobs whose run has not renewed its lease in time."""
     return Job.objects.filter(Q(state=JobState.RUNNING), Q(lease_until__lt=now) | Q(lease_until=None))
 
 

@@ -12,14 +12,14 @@ from console.jobs import launcher, queue, retention, schedule, services
 
 @signals.worker_ready.connect
 def _look_around(**_: Any) -> None:
-    """See to what was left when the last worker ended."""
+    """Take up what the last worker left."""
     reap.delay()
     tick.delay()
 
 
 @signals.worker_shutting_down.connect
 def _let_go(**_: Any) -> None:
-    """Have every run end its program and leave its job to the next worker."""
+    """Make every run end its program and give its job back to the queue."""
     launcher.stopping.set()
 
 
@@ -31,7 +31,7 @@ def run(job_id: str) -> None:
 
 @shared_task(name="console.jobs.tasks.tick")
 def tick() -> None:
-    """Start what the schedules want now, and hint again at jobs whose hint was lost."""
+    """Start the schedules that are due, and repeat the hints of jobs that still wait."""
     schedule.step(timezone.now())
     lost = services.queued_jobs().filter(queued_at__lt=timezone.now() - services.LEASE)
     for job_id in lost.values_list("pk", flat=True)[:20]:

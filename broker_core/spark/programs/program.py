@@ -1,4 +1,4 @@
-"""What every program shares: read the request, watch for a stop, tell how it goes, end with a code.
+"""The frame of every program: read the request, watch for a stop, write progress, end with an exit code.
 
 What the exit codes mean (spark/README.md#programs)::
 
@@ -92,14 +92,14 @@ class Run:
     request: ProgramRequest
     progress: Progress
     stop_reason: str = ""
-    """Set when somebody wants the run to end; what is under way is ended in order."""
+    """Set when the run is to end; what is under way ends in order."""
     phases: dict[str, float] = field(default_factory=dict)
     """How many seconds each phase took."""
     _parent: int = field(default_factory=os.getppid)
 
     @property
     def is_stopping(self) -> bool:
-        """Whether somebody wants the run to end, or its launcher is gone."""
+        """Whether the run is to end, or its launcher is gone."""
         if not self.stop_reason and os.getppid() != self._parent:
             self.stop_reason = "the launcher is gone"
         return bool(self.stop_reason)
@@ -111,7 +111,7 @@ class Run:
 
     @contextmanager
     def timed(self, phase: str) -> Iterator[None]:
-        """Say in the log how long a phase took."""
+        """Log how long a phase took."""
         began = time.monotonic()
         yield
         self.phases[phase] = time.monotonic() - began
@@ -150,9 +150,9 @@ class Run:
         return sessions.start(config)
 
     def wait_for(self, work: Callable[[], T], each_second: Callable[[], None]) -> T:
-        """Do `work` in a thread and return what it returns, or raise what it raises; look around once a second.
+        """Do `work` in a thread and return what it returns, or raise what it raises; call `each_second` meanwhile.
 
-        Whoever stops the program will not wait long, so then it looks around at once, and often.
+        A stop has to be quick: then it is called at once, and often.
         """
         results: list[T] = []
         errors: list[BaseException] = []

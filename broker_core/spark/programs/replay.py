@@ -78,7 +78,7 @@ def _target_servers(request: ProgramRequest) -> tuple[str, ...]:
 
 @dataclass(slots=True)
 class Replaying:
-    """The driver's view of one run: what is on disk, what is running, what was asked for."""
+    """The driver's view of one run: checkpoints on disk, running chunks, limits."""
 
     run: Run
     lanes: list[Lane]
@@ -93,7 +93,7 @@ class Replaying:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
-        """Take up what earlier runs wrote down."""
+        """Read the checkpoints of earlier runs."""
         kept = map(from_line, self.run.folder.lines("checkpoint.jsonl"))
         self.checkpoints = {checkpoint.chunk: checkpoint for checkpoint in kept}
         self.is_resumed = self.run.request.attempt > 1

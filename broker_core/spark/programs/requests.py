@@ -61,7 +61,7 @@ def read_request(folder: JobFolder) -> ProgramRequest:
 
 
 def on_damage(request: ProgramRequest) -> str:
-    """Return whether damage is passed over and told of, or ends the job; raise BadRequest for another wish."""
+    """Return `SKIP` (pass over damage and report it) or `STOP`; raise BadRequest for anything else."""
     wanted = request.asked.get("on_damage") or SKIP
     if wanted not in _ON_DAMAGE:
         raise BadRequest(f"on_damage={wanted!r}: one of {', '.join(_ON_DAMAGE)}")

@@ -811,8 +811,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Start the schedule's job now, beside its times.
-         * @description Start the schedule's job now, beside its times.
+         * Start the schedule's job now, in addition to its times.
+         * @description Start the schedule's job now, in addition to its times.
          */
         post: operations["runScheduleNow"];
         delete?: never;

@@ -67,7 +67,7 @@ def test_the_program_of_a_lost_worker_is_ended_and_its_job_tried_again(job: Job)
     assert child.wait(10) == -9
     job.refresh_from_db()
     assert (job.state, job.state_reason) == (
-        JobState.QUEUED, "its worker was lost; it is tried again by itself (1 of 2)"
+        JobState.QUEUED, "its worker was lost; it is tried again automatically (1 of 2)"
     )  # fmt: skip
 
 
@@ -106,9 +106,9 @@ def test_a_program_that_dies_is_started_three_times_and_no_more(
         job.refresh_from_db()
         told.append((job.state, job.state_reason))
     assert told == [
-        (JobState.QUEUED, f"{reason}; it is tried again by itself (1 of 2)"),
-        (JobState.QUEUED, f"{reason}; it is tried again by itself (2 of 2)"),
-        (JobState.FAILED, f"{reason}; so it went 3 times"),
+        (JobState.QUEUED, f"{reason}; it is tried again automatically (1 of 2)"),
+        (JobState.QUEUED, f"{reason}; it is tried again automatically (2 of 2)"),
+        (JobState.FAILED, f"{reason}; this happened 3 times"),
     ]
     # Whoever starts it again gives it as many tries
     services.retry(ANN, job)
