@@ -9,7 +9,13 @@ export interface SeenRequest {
   headers: Headers
 }
 
-type Answer = (request: SeenRequest) => { status?: number; body?: unknown; headers?: Record<string, string> }
+interface Answered {
+  status?: number
+  body?: unknown
+  headers?: Record<string, string>
+}
+
+type Answer = (request: SeenRequest) => Answered | Promise<Answered>
 
 const answers = new Map<string, Answer>()
 const seen: SeenRequest[] = []
@@ -17,6 +23,11 @@ const seen: SeenRequest[] = []
 /** Answer "GET /api/v1/me" with a body, or with what a function makes of the request. */
 export function answer(line: string, body: unknown, status = 200, headers: Record<string, string> = {}): void {
   answers.set(line, typeof body === "function" ? (body as Answer) : () => ({ status, body, headers }))
+}
+
+/** Answer with a body once the test lets go of it. */
+export function holdAnswer(line: string, body: Promise<unknown>): void {
+  answers.set(line, async () => ({ body: await body }))
 }
 
 /** Answer with a problem, as the gateway writes one. */
@@ -43,7 +54,7 @@ async function answerFetch(input: RequestInfo | URL, init: RequestInit = {}): Pr
   }
   seen.push(request)
   const found = answers.get(`${request.method} ${request.path}`)
-  const { status = 200, body, headers = {} } = found?.(request) ?? { status: 404, headers: {}, body: { title: "Not found", status: 404, code: "NOT_FOUND" } }
+  const { status = 200, body, headers = {} } = (await found?.(request)) ?? { status: 404, headers: {}, body: { title: "Not found", status: 404, code: "NOT_FOUND" } }
   await Promise.resolve()
   return new Response(status === 204 ? null : JSON.stringify(body ?? null), {
     status,

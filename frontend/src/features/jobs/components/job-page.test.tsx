@@ -1,0 +1,110 @@
+import { act, screen, waitFor, within } from "@testing-library/react"
+import { beforeEach, describe, expect, it } from "vitest"
+import type { Job } from "@/lib/api-types"
+import { job, reader } from "@/testing/factories"
+import { renderApp } from "@/testing/render"
+import { answer, refuse, requests } from "@/testing/server"
+import { FakeSocket } from "@/testing/socket"
+import { JobPage } from "./job-page"
+
+const ONE = "GET /api/v1/jobs/j1"
+const LOG = "GET /api/v1/jobs/j1/log"
+
+function show(known: Partial<Job> = {}, me?: ReturnType<typeof reader>) {
+  answer(ONE, job("j1", known))
+  return renderApp(<JobPage id="j1" />, me ? { me } : {})
+}
+
+beforeEach(() => {
+  FakeSocket.all = []
+  answer(LOG, { text: "", next_offset: 0 })
+  answer("GET /api/v1/jobs/j1/report", {})
+})
+
+describe("the page of a job", () => {
+  it("says that a job waits, and draws no progress that there is none of", async () => {
+    show({ state: "queued", started_at: null, eta_ms: null, rate: null })
+    expect(await screen.findByText("waiting for a worker")).toBeTruthy()
+    expect(screen.getByText("0.0 %")).toBeTruthy()
+  })
+
+  it("gives no share while it is not counted how much there is", async () => {
+    show({ counters: { ...job("j1").counters, planned: null }, eta_ms: null })
+    expect(await screen.findByText("500 written")).toBeTruthy()
+    expect(screen.getByText("— no estimate yet")).toBeTruthy()
+    expect(screen.queryByText("0.0 %")).toBeNull()
+  })
+
+  it("counts what failed as passed, so that the end is reached", async () => {
+    show({ counters: { ...job("j1").counters, written: 900, failed: 100 } })
+    expect(await screen.findByText("100.0 %")).toBeTruthy()
+    expect(screen.getByText("recorded, see the log")).toBeTruthy()
+  })
+
+  it.each(["failed", "partial", "cancelled"] as const)("says why it is %s, and offers to run it again", async (state) => {
+    answer("POST /api/v1/jobs/j1:retry", job("j2"), 202)
+    const { user } = show({ state, state_reason: "staging is read only", finished_at: "2026-11-21T07:00:00Z" })
+    expect(await screen.findByText("staging is read only")).toBeTruthy()
+    await user.click(screen.getByText("Run again"))
+    await waitFor(() => expect(requests("POST /api/v1/jobs/j1:retry")).toHaveLength(1))
+  })
+
+  it("offers nothing to cancel once it has ended", async () => {
+    show({ state: "succeeded", finished_at: "2026-11-21T07:00:00Z" })
+    await screen.findByText("Succeeded")
+    expect(screen.queryByText("Cancel job")).toBeNull()
+    expect(screen.queryByText("Run again")).toBeNull()
+  })
+
+  it("does not let it be cancelled twice", async () => {
+    show({ cancel_requested: true })
+    expect((await screen.findByText("Cancelling")).closest("button")?.disabled).toBe(true)
+  })
+
+  it("shows a viewer the button to cancel, disabled", async () => {
+    show({}, reader())
+    expect((await screen.findByText("Cancel job")).closest("button")?.disabled).toBe(true)
+  })
+
+  it("stays open when the cancelling was refused", async () => {
+    refuse("POST /api/v1/jobs/j1:cancel", 409, "CONFLICT", "The job has ended.")
+    const { user } = show({ type: "reconcile", request: { type: "reconcile", left: { topic: "a" }, right: { topic: "b" } } })
+    await user.click(await screen.findByText("Cancel job"))
+    const dialog = within(await screen.findByRole("dialog"))
+    expect(dialog.getByText(/it has written nothing/)).toBeTruthy()
+    await user.click(dialog.getByText("Cancel job"))
+    expect(await screen.findByText("orders to staging was not cancelled")).toBeTruthy()
+    expect(screen.getByRole("dialog")).toBeTruthy()
+  })
+
+  it("reads only what is new of the log, and puts warnings forward", async () => {
+    answer(LOG, ({ query }: { query: URLSearchParams }) =>
+      query.get("offset") === "0" ? { body: { text: "2026-11-21T06:00:00Z INFO started\n", next_offset: 34 } } : { body: { text: "2026-11-21T06:00:05Z WARN queue 3 is slow\n", next_offset: 76 } },
+    )
+    const { cache } = show()
+    await screen.findByText("started")
+    await act(() => cache.invalidateQueries({ queryKey: ["jobs", "log"] }))
+    const line = await screen.findByText("WARN queue 3 is slow")
+    expect(line.closest("p")?.dataset.warning).toBe("true")
+    expect(screen.getByText("started")).toBeTruthy()
+    expect(requests(LOG).map(({ query }) => query.get("offset"))).toEqual(["0", "34"])
+  })
+
+  it("follows the live channel until the end, and stops asking", async () => {
+    show()
+    await screen.findByText("500 of 1,000 written")
+    act(() => {
+      FakeSocket.last.greet()
+      FakeSocket.last.state("job:j1", 1, job("j1", { state: "succeeded", finished_at: "2026-11-21T07:00:00Z" }))
+    })
+    expect(await screen.findByText("Succeeded")).toBeTruthy()
+    expect(screen.getByText("100.0 %")).toBeTruthy()
+    expect(requests(ONE)).toHaveLength(1)
+  })
+
+  it("says that the job could not be read", async () => {
+    refuse(ONE, 404, "NOT_FOUND", "No such job.")
+    renderApp(<JobPage id="j1" />)
+    expect(await screen.findByText("The job could not be read")).toBeTruthy()
+  })
+})

@@ -1,0 +1,94 @@
+import { act, screen, waitFor, within } from "@testing-library/react"
+import { beforeEach, describe, expect, it } from "vitest"
+import { job, page, reader } from "@/testing/factories"
+import { renderApp } from "@/testing/render"
+import { answer, refuse, requests } from "@/testing/server"
+import { FakeSocket } from "@/testing/socket"
+import { JobsPage } from "./jobs-page"
+
+const LIST = "GET /api/v1/jobs"
+const show = (at = "/jobs", options = {}) => renderApp(<JobsPage />, { at, ...options })
+const rowOf = async (name: string) => within((await screen.findByText(name)).closest("tr") as HTMLElement)
+
+beforeEach(() => {
+  FakeSocket.all = []
+})
+
+describe("the list of jobs", () => {
+  it("gives each job its state, how far it is, and how long it took", async () => {
+    answer(LIST, page([job("j1", { name: "copy", state: "succeeded", started_at: "2026-11-21T06:00:00Z", finished_at: "2026-11-21T06:02:00Z" })]))
+    show()
+    const row = await rowOf("copy")
+    for (const words of ["Succeeded", "500 / 1 k", "2 min"]) expect(row.getByText(words)).toBeTruthy()
+  })
+
+  it("draws nothing for a job that has not begun", async () => {
+    answer(LIST, page([job("j1", { name: "copy", state: "queued", started_at: null, rate: null })]))
+    show()
+    expect((await rowOf("copy")).getAllByText("—").length).toBeGreaterThan(2)
+  })
+
+  it("gives no total while it is not counted", async () => {
+    answer(LIST, page([job("j1", { name: "copy", counters: { ...job("j1").counters, planned: null, written: 1_500 } })]))
+    show()
+    expect((await rowOf("copy")).queryByText(/\//)).not.toBeNull()
+    expect((await rowOf("copy")).queryByText(/\/ 0/)).toBeNull()
+  })
+
+  it("filters by kind and state through the address, and takes a second click back", async () => {
+    answer(LIST, page([job("j1")]))
+    const { user, address } = show()
+    await user.click(await screen.findByText("Failed"))
+    await waitFor(() => expect(address()).toContain("state=failed"))
+    await waitFor(() => expect(requests(LIST).at(-1)?.query.get("state")).toBe("failed"))
+    await user.click(screen.getByText("Failed"))
+    await waitFor(() => expect(address()).not.toContain("state="))
+  })
+
+  it("tells that there is no job from that no job matches", async () => {
+    answer(LIST, page([]))
+    const none = show()
+    expect(await screen.findByText("There are no jobs yet")).toBeTruthy()
+    none.unmount()
+    show("/jobs?type=reconcile")
+    expect(await screen.findByText("No job matches")).toBeTruthy()
+  })
+
+  it("opens a job by its row, and by the key Enter", async () => {
+    answer(LIST, page([job("j1", { name: "copy" })]))
+    const { user, address } = show()
+    await screen.findByText("copy")
+    await user.keyboard("j{Enter}")
+    await waitFor(() => expect(address()).toBe("/jobs/j1"))
+  })
+
+  it("polls only while the live channel is silent", async () => {
+    answer(LIST, page([job("j1", { name: "copy" })]))
+    show()
+    await screen.findByText("copy")
+    act(() => FakeSocket.all.at(-1)?.greet())
+    expect(requests(LIST)).toHaveLength(1)
+  })
+
+  it("offers a viewer no menu of new jobs, but says what is missing", async () => {
+    answer(LIST, page([job("j1")]))
+    show("/jobs", { me: reader() })
+    const create = (await screen.findByText("New job")).closest("button") as HTMLButtonElement
+    expect(create.disabled).toBe(true)
+    expect(create.getAttribute("aria-description")).toBe("Needs the right: jobs")
+  })
+
+  it("leads to both wizards", async () => {
+    answer(LIST, page([job("j1")]))
+    const { user, address } = show()
+    await user.click(await screen.findByText("New job"))
+    await user.click(await screen.findByText("Reconcile two topics"))
+    await waitFor(() => expect(address()).toBe("/jobs/new/reconcile"))
+  })
+
+  it("says that the list could not be read", async () => {
+    refuse(LIST, 500, "INTERNAL", "The database does not answer.")
+    show()
+    expect(await screen.findByText("The jobs could not be read")).toBeTruthy()
+  })
+})

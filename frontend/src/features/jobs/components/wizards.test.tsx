@@ -1,0 +1,174 @@
+import { screen, waitFor } from "@testing-library/react"
+import { describe, expect, it } from "vitest"
+import { groupSummary, job, reader, topic } from "@/testing/factories"
+import { button, choose, field, findField } from "@/testing/fields"
+import { renderApp } from "@/testing/render"
+import { answer, refuse, requests } from "@/testing/server"
+import { ReconcileWizard } from "./reconcile-wizard"
+import { ReplayWizard } from "./replay-wizard"
+
+const START = "POST /api/v1/jobs"
+const TOPICS = ["orders", "staging", "ledger"]
+
+interface Known {
+  source?: ReturnType<typeof topic> | undefined
+  target?: ReturnType<typeof topic> | undefined
+  seenBy?: ReturnType<typeof groupSummary>[]
+}
+
+const replay = (query: string, { source = topic("orders"), target = topic("staging"), seenBy = [] }: Known = {}, me?: ReturnType<typeof reader>) =>
+  renderApp(<ReplayWizard topics={TOPICS} source={source} target={target} seenBy={seenBy} queues={<p>the queues of the source</p>} />, { at: `/jobs/new/replay?zone=UTC${query}`, ...(me && { me }) })
+
+const reconcile = (query: string, left = topic("orders"), right = topic("ledger")) =>
+  renderApp(<ReconcileWizard topics={TOPICS} left={left} right={right} />, { at: `/jobs/new/reconcile?zone=UTC${query}` })
+
+const AT_START = "&topic=orders&target=staging&step=start"
+
+describe("the steps of a replay", () => {
+  it("wait for a source, and keep each choice in the address", async () => {
+    const { user, address } = replay("")
+    await findField("Topic to read")
+    expect(button("Next: Target").disabled).toBe(true)
+    await choose(user, field("Topic to read"), "orders")
+    await waitFor(() => expect(address()).toContain("topic=orders"))
+    await user.click(button("Next: Target"))
+    await waitFor(() => expect(address()).toContain("step=target"))
+  })
+
+  it("can be walked back, never ahead of what was chosen", async () => {
+    const { user, address } = replay("&topic=orders&target=staging&step=limits")
+    await findField("Messages a second")
+    expect(button("Start").disabled).toBe(true)
+    await user.click(button("Source"))
+    await waitFor(() => expect(address()).toContain("step=source"))
+    expect(field("Topic to read").value).toBe("orders")
+  })
+
+  it("come back as they were by the link alone", async () => {
+    replay("&topic=orders&keys=A17&tag=paid&queues=0,3&from=2026-11-21T06:00:00.000Z")
+    expect((await findField("Topic to read")).value).toBe("orders")
+    expect([field("Keys").value, field("Tag").value, field("Queues").value]).toEqual(["A17", "paid", "0,3"])
+    expect(field("From").value).toBe("2026-11-21 06:00:00")
+  })
+
+  it("show the request as it grows, and nothing that was left empty", async () => {
+    const { user } = replay("&topic=orders&target=staging&step=limits")
+    await user.type(await findField("Messages a second"), "500")
+    await waitFor(() => expect(screen.getByText(/POST \/api\/v1\/jobs/).closest("pre")?.textContent).toContain('"messages_per_second": 500'))
+    expect(screen.getByText(/POST \/api\/v1\/jobs/).closest("pre")?.textContent).not.toContain("max_messages")
+  })
+
+  it("go on as a schedule with everything that was chosen", async () => {
+    const { user, address } = replay(AT_START)
+    await user.click(await screen.findByText("Save as schedule"))
+    await waitFor(() => expect(address()).toMatch(/^\/schedules\?/))
+    for (const part of ["new=replay", "topic=orders", "target=staging"]) expect(address()).toContain(part)
+    expect(address()).not.toContain("step=")
+  })
+
+  it("are dropped without a request", async () => {
+    const { user, address } = replay(AT_START)
+    await user.click(await screen.findByText("Discard"))
+    await waitFor(() => expect(address()).toBe("/jobs"))
+    expect(requests(START)).toHaveLength(0)
+  })
+
+  it("are locked for a viewer, who may still read them", async () => {
+    replay("&topic=orders", {}, reader())
+    expect((await findField("Topic to read")).closest("fieldset")?.disabled).toBe(true)
+  })
+})
+
+describe("the decision to replay", () => {
+  it("promises an amount only where all of the topic is copied", async () => {
+    replay(AT_START, { source: topic("orders", { messages: 1_000 }) })
+    expect(await screen.findByText("Replay 1,000 messages")).toBeTruthy()
+    expect(screen.getByText("messages will be written")).toBeTruthy()
+  })
+
+  it("calls the amount a maximum where a filter or a range decides", async () => {
+    replay(`${AT_START}&tag=paid`, { source: topic("orders", { messages: 1_000 }) })
+    expect(await screen.findByText("Replay this range")).toBeTruthy()
+    expect(screen.getByText("1,000")).toBeTruthy()
+  })
+
+  it("is cut by the limit", async () => {
+    replay(`${AT_START}&max=10`, { source: topic("orders", { messages: 1_000 }) })
+    expect(await screen.findByText("Replay 10 messages")).toBeTruthy()
+  })
+
+  it("never writes an unknown amount as zero", async () => {
+    replay(AT_START, { source: topic("orders", { messages: null }) })
+    expect(await screen.findByText("messages: counted when the job runs")).toBeTruthy()
+    expect(screen.queryByText("Replay 0 messages")).toBeNull()
+  })
+
+  it("warns that order changes where the queues are not as many", async () => {
+    replay(AT_START, { source: topic("orders", { read_queues: 8 }), target: topic("staging", { write_queues: 4 }) })
+    expect(await screen.findByText(/orders has 8 queues, staging has 4/)).toBeTruthy()
+  })
+
+  it("asks for a tick for each live group, and for none that nobody is in", async () => {
+    answer(START, job("j9"), 202)
+    const { user } = replay(AT_START, { seenBy: [groupSummary("live-a"), groupSummary("live-b"), groupSummary("empty", { clients: 0 })] })
+    await user.click(await screen.findByLabelText(/^live-a is live/))
+    expect(button("Replay 100 messages").disabled).toBe(true)
+    await user.click(screen.getByLabelText(/^live-b is live/))
+    expect(screen.queryByLabelText(/^empty is live/)).toBeNull()
+    await user.click(button("Replay 100 messages"))
+    await waitFor(() => expect(requests(START)).toHaveLength(1))
+  })
+
+  it("leads to the job that was started", async () => {
+    answer(START, job("j9", { name: "orders to staging" }), 202)
+    const { user, address } = replay(AT_START)
+    await user.click((await screen.findByText("Replay 100 messages")).closest("button") as HTMLButtonElement)
+    expect(await screen.findByText("orders to staging was started")).toBeTruthy()
+    await waitFor(() => expect(address()).toBe("/jobs/j9"))
+  })
+
+  it("stays with all its fields when it was refused", async () => {
+    refuse(START, 409, "CONFLICT", "staging has no queue to write.")
+    const { user, address } = replay(AT_START)
+    await user.click((await screen.findByText("Replay 100 messages")).closest("button") as HTMLButtonElement)
+    expect(await screen.findByText("The job was not started")).toBeTruthy()
+    expect(address()).toContain("step=start")
+  })
+})
+
+describe("the steps of a comparison", () => {
+  it("refuse to compare a topic with itself", async () => {
+    reconcile("&left=orders&right=orders")
+    expect(await screen.findByText("Both sides are the same topic.")).toBeTruthy()
+    expect(button("Next: Range").disabled).toBe(true)
+  })
+
+  it("match by key unless another way is chosen, which stands in the address", async () => {
+    const { user, address } = reconcile("&left=orders&right=ledger&step=compare")
+    await user.click(await screen.findByText("Message ID"))
+    await waitFor(() => expect(address()).toContain("by=unique_id"))
+    await user.click(screen.getByText("Key"))
+    await waitFor(() => expect(address()).not.toContain("by="))
+  })
+
+  it("read both topics at most, and write nothing", async () => {
+    reconcile("&left=orders&right=ledger&step=start", topic("orders", { messages: 1_200 }), topic("ledger", { messages: 800 }))
+    expect(await screen.findByText("2,000")).toBeTruthy()
+    expect(screen.getByText("nothing, only a report")).toBeTruthy()
+  })
+
+  it("do not add an unknown side as zero", async () => {
+    reconcile("&left=orders&right=ledger&step=start", topic("orders", { messages: 1_200 }), topic("ledger", { messages: null }))
+    expect(await screen.findByText("messages: counted when the job runs")).toBeTruthy()
+    expect(screen.queryByText("1,200")).toBeNull()
+  })
+
+  it("send one range for both sides", async () => {
+    answer(START, job("j3"), 202)
+    const { user } = reconcile("&left=orders&right=ledger&from=2026-11-21T00:00:00.000Z&step=start&name=nightly")
+    await user.click((await screen.findByText("Compare the two topics")).closest("button") as HTMLButtonElement)
+    await waitFor(() => expect(requests(START)).toHaveLength(1))
+    const from = "2026-11-21T00:00:00.000Z"
+    expect(requests(START)[0]?.body).toEqual({ type: "reconcile", name: "nightly", cluster: "local", left: { topic: "orders", from }, right: { topic: "ledger", from }, by: "key", compare: "body" })
+  })
+})
