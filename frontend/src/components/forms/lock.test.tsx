@@ -14,7 +14,7 @@ const form = (
 describe("a form", () => {
   it("says what is missing before anything is filled in, and takes nothing", async () => {
     renderApp(form, { me: reader() })
-    expect(await screen.findByText("This needs the right “produce”, which the role Viewer does not have. An admin can give it.")).toBeTruthy()
+    expect(await screen.findByText("This needs the right “produce”, which the role Viewer does not have. An admin can grant it.")).toBeTruthy()
     expect(screen.getByLabelText("Body").matches(":disabled")).toBe(true)
   })
 

@@ -81,7 +81,7 @@ export const common = {
     cancelled: "已取消",
   },
   notFound: {
-    title: "没有这个页面",
+    title: "页面不存在",
     next: "地址可能已过期，或对应的资源已删除。",
     home: "打开总览",
     failed: "无法显示页面",

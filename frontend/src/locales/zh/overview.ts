@@ -20,7 +20,7 @@ export const overview = {
     timed: "落后的 {{total}} 个消费组中已测 {{n}} 个",
     noBroker: "没有已知的 Broker",
     unknownWorst: "无法得知哪些消费组落后",
-    unknownWorstNext: "没有应答的 Broker 可以说明其消费组的堆积。",
+    unknownWorstNext: "应答的 Broker 都没有给出消费组的堆积。",
     fullIn_other: "按当前速度 {{count, number}} 天写满",
     answering_other: "{{n}} / {{count}} 个 Broker 正常",
     last: {
@@ -63,11 +63,11 @@ export const overview = {
     createForMe: "替我创建",
     waitTopic: "等待第一个 Topic，本页会自动更新。",
     send: "发送一条消息",
-    sendWords: "请求体就是消息；Key 让它可以被查到。",
+    sendWords: "请求体即消息；可按 Key 查询。",
     sendForMe: "替我发送",
     waitMessage: "等待第一条消息，本页会自动更新。",
     receive: "接收消息",
-    receiveWords: "租用 30 秒；用应答中的 receipt 确认。",
+    receiveWords: "租约 30 秒；用响应中的 receipt 确认。",
     waitGroup: "等待第一个消费组，本页会自动更新。",
   },
   machine: {

@@ -60,7 +60,7 @@ export const shell = {
     open: "打开该行",
     close: "关闭已打开的内容",
     refresh: "重新读取",
-    sheet: "本页",
+    sheet: "快捷键列表",
   },
   login: {
     title: "登录",

@@ -18,7 +18,7 @@ it("shows the text of a new token once, and forgets it with the drawer", async (
   await user.click(screen.getByRole("button", { name: "Create ci" }))
   expect(await screen.findByText(TOKEN)).toBeTruthy()
   expect(requests("POST /api/v1/tokens")[0]?.body).toMatchObject({ name: "ci", scopes: ["produce:orders-*"] })
-  await user.click(screen.getByRole("button", { name: "I have kept it" }))
+  await user.click(screen.getByRole("button", { name: "I have saved it" }))
   await waitFor(() => expect(screen.queryByText(TOKEN)).toBeNull())
 })
 

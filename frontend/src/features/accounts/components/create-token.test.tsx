@@ -98,7 +98,7 @@ describe("the form of a new token", () => {
     expect(await screen.findByText("gty_secret")).toBeTruthy()
     expect(screen.queryByLabelText(/^Name/)).toBeNull()
     expect(onClose).not.toHaveBeenCalled()
-    await user.click(button("I have kept it"))
+    await user.click(button("I have saved it"))
     expect(onClose).toHaveBeenCalledTimes(1)
   })
 })

@@ -50,7 +50,7 @@ describe("an overview of which nothing is known", () => {
     expect(await screen.findByText("nothing waits")).toBeTruthy()
     unmount()
     renderApp(<OverviewFigures overview={overview({ total_lag: 9_000, groups_behind: 500, groups_timed: 50 })} />)
-    expect(await screen.findByText("50 of 500 groups behind were timed")).toBeTruthy()
+    expect(await screen.findByText("measured for 50 of 500 groups behind")).toBeTruthy()
     expect(screen.queryByText("nothing waits")).toBeNull()
   })
 })

@@ -24,7 +24,7 @@ describe("the list of groups", () => {
     await cache.invalidateQueries()
     await screen.findByText("900")
     expect(names()).toEqual(["billing", "risk"])
-    await user.click(screen.getByRole("button", { name: "Refresh, and sort anew" }))
+    await user.click(screen.getByRole("button", { name: "Refresh and sort again" }))
     await waitFor(() => expect(names()).toEqual(["risk", "billing"]))
   })
 

@@ -49,6 +49,6 @@ it("asks again when a job ends, and once only", async () => {
     FakeSocket.last.state("jobs", 1, { changed: "j1", state: "succeeded" })
     FakeSocket.last.state("jobs", 2, { changed: "j1", state: "succeeded" })
   })
-  expect(await screen.findByText("None is running.")).toBeTruthy()
+  expect(await screen.findByText("No job is running.")).toBeTruthy()
   expect(requests(LIST)).toHaveLength(2)
 })

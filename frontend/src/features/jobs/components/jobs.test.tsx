@@ -35,7 +35,7 @@ describe("a running job", () => {
     const { user } = renderApp(<JobPage id="j1" />)
     await user.click(await screen.findByRole("button", { name: "Cancel job" }))
     const dialog = within(await screen.findByRole("dialog"))
-    expect(dialog.getByText("Cancel stops the job; the 500 messages already written stay.")).toBeTruthy()
+    expect(dialog.getByText("Cancelling stops the job; the 500 messages already written stay.")).toBeTruthy()
     await user.click(dialog.getByRole("button", { name: "Cancel job" }))
     await waitFor(() => expect(requests("POST /api/v1/jobs/j1:cancel")).toHaveLength(1))
   })

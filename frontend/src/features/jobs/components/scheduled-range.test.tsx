@@ -6,7 +6,7 @@ import { ScheduleJobFields } from "./schedule-job-fields"
 it("offers what a schedule counts from its runs, and keeps it in the address", async () => {
   const { user, address } = renderApp(<ScheduleJobFields topics={["orders"]} />, { at: "/schedules?new=replay&topic=orders" })
   await user.click(await screen.findByRole("combobox", { name: "From" }))
-  await user.click(await screen.findByRole("option", { name: "The last run that succeeded", hidden: true }))
+  await user.click(await screen.findByRole("option", { name: "The last successful run", hidden: true }))
   await waitFor(() => expect(new URLSearchParams(address().split("?")[1]).get("from")).toBe("{{ last_success }}"))
   await user.click(screen.getByRole("combobox", { name: "To" }))
   const [, due] = await screen.findAllByRole("option", { name: "When the run is due", hidden: true })
@@ -30,7 +30,7 @@ it("offers spans before the run, and one of one's own", async () => {
   await user.click((await screen.findAllByRole("option", { name: "24 hours before it is due", hidden: true }))[0] as HTMLElement)
   await waitFor(() => expect(fromIn(address())).toBe("{{ scheduled_at - 24h }}"))
   await user.click(screen.getByRole("combobox", { name: "From" }))
-  await user.click((await screen.findAllByRole("option", { name: "Another span before it is due", hidden: true }))[0] as HTMLElement)
+  await user.click((await screen.findAllByRole("option", { name: "Another time span before it is due", hidden: true }))[0] as HTMLElement)
   const amount = await screen.findByLabelText("Before")
   await user.clear(amount)
   await user.type(amount, "90")

@@ -32,7 +32,7 @@ describe("searching by key", () => {
     const missing = [{ broker: "broker-b", reason: "broker-b at 10.0.0.2:10911 refused the connection", since: null }]
     answer(SEARCH, search({ verdict: "partial", complete: false, missing }))
     show("/messages?topic=orders&key=A18")
-    expect(await screen.findByText("Not everything in the range was read: there may be more.")).toBeTruthy()
+    expect(await screen.findByText("Not everything in the range was read; there may be more.")).toBeTruthy()
     expect(document.body.textContent).not.toContain("Everything in the range was read")
   })
 
@@ -40,7 +40,7 @@ describe("searching by key", () => {
     const { searched } = search()
     answer(SEARCH, search({ items: [messageSummary("A")], searched: { ...searched, index_files: null, index_files_skipped_by_time: null, entries_visited: null, collisions_dropped: null } }))
     show("/messages?topic=orders&key=A17")
-    expect(await screen.findByText("This broker does not tell how many index files it read")).toBeTruthy()
+    expect(await screen.findByText("This broker does not report how many index files it read")).toBeTruthy()
   })
 
   it("says that a search failed, with its request id", async () => {

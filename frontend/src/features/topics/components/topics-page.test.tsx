@@ -46,7 +46,7 @@ describe("the topic list", () => {
   it("offers the first step when there is none", async () => {
     answer(LIST, page([]))
     renderApp(<TopicsPage cluster="local" />)
-    expect(await screen.findByText("There is no topic yet")).toBeTruthy()
+    expect(await screen.findByText("There are no topics yet")).toBeTruthy()
   })
 
   it("says what failed, with status, code and request id", async () => {
