@@ -27,7 +27,6 @@ from numpy.typing import NDArray
 
 from broker_core.protocol.record import MAGIC_V1, MAGIC_V2, MIN_RECORD_BYTES, crc_of
 from broker_core.protocol.sys_flag import BORN_HOST_IPV6, STORE_HOST_IPV6
-from broker_core.store.index_file import HEADER, IndexFile
 
 Bytes = NDArray[np.uint8]
 Ints = NDArray[np.int64]
@@ -54,8 +53,6 @@ HEAD: Final = np.dtype(
 )
 # One unit of a consume queue.
 UNIT: Final = np.dtype([("log_offset", ">i8"), ("size", ">i4"), ("tags_code", ">i8")])
-# One entry of an index file.
-_ENTRY: Final = np.dtype([("hash", ">i4"), ("log_offset", ">i8"), ("seconds", ">i4"), ("older", ">i4")])
 _IPV6_EXTRA: Final = 12
 
 
@@ -260,32 +257,6 @@ def walk(data: bytes | memoryview, *, begin: int = 0) -> Ints:
         places.append(at)
         at += size
     return np.array(places, np.int64)
-
-
-def candidates(file: IndexFile, hashes: Ints) -> Ints:
-    """Return the log offsets that an index file holds for any of these key hashes, ascending and each once.
-
-    All chains are followed side by side, one entry of each per round. Only hashes are compared: look at the records.
-    """
-    slots, entries = _index_arrays(file)
-    wanted = np.unique(hashes)
-    numbers = slots[wanted % len(slots)].astype(np.int64)
-    numbers[(numbers <= 0) | (numbers >= file.capacity)] = 0
-    found: list[Ints] = []
-    while numbers.any():
-        wanted, numbers = wanted[numbers > 0], numbers[numbers > 0]
-        at = entries[numbers]
-        found.append(at["log_offset"][at["hash"] == wanted].astype(np.int64))
-        older = at["older"].astype(np.int64)
-        # A sound chain goes strictly backwards; one that does not would never end.
-        numbers = np.where(older < numbers, older, 0)
-    return np.unique(np.concatenate(found)) if found else np.empty(0, np.int64)
-
-
-def _index_arrays(file: IndexFile) -> tuple[NDArray[Any], NDArray[Any]]:
-    slots = np.frombuffer(file.view, ">i4", count=file.slots, offset=HEADER.size)
-    entries_at = HEADER.size + file.slots * 4
-    return slots, np.frombuffer(file.view, _ENTRY, count=file.capacity, offset=entries_at)
 
 
 def _shift_of(flags: NDArray[np.int32]) -> Ints:

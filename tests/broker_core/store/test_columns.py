@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from broker_core.protocol.host import encode_host
 from broker_core.protocol.record import MessageOrigin, decode_many, encode, encode_topic, read_head, size_of
-from broker_core.protocol.string_hash import key_hash
-from broker_core.store.columns import UNIT, Damage, Records, Span, candidates, walk
+from broker_core.store.columns import UNIT, Damage, Records, Span, walk
 from broker_core.store.reader import StoreReader
 from tests.support.stores import fill, opened, small
 
@@ -137,18 +136,6 @@ def test_units_of_a_queue_lead_to_the_records(tmp_path: Path) -> None:
         assert not columns.find_damage(units["size"].astype(np.int64), columns.positions, np.arange(30)).any()
         assert cut(bytes(view), columns.body) == [b"%d" % number for number in range(30)]
         del view, columns, units
-
-
-def test_many_keys_are_looked_up_at_once(tmp_path: Path) -> None:
-    with opened(tmp_path) as store:
-        fill(store, 60)
-    with StoreReader.open(tmp_path, small(tmp_path)) as reader:
-        wanted = [3, 17, 18, 19, 44, 59, 99]
-        hashes = np.array([key_hash(f"T#k{number}") for number in wanted], np.int64)
-        places = np.concatenate([candidates(file, hashes) for file in reader.index.files])
-        keys = {message.keys[0] for place in places.tolist() if (message := reader.find(place))}
-        assert keys == {f"k{number}" for number in wanted[:-1]}
-        assert candidates(reader.index.files[0], np.empty(0, np.int64)).tolist() == []
 
 
 def test_walking_ends_where_no_record_is() -> None:
