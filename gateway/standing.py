@@ -100,7 +100,7 @@ class Until:
             receiving.cancel()
 
     async def say_why(self, send: Send) -> None:
-        """Send the close frame if the end was ours; only when nobody reads any more."""
+        """Send the close frame if we ended the socket; call it after the reader has stopped."""
         if self._ending.done():
             code, reason = self._ending.result()
             with suppress(OSError, RuntimeError):  # the client has gone meanwhile

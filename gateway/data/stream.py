@@ -97,7 +97,10 @@ class Socket:
             self._ending.set_result((code, reason))
 
     async def say_why(self) -> None:
-        """Send the close frame if the end was our wish; only when nobody reads, for servers hold it back until then."""
+        """Send the close frame if we ended the socket.
+
+        Call it after the reader has stopped: servers withhold the frame while a receive is pending.
+        """
         if self._ending.done():
             code, reason = self._ending.result()
             with suppress(OSError, RuntimeError):

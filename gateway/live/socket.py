@@ -46,7 +46,7 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
         await self.send_frame(sockets.hello({"frame_bytes": _MAX_FRAME_BYTES}))
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        """Act on one frame; end the socket for what is none."""
+        """Handle one frame; close the socket if it is not valid."""
         data = text_data.encode() if text_data is not None else bytes_data or b""
         if len(data) > _MAX_FRAME_BYTES:
             await self.close(sockets.TOO_BIG, f"A frame has at most {_MAX_FRAME_BYTES:,} bytes.")
