@@ -179,7 +179,7 @@ async def _keep(events: Iterable[Event], store: redis.asyncio.Redis) -> set[str]
     """Keep the events for late joiners; return the subjects that somebody watches."""
     pipe = store.pipeline(transaction=False)
     subjects = []
-    prefix = settings.CHANNEL_LAYERS["default"]["CONFIG"].get("prefix", "asgi")
+    prefix = settings.CHANNEL_LAYERS["default"]["CONFIG"]["prefix"]
     for event in events:
         subjects.append(event["subject"])
         pipe.set(_STATE_KEY + event["subject"], orjson.dumps(event), ex=KEEP_SECONDS)
