@@ -118,9 +118,17 @@ async def test_a_second_port_that_is_taken_is_done_without(tmp_path: Path) -> No
             await wire.send("orders", b"x")
 
 
-async def test_port_zero_has_no_second_port(wire: Wire) -> None:
-    with pytest.raises(ConnectRefused):
-        await wire.client.connection(f"127.0.0.1:{wire.broker.port - FAST_PORT_BELOW}")
+async def test_port_zero_has_no_second_port(tmp_path: Path) -> None:
+    async def has_none(folder: Path) -> bool:
+        async with started(folder) as wire:
+            try:
+                await wire.client.connection(f"127.0.0.1:{wire.broker.port - FAST_PORT_BELOW}")
+            except ConnectRefused:
+                return True
+            return False
+
+    # What the system gave somebody else may lie there, but not each time.
+    assert any([await has_none(tmp_path / str(number)) for number in range(3)])
 
 
 async def test_a_port_that_is_taken_stops_the_start_and_frees_the_store(tmp_path: Path) -> None:
