@@ -68,6 +68,6 @@ def test_a_damaged_frame_is_a_command_or_a_named_error() -> None:
 
 
 @given(st.lists(st.binary(max_size=64), max_size=20))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_noise_is_never_kept_beyond_one_frame(pieces: list[bytes]) -> None:
     cut(FrameReader(MAX_FRAME), pieces)

@@ -89,7 +89,7 @@ def trees() -> st.SearchStrategy[Any]:
 @given(
     st.dictionaries(st.sampled_from(["code", "opaque", "flag", "version", "language", "remark", "extFields"]), trees())
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_a_header_of_other_types_is_read_or_refused(tree: dict[str, Any]) -> None:
     try:
         header_json.decode(fastjson.dumps(tree))
@@ -98,7 +98,7 @@ def test_a_header_of_other_types_is_read_or_refused(tree: dict[str, Any]) -> Non
 
 
 @given(st.text(alphabet="{}[]\"',:\\ \n0123456789.eE+-truefalsn$ref", max_size=200))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 def test_the_tolerant_reader_reads_or_refuses(text: str) -> None:
     try:
         fastjson.loads(text.encode())

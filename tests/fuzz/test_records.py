@@ -116,7 +116,7 @@ def test_damaged_properties() -> None:
 
 
 @given(st.dictionaries(st.text(max_size=6), st.text(max_size=6), max_size=4))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_properties_survive_or_are_refused(pairs: dict[str, str]) -> None:
     try:
         check_properties(pairs)

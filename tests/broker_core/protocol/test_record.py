@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from broker_core.protocol import record
@@ -181,7 +181,6 @@ _longs = st.integers(-(1 << 63), (1 << 63) - 1)
 _hosts = st.builds(lambda ip, port: encode_host(str(ip), port), st.ip_addresses(), st.integers(0, 65535))
 
 
-@settings(deadline=None)
 @given(
     body=st.binary(max_size=300),
     topic=st.text("abcXYZ0129_-%|", min_size=1, max_size=127),
@@ -224,7 +223,6 @@ def test_any_record_comes_back(
         assert (message.body_crc, message.store_size) == (crc_of(body), len(data))
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=200))
 def test_no_bytes_whatever_do_more_than_be_refused(data: bytes) -> None:
     for candidate in (data, ORDERS[:40] + data, ORDERS[:-20] + data):

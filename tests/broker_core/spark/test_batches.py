@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from broker_core.protocol import sys_flag as flags
@@ -101,7 +101,6 @@ def plain(name: str, value: Any) -> Any:
     return sorted(value) if name == "properties" else value
 
 
-@settings(deadline=None)
 @given(st.lists(_records, max_size=12))
 def test_a_batch_says_what_its_records_say(records: list[dict[str, Any]]) -> None:
     log = log_of(records)

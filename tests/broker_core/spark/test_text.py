@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from broker_core.protocol.properties import parse_properties
@@ -24,14 +24,12 @@ def run(texts: list[str]) -> tuple[Any, Any]:
     return run_of(pa.array([text.encode() for text in texts], pa.binary()))
 
 
-@settings(deadline=None)
 @given(_texts)
 def test_a_map_is_what_each_text_says(texts: list[str]) -> None:
     pairs = cut_pairs(*run(texts))
     assert [dict(row) for row in map_of(pairs).to_pylist()] == [parse_properties(text) for text in texts]
 
 
-@settings(deadline=None)
 @given(_texts)
 def test_a_value_is_found_and_the_last_one_wins(texts: list[str]) -> None:
     data, offsets = run(texts)

@@ -54,7 +54,6 @@ def cut(data: bytes, span: Span) -> list[bytes]:
     return [data[start : start + length] for start, length in zip(span.start, span.length, strict=True)]
 
 
-@settings(deadline=None)
 @given(st.lists(_records, max_size=20))
 def test_columns_say_what_the_records_say(records: list[dict[str, Any]]) -> None:
     log = log_of(records)
@@ -87,7 +86,7 @@ def test_columns_say_what_the_records_say(records: list[dict[str, Any]]) -> None
     assert cut(log, columns.store_host) == [encode_host(words["stored"], 2) for words in records]
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.lists(_records, min_size=1, max_size=5), st.data())
 def test_any_damage_is_found_before_a_column_is_read(records: list[dict[str, Any]], data: st.DataObject) -> None:
     log = bytearray(log_of(records))

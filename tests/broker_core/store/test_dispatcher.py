@@ -110,7 +110,7 @@ _words: Any = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(_words, max_size=60))
 def test_queues_and_index_are_those_that_rocketmq_would_derive(
     tmp_path_factory: pytest.TempPathFactory, messages: list[dict[str, Any]]

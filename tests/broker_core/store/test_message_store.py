@@ -416,7 +416,7 @@ _steps = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(_steps)
 def test_whatever_is_put_comes_back_in_order_after_good_and_bad_stops(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int, int]]

@@ -316,7 +316,7 @@ def test_a_queue_file_that_the_disk_lost_is_made_again(tmp_path: Path) -> None:
     assert is_sound(tmp_path)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.data())
 def test_whatever_byte_of_the_log_is_lost_what_is_before_stays_and_the_store_goes_on(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

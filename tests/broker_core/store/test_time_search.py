@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from broker_core.store import MessageStore
@@ -52,7 +52,6 @@ def test_messages_that_expired_are_not_found(tmp_path: Path) -> None:
         assert store.store_time("T", 0, low - 1) is None
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(1, 50), max_size=40).map(sorted), st.integers(0, 60))
 def test_the_lower_bound_is_the_first_message_not_before_the_time(
     tmp_path_factory: pytest.TempPathFactory, times: list[int], timestamp: int

@@ -61,7 +61,6 @@ def test_whatever_is_sent_the_answer_is_one_of_the_document(api_schema: Any, own
     def checked(operation: Any) -> None:
         @hypothesis.settings(
             max_examples=EXAMPLES,
-            deadline=None,
             derandomize=True,
             database=None,
             suppress_health_check=list(hypothesis.HealthCheck),

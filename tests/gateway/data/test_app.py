@@ -160,7 +160,7 @@ def client(shared_broker: RunningBroker, redis_url: str) -> Iterator[httpx.Clien
         yield client
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     path=st.sampled_from(PATHS),
     content=st.binary(max_size=100)

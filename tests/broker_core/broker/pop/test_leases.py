@@ -309,4 +309,4 @@ class LeaseModel(RuleBasedStateMachine):
 
 
 TestLeaseModel = LeaseModel.TestCase
-TestLeaseModel.settings = settings(max_examples=30, stateful_step_count=25, deadline=None)
+TestLeaseModel.settings = settings(max_examples=30, stateful_step_count=25)
