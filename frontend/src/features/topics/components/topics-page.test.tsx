@@ -72,7 +72,7 @@ describe("creating a topic", () => {
     const { user } = renderApp(<TopicsPage cluster="local" />, { at: "/topics?new=topic" })
     const name = await screen.findByRole("textbox", { name: /^Topic/ })
     await user.type(name, "no spaces here")
-    expect(screen.getByText("Only letters, digits, -, _, % and | are allowed")).toBeTruthy()
+    expect(screen.getByText("Use only letters, digits, - and _, and at most 127 characters")).toBeTruthy()
     await user.clear(name)
     await user.type(name, "payments")
     await user.click(screen.getByRole("button", { name: "Create payments" }))
