@@ -106,7 +106,7 @@ class PreviewView(ApiView):
         form = SchedulePreviewSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         asked = form.validated_data
-        times = next_times(timezone.now(), asked["cron"], asked["timezone"], asked["count"])
+        times = next_times(timezone.now(), asked["cron"], asked["zone"], asked["count"])
         return Response(NextRunsSerializer({"next_runs": times}).data)
 
 

@@ -118,10 +118,10 @@ class SchedulePreviewSerializer(serializers.Serializer[Any]):
     """A cron line whose next times somebody wants to see."""
 
     cron = serializers.CharField(max_length=200)
-    timezone = serializers.CharField(max_length=64, default="UTC")
+    zone = serializers.CharField(max_length=64, default="UTC")
     count = serializers.IntegerField(min_value=1, max_value=MAX_PREVIEW, default=clock.PREVIEW)
 
-    def validate_timezone(self, value: str) -> str:
+    def validate_zone(self, value: str) -> str:
         """Refuse what is no time zone."""
         return _known_zone(value)
 

@@ -1780,7 +1780,7 @@ export interface components {
         SchedulePreviewRequest: {
             cron: string;
             /** @default UTC */
-            timezone: string;
+            zone: string;
             /** @default 5 */
             count: number;
         };

@@ -28,7 +28,7 @@ def test_the_preview_and_the_schedule_have_the_same_times(
 ) -> None:
     viewer: Any = cast.browser("viewer")
     monkeypatch.setattr(timezone, "now", lambda: datetime.fromisoformat(now))
-    answer = viewer.post("/api/v1/schedules:preview", {"cron": line, "timezone": zone, "count": 5}, format="json")
+    answer = viewer.post("/api/v1/schedules:preview", {"cron": line, "zone": zone, "count": 5}, format="json")
     assert answer.status_code == 200, answer.content
     runs = answer.json()["next_runs"]
     assert runs[:2] == [f"{each}:00.000Z" for each in expected]
@@ -42,10 +42,10 @@ def test_the_preview_and_the_schedule_have_the_same_times(
     [
         ({"cron": "mon 0 * * *"}, "#/cron"),
         ({}, "#/cron"),
-        ({"cron": "0 0 * * *", "timezone": "Mars/Olympus"}, "#/timezone"),
+        ({"cron": "0 0 * * *", "zone": "Mars/Olympus"}, "#/zone"),
         ({"cron": "0 0 * * *", "count": 0}, "#/count"),
         ({"cron": "0 0 * * *", "count": 51}, "#/count"),
-        ({"cron": "0 0 * * *", "zone": "UTC"}, "#/zone"),
+        ({"cron": "0 0 * * *", "timezone": "UTC"}, "#/timezone"),
     ],
 )
 def test_what_is_wrong_in_a_preview_is_named(cast: Cast, body: dict[str, Any], pointer: str) -> None:

@@ -24,9 +24,9 @@ export interface RunsPreview {
 }
 
 /** Asks the scheduler itself when a line is due, once the line stands still, and again each minute. */
-export function useRunsPreview(cron: string, timezone: string): RunsPreview {
+export function useRunsPreview(cron: string, zone: string): RunsPreview {
   const line = cron.trim()
-  const asked = `${timezone} ${line}`
+  const asked = `${zone} ${line}`
   const still = useDebounced(asked)
   const minute = Math.floor(useNow(MINUTE_MS / 2) / MINUTE_MS)
   const [answer, setAnswer] = useState<Answer>({ asked: "", runs: [], error: null })
@@ -37,12 +37,12 @@ export function useRunsPreview(cron: string, timezone: string): RunsPreview {
     const settle = (known: Omit<Answer, "asked">) => {
       if (!abort.signal.aborted) setAnswer({ asked, ...known })
     }
-    previewSchedule({ cron: line, timezone, count: RUNS }, abort.signal).then(
+    previewSchedule({ cron: line, zone, count: RUNS }, abort.signal).then(
       ({ next_runs: runs }) => settle({ runs, error: null }),
       (error: unknown) => settle({ runs: [], error: asProblem(error) }),
     )
     return () => abort.abort()
-  }, [isStill, asked, line, timezone, minute])
+  }, [isStill, asked, line, zone, minute])
   const isKnown = answer.asked === asked
   return { runs: line === "" ? [] : answer.runs, isChecking: line !== "" && !isKnown, error: isKnown ? answer.error : null }
 }

@@ -27,7 +27,7 @@ describe("the next runs of a new schedule", () => {
   it("are those of the scheduler, for the line and zone of the form", async () => {
     show({ at: "/schedules?new=replay&zone=Europe%2FBerlin" })
     expect(await screen.findByText(/Mar 29|29 Mar|03-29/)).toBeTruthy()
-    expect(requests(PREVIEW)[0]?.body).toEqual({ cron: "0 3 * * *", timezone: "Europe/Berlin", count: 5 })
+    expect(requests(PREVIEW)[0]?.body).toEqual({ cron: "0 3 * * *", zone: "Europe/Berlin", count: 5 })
   })
 
   it("are asked for once the line stands still, not for each letter", async () => {

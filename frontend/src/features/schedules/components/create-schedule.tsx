@@ -83,7 +83,7 @@ export function CreateSchedule({ jobFields, job, isJobWhole, jobName }: CreateSc
           label={t("schedules.zone")}
           description={t("schedules.zoneWords")}
           data={zones}
-          error={wrong.timezone ?? refused.zone}
+          error={wrong.zone ?? refused.zone}
           value={draft.zone}
           onChange={(zone) => setDraft({ ...draft, zone: zone ?? "UTC" })}
           limit={60}
