@@ -12,6 +12,8 @@ export interface SeenRequest {
 interface Answered {
   status?: number
   body?: unknown
+  /** What is answered as it stands, in place of a body of JSON. */
+  text?: string
   headers?: Record<string, string>
 }
 
@@ -28,6 +30,13 @@ export function answer(line: string, body: unknown, status = 200, headers: Recor
 /** Answer with a body once the test lets go of it. */
 export function holdAnswer(line: string, body: Promise<unknown>): void {
   answers.set(line, async () => ({ body: await body }))
+}
+
+/** Nobody answers: the request ends as one does without a network. */
+export function unplug(line: string): void {
+  answers.set(line, () => {
+    throw new TypeError("Failed to fetch")
+  })
 }
 
 /** Answer with a problem, as the gateway writes one. */
@@ -54,11 +63,21 @@ async function answerFetch(input: RequestInfo | URL, init: RequestInit = {}): Pr
   }
   seen.push(request)
   const found = answers.get(`${request.method} ${request.path}`)
-  const { status = 200, body, headers = {} } = (await found?.(request)) ?? { status: 404, headers: {}, body: { title: "Not found", status: 404, code: "NOT_FOUND" } }
+  const { status = 200, body, text: raw, headers = {} } = (await untilAborted(found?.(request), init.signal)) ?? { status: 404, headers: {}, body: { title: "Not found", status: 404, code: "NOT_FOUND" } }
   await Promise.resolve()
-  return new Response(status === 204 ? null : JSON.stringify(body ?? null), {
+  return new Response(status === 204 ? null : (raw ?? JSON.stringify(body ?? null)), {
     status,
     headers: { "Content-Type": status >= 400 ? "application/problem+json" : "application/json", "X-Request-Id": "01JDX6R8K3ZC5W2N", ...headers },
+  })
+}
+
+/** As the browser does it: a request that is aborted ends at once, whatever the server does. */
+function untilAborted<T>(answered: T | Promise<T>, signal: AbortSignal | null | undefined): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(new DOMException("The operation was aborted.", "AbortError"))
+    if (signal?.aborted) return abort()
+    signal?.addEventListener("abort", abort, { once: true })
+    Promise.resolve(answered).then(resolve, reject)
   })
 }
 
