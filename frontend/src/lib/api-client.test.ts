@@ -191,6 +191,16 @@ describe("whether the gateway can be reached", () => {
     expect(reachable.get().ok).toBe(false)
   })
 
+  it.each([
+    [502, "BROKER_REFUSED"],
+    [503, "BROKER_UNREACHABLE"],
+    [504, "SEND_UNCERTAIN"],
+  ])("is so when the gateway itself says %s of a broker", async (status, code) => {
+    refuse("POST /x", status, code, "The broker did not answer.")
+    expect((await refusal(api.post("/x"))).code).toBe(code)
+    expect(reachable.get().ok).toBe(true)
+  })
+
   it("is not told by a request that somebody gave up", async () => {
     const abort = new AbortController()
     holdAnswer("GET /x", held<object>().promise)

@@ -61,7 +61,7 @@ async function send(method: string, path: string, { query, body, headers, signal
   if (body !== undefined) init.body = typeof body === "string" ? body : JSON.stringify(body)
   try {
     const response = await fetch(withQuery(path, query), init)
-    noteReachable(response.status !== 502 && response.status !== 504)
+    noteReachable(!isProxys(response))
     return response
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error
@@ -69,6 +69,10 @@ async function send(method: string, path: string, { query, body, headers, signal
     throw new Problem(0, { title: "The gateway does not answer", code: "GATEWAY_UNREACHABLE", retryable: true })
   }
 }
+
+/** Whether a proxy answered in place of the gateway, whose own 502 and 504 are problems and speak of a broker. */
+const isProxys = ({ status, headers }: Response): boolean =>
+  (status === 502 || status === 504) && !headers.get("Content-Type")?.startsWith("application/problem+json")
 
 function contentHeaders(method: string, body: unknown): Record<string, string> {
   const found: Record<string, string> = {}
