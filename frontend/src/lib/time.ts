@@ -127,6 +127,9 @@ export function parseWallClock(text: string, zone: string): number | null {
   const [year = 0, month = 1, date = 1, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map((v) => Number(v ?? 0))
   const ms = Number((match[7] ?? "0").padEnd(3, "0"))
   const wall = Date.UTC(year, month - 1, date, hour, minute, second, ms)
+  // What no calendar and no clock has (30 February, 12:60) would become another moment.
+  const read = momentOf(wall, "UTC")
+  if (read.month !== month || read.day !== date || read.hour !== hour || read.minute !== minute) return null
   // Twice, because the offset can differ between the guess and the answer.
   const first = wall - zoneOffset(wall, zone)
   return wall - zoneOffset(first, zone)
