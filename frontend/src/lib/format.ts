@@ -7,12 +7,15 @@ const MINUS = "\u2212"
 
 export const count = (value: number): string => exact.format(value).replace("-", MINUS)
 
-export const signed = (value: number): string =>
-  `${value < 0 ? MINUS : "+"}${exact.format(Math.abs(Math.round(value)))}`
+export function signed(value: number): string {
+  const whole = Math.round(value)
+  return `${whole < 0 ? MINUS : "+"}${exact.format(Math.abs(whole))}`
+}
 
 /** A rate below ten keeps one decimal, so that a slow trickle is not written as 0. */
 export function rate(value: number): string {
-  return value > 0 && value < 10 && !Number.isInteger(value) ? oneDecimal.format(value) : exact.format(Math.round(value))
+  if (value > 0 && value < 0.05) return "<0.1"
+  return value > 0 && value < 9.95 && !Number.isInteger(value) ? oneDecimal.format(value) : exact.format(Math.round(value))
 }
 
 export const percentNumber = (ratio: number): string => oneDecimal.format(ratio * 100)
