@@ -22,12 +22,6 @@ function watch(subject: string) {
   return { events, stop }
 }
 
-function delta(subject: string, seq: number, data: object) {
-  const whole = { removed: [], measured: [], ...data }
-  const event = { type: "delta", subject, seq, at: "2026-11-21T06:31:08.412Z", data: whole }
-  FakeSocket.last.onmessage?.({ data: JSON.stringify(event) })
-}
-
 describe("a delta", () => {
   const items = ["a", "b", "c"].map((name, lag) => ({ name, lag, measured_at: "1" }))
   const before = { at: "1", missing: [], items }
@@ -59,8 +53,8 @@ describe("the live connection", () => {
     FakeSocket.last.greet()
     const ship = { name: "ship", lag: 0 }
     FakeSocket.last.state("groups:local", 4, { at: "4", items: [{ name: "billing", lag: 1 }, ship] })
-    delta("groups:local", 5, { at: "5", changed: [{ name: "billing", lag: 2 }] })
-    delta("groups:local", 6, { at: "6", changed: [], removed: ["ship"] })
+    FakeSocket.last.delta("groups:local", 5, { at: "5", changed: [{ name: "billing", lag: 2 }] })
+    FakeSocket.last.delta("groups:local", 6, { at: "6", changed: [], removed: ["ship"] })
     expect(events.map(({ type, seq }) => `${type} ${seq}`)).toEqual(["state 4", "state 5", "state 6"])
     expect(events.at(1)?.data).toEqual({ at: "5", items: [{ name: "billing", lag: 2 }, ship] })
     expect(events.at(2)?.data).toEqual({ at: "6", items: [{ name: "billing", lag: 2 }] })
@@ -71,14 +65,14 @@ describe("the live connection", () => {
     await settle()
     FakeSocket.last.greet()
     FakeSocket.last.state("topics:local", 4, { items: [] })
-    delta("topics:local", 6, { changed: [{ name: "orders" }] })
+    FakeSocket.last.delta("topics:local", 6, { changed: [{ name: "orders" }] })
     expect(FakeSocket.last.sent.slice(-2)).toEqual([
       { type: "unsubscribe", subjects: ["topics:local"] },
       { type: "subscribe", subjects: ["topics:local"] },
     ])
-    delta("topics:local", 7, { changed: [] })
+    FakeSocket.last.delta("topics:local", 7, { changed: [] })
     FakeSocket.last.state("topics:local", 7, { items: [{ name: "orders" }] })
-    delta("topics:local", 8, { changed: [{ name: "copies" }] })
+    FakeSocket.last.delta("topics:local", 8, { changed: [{ name: "copies" }] })
     expect(events.map(({ seq, data }) => [seq, data])).toEqual([
       [4, { items: [] }],
       [7, { items: [{ name: "orders" }] }],
@@ -178,5 +172,126 @@ describe("the live connection", () => {
     FakeSocket.last.drop()
     connection.reconnect()
     expect(FakeSocket.all).toHaveLength(2)
+  })
+
+  it("waits no longer than a quarter of a minute, however long the gateway is away", async () => {
+    watch("jobs")
+    await settle()
+    for (let turn = 0; turn < 12; turn++) {
+      FakeSocket.last.drop()
+      vi.advanceTimersByTime(20_000)
+      expect(FakeSocket.all).toHaveLength(turn + 2)
+    }
+  })
+
+  it("begins with short pauses again after a socket that worked", async () => {
+    watch("jobs")
+    await settle()
+    for (let turn = 0; turn < 6; turn++) {
+      FakeSocket.last.drop()
+      vi.advanceTimersByTime(20_000)
+    }
+    FakeSocket.last.greet()
+    const opened = FakeSocket.all.length
+    FakeSocket.last.drop()
+    vi.advanceTimersByTime(700)
+    expect(FakeSocket.all).toHaveLength(opened + 1)
+  })
+
+  it("does not come back at the same moment in all tabs", async () => {
+    const opened = [0, 0.9].map((random) => {
+      vi.spyOn(Math, "random").mockReturnValue(random)
+      const tab = new LiveConnection("ws://gantry.test/ws/v1/events")
+      tab.subscribe("jobs", () => undefined)
+      FakeSocket.last.drop()
+      const before = FakeSocket.all.length
+      vi.advanceTimersByTime(500)
+      tab.close()
+      return FakeSocket.all.length - before
+    })
+    expect(opened).toEqual([1, 0])
+    await settle()
+  })
+
+  it("says since when it is lost, not since its last try", async () => {
+    watch("jobs")
+    await settle()
+    FakeSocket.last.greet()
+    vi.setSystemTime(10_000)
+    FakeSocket.last.drop()
+    vi.advanceTimersByTime(5_000)
+    FakeSocket.last.drop()
+    expect(connection.status.get()).toEqual({ state: "lost", since: 10_000 })
+  })
+
+  it("goes on with the others when one subject is denied", async () => {
+    const secret = watch("group:local:secret")
+    const { events } = watch("jobs")
+    await settle()
+    FakeSocket.last.greet()
+    FakeSocket.last.deny("group:local:secret")
+    FakeSocket.last.state("jobs", 1, "job")
+    expect(events).toHaveLength(1)
+    expect(secret.events).toEqual([])
+    expect(connection.status.get().state).toBe("open")
+  })
+
+  it("gives a change to every watcher, each the same whole", async () => {
+    const first = watch("topics:local")
+    const second = watch("topics:local")
+    await settle()
+    FakeSocket.last.greet()
+    FakeSocket.last.state("topics:local", 1, { items: [{ name: "orders", lag: 1 }] })
+    FakeSocket.last.delta("topics:local", 2, { changed: [{ name: "orders", lag: 2 }] })
+    expect(second.events).toEqual(first.events)
+    expect(second.events.at(-1)?.data).toEqual({ items: [{ name: "orders", lag: 2 }] })
+  })
+
+  it("makes nothing of a change without the state before it: that is on its way", async () => {
+    const { events } = watch("topics:local")
+    await settle()
+    FakeSocket.last.greet()
+    FakeSocket.last.delta("topics:local", 5, { changed: [{ name: "orders" }] })
+    expect(events).toEqual([])
+    expect(FakeSocket.last.sent).toEqual([{ type: "subscribe", subjects: ["topics:local"] }])
+  })
+
+  it("asks anew for a subject that was left and is wanted again, and forgets what it was", async () => {
+    const old = watch("topics:local")
+    await settle()
+    FakeSocket.last.greet()
+    FakeSocket.last.state("topics:local", 4, { items: [{ name: "gone" }] })
+    old.stop()
+    await settle()
+    const { events } = watch("topics:local")
+    await settle()
+    FakeSocket.last.delta("topics:local", 5, { changed: [] })
+    FakeSocket.last.state("topics:local", 1, { items: [] })
+    expect(FakeSocket.last.subscribed).toEqual(["topics:local", "topics:local"])
+    expect(events.map(({ data }) => data)).toEqual([{ items: [] }])
+  })
+
+  it("takes nothing from a socket it has given up", async () => {
+    const { events } = watch("jobs")
+    await settle()
+    const old = FakeSocket.last
+    old.greet()
+    connection.close()
+    connection.reconnect()
+    old.state("jobs", 1, "late")
+    old.drop()
+    expect(events).toEqual([])
+    expect(FakeSocket.all).toHaveLength(2)
+  })
+
+  it("comes back after a sign-in, when something is watched again", async () => {
+    watch("jobs").stop()
+    await settle()
+    FakeSocket.last.drop(4401)
+    watch("overview:local")
+    await settle()
+    FakeSocket.last.greet()
+    expect(FakeSocket.all).toHaveLength(2)
+    expect(FakeSocket.last.subscribed).toEqual(["overview:local"])
   })
 })

@@ -39,6 +39,14 @@ export class FakeSocket {
     this.push(event)
   }
 
+  delta(subject: string, seq: number, data: object): void {
+    this.push({ type: "delta", subject, seq, at: "2026-11-21T06:31:08.412Z", data: { removed: [], measured: [], ...data } })
+  }
+
+  deny(subject: string): void {
+    this.push({ type: "denied", subject })
+  }
+
   /** The other end has begun to close; `drop` is the end of it. */
   closing(): void {
     this.readyState = FakeSocket.CLOSING
