@@ -24,4 +24,35 @@ describe("history and live samples", () => {
     expect(tail).toEqual([at(6, 2)])
     expect(withSample(tail, at(6, 3), 5_000)).toBe(tail)
   })
+
+  it("begin with the live samples alone where there is no history yet", () => {
+    const empty = { ...history, series: {} }
+    expect(joined(empty, [at(1, 5)], ["lag"])).toEqual({ times: [start / 1_000 + 1], series: { lag: [5] } })
+    expect(joined(empty, [], ["lag"])).toEqual({ times: [], series: { lag: [] } })
+  })
+
+  it("keep series of different length on the same moments", () => {
+    const two = { ...history, step_ms: 60_000, series: { in: [1, 2, 3], out: [4] } }
+    const { times, series } = joined(two, [{ at: start + 180_000, values: { in: 7 } }], ["in", "out"])
+    expect(times).toHaveLength(4)
+    expect(series).toEqual({ in: [1, 2, 3, 7], out: [4, null, null, null] })
+  })
+
+  it("do not draw a line from before a silence that has not ended", () => {
+    const silent = { ...history, series: { lag: [1, null, null] } }
+    expect(joined(silent, [], ["lag"]).series.lag).toEqual([1, null, null])
+    const late = { ...history, series: { lag: [null, null, 3] } }
+    expect(joined(late, [], ["lag"]).series.lag).toEqual([null, null, 3])
+  })
+
+  it("are not changed by being put together: the cache keeps the history", () => {
+    const kept = { ...history, series: { lag: [1, null, 3] } }
+    joined(kept, [at(4, 5)], ["lag"])
+    expect(kept.series.lag).toEqual([1, null, 3])
+  })
+
+  it("take no sample that comes late", () => {
+    const tail = withSample([], at(6, 2), 5_000)
+    expect(withSample(tail, at(5, 9), 5_000)).toBe(tail)
+  })
 })
