@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -25,7 +26,14 @@ class JavaProject:
     """Where the programs are, if not beside the pom."""
 
     def build(self) -> None:
-        """Compile and fetch, unless the sources are older than the last build."""
+        """Compile and fetch, unless the sources are older than the last build; one process at a time."""
+        self.target.parent.mkdir(parents=True, exist_ok=True)
+        # One lock for all projects: Maven's repository is no place for two at once either.
+        with (self.target.parent / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self._build()
+
+    def _build(self) -> None:
         done = self.target / "done"
         files = [self.sources / "pom.xml", *(self.programs or self.sources).glob("src/**/*.java")]
         if done.exists() and all(file.stat().st_mtime < done.stat().st_mtime for file in files):
