@@ -173,15 +173,14 @@ class Appender:
         log_offset = tail.start + begin
         try:
             size = self._write_record(
-                tail.map, begin, tail.reserved - BLANK_BYTES, queue.encoded_topic, incoming, offset, log_offset
+                tail.writable, begin, tail.reserved - BLANK_BYTES, queue.encoded_topic, incoming, offset, log_offset
             )
         except OverflowError as error:
             raise MalformedRecord(f"a number does not fit its field: {error}") from error
         if size <= 0:
             # The segment or what is reserved of it is full, or the properties are too long.
             return self._write_one(queue, incoming, offset)
-        # Only now: a flush on another thread takes everything before this position for written.
-        tail.wrote = begin + size
+        tail.wrote_to(begin + size)
         return log_offset, size
 
     def _write_batch_compiled(
@@ -195,11 +194,11 @@ class Appender:
         assert tail is not None
         try:
             log_offsets, end, units, keys = compiled.write_batch(
-                tail.map, tail.wrote, topic, incoming, messages, offset, begin
+                tail.writable, tail.wrote, topic, incoming, messages, offset, begin
             )
         except OverflowError as error:
             raise MalformedRecord(f"a number does not fit its field: {error}") from error
-        tail.wrote += end - begin
+        tail.wrote_to(end - tail.start)
         self.pending.append(PendingBatch(queue, begin, end, offset, origin.store_timestamp, units, keys))
         return PutBatchResult(log_offsets, end, QueueOffset(offset), origin.store_timestamp, origin.store_host)
 

@@ -104,13 +104,8 @@ class CommitLog:
 
     def append(self, data: bytes) -> None:
         """Put whole records at the end; `place` must have been asked for their size just before."""
-        tail = self.tail
-        assert tail is not None
-        begin = tail.wrote
-        end = begin + len(data)
-        tail.map[begin:end] = data
-        # Only now: a flush on another thread takes everything before this position for written.
-        tail.wrote = end
+        assert self.tail is not None
+        self.tail.append(data)
 
     def cut(self, position: int) -> None:
         """Drop everything from `position` on."""
@@ -133,7 +128,7 @@ class CommitLog:
         if full is not None:
             # The blank comes before anything in the next segment may be flushed: without it that segment is never read.
             full.append(encode_blank(full.size - full.wrote))
-            full.wrote = full.size
+            full.wrote_to(full.size)
         self.tail = fresh
         return fresh
 

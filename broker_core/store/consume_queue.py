@@ -20,7 +20,6 @@ from broker_core.store.units import (
     UNIT,
     Unit,
     ends_backwards,
-    ends_blank,
     valid_bytes,
 )
 
@@ -105,7 +104,7 @@ class ConsumeQueue:
     def _fit(self, units: bytes, first: int) -> bytes:
         if first == 0:
             # The topic was deleted and made again; what is here belongs to its former life.
-            self._files.drop_all()
+            self._files.keep(0)
             self._take_measure()
             return units
         if first < self.max_offset:
@@ -115,7 +114,7 @@ class ConsumeQueue:
         if first - self.max_offset > UNIT.unpack_from(units)[0] // MIN_RECORD_BYTES:
             # So many messages have no room in the log before this one: its queue offset is damaged.
             return b""
-        if not self._files.files:
+        if not len(self._files):
             # A queue made again after its first messages left the log begins in the file they would have been in.
             file_units = self._files.file_size // UNIT_BYTES
             self._files_begin_at(first)
@@ -132,7 +131,7 @@ class ConsumeQueue:
             position = first * UNIT_BYTES + at
             file = self._files.find(position)
             if file is not None and file.view[position - file.start :][:PLACE_BYTES] != unit[:PLACE_BYTES]:
-                file.map[position - file.start : position - file.start + UNIT_BYTES] = unit
+                file.write(position - file.start, unit)
 
     def _files_begin_at(self, first: int) -> None:
         file_units = self._files.file_size // UNIT_BYTES
@@ -186,30 +185,13 @@ class ConsumeQueue:
 
     # -- opening ------------------------------------------------------------------------------------------------------
 
-    def measure(self, *, trusted: bool) -> None:
-        """Find the end of the valid units without changing a file.
-
-        After a clean stop (`trusted`) units are written without holes, so the end is searched for; otherwise the first
-        unit that was never written ends the queue (store/README.md#consume-queue).
-        """
-        files = self._files.files
-        kept = max(0, len(files) - 1) if trusted else 0
-        for file in files[kept:]:
-            file.wrote = valid_bytes(file, trusted=trusted)
-            kept += 1 if file.wrote else 0
-            if file.wrote < file.size:
-                break
-        del files[kept:]
-        self._take_measure()
-
     def measure_all(self) -> None:
         """Take everything up to the last unit that was written, sound or not, without changing a file."""
-        files = self._files.files
-        while files:
-            files[-1].wrote = -(-files[-1].written_end() // UNIT_BYTES) * UNIT_BYTES
-            if files[-1].wrote:
+        while (last := self._files.last) is not None:
+            last.wrote_to(-(-last.written_end() // UNIT_BYTES) * UNIT_BYTES)
+            if last.wrote:
                 break
-            files.pop().release()
+            self._files.let_go_of_last()
         self._take_measure()
 
     def resume(self, span: Span) -> bool:
@@ -224,7 +206,7 @@ class ConsumeQueue:
         log_offset, size, _ = UNIT.unpack(last.read(end - UNIT_BYTES - last.start, UNIT_BYTES))
         if size in (0, FILLER_SIZE) or log_offset + size != span.max_physical:
             return False
-        last.wrote = last.reserved = end - last.start
+        last.resume(end - last.start)
         self.min_offset = span.min_offset
         self.max_offset = self.next_offset = span.end
         self.max_physical = span.max_physical
@@ -238,28 +220,47 @@ class ConsumeQueue:
 
     def recover(self, *, trusted: bool) -> bool:
         """Find the end of the valid units, and overwrite or remove what is behind it; say whether that was nothing."""
-        before = list(self._files.files)
-        self.measure(trusted=trusted)
-        kept = self._files.files
-        if trusted and (len(before) > len(kept) or not ends_blank(kept)):
+        kept = self._find_end(trusted=trusted)
+        is_all = self._is_blank_behind(kept)
+        if trusted and not is_all:
             # A unit in the middle says that it was never written: damage, since a good stop leaves no holes.
-            self._files.files[:] = before
-            self.measure(trusted=False)
             trusted = False
+            kept = self._find_end(trusted=False)
+            is_all = self._is_blank_behind(kept)
+        self._files.keep(kept)
+        self._take_measure()
         self._synced = self._files.end if trusted else 0
-        is_all = trusted or (len(before) == len(self._files.files) and ends_blank(self._files.files))
-        for file in before[len(self._files.files) :]:
-            file.delete()
         if self._files.last:
             self._files.last.cut(self._files.last.wrote)
         return is_all
+
+    def _find_end(self, *, trusted: bool) -> int:
+        """Measure the files up to the one in which the valid units end, and return how many files hold any.
+
+        After a good stop (`trusted`) units are written without holes, so the end is searched for; otherwise the first
+        unit that was never written ends the queue (store/README.md#consume-queue).
+        """
+        kept = max(0, len(self._files) - 1) if trusted else 0
+        for number in range(kept, len(self._files)):
+            file = self._files[number]
+            file.wrote_to(valid_bytes(file, trusted=trusted))
+            kept += 1 if file.wrote else 0
+            if file.wrote < file.size:
+                break
+        return kept
+
+    def _is_blank_behind(self, kept: int) -> bool:
+        """Say whether nothing is behind the units that were found in the first `kept` files."""
+        if kept < len(self._files):
+            return False
+        return not kept or self._files[kept - 1].is_blank_from(self._files[kept - 1].wrote)
 
     def newest_in(self, log: CommitLog) -> int:
         """Return the log offset behind the newest record that this queue names and `log` has; -1 for none.
 
         Units of records that have left the log, and fillers, count as named rightly.
         """
-        for file in reversed(self._files.files):
+        for file in reversed(self._files):
             for position in range(file.wrote - UNIT_BYTES, -1, -UNIT_BYTES):
                 log_offset, size, _ = UNIT.unpack_from(file.view, position)
                 if size == FILLER_SIZE or 0 <= log_offset < log.begin or self._names(log, log_offset, size):
@@ -293,7 +294,7 @@ class ConsumeQueue:
 
     def restart(self) -> None:
         """Remove all units, for the log to make them again."""
-        self._files.drop_all()
+        self._files.keep(0)
         self._take_measure()
 
     def distrust(self, log_end: int) -> None:
@@ -304,7 +305,7 @@ class ConsumeQueue:
         """Drop the units of records at or behind `log_end`, the end of the recovered log."""
         files = self._files
         while (last := files.last) and UNIT.unpack_from(last.view)[0] >= log_end:
-            files.files.pop().delete()
+            files.keep(len(files) - 1)
         if last:
             wrote = last.wrote
             while wrote and UNIT.unpack_from(last.view, wrote - UNIT_BYTES)[0] >= log_end:
@@ -315,7 +316,7 @@ class ConsumeQueue:
 
     def correct_min(self, log_begin: int) -> None:
         """Move the minimum to the first message that the log still holds, or behind the last."""
-        for file in self._files.files:
+        for file in self._files:
             begin, count = file.start // UNIT_BYTES, file.wrote // UNIT_BYTES
             position = max(0, self.min_offset - begin)
             while position < count and 0 <= UNIT.unpack_from(file.view, position * UNIT_BYTES)[0] < log_begin:
@@ -328,9 +329,7 @@ class ConsumeQueue:
         """Remove leading files whose last unit is of a record before `log_begin`, never the last; return how many."""
         dropped = 0
         files = self._files
-        while (
-            len(files.files) > 1 and UNIT.unpack_from(files.files[0].view, files.file_size - UNIT_BYTES)[0] < log_begin
-        ):
+        while len(files) > 1 and UNIT.unpack_from(files[0].view, files.file_size - UNIT_BYTES)[0] < log_begin:
             files.drop_first()
             dropped += 1
         self.min_offset = max(self.min_offset, files.begin // UNIT_BYTES)
@@ -363,7 +362,7 @@ class ConsumeQueue:
     @property
     def mapped_files(self) -> int:
         """How many of its files are mapped now."""
-        return sum(file.is_mapped for file in self._files.files)
+        return sum(file.is_mapped for file in self._files)
 
     def release(self) -> None:
         """Give up the maps of its files until something of them is wanted again."""
@@ -376,7 +375,7 @@ class ConsumeQueue:
     def delete(self) -> None:
         """Remove the files and the folder of this queue."""
         folder = self._files.folder
-        self._files.drop_all()
+        self._files.keep(0)
         if folder.is_dir():
             folder.rmdir()
 

@@ -130,9 +130,9 @@ class IndexFile:
         # The end time goes first: a batch that a crash tears then shows as newer than the checkpoint, and the file is
         # made again (store/README.md#recovery).
         self.end_time = max(newest_time, self.end_time, self._least_end, least_end)
-        _END_TIME.pack_into(self._file.map, _END_TIME_AT, self.end_time)
+        self._file.write(_END_TIME_AT, _END_TIME.pack(self.end_time))
         self.count, self._slots_used, self.begin_time, self.begin_log_offset = put_entries(
-            self._file.map,
+            self._file.writable,
             self.slots,
             self._entries_at,
             self.count,
@@ -152,9 +152,7 @@ class IndexFile:
             file.reserve(upto)
 
     def _write_header(self) -> None:
-        HEADER.pack_into(
-            self._file.map,
-            0,
+        header = HEADER.pack(
             self.begin_time,
             self.end_time,
             self.begin_log_offset,
@@ -162,6 +160,7 @@ class IndexFile:
             self._slots_used,
             self.count,
         )
+        self._file.write(0, header)
 
     def sync(self) -> None:
         """Wait until everything put so far is on the disk; other threads run meanwhile."""

@@ -1,4 +1,4 @@
-"""One memory-mapped file of fixed length; the only module that touches maps and file descriptors of data files.
+"""One memory-mapped file of fixed length; the only module that writes to maps and says how much of one is data.
 
 ::
 
@@ -9,7 +9,8 @@ A file has its full length from the moment its name appears (it is made beside a
 files of another length. Disk blocks are reserved in steps ahead of the writes: writing into a hole of a full disk would
 kill the process, running out of reservation is an error (StoreFull).
 
-A `WantedFile` is mapped when something of it is first wanted: `map` and `view` are there from then on, until `release`.
+`view` is for reading only. `writable` shows the same bytes to the functions that write a record or keys to their place
+(appender.py, index_file.py). A `WantedFile` is mapped when one of the two is first used, and stays so until `release`.
 No descriptor is kept but the one inside the map. `sync` opens the file anew, so a flushing thread
 never meets a descriptor that the owner closed; a file that is gone by then needs no sync.
 """
@@ -42,20 +43,20 @@ class MappedFile:
     """A file of `size` bytes whose first byte has position `start` in its row."""
 
     __slots__ = (
+        "_is_writable",
         "_reserve_bytes",
-        "_writable",
         "is_mapped",
-        "map",
         "path",
         "reserved",
         "size",
         "start",
         "view",
+        "writable",
         "wrote",
     )
 
-    map: mmap.mmap
     view: memoryview
+    writable: mmap.mmap
 
     def __init__(
         self, path: Path, *, start: int, wrote: int, reserve_bytes: int, writable: bool, size: int | None = None
@@ -67,22 +68,24 @@ class MappedFile:
         self.reserved = wrote
         self.is_mapped = False
         self._reserve_bytes = reserve_bytes
-        self._writable = writable
+        self._is_writable = writable
         if size is None:
             self._map()
-            self.size = len(self.map)
+            self.size = len(self.view)
         else:
             self.size = size
 
     def _map(self) -> None:
-        descriptor = os.open(self.path, os.O_RDWR if self._writable else os.O_RDONLY)
+        descriptor = os.open(self.path, os.O_RDWR if self._is_writable else os.O_RDONLY)
         try:
-            self.map = mmap.mmap(descriptor, 0, access=mmap.ACCESS_WRITE if self._writable else mmap.ACCESS_READ)
+            self.writable = mmap.mmap(
+                descriptor, 0, access=mmap.ACCESS_WRITE if self._is_writable else mmap.ACCESS_READ
+            )
         except ValueError as error:
             raise Corrupt(self.path, "the file is empty") from error
         finally:
             os.close(descriptor)
-        self.view = memoryview(self.map)
+        self.view = memoryview(self.writable).toreadonly()
         self.is_mapped = True
 
     @classmethod
@@ -137,8 +140,21 @@ class MappedFile:
         end = begin + len(data)
         if end > self.reserved:
             self.reserve(end)
-        self.map[begin:end] = data
+        self.writable[begin:end] = data
+        # Only now: a flush on another thread takes everything before this position for written.
         self.wrote = end
+
+    def write(self, position: int, data: bytes) -> None:
+        """Overwrite bytes that have their blocks on the disk; how much of the file is data stays as it was."""
+        self.writable[position : position + len(data)] = data
+
+    def wrote_to(self, end: int) -> None:
+        """Take the first `end` bytes for data: they were written through `writable`, or found when the store opened."""
+        self.wrote = end
+
+    def resume(self, wrote: int) -> None:
+        """Take the first `wrote` bytes for all that was written and reserved, as a good stop leaves it."""
+        self.wrote = self.reserved = wrote
 
     def cut(self, wrote: int) -> None:
         """Take everything behind the first `wrote` bytes for unwritten, and overwrite it with zeros.
@@ -150,7 +166,7 @@ class MappedFile:
             for position in range(begin, end, _SCAN_BYTES):
                 zeros = _ZEROS[: min(end - position, _SCAN_BYTES)]
                 if self.view[position : position + len(zeros)] != zeros:
-                    self.map[position : position + len(zeros)] = zeros
+                    self.write(position, zeros)
 
     def is_blank_from(self, position: int) -> bool:
         """Say whether nothing but zeros is from `position` on."""
@@ -160,6 +176,10 @@ class MappedFile:
                 if self.view[at : at + len(zeros)] != zeros:
                     return False
         return True
+
+    def find(self, data: bytes) -> int:
+        """Return where `data` first begins; -1 if it is nowhere."""
+        return self.writable.find(data)
 
     def written_end(self) -> int:
         """Return the position behind the last byte that is not zero."""
@@ -183,8 +203,8 @@ class MappedFile:
         """Give up the map until it is wanted again; bytes that others still look at stay valid until they let go."""
         if not self.is_mapped:
             return
-        view, mapped = self.view, self.map
-        del self.view, self.map
+        view, mapped = self.view, self.writable
+        del self.view, self.writable
         self.is_mapped = False
         view.release()
         try:
@@ -238,7 +258,7 @@ class WantedFile(MappedFile):
 
     def __getattr__(self, name: str) -> Any:
         """Map the file; Python asks only for what is not there."""
-        if name not in ("map", "view"):
+        if name not in ("view", "writable"):
             raise AttributeError(name)
         self._map()
         return getattr(self, name)
@@ -246,7 +266,7 @@ class WantedFile(MappedFile):
     def _map(self) -> None:
         super()._map()
         # What the system would read ahead is holes for the most part.
-        self.map.madvise(mmap.MADV_RANDOM)
+        self.writable.madvise(mmap.MADV_RANDOM)
 
 
 def _sync_file(path: Path) -> int:

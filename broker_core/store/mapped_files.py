@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
+from collections.abc import Iterator
 from operator import attrgetter
 from pathlib import Path
 from typing import Final, Self
@@ -29,7 +30,7 @@ class MappedFiles:
         self._kind = WantedFile if when_wanted else MappedFile
         self.folder = folder
         self.file_size = file_size
-        self.files: list[MappedFile] = []
+        self._files: list[MappedFile] = []
         self._reserve_bytes = reserve_bytes
         self._scratch = scratch
         # How many files were added, and of how many of them the folder is known to be on the disk.
@@ -69,9 +70,9 @@ class MappedFiles:
         start = int(path.name)
         if size != self.file_size and not (is_last and size < self.file_size and not writable):
             raise Corrupt(path, f"its length is {size}, that of its neighbours {self.file_size}")
-        if self.files and start != self.files[-1].start + self.file_size:
-            raise Corrupt(path, f"the file before it ends at {self.files[-1].start + self.file_size}")
-        self.files.append(
+        if self._files and start != self._files[-1].start + self.file_size:
+            raise Corrupt(path, f"the file before it ends at {self._files[-1].start + self.file_size}")
+        self._files.append(
             self._kind(
                 path,
                 start=start,
@@ -82,31 +83,40 @@ class MappedFiles:
             )
         )
 
+    def __iter__(self) -> Iterator[MappedFile]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    def __getitem__(self, number: int) -> MappedFile:
+        return self._files[number]
+
     @property
     def last(self) -> MappedFile | None:
         """The file that is written to, if there is one."""
-        return self.files[-1] if self.files else None
+        return self._files[-1] if self._files else None
 
     @property
     def begin(self) -> int:
         """The first position there is; 0 without files."""
-        return self.files[0].start if self.files else 0
+        return self._files[0].start if self._files else 0
 
     @property
     def end(self) -> int:
         """The position behind the last byte written; 0 without files."""
-        return self.files[-1].end if self.files else 0
+        return self._files[-1].end if self._files else 0
 
     def find(self, position: int) -> MappedFile | None:
         """Return the file that covers `position`, written or not."""
-        if not self.files:
+        if not self._files:
             return None
-        index = (position - self.files[0].start) // self.file_size
-        return self.files[index] if 0 <= index < len(self.files) else None
+        index = (position - self._files[0].start) // self.file_size
+        return self._files[index] if 0 <= index < len(self._files) else None
 
     def roll(self, data: bytes = b"", *, at: int | None = None) -> MappedFile:
         """Add a file and return it; it holds `data` from its begin on. `at` is where the first file of a row starts."""
-        start = self.files[-1].start + self.file_size if self.files else (at or 0) // self.file_size * self.file_size
+        start = self._files[-1].start + self.file_size if self._files else (at or 0) // self.file_size * self.file_size
         file = self._kind.create(
             self.folder / segment_name(start),
             size=self.file_size,
@@ -116,24 +126,28 @@ class MappedFiles:
             data=data,
         )
         self._added += 1
-        self.files.append(file)
+        self._files.append(file)
         return file
 
     def cut(self, position: int) -> None:
         """Drop everything from `position` on: later files, and the rest of the file it is in."""
-        while self.files and self.files[-1].start >= position and len(self.files) > 1:
-            self.files.pop().delete()
-        if self.files:
-            self.files[-1].cut(max(0, min(position - self.files[-1].start, self.file_size)))
+        while len(self._files) > 1 and self._files[-1].start >= position:
+            self._files.pop().delete()
+        if self._files:
+            self._files[-1].cut(max(0, min(position - self._files[-1].start, self.file_size)))
+
+    def keep(self, count: int) -> None:
+        """Remove all files but the first `count`."""
+        while len(self._files) > count:
+            self._files.pop().delete()
 
     def drop_first(self) -> None:
         """Remove the oldest file."""
-        self.files.pop(0).delete()
+        self._files.pop(0).delete()
 
-    def drop_all(self) -> None:
-        """Remove all files; the row is empty then."""
-        while self.files:
-            self.files.pop().delete()
+    def let_go_of_last(self) -> None:
+        """Give up the last file, which stays on the disk."""
+        self._files.pop().release()
 
     @property
     def is_named(self) -> bool:
@@ -150,7 +164,7 @@ class MappedFiles:
 
         Returns how long the disk took for the data, in ns. Two threads may wait at once.
         """
-        files, added = list(self.files), self._added
+        files, added = list(self._files), self._added
         took = sum([file.sync() for file in files[max(0, bisect_right(files, position, key=_start) - 1) :]])
         if self._named < added:
             sync_folder(self.folder)
@@ -159,7 +173,7 @@ class MappedFiles:
 
     def release(self) -> None:
         """Give up all maps until they are wanted again."""
-        for file in self.files:
+        for file in self._files:
             file.release()
 
     @property
@@ -173,8 +187,8 @@ class MappedFiles:
 
     def close(self) -> None:
         """Give up all files."""
-        while self.files:
-            self.files.pop().release()
+        while self._files:
+            self.let_go_of_last()
 
 
 def _mend_last(found: list[tuple[Path, int]], file_size: int) -> None:

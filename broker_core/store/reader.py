@@ -87,7 +87,7 @@ class StoreReader:
 
     def segments(self) -> list[Segment]:
         """Return the files of the log, oldest first."""
-        return [Segment(LogOffset(file.start), file.path, file.size) for file in self.log.files.files]
+        return [Segment(LogOffset(file.start), file.path, file.size) for file in self.log.files]
 
     @property
     def log_begin(self) -> LogOffset:

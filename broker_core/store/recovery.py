@@ -128,8 +128,8 @@ def _clean_begin(log: CommitLog, queues: Queues) -> int:
     known = queues.max_physical
     if any(_ends_at(log, unit_offset, known) for unit_offset in queues.last_units()):
         return known
-    files = log.files.files[-_UNTRUSTED_SEGMENTS:]
-    return files[0].start if files else 0
+    segments = len(log.files)
+    return log.files[max(0, segments - _UNTRUSTED_SEGMENTS)].start if segments else 0
 
 
 def _ends_at(log: CommitLog, log_offset: int, end: int) -> bool:
@@ -139,7 +139,7 @@ def _ends_at(log: CommitLog, log_offset: int, end: int) -> bool:
 
 def _unclean_begin(log: CommitLog, recover_from: int) -> int:
     """Return the begin of the newest segment that starts before what must be dispatched again."""
-    for file in reversed(log.files.files):
+    for file in reversed(log.files):
         if _first_is_older(file, recover_from):
             return file.start
     return log.begin

@@ -101,10 +101,9 @@ def refusal_of(config: StoreConfig, disk: Disk) -> str | None:
 
 
 def _first_may_go(log: CommitLog, config: StoreConfig, now: int, disk: Disk, *, at_any_hour: bool) -> bool:
-    files = log.files.files
-    if len(files) < 2:
+    if len(log.files) < 2:
         return False
-    if at_any_hour and files[0].modified_ms() + config.retention_ms <= now:
+    if at_any_hour and log.files[0].modified_ms() + config.retention_ms <= now:
         return True
     if config.max_log_bytes is not None and log.end - log.begin > config.max_log_bytes:
         return True

@@ -36,7 +36,7 @@ def measure(log: CommitLog, queues: Queues, index: Index, dispatcher: Dispatcher
         log_begin=log.begin,
         log_end=log.end,
         log_bytes=log.end - log.begin,
-        log_segments=len(log.files.files),
+        log_segments=len(log.files),
         flushed=flushed,
         unflushed_bytes=log.end - flushed,
         dispatched=dispatcher.position,

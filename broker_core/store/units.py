@@ -34,16 +34,15 @@ class Unit(NamedTuple):
     tags_code: int
 
 
-def ends_blank(files: list[MappedFile]) -> bool:
-    """Say whether nothing is behind what was found in the last of these files."""
-    return not files or files[-1].is_blank_from(files[-1].wrote)
-
-
 def valid_bytes(file: MappedFile, *, trusted: bool) -> int:
+    """Return how many bytes of a file are units: all before the first that was never written.
+
+    A `trusted` file has no holes before its end, which is searched for then.
+    """
     if trusted:
         return _search_end(file)
     # Between two written units there are at most 22 zero bytes, a page that was lost has at least 512.
-    begin = max(0, file.map.find(_UNWRITTEN))
+    begin = max(0, file.find(_UNWRITTEN))
     count = file.size // UNIT_BYTES
     first = begin // UNIT_BYTES if begin or _is_unwritten(file, 0) else count - 1
     while first < count and not _is_unwritten(file, first):

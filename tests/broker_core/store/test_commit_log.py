@@ -98,7 +98,7 @@ def test_a_walk_ends_where_a_body_was_changed(tmp_path: Path) -> None:
     append(log)
     second = append(log)
     append(log)
-    log.files.files[0].map[second + 90] ^= 1
+    log.files[0].writable[second + 90] ^= 1
     walk = log.walk(0, check_crc=True)
     assert len(list(walk)) == 1
     assert walk.end == 100
@@ -112,7 +112,7 @@ def test_a_walk_ends_at_a_record_that_states_another_place(tmp_path: Path) -> No
     append(log)
     append(log)
     # A sound record of former times may stand behind the end.
-    log.files.files[0].map[100:200] = bytes(log.files.files[0].view[0:100])
+    log.files[0].write(100, bytes(log.files[0].view[0:100]))
     walk = log.walk(0, check_crc=True)
     assert [head.log_offset for head, _ in walk] == [0]
     assert walk.problem is not None

@@ -117,7 +117,7 @@ def test_messages_whose_segment_is_gone_are_passed_over(tmp_path: Path) -> None:
 def test_an_offset_whose_file_is_gone_is_answered_with_the_next_file(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
         fill(store, 20)
-        store._queues.by_key["T", 0]._files.files.pop(0)
+        store._queues.by_key["T", 0]._files.drop_first()
         answer = get(store, 3)
         assert answer.status is GetStatus.OFFSET_FOUND_NULL
         assert answer.next_offset >= 8

@@ -57,7 +57,7 @@ def test_cutting_removes_later_files_and_what_is_behind(tmp_path: Path) -> None:
     files.cut(5000)
     assert names(tmp_path) == [f"{start:020d}" for start in (0, 4096)]
     assert files.end == 5000
-    assert bytes(files.files[1].view[900:910]) == b"\x02" * 4 + bytes(6)
+    assert bytes(files[1].view[900:910]) == b"\x02" * 4 + bytes(6)
 
 
 def test_cutting_at_a_border_keeps_the_full_file(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_a_short_last_file_gets_its_length_back(tmp_path: Path) -> None:
     last.write_bytes(b"\x02" * 100)
     files = loaded(tmp_path)
     assert last.stat().st_size == SIZE
-    assert bytes(files.files[1].view[98:102]) == b"\x02\x02\0\0"
+    assert bytes(files[1].view[98:102]) == b"\x02\x02\0\0"
 
 
 def test_a_file_of_another_length_in_the_row_is_refused(tmp_path: Path) -> None:
