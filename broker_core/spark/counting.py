@@ -7,16 +7,23 @@ A datagram carries totals, so a lost one is repaired by the next, and a repeated
 
 from __future__ import annotations
 
-import json
 import secrets
 import socket
 import threading
 import time
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
+
+import msgspec
 
 _EVERY_S: Final = 0.3
 _MOST_BYTES: Final = 4096
+
+
+class _PartTotal(msgspec.Struct, frozen=True):
+    token: str
+    part: str
+    rows: int
 
 
 @dataclass(slots=True)
@@ -48,9 +55,12 @@ class RowCounter:
                 data = self._socket.recv(_MOST_BYTES)
             except OSError:
                 return
-            told: dict[str, Any] = json.loads(data)
-            if secrets.compare_digest(str(told.get("token")), self._token):
-                self._parts[told["part"]] = max(self._parts.get(told["part"], 0), told["rows"])
+            try:
+                total = msgspec.json.decode(data, type=_PartTotal)
+            except (msgspec.DecodeError, UnicodeDecodeError):  # not from a task
+                continue
+            if secrets.compare_digest(total.token, self._token):
+                self._parts[total.part] = max(self._parts.get(total.part, 0), total.rows)
 
 
 class RowTeller:
@@ -78,5 +88,5 @@ class RowTeller:
 
     def _tell(self) -> None:
         self._told_at = time.monotonic()
-        told = {"token": self._token, "part": self._part, "rows": self._rows}
-        self._socket.sendto(json.dumps(told).encode(), self._address)
+        total = _PartTotal(self._token, self._part, self._rows)
+        self._socket.sendto(msgspec.json.encode(total), self._address)

@@ -21,6 +21,8 @@ MOST_BATCH_BYTES: Final = 32 << 20
 """So large a batch of rows may be."""
 _MOST_UNPACKED: Final = 16 << 20
 _ERROR: Final = "_error"
+Arrays = dict[str, Any]
+"""Arrow arrays by the names of their columns."""
 
 
 @dataclass(slots=True)
@@ -108,7 +110,7 @@ class RowMaker:
             arrays[_ERROR] = _error_texts(batch)
         return self._assemble(arrays), places
 
-    def _without_errors(self, batch: Batch, arrays: dict[str, Any], places: Ints) -> tuple[Any, Ints]:
+    def _without_errors(self, batch: Batch, arrays: Arrays, places: Ints) -> tuple[Any, Ints]:
         if self.options.mode is Mode.FAIL_FAST:
             row = min(batch.errors)
             raise self._damaged(int(batch.records.column("queue_offset")[row]), batch.errors[row])
@@ -165,7 +167,7 @@ class RowMaker:
             "mode=permissive shows such rows, mode=dropMalformed leaves them out"
         )
 
-    def _assemble(self, arrays: dict[str, Any]) -> Any:
+    def _assemble(self, arrays: Arrays) -> Any:
         ordered = [arrays[name] for name in self.columns]
         return pa.RecordBatch.from_arrays(ordered, schema=self.arrow_schema)
 

@@ -9,7 +9,7 @@ from collections import OrderedDict
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from broker_core.spark.errors import StoreUnreadable
 from broker_core.store.errors import StoreError
@@ -82,14 +82,15 @@ def topics_of(store: StoreReader) -> set[str]:
 
 def queues_of(store: StoreReader, topic: str) -> set[int]:
     """Return the queues of a topic that have messages or that the broker's configuration names."""
-    configured = _configured(store).get(topic, {}).get("readQueueNums", 0)
+    configured = _configured(store).get(topic, 0)
     return {queue_id for _, queue_id in store.queues(topic)} | set(range(configured))
 
 
-def _configured(store: StoreReader) -> dict[str, Any]:
+def _configured(store: StoreReader) -> dict[str, int]:
+    """Return the number of read queues of each topic that the broker's configuration names."""
     try:
         content = json.loads((store.config.folder / "config" / "topics.json").read_bytes())
-        return dict(content["topicConfigTable"])
+        return {topic: config.get("readQueueNums", 0) for topic, config in content["topicConfigTable"].items()}
     except (OSError, ValueError, KeyError):
         return {}
 
