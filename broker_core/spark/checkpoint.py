@@ -6,7 +6,7 @@ Lines of older releases lack some of the fields; these have their defaults.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -72,17 +72,6 @@ class Checkpoint(msgspec.Struct, kw_only=True):
     def resumed(self, *, target: int) -> Checkpoint:
         """Return a copy for the run that goes on from here, with lists of its own."""
         return msgspec.structs.replace(self, failures=[*self.failures], damage=[*self.damage], target=target)
-
-
-def from_line(line: dict[str, Any]) -> Checkpoint:
-    """Return the checkpoint of a line of ``checkpoint.jsonl``; raise msgspec.ValidationError for any other line."""
-    return msgspec.convert(line, Checkpoint)
-
-
-def to_line(checkpoint: Checkpoint) -> dict[str, Any]:
-    """Return the checkpoint as a line of ``checkpoint.jsonl``."""
-    line: dict[str, Any] = msgspec.to_builtins(checkpoint)
-    return line
 
 
 def sum_counters(checkpoints: Iterable[Checkpoint]) -> dict[str, int]:

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.dataset
 import pyarrow.parquet
+from msgspec import UNSET, Struct, UnsetType
 
 PARQUET: Final = "differences.parquet"
 CSV: Final = "differences.csv"
@@ -24,10 +25,33 @@ MOST_CSV_ROWS: Final = 1_000_000
 _FORMULA: Final = r"^[=+\-@\t\r]"
 
 
-def write_differences(parts: Path, folder: Path) -> list[dict[str, Any]]:
+class SamplePlace(Struct, frozen=True):
+    """Where a message of a sample is."""
+
+    broker: str
+    queue_id: int
+    queue_offset: int
+
+
+class Sample(Struct, kw_only=True, rename={"kind": "class"}):
+    """One difference, as the report shows it."""
+
+    kind: str
+    key: str | None
+    left: SamplePlace | None
+    right: SamplePlace | None
+    left_count: int
+    right_count: int
+    fields: list[str]
+    damage: str | None
+    values: dict[str, dict[str, str | None]] | UnsetType = UNSET
+    """Per field that differs, its text on each side; unset where no field differs."""
+
+
+def write_differences(parts: Path, folder: Path) -> list[Sample]:
     """Write both files into `folder`, each whole or not at all; return at most a hundred samples of each class."""
     dataset = pyarrow.dataset.dataset(parts, format="parquet")
-    samples: list[dict[str, Any]] = []
+    samples: list[Sample] = []
     taken: Counter[str] = Counter()
     with (
         pyarrow.parquet.ParquetWriter(folder / f"{PARQUET}.part", dataset.schema) as as_parquet,
@@ -42,7 +66,7 @@ def write_differences(parts: Path, folder: Path) -> list[dict[str, Any]]:
             samples += _samples(batch, taken)
     for name in (PARQUET, CSV):
         (folder / f"{name}.part").replace(folder / name)
-    return sorted(samples, key=lambda sample: (sample["class"], sample["key"] or ""))
+    return sorted(samples, key=lambda sample: (sample.kind, sample.key or ""))
 
 
 def _csv_schema(schema: Any) -> Any:
@@ -70,30 +94,26 @@ def _csv_column(name: str, values: Any) -> Any:
     return values
 
 
-def _samples(batch: Any, taken: Counter[str]) -> Iterator[dict[str, Any]]:
+def _samples(batch: Any, taken: Counter[str]) -> Iterator[Sample]:
     for name, place in zip(batch.column("class").to_pylist(), range(batch.num_rows), strict=True):
         if taken[name] < SAMPLES_PER_CLASS:
             taken[name] += 1
             yield _sample(batch.slice(place, 1).to_pylist()[0])
 
 
-def _sample(row: dict[str, Any]) -> dict[str, Any]:
-    def place(name: str) -> dict[str, Any] | None:
-        if row[f"{name}_broker"] is None:
+def _sample(row: dict[str, Any]) -> Sample:
+    def place(side: str) -> SamplePlace | None:
+        if row[f"{side}_broker"] is None:
             return None
-        return {
-            "broker": row[f"{name}_broker"],
-            "queue_id": row[f"{name}_queue_id"],
-            "queue_offset": row[f"{name}_queue_offset"],
-        }
+        return SamplePlace(row[f"{side}_broker"], row[f"{side}_queue_id"], row[f"{side}_queue_offset"])
 
-    return {
-        "class": row["class"],
-        "key": row["key"],
-        "left": place("left"),
-        "right": place("right"),
-        "left_count": row["left_count"],
-        "right_count": row["right_count"],
-        "fields": row["fields"],
-        "damage": row["damage"],
-    }
+    return Sample(
+        kind=row["class"],
+        key=row["key"],
+        left=place("left"),
+        right=place("right"),
+        left_count=row["left_count"],
+        right_count=row["right_count"],
+        fields=row["fields"],
+        damage=row["damage"],
+    )

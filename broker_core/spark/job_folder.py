@@ -22,7 +22,9 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
+
+import msgspec
 
 COUNTERS: Final = ("planned", "read", "filtered", "damaged", "matched", "written", "failed", "bytes")
 """`planned` is what the filter lets through; read = filtered + damaged + matched, and matched = written + failed.
@@ -33,6 +35,7 @@ ARTEFACTS: Final = ("report.json", "differences.csv", "differences.parquet", "fa
 
 _RATE_WINDOW_S: Final = 10.0
 _TELL_EVERY_S: Final = 10.0
+T = TypeVar("T")
 
 
 def say(text: str) -> None:
@@ -40,6 +43,29 @@ def say(text: str) -> None:
     at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     sys.stderr.write(f"{at} INFO {text}\n")
     sys.stderr.flush()
+
+
+class Artefact(msgspec.Struct, frozen=True):
+    """A file that holds what a run found."""
+
+    name: str
+    kind: str
+    bytes: int
+
+
+class ProgressLine(msgspec.Struct, frozen=True, kw_only=True):
+    """A line of ``progress.jsonl``."""
+
+    seq: int
+    at: str
+    phase: str
+    counters: dict[str, int]
+    """By the names of `COUNTERS`."""
+    rate: float | None
+    """Messages a second over the last ten seconds."""
+    eta_ms: int | None
+    chunks: tuple[int, int] | msgspec.UnsetType = msgspec.UNSET
+    """How many chunks of a replay have ended, and how many there are."""
 
 
 class JobFolder:
@@ -65,39 +91,40 @@ class JobFolder:
             os.fsync(file.fileno())
         beside.replace(self.path / name)
 
-    def append_line(self, name: str, line: Mapping[str, Any]) -> None:
+    def append_line(self, name: str, line: msgspec.Struct) -> None:
         """Append a line of JSON that is on disk when this returns."""
+        text = json.dumps(msgspec.to_builtins(line)).encode()
         with (self.path / name).open("a+b") as file:
             # A line that a kill cut in two must not spoil this one.
             file.seek(max(0, file.tell() - 1))
-            file.write((b"" if file.read() in (b"", b"\n") else b"\n") + json.dumps(line).encode() + b"\n")
+            file.write((b"" if file.read() in (b"", b"\n") else b"\n") + text + b"\n")
             file.flush()
             os.fsync(file.fileno())
 
-    def lines(self, name: str) -> Iterator[dict[str, Any]]:
-        """Yield the lines of a file; one that a kill cut in two counts as not written."""
+    def lines(self, name: str, kind: type[T]) -> Iterator[T]:
+        """Yield the lines of a file; one that a kill cut in two counts as not written.
+
+        Raises msgspec.ValidationError for a line that is no `kind`.
+        """
         try:
             text = (self.path / name).read_bytes()
         except FileNotFoundError:
             return
         for line in text.split(b"\n"):
             try:
-                yield dict(json.loads(line))
+                content = json.loads(line)
             except ValueError:
                 continue
+            yield msgspec.convert(content, kind)
 
-    def last_line(self, name: str) -> dict[str, Any]:
-        """Return the last whole line of a file, nothing without one."""
-        return dict(next(iter(deque(self.lines(name), maxlen=1)), {}))
+    def last_line(self, name: str, kind: type[T]) -> T | None:
+        """Return the last whole line of a file, None without one."""
+        return next(iter(deque(self.lines(name, kind), maxlen=1)), None)
 
-    def artefacts(self) -> list[dict[str, Any]]:
+    def artefacts(self) -> list[Artefact]:
         """Return the files that hold what the run found."""
         found = (self.path / name for name in ARTEFACTS)
-        return [
-            {"name": path.name, "kind": path.suffix.lstrip("."), "bytes": path.stat().st_size}
-            for path in found
-            if path.is_file()
-        ]
+        return [Artefact(path.name, path.suffix.lstrip("."), path.stat().st_size) for path in found if path.is_file()]
 
     def drop_temporary(self) -> None:
         """Remove what Spark left in ``tmp``."""
@@ -117,7 +144,14 @@ class Progress:
         self._said = ("", 0.0)
         self._began_at = time.monotonic()
 
-    def write(self, counters: Mapping[str, int], *, phase: str, done: bool = False, **more: Any) -> None:
+    def write(
+        self,
+        counters: Mapping[str, int],
+        *,
+        phase: str,
+        done: bool = False,
+        chunks: tuple[int, int] | msgspec.UnsetType = msgspec.UNSET,
+    ) -> None:
         """Write a line with the counters, the rate per second over the last ten seconds, and the time that is left."""
         self._seq += 1
         # A replay has its goal in what it writes, a reconciliation in what it reads.
@@ -130,32 +164,32 @@ class Progress:
             self._has_moved = True
             say(f"the first messages were through {time.monotonic() - self._began_at:.1f} s after the program began")
         left = counters.get("planned", 0) - moved
-        line = {
-            "seq": self._seq,
-            "at": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-            "phase": phase,
-            "counters": {name: counters.get(name, 0) for name in COUNTERS},
-            "rate": None if done else rate,
-            "eta_ms": int(left / rate * 1000) if rate and left > 0 and not done else None,
-            **more,
-        }
+        line = ProgressLine(
+            seq=self._seq,
+            at=datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            phase=phase,
+            counters={name: counters.get(name, 0) for name in COUNTERS},
+            rate=None if done else rate,
+            eta_ms=int(left / rate * 1000) if rate and left > 0 and not done else None,
+            chunks=chunks,
+        )
         with (self._folder.path / "progress.jsonl").open("ab") as file:
-            file.write(json.dumps(line).encode() + b"\n")
+            file.write(json.dumps(msgspec.to_builtins(line)).encode() + b"\n")
         self._tell(line)
 
-    def _tell(self, line: Mapping[str, Any]) -> None:
+    def _tell(self, line: ProgressLine) -> None:
         """Write a line for people into the log when a phase begins, and every few seconds."""
-        phase, now = line["phase"], time.monotonic()
+        phase, now = line.phase, time.monotonic()
         if phase == self._said[0] and now - self._said[1] < _TELL_EVERY_S:
             return
         self._said = (phase, now)
-        counters = line["counters"]
+        counters = line.counters
         figures = [f"planned {counters['planned']:,}, read {counters['read']:,}"]
         figures += [
             f"{name} {counters[name]:,}" for name in ("written", "filtered", "damaged", "failed") if counters[name]
         ]
-        if line["rate"]:
-            figures.append(f"{line['rate']:,.0f}/s")
+        if line.rate:
+            figures.append(f"{line.rate:,.0f}/s")
         say(f"{phase}: {', '.join(figures)}")
 
     def _rate(self, moved: int) -> float | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from broker_core.spark.differences import Sample, SamplePlace
 from broker_core.spark.errors import SparkError
 from broker_core.spark.job_folder import say
 from broker_core.spark.options import SourceOptions
@@ -12,46 +13,40 @@ from broker_core.spark.partitions import FilePartition, WirePartition
 from broker_core.spark.reading import Partition, read_rows
 
 _LONGEST: Final = 2000
-Place = Mapping[str, Any]
 
 
-def add_values(samples: Sequence[dict[str, Any]], options: Mapping[str, SourceOptions]) -> None:
-    """Give each sample that names fields the values of both sides; `options` are those of each side.
+def add_values(samples: Sequence[Sample], options: Mapping[str, SourceOptions]) -> None:
+    """Give each sample that names fields the values of both sides; `options` are those of "left" and "right".
 
     A message that can no longer be read has no values.
     """
     for sample in samples:
-        if sample["fields"]:
-            found = {side: _find(options[side], sample[side], sample["fields"]) for side in options}
-            sample["values"] = {
-                name: {side: shown(row[name]) if row else None for side, row in found.items()}
-                for name in sample["fields"]
-            }
+        if sample.fields:
+            left = _texts(options["left"], sample.left, sample.fields)
+            right = _texts(options["right"], sample.right, sample.fields)
+            sample.values = {name: {"left": left.get(name), "right": right.get(name)} for name in sample.fields}
 
 
-def _find(options: SourceOptions, place: Place | None, fields: Sequence[str]) -> dict[str, Any] | None:
+def _texts(options: SourceOptions, place: SamplePlace | None, fields: Sequence[str]) -> Mapping[str, str | None]:
+    """Return the text of each field of a message; nothing for a message that cannot be read."""
     if place is None:
-        return None
-    partition = _partition(options, place)
+        return {}
     try:
-        return next(_rows(partition, options, fields), None)
+        for batch in read_rows(_partition(options, place), options, fields):
+            for row in batch.to_pylist():
+                return {name: shown(row[name]) for name in fields}
     except SparkError as error:
         say(f"a message of the report cannot be read again: {error}")
-        return None
+    return {}
 
 
-def _rows(partition: Partition, options: SourceOptions, fields: Sequence[str]) -> Iterator[dict[str, Any]]:
-    for batch in read_rows(partition, options, fields):
-        yield from batch.to_pylist()
-
-
-def _partition(options: SourceOptions, place: Place) -> Partition:
+def _partition(options: SourceOptions, place: SamplePlace) -> Partition:
     (topic,) = options.topics
-    broker, queue_id, begin = place["broker"], place["queue_id"], place["queue_offset"]
+    begin, end = place.queue_offset, place.queue_offset + 1
     if options.stores:
-        store = dict(zip(options.brokers, options.stores, strict=True))[broker]
-        return FilePartition(str(store), broker, topic, queue_id, begin, begin + 1)
-    return WirePartition(broker, topic, queue_id, begin, begin + 1)
+        store = dict(zip(options.brokers, options.stores, strict=True))[place.broker]
+        return FilePartition(str(store), place.broker, topic, place.queue_id, begin, end)
+    return WirePartition(place.broker, topic, place.queue_id, begin, end)
 
 
 def shown(value: Any) -> str | None:

@@ -21,8 +21,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
+import msgspec
 import pyspark
 from py4j.protocol import Py4JNetworkError
 from pyspark.errors import PySparkException
@@ -41,7 +42,7 @@ from broker_core.spark.errors import (
     StoreUnreadable,
     Unreachable,
 )
-from broker_core.spark.job_folder import JobFolder, Progress, say
+from broker_core.spark.job_folder import Artefact, JobFolder, Progress, ProgressLine, say
 from broker_core.spark.programs.requests import ProgramRequest, read_request
 
 T = TypeVar("T")
@@ -82,6 +83,20 @@ class ProgramResult:
 
     exit_code: int = OK
     reason: str = ""
+
+
+class ResultFile(msgspec.Struct, kw_only=True):
+    """The content of ``result.json``."""
+
+    reason: str = ""
+    error: str | None = None
+    """The reason again, where the run failed."""
+    versions: dict[str, str]
+    phases: dict[str, float]
+    """How many seconds each phase took."""
+    spark_app_id: str | msgspec.UnsetType = msgspec.UNSET
+    counters: dict[str, int] = {}
+    artefacts: list[Artefact] = []
 
 
 @dataclass(slots=True)
@@ -179,20 +194,23 @@ class Run:
 def main(work: Callable[[Run], ProgramResult]) -> None:
     """Run a program for the job folder on the command line, and exit."""
     folder = JobFolder(Path(sys.argv[1]))
-    about: dict[str, Any] = {"versions": {"gantry": broker_core.__version__, "spark": pyspark.__version__}}
+    versions = {"gantry": broker_core.__version__, "spark": pyspark.__version__}
     imports_s = _seconds_since_start()
     say(f"{Path(sys.argv[0]).stem} {folder.path.name}: starting Python took {imports_s:.1f} s")
+    about = ResultFile(versions=versions, phases={"starting Python": round(imports_s, 1)})
     result = _result(folder, work, about)
     say(f"ended with status {result.exit_code}{f': {result.reason}' if result.reason else ''}")
-    about |= {"counters": folder.last_line("progress.jsonl").get("counters", {}), "artefacts": folder.artefacts()}
-    error = result.reason if result.exit_code not in (OK, PARTIAL, CANCELLED) else None
-    about["phases"] = {"starting Python": round(imports_s, 1), **about.get("phases", {})}
-    folder.write_json("result.json", {"reason": result.reason, "error": error, **about})
+    last = folder.last_line("progress.jsonl", ProgressLine)
+    about.reason = result.reason
+    about.error = result.reason if result.exit_code not in (OK, PARTIAL, CANCELLED) else None
+    about.counters = last.counters if last else {}
+    about.artefacts = folder.artefacts()
+    folder.write_json("result.json", msgspec.to_builtins(about))
     sys.stdout.flush()
     sys.exit(result.exit_code)
 
 
-def _result(folder: JobFolder, work: Callable[[Run], ProgramResult], about: dict[str, Any]) -> ProgramResult:
+def _result(folder: JobFolder, work: Callable[[Run], ProgramResult], about: ResultFile) -> ProgramResult:
     run: Run | None = None
     try:
         run = Run(folder, read_request(folder), Progress(folder))
@@ -208,7 +226,7 @@ def _result(folder: JobFolder, work: Callable[[Run], ProgramResult], about: dict
         return ProgramResult(_code_of_text(str(error)), told(error))
     finally:
         if run is not None:
-            about["phases"] = {phase: round(seconds, 1) for phase, seconds in run.phases.items()}
+            about.phases |= {phase: round(seconds, 1) for phase, seconds in run.phases.items()}
         _stop_spark(about)
         folder.drop_temporary()
 
@@ -258,12 +276,12 @@ def _code_of_text(text: str) -> int:
     return _BAD_REQUEST if is_unknown_option else next(named, CRASHED)
 
 
-def _stop_spark(about: dict[str, Any]) -> None:
+def _stop_spark(about: ResultFile) -> None:
     try:
         session = SparkSession.getActiveSession()
         if session is not None:
-            about["versions"]["java"] = session.conf.get("spark.gantry.java.version", None) or ""
-            about["spark_app_id"] = session.sparkContext.applicationId
+            about.versions["java"] = session.conf.get("spark.gantry.java.version", None) or ""
+            about.spark_app_id = session.sparkContext.applicationId
             session.stop()
     except (Py4JNetworkError, ConnectionError) as error:
         # A Java that was killed can neither tell nor be stopped; how the run ended is known already.

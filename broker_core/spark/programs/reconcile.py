@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
 import pyarrow.parquet
 from pyspark.sql import DataFrame, Observation, SparkSession
 
@@ -16,7 +17,7 @@ from broker_core.spark.errors import BadRequest
 from broker_core.spark.options import Mode, SourceOptions, parse_time
 from broker_core.spark.planned import planned_table
 from broker_core.spark.programs.program import CANCELLED, OK, PARTIAL, ProgramResult, Run, main
-from broker_core.spark.programs.requests import STOP, ProgramRequest, on_damage, source_place
+from broker_core.spark.programs.requests import STOP, ProgramRequest, on_damage, whole_topic
 from broker_core.spark.reading import Partition, plan_together
 from broker_core.spark.reconcile import BY, CLASSES, DAMAGED, FIELDS, SIDES, Comparison, class_counts, classify, prepare
 from broker_core.spark.reconcile import side_counts as counts_of_side
@@ -63,14 +64,22 @@ def source_options(request: ProgramRequest, asked: Mapping[str, Any], count_to: 
     """Return what one side reads."""
     times = {name: asked.get(name) for name in ("from", "to")}
     begin, end = (None if text is None else parse_time(name, text) for name, text in times.items())
-    return SourceOptions(
-        topics=(asked["topic"],),
+    return replace(
+        whole_topic(request, asked["topic"]),
         starting_timestamp=begin,
         ending_timestamp=end,
         mode=Mode.FAIL_FAST if on_damage(request) == STOP else Mode.PERMISSIVE,
         count_to=count_to,
-        **source_place(request),
     )
+
+
+class PinnedQueue(msgspec.Struct, frozen=True, rename={"begin": "from", "end": "to"}):
+    """Which offsets of a queue were compared."""
+
+    broker: str
+    queue_id: int
+    begin: int
+    end: int
 
 
 @dataclass(slots=True)
@@ -166,19 +175,18 @@ class Comparing:
             "pinned": self._pinned(),
         }  # fmt: skip
         content = {"summary": sentence, "tiles": tiles, "samples": samples, "request": request}
-        folder.write_json("report.json", content)
+        folder.write_json("report.json", msgspec.to_builtins(content))
 
-    def _pinned(self) -> dict[str, list[dict[str, Any]]]:
-        """Return which offsets of each queue were compared."""
-        ranges: dict[str, list[dict[str, Any]]] = {}
+    def _pinned(self) -> dict[str, list[PinnedQueue]]:
+        """Return which offsets of each queue were compared, by side."""
+        ranges: dict[str, list[PinnedQueue]] = {}
         for name, parts in (self.partitions or {}).items():
             queues: dict[tuple[str, int], tuple[int, int]] = {}
             for part in parts:
                 begin, end = queues.get((part.broker, part.queue_id), (part.begin, part.end))
                 queues[part.broker, part.queue_id] = min(begin, part.begin), max(end, part.end)
             ranges[name] = [
-                {"broker": broker, "queue_id": queue_id, "from": begin, "to": end}
-                for (broker, queue_id), (begin, end) in sorted(queues.items())
+                PinnedQueue(broker, queue_id, begin, end) for (broker, queue_id), (begin, end) in sorted(queues.items())
             ]
         return ranges
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import msgspec
 from pyspark.sql import SparkSession
 
-from broker_core.spark.checkpoint import Checkpoint, Damage, from_line, sum_counters, to_line
+from broker_core.spark.checkpoint import Checkpoint, Damage, sum_counters
 from broker_core.spark.collector import Budget, Collector
 from broker_core.spark.errors import BadRequest
 from broker_core.spark.lanes import LaneResult, ReplayJob, copy_lane
 from broker_core.spark.options import SourceOptions, parse_time
 from broker_core.spark.programs.program import CANCELLED, DAMAGED, OK, PARTIAL, UNREACHABLE, ProgramResult, Run, main
-from broker_core.spark.programs.requests import STOP, ProgramRequest, on_damage, source_place
+from broker_core.spark.programs.requests import STOP, ProgramRequest, on_damage, whole_topic
 from broker_core.spark.replay_plan import Lane, Start, find_start, from_json, make_plan, to_json
 from broker_core.spark.wire import session_of
 
@@ -45,14 +45,13 @@ def source_options(request: ProgramRequest) -> SourceOptions:
     """Return what to read: from the files of the store where they are, else over the wire."""
     source = request.asked["source"]
     queues, keys, tag = source.get("queues"), source.get("keys"), source.get("tag")
-    return SourceOptions(
-        topics=(source["topic"],),
+    return replace(
+        whole_topic(request, source["topic"]),
         queues=frozenset((None, int(queue)) for queue in queues) if queues else None,
         starting_timestamp=_ms("source.from", source.get("from")),
         ending_timestamp=_ms("source.to", source.get("to")),
         keys=frozenset(keys) if keys else None,
         tags=frozenset({tag}) if tag else None,
-        **source_place(request),
     )
 
 
@@ -76,6 +75,24 @@ def _target_servers(request: ProgramRequest) -> tuple[str, ...]:
     return request.source.name_servers
 
 
+class QueueReport(msgspec.Struct, frozen=True, kw_only=True, rename={"begin": "from", "end": "to"}):
+    """What became of one source queue; the counters are those of `job_folder.COUNTERS`."""
+
+    broker: str
+    queue_id: int
+    begin: int
+    end: int
+    target_broker: str
+    target_queue_id: int
+    read: int
+    filtered: int
+    damaged: int
+    matched: int
+    written: int
+    failed: int
+    bytes: int
+
+
 @dataclass(slots=True)
 class Replaying:
     """The driver's view of one run: checkpoints on disk, running chunks, limits."""
@@ -94,7 +111,7 @@ class Replaying:
 
     def __post_init__(self) -> None:
         """Read the checkpoints of earlier runs."""
-        kept = map(from_line, self.run.folder.lines("checkpoint.jsonl"))
+        kept = self.run.folder.lines("checkpoint.jsonl", Checkpoint)
         self.checkpoints = {checkpoint.chunk: checkpoint for checkpoint in kept}
         self.is_resumed = self.run.request.attempt > 1
         most, done = self.limits.get("max_messages"), sum_counters(self.checkpoints.values())
@@ -134,7 +151,7 @@ class Replaying:
         totals = self._totals()
         total = len([chunk for lane in self.lanes for chunk in lane.chunks])
         finished = sum(checkpoint.is_done for checkpoint in self.checkpoints.values())
-        self.run.progress.write(totals, phase=phase, done=done, chunks=[finished, total])
+        self.run.progress.write(totals, phase=phase, done=done, chunks=(finished, total))
 
     def report(self, results: list[LaneResult]) -> ProgramResult:
         """Write the report and return how the run ended."""
@@ -150,9 +167,9 @@ class Replaying:
             "summary": result.reason,
             "queues": [self._queue_report(lane) for lane in self.lanes],
             "failures": failures[:_MOST_FAILURES],
-            "damage": msgspec.to_builtins(damage[:_MOST_FAILURES]),
+            "damage": damage[:_MOST_FAILURES],
         }
-        self.run.folder.write_json("report.json", content)
+        self.run.folder.write_json("report.json", msgspec.to_builtins(content))
         return result
 
     def _result(self, results: list[LaneResult]) -> ProgramResult:
@@ -168,22 +185,20 @@ class Replaying:
             return ProgramResult(PARTIAL if totals["written"] else UNREACHABLE, by_state["failed"][0])
         return ProgramResult(PARTIAL if totals["failed"] or totals["damaged"] else OK, told_totals(totals))
 
-    def _queue_report(self, lane: Lane) -> dict[str, Any]:
+    def _queue_report(self, lane: Lane) -> QueueReport:
         source = lane.source
         done = self._done(lane, self.checkpoints)
         of_lane = (source.broker, source.topic, source.queue_id)
         met = sum((each.broker, each.topic, each.queue_id) == of_lane for each in self.damage_met)
-        return {
-            "broker": source.broker,
-            "queue_id": source.queue_id,
-            "from": source.begin,
-            "to": source.end,
-            "target_broker": lane.target.broker_name,
-            "target_queue_id": lane.target.queue_id,
-            **done,
-            "read": done["read"] + met,
-            "damaged": done["damaged"] + met,
-        }
+        return QueueReport(
+            broker=source.broker,
+            queue_id=source.queue_id,
+            begin=source.begin,
+            end=source.end,
+            target_broker=lane.target.broker_name,
+            target_queue_id=lane.target.queue_id,
+            **done | {"read": done["read"] + met, "damaged": done["damaged"] + met},
+        )
 
     def _start(self, lane: Lane) -> Start:
         return find_start(lane, self.checkpoints, is_resumed=self.is_resumed)
@@ -209,7 +224,7 @@ class Replaying:
             known = self.checkpoints.get(checkpoint.chunk)
             # A look at the running chunks may come too late: never go back behind what is on disk.
             if known is None or known.is_behind(checkpoint):
-                self.run.folder.append_line("checkpoint.jsonl", to_line(checkpoint))
+                self.run.folder.append_line("checkpoint.jsonl", checkpoint)
                 self.checkpoints[checkpoint.chunk] = checkpoint
 
     def _flush_running(self) -> None:

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from broker_core.spark.errors import BadRequest
 from broker_core.spark.job_folder import JobFolder
+from broker_core.spark.options import SourceOptions
 from broker_core.spark.session import check_master, driver_host, is_local
 
 SKIP: Final = "skip"
@@ -68,12 +69,12 @@ def on_damage(request: ProgramRequest) -> str:
     return str(wanted)
 
 
-def source_place(request: ProgramRequest) -> dict[str, Any]:
-    """Return the fields of `SourceOptions` that say where topics are: in files that Spark can see, else on the wire."""
+def whole_topic(request: ProgramRequest, topic: str) -> SourceOptions:
+    """Return how to read all of a topic: from files that Spark can see, else over the wire."""
     place, master = request.source, request.spark.master
     check_master(master)
     if place.store and is_local(master):
-        return {"stores": (Path(place.store),), "brokers": (place.broker,)}
+        return SourceOptions(topics=(topic,), stores=(Path(place.store),), brokers=(place.broker,))
     servers = place.name_servers
     if not servers:
         raise BadRequest("the request names neither a store that Spark can see nor a name server")
@@ -84,7 +85,7 @@ def source_place(request: ProgramRequest) -> dict[str, Any]:
                     f"the executors of {master} cannot reach the name server {server}, an address of this machine "
                     "alone; name one that they can, and have the brokers announce such ones too"
                 )
-    return {"name_servers": servers}
+    return SourceOptions(topics=(topic,), name_servers=servers)
 
 
 def _is_loopback(host: str) -> bool:

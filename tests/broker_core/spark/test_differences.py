@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pyarrow as pa
 import pyarrow.parquet
 
@@ -68,7 +69,7 @@ def test_a_key_that_a_spreadsheet_would_run_is_made_harmless(tmp_path: Path) -> 
 
 def test_samples_tell_the_places_of_both_sides(tmp_path: Path) -> None:
     (sample,) = write_differences(written(tmp_path, [row("missing_right", "a", left=2)]), tmp_path)
-    assert sample == {
+    assert msgspec.to_builtins(sample) == {
         "class": "missing_right", "key": "a", "left": {"broker": "broker-a", "queue_id": 1, "queue_offset": 7},
         "right": None, "left_count": 2, "right_count": 0, "fields": [], "damage": "",
     }  # fmt: skip

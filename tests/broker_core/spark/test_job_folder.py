@@ -5,26 +5,31 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from broker_core.spark.errors import BadRequest
-from broker_core.spark.job_folder import JobFolder, Progress
+from broker_core.spark.job_folder import Artefact, JobFolder, Progress
 from broker_core.spark.programs.requests import read_request
+
+
+class Line(msgspec.Struct):
+    chunk: int
 
 
 def test_a_line_that_a_kill_cut_counts_as_not_written(tmp_path: Path) -> None:
     folder = JobFolder(tmp_path)
-    folder.append_line("checkpoint.jsonl", {"chunk": 1})
+    folder.append_line("checkpoint.jsonl", Line(1))
     with (tmp_path / "checkpoint.jsonl").open("ab") as file:
         file.write(b'{"chunk": 2, "sta')
-    assert list(folder.lines("checkpoint.jsonl")) == [{"chunk": 1}]
+    assert list(folder.lines("checkpoint.jsonl", Line)) == [Line(1)]
 
 
 def test_a_line_after_a_cut_one_is_read(tmp_path: Path) -> None:
     folder = JobFolder(tmp_path)
     (tmp_path / "checkpoint.jsonl").write_bytes(b'{"chunk": 2, "sta')
-    folder.append_line("checkpoint.jsonl", {"chunk": 3})
-    assert list(folder.lines("checkpoint.jsonl")) == [{"chunk": 3}]
+    folder.append_line("checkpoint.jsonl", Line(3))
+    assert list(folder.lines("checkpoint.jsonl", Line)) == [Line(3)]
 
 
 def test_a_request_that_cannot_be_read_is_a_bad_one(tmp_path: Path) -> None:
@@ -46,12 +51,12 @@ def test_files_appear_whole(tmp_path: Path) -> None:
 def test_artefacts_are_what_was_found(tmp_path: Path) -> None:
     (tmp_path / "differences.csv").write_text("a,b\n")
     (tmp_path / "request.json").write_text("{}")
-    assert JobFolder(tmp_path).artefacts() == [{"name": "differences.csv", "kind": "csv", "bytes": 4}]
+    assert JobFolder(tmp_path).artefacts() == [Artefact("differences.csv", "csv", 4)]
 
 
 def test_progress_is_a_line_of_the_whole_state(tmp_path: Path) -> None:
     progress = Progress(JobFolder(tmp_path))
-    progress.write({"planned": 100, "read": 40}, phase="running", chunks=[1, 4])
+    progress.write({"planned": 100, "read": 40}, phase="running", chunks=(1, 4))
     progress.write({"planned": 100, "read": 100}, phase="done", done=True)
     first, last = map(json.loads, (tmp_path / "progress.jsonl").read_text().splitlines())
     assert first["counters"] == {

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Literal
 
+import msgspec
 import pytest
 
 from broker_core.protocol.bodies.queues import MessageQueue
-from broker_core.spark.checkpoint import COUNTED, Checkpoint, Damage, Failure, from_line, sum_counters, to_line
+from broker_core.spark.checkpoint import COUNTED, Checkpoint, Damage, Failure, sum_counters
 from broker_core.spark.errors import BadRequest
 from broker_core.spark.partitions import FilePartition, WirePartition
 from broker_core.spark.replay_plan import Chunk, Lane, find_start, from_json, to_json
@@ -66,13 +67,13 @@ def test_a_checkpoint_comes_back_as_it_was_written() -> None:
     kept = checkpoint(1, "partial", next=14)
     kept.failures = [Failure("local/broker-a/orders/0/7", "too large")]
     kept.damage = [Damage("broker-a", "orders", 0, 8, None, "the queue names no record here")]
-    assert from_line(to_line(kept)) == kept
+    assert msgspec.convert(msgspec.to_builtins(kept), Checkpoint) == kept
 
 
 def test_a_checkpoint_of_an_older_release_is_read() -> None:
     # Before damage was counted, and with a field that is gone
     line = {"chunk": 1, "lane": 0, "state": "done", "read": 9, "sent": 9, "written": 9, "next": 20, "target": 109}
-    kept = from_line(line)
+    kept = msgspec.convert(line, Checkpoint)
     assert (kept.is_done, kept.written, kept.damaged, kept.damage) == (True, 9, 0, [])
 
 

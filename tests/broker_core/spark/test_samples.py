@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import UNSET
 
+from broker_core.spark.differences import Sample, SamplePlace
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.samples import add_values, shown
 from tests.support.stores import segment
@@ -23,33 +25,36 @@ def options(tmp_path: Path) -> dict[str, SourceOptions]:
     }
 
 
-def sample(*fields: str) -> dict[str, Any]:
-    place = {"broker": "broker-a", "queue_id": 0, "queue_offset": 0}
-    return {"class": "different", "key": "k", "left": place, "right": place, "fields": list(fields)}
+def sample(*fields: str) -> Sample:
+    place = SamplePlace("broker-a", 0, 0)
+    return Sample(
+        kind="different", key="k", left=place, right=place, left_count=1, right_count=1, fields=list(fields), damage=""
+    )
 
 
 def test_differing_fields_have_the_values_of_both_sides(options: dict[str, SourceOptions]) -> None:
     samples = [sample("body", "tag", "keys"), sample()]
     add_values(samples, options)
-    assert samples[0]["values"] == {
+    assert samples[0].values == {
         "body": {"left": '{"n":1}', "right": '{"n":2}'},
         "tag": {"left": "A", "right": None},
         "keys": {"left": "k1\nall", "right": "k2\nall"},
     }
-    assert "values" not in samples[1]
+    assert samples[1].values is UNSET
 
 
 def test_a_message_that_is_gone_has_no_values(options: dict[str, SourceOptions], tmp_path: Path) -> None:
     segment(tmp_path).write_bytes(b"")
     samples = [sample("body")]
     add_values(samples, options)
-    assert samples[0]["values"] == {"body": {"left": None, "right": None}}
+    assert samples[0].values == {"body": {"left": None, "right": None}}
 
 
 def test_a_message_without_a_partner_has_the_values_of_its_side(options: dict[str, SourceOptions]) -> None:
-    alone = sample("body") | {"right": None}
+    alone = sample("body")
+    alone.right = None
     add_values([alone], options)
-    assert alone["values"] == {"body": {"left": '{"n":1}', "right": None}}
+    assert alone.values == {"body": {"left": '{"n":1}', "right": None}}
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,9 @@ def test_a_java_that_cannot_be_stopped_any_more_does_not_hide_how_the_run_ended(
     monkeypatch.setattr(program, "_listen", lambda _run: None)
     JobFolder(tmp_path).write_json("request.json", msgspec.to_builtins(REQUEST))
     result = program._result(
-        JobFolder(tmp_path), lambda _: program.ProgramResult(program.PARTIAL, "said"), {"versions": {}}
+        JobFolder(tmp_path),
+        lambda _: program.ProgramResult(program.PARTIAL, "said"),
+        program.ResultFile(versions={}, phases={}),
     )
     assert result == program.ProgramResult(program.PARTIAL, "said")
 
