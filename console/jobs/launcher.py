@@ -16,13 +16,17 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
 import orjson
 from django.db import DatabaseError, close_old_connections
+from msgspec import Struct
 
 from console.jobs import events, program, services
 from console.jobs.models import Job, JobState
-from console.jobs.progress import ProgressTail, counters_of
+from console.jobs.progress import Counters, Progress, ProgressTail
 from console.jobs.requests import program_request
+from console.jobs.shapes import Artefact
+from console.shapes import as_json
 
 _LOOK_SECONDS: Final = 0.2
 _WRITE_SECONDS: Final = 2.0
@@ -53,6 +57,17 @@ stopping = threading.Event()
 """Set when this worker ends: its runs end their programs and give their jobs back to the queue."""
 
 
+class ResultFile(Struct, frozen=True, kw_only=True):
+    """The content of ``result.json``, as far as the row keeps it."""
+
+    reason: str = ""
+    error: str | None = None
+    counters: Counters = Counters()
+    artefacts: list[Artefact] = []
+    versions: dict[str, str] = {}
+    spark_app_id: str = ""
+
+
 def run(job_id: str, *, worker: str) -> None:
     """Run the job to its end if it is still queued; return at once when another worker has it."""
     if stopping.is_set():
@@ -74,7 +89,7 @@ class _Run:
     def __init__(self, job: Job) -> None:
         self._job = job
         self._folder: Path = services.folder_of(job)
-        self._state: dict[str, Any] = {}
+        self._progress: Progress | None = None
         self._written_at = 0.0
         self._renewed_at = time.monotonic()
         self._asked_at: float | None = None
@@ -110,13 +125,13 @@ class _Run:
             self._lost = time.monotonic() - self._renewed_at > services.LEASE.total_seconds()
 
     def _take(self, tail: ProgressTail) -> None:
-        state = tail.newest()
+        progress = tail.newest()
         now = time.monotonic()
-        if state is None:
+        if progress is None:
             return
-        self._state = state
+        self._progress = progress
         job = self._job
-        job.counters, job.rate, job.eta_ms = counters_of(state), state.get("rate"), state.get("eta_ms")
+        job.counters, job.rate, job.eta_ms = as_json(progress.counters), progress.rate, progress.eta_ms
         events.publish(job)
         if now - self._written_at >= _WRITE_SECONDS:
             self._written_at = now
@@ -151,19 +166,19 @@ class _Run:
         if stopping.is_set() and not is_cancelled and status != 0:
             services.leave(self._job, "its worker was stopped; the next one goes on")
             return
-        result = _read_json(self._folder / "result.json") or {}
-        reason = result.get("error") or result.get("reason") or _reason(status)
+        result = _result(self._folder)
+        reason = result.error or result.reason or _reason(status)
         state = _ENDS.get(status)
         end = {
-            "counters": counters_of(self._state or result),
+            "counters": as_json(self._progress.counters if self._progress else result.counters),
             "rate": None,
             "eta_ms": None,
             "exit_code": status,
-            "is_whole": state == JobState.SUCCEEDED or (state == JobState.PARTIAL and _is_whole(self._state)),
-            "result": _short(_read_json(self._folder / "report.json")),
-            "artefacts": result.get("artefacts", []),
-            "versions": result.get("versions", {}),
-            "spark_app_id": result.get("spark_app_id", ""),
+            "is_whole": state == JobState.SUCCEEDED or (state == JobState.PARTIAL and _is_whole(self._progress)),
+            "result": _short_report(self._folder),
+            "artefacts": as_json(result.artefacts),
+            "versions": result.versions,
+            "spark_app_id": result.spark_app_id,
         }
         if is_cancelled and status != 0:
             services.finish_cancelled(self._job, **end)
@@ -190,19 +205,23 @@ def _reason(status: int) -> str:
     return _REASONS.get(status, f"its program ended with status {status}; the log says why")
 
 
-def _is_whole(progress: dict[str, Any]) -> bool:
+def _is_whole(progress: Progress | None) -> bool:
     """Return whether a replay has read every chunk to its end, whatever failed in it."""
-    finished, total = progress.get("chunks", (0, None))
-    return bool(finished == total)
+    finished, total = (progress.chunks if progress else None) or (0, None)
+    return finished == total
 
 
-def _short(report: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Return the part of a report that is kept in the row: lists carry it too, so no samples."""
-    return report and {name: part for name, part in report.items() if name not in ("samples", "request")}
-
-
-def _read_json(file: Path) -> Any:
+def _result(folder: Path) -> ResultFile:
     try:
-        return orjson.loads(file.read_bytes())
+        return msgspec.json.decode((folder / "result.json").read_bytes(), type=ResultFile)
+    except FileNotFoundError:
+        return ResultFile()
+
+
+def _short_report(folder: Path) -> dict[str, Any] | None:
+    """Return the part of the report that is kept in the row: lists carry it too, so no samples."""
+    try:
+        report = orjson.loads((folder / "report.json").read_bytes())
     except FileNotFoundError:
         return None
+    return {name: part for name, part in report.items() if name not in ("samples", "request")}

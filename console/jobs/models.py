@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import secrets
 import time
-from typing import Final
+from typing import Any, Final
 
 from django.conf import settings
 from django.db import models
 
 _ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's: no i, l, o, u
 _ID_LENGTH: Final = 16
+
+JobDocument = dict[str, Any]
+"""The request of a job as the API took it: JSON, kept in the row to the letter since its hash names it."""
 
 
 def new_id() -> str:

@@ -3,11 +3,33 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated
 
-import orjson
+import msgspec
+from msgspec import Meta, Struct
 
-COUNTERS: Final = ("read", "filtered", "damaged", "matched", "written", "failed", "bytes")
+
+class Counters(Struct, frozen=True, kw_only=True):
+    """How far a job is."""
+
+    planned: Annotated[int | None, Meta(description="What the filter lets through; null until counted.")] = None
+    read: Annotated[int, Meta(description="filtered + damaged + matched")] = 0
+    filtered: Annotated[int, Meta(description="Left out by the filter.")] = 0
+    damaged: Annotated[int, Meta(description="Could not be read; the report names them.")] = 0
+    matched: int = 0
+    written: int = 0
+    failed: Annotated[int, Meta(description="Refused by the broker; the report names them.")] = 0
+    bytes: int = 0
+
+
+class Progress(Struct, frozen=True, kw_only=True):
+    """What a line says."""
+
+    counters: Counters = Counters()
+    rate: float | None = None
+    eta_ms: int | None = None
+    chunks: tuple[int, int] | None = None
+    """How many chunks of a replay have ended, and how many there are."""
 
 
 class ProgressTail:
@@ -19,7 +41,7 @@ class ProgressTail:
         self._position = file.stat().st_size if skip_old and file.exists() else 0
         self._rest = b""
 
-    def newest(self) -> dict[str, Any] | None:
+    def newest(self) -> Progress | None:
         """Return the newest whole line, None when none was added."""
         try:
             with self._file.open("rb") as file:
@@ -29,11 +51,4 @@ class ProgressTail:
             return None
         self._position += len(added)
         *lines, self._rest = (self._rest + added).split(b"\n")
-        state: dict[str, Any] | None = orjson.loads(lines[-1]) if lines and lines[-1] else None
-        return state
-
-
-def counters_of(state: dict[str, Any]) -> dict[str, int | None]:
-    """Return the counters of a line; `planned` is None until the program has said it."""
-    counters = state.get("counters", {})
-    return {"planned": counters.get("planned"), **{name: int(counters.get(name) or 0) for name in COUNTERS}}
+        return msgspec.json.decode(lines[-1], type=Progress) if lines and lines[-1] else None

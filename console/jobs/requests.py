@@ -23,7 +23,7 @@ from console.clusters.operations import find_topic
 from console.clusters.services import address_of
 from console.clusters.services import require as require_cluster
 from console.jobs.bounds import LAST_SUCCESS, BoundField, Run, holds_nothing
-from console.jobs.models import Job, JobType
+from console.jobs.models import Job, JobDocument, JobType
 
 MAX_KEYS: Final = 1000
 EMBEDDED_BROKER: Final = "broker-a"
@@ -187,10 +187,10 @@ def _check_kind(kind: TopicKind, topic: str) -> None:
         raise serializers.ValidationError({"target": {"topic": told}})
 
 
-def plain(checked: Mapping[str, Any]) -> dict[str, Any]:
+def plain(checked: Mapping[str, Any]) -> JobDocument:
     """Return a checked request as JSON's types, with moments as text and without what was not given."""
-    tree: dict[str, Any] = orjson.loads(orjson.dumps(checked, default=str))
-    return tree
+    document: JobDocument = orjson.loads(orjson.dumps(checked, default=str))
+    return document
 
 
 def goes_on(request: Mapping[str, Any]) -> bool:
@@ -200,7 +200,7 @@ def goes_on(request: Mapping[str, Any]) -> bool:
 
 def filled(
     request: Mapping[str, Any], *, scheduled_at: datetime, last_success: datetime, now: datetime
-) -> tuple[dict[str, Any], datetime]:
+) -> tuple[JobDocument, datetime]:
     """Return the request filled for the run that starts now, and where the range that it takes ends."""
     run = Run(scheduled_at, last_success, now)
     whole, ends = dict(request), []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from django.db import IntegrityError, transaction
 
@@ -45,7 +45,7 @@ def _fire(schedule: Schedule, now: datetime) -> Job | None:
         return None
     previous = list(schedule.jobs.filter(state__in=ACTIVE_STATES))
     skipped = _is_skipped(schedule, previous)
-    changes: dict[str, Any] = {"next_run_at": following}
+    changes: dict[str, datetime | None] = {"next_run_at": following}
     try:
         with transaction.atomic():
             # One winner: the clock that moves the schedule on starts the job.

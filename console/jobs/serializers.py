@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from django.utils import timezone
@@ -12,7 +13,7 @@ from console.etags import etag
 from console.fields import MomentField, moment
 from console.jobs import schedule as clock
 from console.jobs import services
-from console.jobs.models import JobState, Overlap, Schedule
+from console.jobs.models import JobDocument, JobState, Overlap, Schedule
 from console.jobs.requests import WholeJobRequestSerializer, plain
 from console.jobs.shapes import JobShape
 from console.jobs.times import CronMalformed, ZoneUnknown, find_zone, next_time
@@ -70,7 +71,7 @@ class ScheduleSerializer(serializers.ModelSerializer[Schedule]):
 
     def get_etag(self, schedule: Schedule) -> str:
         """Return the tag of what can be changed of a schedule."""
-        return etag([schedule.pk, services.schedule_state(schedule)])
+        return etag([schedule.pk, services.choices_of(schedule)])
 
 
 class ScheduleWriteSerializer(serializers.Serializer[Any]):
@@ -91,7 +92,7 @@ class ScheduleWriteSerializer(serializers.Serializer[Any]):
         """Refuse what is never due."""
         return _due_line(value)
 
-    def validate_job(self, value: dict[str, Any]) -> dict[str, Any]:
+    def validate_job(self, value: Mapping[str, Any]) -> JobDocument:
         """Return the request as it is kept."""
         return plain(value)
 

@@ -11,15 +11,17 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Max, Q, QuerySet
 from django.utils import timezone
+from msgspec import Struct
 
 from broker_core.errors import GantryError
 from console.audit.record import Actor, record
 from console.jobs import events
-from console.jobs.models import ACTIVE_STATES, Job, JobState, Schedule
-from console.jobs.progress import counters_of
+from console.jobs.models import ACTIVE_STATES, Job, JobDocument, JobState, Schedule
+from console.jobs.progress import Counters
 from console.jobs.queue import hint
 from console.jobs.requests import filled, goes_on, hash_of, name_of
 from console.jobs.times import next_time
+from console.shapes import as_json
 
 LEASE: Final = timedelta(seconds=30)
 # How often a job is started again by itself whose program or worker died.
@@ -37,7 +39,7 @@ TRANSITIONS: Final[dict[str, frozenset[str]]] = {
 }
 
 
-_NOT_ENDED: Final[dict[str, Any]] = {
+_NOT_ENDED: Final[dict[str, bool | None]] = {
     "cancel_requested": False,
     "state_reason": None,
     "finished_at": None,
@@ -45,6 +47,17 @@ _NOT_ENDED: Final[dict[str, Any]] = {
     "lease_until": None,
     "is_whole": False,
 }
+
+
+class ScheduleChoices(Struct, frozen=True, kw_only=True):
+    """What can be changed of a schedule: the audit keeps it, the ETag stands for it."""
+
+    name: str
+    cron: str
+    zone: str
+    enabled: bool
+    overlap: str
+    job: JobDocument
 
 
 class JobInOtherState(GantryError):
@@ -97,7 +110,7 @@ def create(
         cluster=request["cluster"],
         request=dict(request),
         request_hash=hash_of(request),
-        counters=counters_of({}),
+        counters=as_json(Counters()),
         schedule=schedule,
         scheduled_for=scheduled_for,
         parent=parent,
@@ -267,26 +280,27 @@ def add_schedule(by: Actor, fields: Mapping[str, Any]) -> Schedule:
     schedule = Schedule(**fields, created_by_id=by.user_id)
     schedule.next_run_at = _next_run(schedule)
     schedule.save()
-    record(by, "schedule.create", f"schedules/{schedule.id}", after=schedule_state(schedule))
+    record(by, "schedule.create", f"schedules/{schedule.id}", after=as_json(choices_of(schedule)))
     return schedule
 
 
 @transaction.atomic
 def change_schedule(by: Actor, schedule: Schedule, fields: Mapping[str, Any]) -> Schedule:
     """Change a schedule; its next run is computed again."""
-    before = schedule_state(schedule)
+    before = choices_of(schedule)
     for name, value in fields.items():
         setattr(schedule, name, value)
     schedule.next_run_at = _next_run(schedule)
     schedule.save()
-    record(by, "schedule.update", f"schedules/{schedule.id}", before=before, after=schedule_state(schedule))
+    after = choices_of(schedule)
+    record(by, "schedule.update", f"schedules/{schedule.id}", before=as_json(before), after=as_json(after))
     return schedule
 
 
 @transaction.atomic
 def remove_schedule(by: Actor, schedule: Schedule) -> None:
     """Remove a schedule; its jobs stay."""
-    record(by, "schedule.delete", f"schedules/{schedule.id}", before=schedule_state(schedule))
+    record(by, "schedule.delete", f"schedules/{schedule.id}", before=as_json(choices_of(schedule)))
     schedule.delete()
 
 
@@ -346,13 +360,13 @@ def _announce(job: Job, *, with_hint: bool) -> None:
         hint(job.id)
 
 
-def schedule_state(schedule: Schedule) -> dict[str, Any]:
+def choices_of(schedule: Schedule) -> ScheduleChoices:
     """Return what can be changed of a schedule."""
-    return {
-        "name": schedule.name,
-        "cron": schedule.cron,
-        "zone": schedule.zone,
-        "enabled": schedule.enabled,
-        "overlap": schedule.overlap,
-        "job": schedule.job,
-    }
+    return ScheduleChoices(
+        name=schedule.name,
+        cron=schedule.cron,
+        zone=schedule.zone,
+        enabled=schedule.enabled,
+        overlap=schedule.overlap,
+        job=schedule.job,
+    )

@@ -8,22 +8,9 @@ import msgspec
 from msgspec import Meta, Struct
 
 from console.fields import moment
-from console.jobs.models import Job, JobState, JobType
-from console.jobs.progress import counters_of
+from console.jobs.models import Job, JobDocument, JobState, JobType
+from console.jobs.progress import Counters
 from console.moments import Moment
-
-
-class Counters(Struct, frozen=True, kw_only=True):
-    """How far a job is."""
-
-    planned: Annotated[int | None, Meta(description="What the filter lets through; null until counted.")]
-    read: Annotated[int, Meta(description="filtered + damaged + matched")]
-    filtered: Annotated[int, Meta(description="Left out by the filter.")]
-    damaged: Annotated[int, Meta(description="Could not be read; the report names them.")]
-    matched: int
-    written: int
-    failed: Annotated[int, Meta(description="Refused by the broker; the report names them.")]
-    bytes: int
 
 
 class Artefact(Struct, frozen=True, kw_only=True):
@@ -44,7 +31,7 @@ class JobShape(Struct, frozen=True, kw_only=True):
     state: JobState
     cancel_requested: Annotated[bool, Meta(description="Its run is asked to stop.")]
     state_reason: str | None
-    request: dict[str, Any]
+    request: JobDocument
     counters: Counters
     rate: float | None
     eta_ms: int | None
@@ -72,7 +59,7 @@ def shape_of(job: Job) -> JobShape:
         cancel_requested=job.cancel_requested,
         state_reason=job.state_reason,
         request=job.request,
-        counters=Counters(**counters_of({"counters": job.counters})),  # type: ignore[arg-type]
+        counters=msgspec.convert(job.counters, Counters),
         rate=job.rate,
         eta_ms=job.eta_ms,
         created_at=moment(job.created_at),

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from console.jobs.progress import ProgressTail, counters_of
+import msgspec
+
+from console.jobs.progress import Progress, ProgressTail
 
 
 def test_the_newest_whole_line_counts(tmp_path: Path) -> None:
     file = tmp_path / "progress.jsonl"
     tail = ProgressTail(file)
     assert tail.newest() is None
-    file.write_text('{"seq":1}\n{"seq":2}\n{"se')
-    assert tail.newest() == {"seq": 2}
+    file.write_text('{"eta_ms":1}\n{"eta_ms":2}\n{"eta')
+    assert tail.newest() == Progress(eta_ms=2)
     assert tail.newest() is None
     with file.open("a") as more:
-        more.write('q":3}\n')
-    assert tail.newest() == {"seq": 3}
+        more.write('_ms":3}\n')
+    assert tail.newest() == Progress(eta_ms=3)
 
 
 def test_what_an_earlier_run_said_is_left_out(tmp_path: Path) -> None:
@@ -26,5 +28,5 @@ def test_what_an_earlier_run_said_is_left_out(tmp_path: Path) -> None:
 
 
 def test_counters_that_are_not_told_are_zero() -> None:
-    assert counters_of({"counters": {"read": 5}})["read"] == 5
-    assert counters_of({})["written"] == 0
+    told = msgspec.json.decode(b'{"seq":1,"counters":{"read":5}}', type=Progress)
+    assert (told.counters.read, told.counters.written, told.counters.planned) == (5, 0, None)
