@@ -25,7 +25,7 @@ from gateway.compression import LEAST_DATA_BYTES, compressing
 from gateway.connections import OpenConnections
 from gateway.control.plane import ControlPlane
 from gateway.data.app import DataPlane
-from gateway.data.parts import Parts
+from gateway.data.parts import DataPlaneParts
 from gateway.data.receipts import Receipts, derive_key
 from gateway.data.routing import SOCKETS as DATA_SOCKETS
 from gateway.data.routing import find_route
@@ -63,7 +63,7 @@ class Gateway:
         self._control = ControlPlane(django, self._limits.sizes)
         self._open = OpenConnections(self._limits.arrivals)
         self._standing = Standing(lookups.find_again)
-        self._parts: Parts | None = None
+        self._parts: DataPlaneParts | None = None
         self._starting = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -84,7 +84,7 @@ class Gateway:
         elif kind == "websocket":
             await self._socket(scope, receive, send)
 
-    async def start(self) -> Parts:
+    async def start(self) -> DataPlaneParts:
         """Start the parts on the running loop; what they connect to is opened when it is first needed."""
         async with self._starting:
             if self._parts is not None:
@@ -92,7 +92,7 @@ class Gateway:
             connections = Connections(find_address)
             cluster_connections.use(connections, asyncio.get_running_loop())
             store = redis.asyncio.Redis.from_url(settings.GANTRY_REDIS_URL, socket_timeout=5, socket_connect_timeout=2)
-            parts = Parts(
+            parts = DataPlaneParts(
                 connections=connections,
                 auth=Authenticator(
                     lookups.find_token,
@@ -210,7 +210,7 @@ def _limits() -> GatewayLimits:
     )
 
 
-def _checks(parts: Parts) -> dict[str, Check]:
+def _checks(parts: DataPlaneParts) -> dict[str, Check]:
     """Return what readiness asks: every part that an installation needs for all that it promises."""
 
     async def database() -> None:

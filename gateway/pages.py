@@ -16,7 +16,7 @@ from console.accounts.rights import EVERYTHING
 from console.lag.shapes import GroupList
 from gateway import metrics
 from gateway.data.app import RequestIds
-from gateway.data.parts import Parts
+from gateway.data.parts import DataPlaneParts
 from gateway.health import Health
 from gateway.problems import METHOD_NOT_ALLOWED, ProblemError, find_problem, internal, respond
 from gateway.sockets import Receive, Scope, Send
@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 class Pages:
     """Answers them for one process."""
 
-    def __init__(self, parts: Parts, health: Health) -> None:
+    def __init__(self, parts: DataPlaneParts, health: Health) -> None:
         self._parts = parts
         self._health = health
         self._ids = RequestIds()

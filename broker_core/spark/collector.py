@@ -106,11 +106,11 @@ class Collector:
         """Listen on a free port; return what the tasks need to know."""
         collector = self
 
-        class Handler(socketserver.StreamRequestHandler):
+        class LaneConnection(socketserver.StreamRequestHandler):
             def handle(self) -> None:
                 collector._serve(self)
 
-        self._server = socketserver.ThreadingTCPServer((self.host, 0), Handler)
+        self._server = socketserver.ThreadingTCPServer((self.host, 0), LaneConnection)
         self._server.daemon_threads = True
         serve = partial(self._server.serve_forever, poll_interval=_POLL_S)
         threading.Thread(target=serve, name="collector", daemon=True).start()

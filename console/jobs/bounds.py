@@ -60,7 +60,7 @@ def holds_nothing(begin: Any, end: Any) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RunTimes:
     """The values of the placeholders when a run of a schedule starts."""
 
     scheduled_at: datetime

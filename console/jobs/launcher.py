@@ -78,14 +78,14 @@ def run(job_id: str, *, worker: str) -> None:
     _log.info("job=%s %s: started", job.id, job.type)
     events.publish(job)
     try:
-        _Run(job).to_its_end()
+        _JobRun(job).to_its_end()
     except Exception as error:
         _log.exception("job=%s: the launcher failed", job.id)
         services.finish(job, JobState.FAILED, f"the launcher failed: {error}")
         raise
 
 
-class _Run:
+class _JobRun:
     def __init__(self, job: Job) -> None:
         self._job = job
         self._folder: Path = services.folder_of(job)

@@ -22,7 +22,7 @@ from console.clusters.models import Cluster, ClusterKind
 from console.clusters.operations import find_topic
 from console.clusters.services import address_of
 from console.clusters.services import require as require_cluster
-from console.jobs.bounds import LAST_SUCCESS, BoundField, Run, holds_nothing
+from console.jobs.bounds import LAST_SUCCESS, BoundField, RunTimes, holds_nothing
 from console.jobs.models import Job, JobDocument, JobType
 
 MAX_KEYS: Final = 1000
@@ -202,7 +202,7 @@ def filled(
     request: Mapping[str, Any], *, scheduled_at: datetime, last_success: datetime, now: datetime
 ) -> tuple[JobDocument, datetime]:
     """Return the request filled for the run that starts now, and where the range that it takes ends."""
-    run = Run(scheduled_at, last_success, now)
+    run = RunTimes(scheduled_at, last_success, now)
     whole, ends = dict(request), []
     for part in RANGES:
         if part in request:

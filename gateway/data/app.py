@@ -15,7 +15,7 @@ from typing import Any, Final
 from gateway.auth import Principal
 from gateway.data import produce, receive, settle
 from gateway.data.heads import check_headers, check_query
-from gateway.data.parts import Answer, ClientGone, Parts, Request
+from gateway.data.parts import Answer, ClientGone, DataPlaneParts, Request
 from gateway.data.routing import Action, Route, check_consumer, check_topic
 from gateway.limits import MIB, check_body_size
 from gateway.problems import METHOD_NOT_ALLOWED, ProblemError, find_problem, internal, respond
@@ -27,7 +27,7 @@ Send = Callable[[AsgiEvent], Awaitable[None]]
 
 _log = logging.getLogger(__name__)
 
-_ENDPOINTS: Final[dict[Action, Callable[[Parts, Request], Awaitable[Answer]]]] = {
+_ENDPOINTS: Final[dict[Action, Callable[[DataPlaneParts, Request], Awaitable[Answer]]]] = {
     "produce": produce.produce,
     "receive": receive.receive,
     "ack": settle.ack,
@@ -57,7 +57,7 @@ class RequestIds:
 class DataPlane:
     """Serves the routes of `gateway.data.routing` over HTTP."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: DataPlaneParts) -> None:
         self._parts = parts
         self._ids = RequestIds()
 

@@ -15,7 +15,7 @@ from broker_core.protocol.message import Message, StoredMessage
 from broker_core.protocol.topics import dead_letter_topic
 from gateway.data.leasing import Holder
 from gateway.data.notes import Note
-from gateway.data.parts import Parts
+from gateway.data.parts import DataPlaneParts
 from gateway.problems import RECEIPT_EXPIRED, ProblemError
 
 REASON: Final = "DEAD_LETTER_REASON"
@@ -23,7 +23,7 @@ REASON: Final = "DEAD_LETTER_REASON"
 _LEFT_OUT: Final = (*names.OF_DELIVERIES, *names.TIMERS, names.MIN_OFFSET, names.MAX_OFFSET, names.DELAY)
 
 
-async def bury(parts: Parts, holder: Holder, handle: LeaseReceipt, *, reason: str | None) -> None:
+async def bury(parts: DataPlaneParts, holder: Holder, handle: LeaseReceipt, *, reason: str | None) -> None:
     """Store a copy of the leased message in the group's dead-letter topic, which is made if it is not there.
 
     The lease goes on: acknowledge it afterwards. A failure between the two leaves the message in both places.

@@ -18,7 +18,7 @@ from redis.exceptions import RedisError
 
 from broker_core.clock import now_ms
 from console.idempotency import KEEP_MS, MISMATCH, REPLAYED_HEADER, RUNNING, RUNNING_MS, length_fault
-from gateway.data.parts import Answer, Parts, Request
+from gateway.data.parts import Answer, DataPlaneParts, Request
 from gateway.data.schemas import invalid
 from gateway.problems import (
     IDEMPOTENCY_MISMATCH,
@@ -76,10 +76,10 @@ class Claim:
 
 
 HEADER: Final = b"idempotency-key"
-Runner = Callable[[Parts, Request, Claim], Awaitable[Answer]]
+Runner = Callable[[DataPlaneParts, Request, Claim], Awaitable[Answer]]
 
 
-async def once(parts: Parts, request: Request, key: bytes, run: Runner) -> Answer:
+async def once(parts: DataPlaneParts, request: Request, key: bytes, run: Runner) -> Answer:
     """Run the request, or return the answer of the first one with this caller, route and key within 24 hours.
 
     An end of which nobody knows, a crash in the middle too, is no answer: the next one runs, and is told so by its
@@ -106,20 +106,22 @@ async def once(parts: Parts, request: Request, key: bytes, run: Runner) -> Answe
     return answer
 
 
-async def once_if_named(parts: Parts, request: Request, run: Callable[[Parts, Request], Awaitable[Answer]]) -> Answer:
+async def once_if_named(
+    parts: DataPlaneParts, request: Request, run: Callable[[DataPlaneParts, Request], Awaitable[Answer]]
+) -> Answer:
     """Run the request; with an Idempotency-Key, once."""
     key = request.headers.get(HEADER)
     if key is None:
         return await run(parts, request)
 
-    async def claimed(parts: Parts, request: Request, _: Claim) -> Answer:
+    async def claimed(parts: DataPlaneParts, request: Request, _: Claim) -> Answer:
         return await run(parts, request)
 
     return await once(parts, request, key, claimed)
 
 
 async def remembered(
-    parts: Parts, request: Request, key: bytes, run: Runner, *, keep_ms: Callable[[Answer], int]
+    parts: DataPlaneParts, request: Request, key: bytes, run: Runner, *, keep_ms: Callable[[Answer], int]
 ) -> Answer:
     """Like `once` for what may safely run again, and a key of any length; `keep_ms` says how long an answer is kept."""
     claim = await _claim(parts, request, key)
@@ -141,7 +143,7 @@ async def remembered(
     return answer
 
 
-async def _claim(parts: Parts, request: Request, key: bytes) -> Claim | Answer:
+async def _claim(parts: DataPlaneParts, request: Request, key: bytes) -> Claim | Answer:
     """Return the right to run the request, after having marked it as running, or what is kept of an earlier one."""
     place, fingerprint, now = _place(request, key), _fingerprint(request), now_ms()
     first = _encode(_Kept(fingerprint, since_ms=now, runs_until_ms=now + RUNNING_MS))
@@ -166,7 +168,7 @@ async def _claim(parts: Parts, request: Request, key: bytes) -> Claim | Answer:
     return Claim(place, fingerprint, kept.since_ms, is_retry=True)
 
 
-async def _keep_failure(parts: Parts, request: Request, claim: Claim, error: Exception) -> None:
+async def _keep_failure(parts: DataPlaneParts, request: Request, claim: Claim, error: Exception) -> None:
     """Keep a refusal, since it would be the same again; forget what stored nothing; know an uncertain end as such."""
     problem = find_problem(error)
     if problem is None or problem.kind is SEND_UNCERTAIN:
@@ -179,23 +181,23 @@ async def _keep_failure(parts: Parts, request: Request, claim: Claim, error: Exc
         await _forget(parts, claim)
 
 
-async def _keep_answer(parts: Parts, claim: Claim, answer: Answer, keep_ms: int) -> None:
+async def _keep_answer(parts: DataPlaneParts, claim: Claim, answer: Answer, keep_ms: int) -> None:
     if keep_ms > 0:
         await _keep(parts, claim, _Kept(claim.fingerprint, answer.status, answer.body), keep_ms)
     else:
         await _forget(parts, claim)
 
 
-async def _keep_problem(parts: Parts, request: Request, claim: Claim, problem: ProblemError) -> None:
+async def _keep_problem(parts: DataPlaneParts, request: Request, claim: Claim, problem: ProblemError) -> None:
     status, headers, body = respond(problem, instance=request.scope["path"], request_id=request.id)
     await _keep(parts, claim, _Kept(claim.fingerprint, status, body, dict(headers)[b"content-type"]), KEEP_MS)
 
 
-async def _keep_uncertain(parts: Parts, claim: Claim) -> None:
+async def _keep_uncertain(parts: DataPlaneParts, claim: Claim) -> None:
     await _keep(parts, claim, _Kept(claim.fingerprint, since_ms=claim.since_ms), KEEP_MS)
 
 
-async def _keep(parts: Parts, claim: Claim, kept: _Kept, keep_ms: int) -> None:
+async def _keep(parts: DataPlaneParts, claim: Claim, kept: _Kept, keep_ms: int) -> None:
     try:
         await parts.redis.set(claim.place, _encode(kept), px=keep_ms)
     except RedisError as error:
@@ -203,7 +205,7 @@ async def _keep(parts: Parts, claim: Claim, kept: _Kept, keep_ms: int) -> None:
         _log.warning("an answer could not be kept under its Idempotency-Key: %s", error)
 
 
-async def _forget(parts: Parts, claim: Claim) -> None:
+async def _forget(parts: DataPlaneParts, claim: Claim) -> None:
     try:
         await parts.redis.delete(claim.place)
     except RedisError as error:

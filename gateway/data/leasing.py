@@ -19,7 +19,7 @@ from gateway.auth import Principal
 from gateway.data.bodies import CONTENT_TYPE, present
 from gateway.data.consumers import Caller
 from gateway.data.messages import user_properties
-from gateway.data.parts import Parts
+from gateway.data.parts import DataPlaneParts
 from gateway.data.receipts import Receipt
 from gateway.data.schemas import Leased
 
@@ -74,7 +74,7 @@ class Wanted:
 
 
 def lease_out(
-    parts: Parts, holder: Holder, leased: LeasedMessage, encoding: BodyEncoding, reason: str | None
+    parts: DataPlaneParts, holder: Holder, leased: LeasedMessage, encoding: BodyEncoding, reason: str | None
 ) -> Leased:
     """Count the lease and return the message with its sealed receipt; `reason` is why it failed the last time."""
     stored, properties = leased.message, leased.message.properties
@@ -102,7 +102,7 @@ def lease_out(
     )
 
 
-def _count_out(parts: Parts, holder: Holder, leased: LeasedMessage) -> Receipt:
+def _count_out(parts: DataPlaneParts, holder: Holder, leased: LeasedMessage) -> Receipt:
     lease = leased.receipt.to_text()
     _count(parts, holder, lease, leased.receipt.invisible_ms)
     return Receipt(
@@ -117,7 +117,7 @@ def _count_out(parts: Parts, holder: Holder, leased: LeasedMessage) -> Receipt:
     )
 
 
-def renew(parts: Parts, holder: Holder, old: Receipt, handle: LeaseReceipt) -> Receipt:
+def renew(parts: DataPlaneParts, holder: Holder, old: Receipt, handle: LeaseReceipt) -> Receipt:
     """Count a lease anew after it was extended; return its new receipt."""
     forget(parts, holder, old)
     lease = handle.to_text()
@@ -125,7 +125,7 @@ def renew(parts: Parts, holder: Holder, old: Receipt, handle: LeaseReceipt) -> R
     return msgspec.structs.replace(old, lease=lease, expires_at=now_ms() + handle.invisible_ms)
 
 
-def forget(parts: Parts, holder: Holder, receipt: Receipt) -> None:
+def forget(parts: DataPlaneParts, holder: Holder, receipt: Receipt) -> None:
     """Stop counting a lease that is settled, and tell who watches it."""
     parts.leases.settle(receipt.lease, group=holder.group_key, caller=holder.caller)
     settled = parts.watched.pop(receipt.lease, None)
@@ -134,7 +134,9 @@ def forget(parts: Parts, holder: Holder, receipt: Receipt) -> None:
     parts.consumers.settled(receipt.lease)
 
 
-async def give_back(parts: Parts, holder: Holder, consumer: LeaseConsumer, messages: Iterable[LeasedMessage]) -> None:
+async def give_back(
+    parts: DataPlaneParts, holder: Holder, consumer: LeaseConsumer, messages: Iterable[LeasedMessage]
+) -> None:
     """End the leases of messages that could not be handed on: others get them at once, as if nobody had had them."""
     for leased in messages:
         lease = leased.receipt.to_text()
@@ -147,7 +149,7 @@ async def give_back(parts: Parts, holder: Holder, consumer: LeaseConsumer, messa
             _log.warning("topic=%s: a message could not be given back: %s", leased.message.topic, error)
 
 
-def _count(parts: Parts, holder: Holder, lease: str, lease_ms: int) -> None:
+def _count(parts: DataPlaneParts, holder: Holder, lease: str, lease_ms: int) -> None:
     until = parts.clock() + lease_ms / 1000
     parts.leases.add(lease, group=holder.group_key, caller=holder.caller, expires_at=until)
     parts.consumers.leased(holder.cluster, holder.group, holder.who, lease, lease_ms)

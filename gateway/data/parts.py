@@ -68,7 +68,7 @@ async def _none_known(_: str) -> frozenset[str]:
 
 
 @dataclass(slots=True)
-class Parts:
+class DataPlaneParts:
     """The parts of the data plane of one process."""
 
     connections: Connections

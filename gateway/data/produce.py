@@ -15,7 +15,7 @@ from broker_core.protocol import properties as names
 from gateway.data import idempotency
 from gateway.data.idempotency import Claim
 from gateway.data.messages import Draft, draft_of_entry, draft_of_raw
-from gateway.data.parts import Answer, Header, Parts, Request
+from gateway.data.parts import Answer, DataPlaneParts, Header, Request
 from gateway.data.schemas import Entry, Options, ProduceAnswer, ProduceRequest, decode, decoder, encode, invalid
 from gateway.data.shipping import BATCH_BYTES, SendOutcome, failed, ship, ship_as_one, ship_one
 from gateway.data.trying_again import find_ended, identify
@@ -33,7 +33,7 @@ _NO_MESSAGE: Final = Entry()
 _DEFAULT_OPTIONS: Final = Options()
 
 
-async def produce(parts: Parts, request: Request) -> Answer:
+async def produce(parts: DataPlaneParts, request: Request) -> Answer:
     """Store the messages of the request and answer with what became of each; with an Idempotency-Key, once."""
     key = request.headers.get(idempotency.HEADER)
     if key is not None:
@@ -41,7 +41,7 @@ async def produce(parts: Parts, request: Request) -> Answer:
     return await _produce(parts, request)
 
 
-async def _produce(parts: Parts, request: Request, claim: Claim | None = None) -> Answer:
+async def _produce(parts: DataPlaneParts, request: Request, claim: Claim | None = None) -> Answer:
     content_type = request.headers.get(b"content-type", b"")
     if content_type == b"application/json":
         return await _produce_json(parts, request, claim)
@@ -56,7 +56,7 @@ async def _produce(parts: Parts, request: Request, claim: Claim | None = None) -
     return await _send_one(parts, request, draft, _DEFAULT_OPTIONS, claim)
 
 
-async def _produce_json(parts: Parts, request: Request, claim: Claim | None) -> Answer:
+async def _produce_json(parts: DataPlaneParts, request: Request, claim: Claim | None) -> Answer:
     wanted = decode(_REQUEST, request.body)
     options, topic, sizes = wanted.options, request.route.topic, parts.limits.sizes
     if options.flush == "sync":
@@ -90,7 +90,9 @@ def _drafts(entries: list[Entry], topic: str, sizes: Sizes) -> tuple[list[Draft]
     return drafts, refused
 
 
-async def _send_one(parts: Parts, request: Request, draft: Draft, options: Options, claim: Claim | None) -> Answer:
+async def _send_one(
+    parts: DataPlaneParts, request: Request, draft: Draft, options: Options, claim: Claim | None
+) -> Answer:
     headers = parts.produce_rate.take(request.principal.key, 1, parts.clock())
     _set_flush([draft], options)
     ended = await _ended_before(parts, request, [draft], claim)
@@ -106,7 +108,7 @@ async def _send_one(parts: Parts, request: Request, draft: Draft, options: Optio
 
 
 async def _send_many(
-    parts: Parts, request: Request, entries: list[Entry], options: Options, claim: Claim | None
+    parts: DataPlaneParts, request: Request, entries: list[Entry], options: Options, claim: Claim | None
 ) -> Answer:
     headers = parts.produce_rate.take(request.principal.key, len(entries), parts.clock())
     drafts, refused = _drafts(entries, request.route.topic, parts.limits.sizes)
@@ -130,7 +132,7 @@ async def _send_many(
 
 
 async def _ship(
-    parts: Parts, request: Request, drafts: list[Draft], options: Options, claim: Claim | None
+    parts: DataPlaneParts, request: Request, drafts: list[Draft], options: Options, claim: Claim | None
 ) -> dict[str, SendOutcome]:
     producer = await parts.connections.producer(request.route.cluster)
     if not options.atomic:
@@ -140,7 +142,7 @@ async def _ship(
 
 
 async def _ended_before(
-    parts: Parts, request: Request, drafts: list[Draft], claim: Claim | None
+    parts: DataPlaneParts, request: Request, drafts: list[Draft], claim: Claim | None
 ) -> dict[str, SendOutcome]:
     """Return what became of messages in an earlier try with the same key; none of them, at the first try."""
     if claim is None:

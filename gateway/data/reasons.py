@@ -10,14 +10,14 @@ from redis.exceptions import RedisError
 
 from broker_core.client.consumer.leases import LeasedMessage
 from gateway.data.leasing import Holder
-from gateway.data.parts import Parts
+from gateway.data.parts import DataPlaneParts
 
 KEEP_SECONDS: Final = 7 * 24 * 3600
 
 _log = logging.getLogger(__name__)
 
 
-async def keep_reason(parts: Parts, holder: Holder, message_id: str, reason: str) -> None:
+async def keep_reason(parts: DataPlaneParts, holder: Holder, message_id: str, reason: str) -> None:
     """Remember why a message failed; without Redis the message comes again all the same, only unexplained."""
     try:
         await parts.redis.set(_key(holder, message_id), reason.encode(), ex=KEEP_SECONDS)
@@ -25,7 +25,7 @@ async def keep_reason(parts: Parts, holder: Holder, message_id: str, reason: str
         _log.warning("group=%s: the reason of a nack is lost: %s", holder.group, error)
 
 
-async def last_reasons(parts: Parts, holder: Holder, leased: Sequence[LeasedMessage]) -> dict[str, str]:
+async def last_reasons(parts: DataPlaneParts, holder: Holder, leased: Sequence[LeasedMessage]) -> dict[str, str]:
     """Return by message id why messages failed the last time; asks nothing while all are delivered for the first."""
     again = [message.message.message_id for message in leased if message.delivery_count > 1]
     if not again:

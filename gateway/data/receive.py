@@ -13,7 +13,7 @@ from console.idempotency import length_fault
 from gateway.data import idempotency
 from gateway.data.consumers import Caller
 from gateway.data.leasing import Holder, Wanted, give_back, lease_out
-from gateway.data.parts import Answer, ClientGone, Parts, Request
+from gateway.data.parts import Answer, ClientGone, DataPlaneParts, Request
 from gateway.data.reasons import last_reasons
 from gateway.data.routing import check_consumer
 from gateway.data.schemas import ReceiveAnswer, ReceiveRequest, decode, decoder, encode, invalid
@@ -22,7 +22,7 @@ _REQUEST: Final = decoder(ReceiveRequest)
 Reason = Literal["messages", "timeout", "draining"]
 
 
-async def receive(parts: Parts, request: Request) -> Answer:
+async def receive(parts: DataPlaneParts, request: Request) -> Answer:
     """Lease messages; with an attempt id, the same ones again for as long as their leases run."""
     wanted = decode(_REQUEST, request.body)
     caller = Caller.of(request.principal, request.address)
@@ -31,7 +31,7 @@ async def receive(parts: Parts, request: Request) -> Answer:
         if attempt is None:
             return await _receive(parts, request, wanted)
 
-        async def run(parts: Parts, request: Request, _: idempotency.Claim) -> Answer:
+        async def run(parts: DataPlaneParts, request: Request, _: idempotency.Claim) -> Answer:
             return await _receive(parts, request, wanted)
 
         def keep_ms(answer: Answer) -> int:
@@ -53,7 +53,7 @@ def _attempt(request: Request, wanted: ReceiveRequest) -> bytes | None:
     return key
 
 
-async def _receive(parts: Parts, request: Request, wanted: ReceiveRequest) -> Answer:
+async def _receive(parts: DataPlaneParts, request: Request, wanted: ReceiveRequest) -> Answer:
     route, started = request.route, parts.clock()
     holder = Holder.of(route.cluster, route.group, route.topic, request.principal, request.address)
     headers = parts.consume_rate.take(holder.caller, 1, started)
@@ -85,14 +85,14 @@ async def _receive(parts: Parts, request: Request, wanted: ReceiveRequest) -> An
     return Answer(200, encode(ReceiveAnswer(messages, waited_ms, reason)), headers, leased=len(messages))
 
 
-async def _check_again(parts: Parts, request: Request) -> None:
+async def _check_again(parts: DataPlaneParts, request: Request) -> None:
     """Raise a problem if the caller may not have messages any more: much may have changed in half a minute."""
     principal = await parts.auth.of_request(request.headers)
     check_consumer(principal, request.route.topic, request.route.group)
 
 
 async def _wait(
-    parts: Parts, request: Request, holder: Holder, wanted: Wanted, room: int, wait_ms: int
+    parts: DataPlaneParts, request: Request, holder: Holder, wanted: Wanted, room: int, wait_ms: int
 ) -> tuple[list[LeasedMessage], Reason]:
     """Return the first messages, or why there are none; raise ClientGone when nobody waits for them any more.
 

@@ -10,7 +10,7 @@ from msgspec import to_builtins
 from gateway.data import settling
 from gateway.data.idempotency import once_if_named
 from gateway.data.leasing import Holder
-from gateway.data.parts import Answer, Header, Parts, Request
+from gateway.data.parts import Answer, DataPlaneParts, Header, Request
 from gateway.data.schemas import (
     AckRequest,
     ExtendRequest,
@@ -28,34 +28,34 @@ _NACK: Final = decoder(NackRequest)
 _EXTEND: Final = decoder(ExtendRequest)
 
 
-async def ack(parts: Parts, request: Request) -> Answer:
+async def ack(parts: DataPlaneParts, request: Request) -> Answer:
     """Mark messages as done."""
     return await once_if_named(parts, request, _ack)
 
 
-async def _ack(parts: Parts, request: Request) -> Answer:
+async def _ack(parts: DataPlaneParts, request: Request) -> Answer:
     wanted = decode(_ACK, request.body)
     headers = _admit(parts, request, wanted.receipts)
     return _answer(await settling.ack(parts, holder_of(request), wanted.receipts), headers)
 
 
-async def nack(parts: Parts, request: Request) -> Answer:
+async def nack(parts: DataPlaneParts, request: Request) -> Answer:
     """Let messages come again, or put them among the group's dead letters."""
     return await once_if_named(parts, request, _nack)
 
 
-async def _nack(parts: Parts, request: Request) -> Answer:
+async def _nack(parts: DataPlaneParts, request: Request) -> Answer:
     wanted = decode(_NACK, request.body)
     headers = _admit(parts, request, wanted.receipts)
     return _answer(await settling.nack(parts, holder_of(request), wanted.receipts, wanted), headers)
 
 
-async def extend(parts: Parts, request: Request) -> Answer:
+async def extend(parts: DataPlaneParts, request: Request) -> Answer:
     """Hold messages for longer."""
     return await once_if_named(parts, request, _extend)
 
 
-async def _extend(parts: Parts, request: Request) -> Answer:
+async def _extend(parts: DataPlaneParts, request: Request) -> Answer:
     wanted = decode(_EXTEND, request.body)
     headers = _admit(parts, request, wanted.receipts)
     return _answer(await settling.extend(parts, holder_of(request), wanted.receipts, wanted), headers)
@@ -67,7 +67,7 @@ def holder_of(request: Request) -> Holder:
     return Holder.of(route.cluster, route.group, route.topic, request.principal, request.address)
 
 
-def _admit(parts: Parts, request: Request, receipts: Sequence[str]) -> Sequence[Header]:
+def _admit(parts: DataPlaneParts, request: Request, receipts: Sequence[str]) -> Sequence[Header]:
     settling.check_receipts(receipts, parts.limits.sizes.receipts)
     return parts.consume_rate.take(request.principal.key, 1, parts.clock())
 

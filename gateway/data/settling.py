@@ -16,7 +16,7 @@ from broker_core.errors import GantryError
 from console.moments import rfc3339
 from gateway.data.dead_letters import bury
 from gateway.data.leasing import NOW_MS, Holder, forget, renew
-from gateway.data.parts import Parts
+from gateway.data.parts import DataPlaneParts
 from gateway.data.reasons import keep_reason
 from gateway.data.receipts import Receipt
 from gateway.data.schemas import ExtendRequest, NackRequest, Settled, invalid
@@ -35,27 +35,31 @@ class SettleOutcome:
     problem: ProblemError | None = None
 
 
-Act = Callable[[Parts, Holder, LeaseConsumer, str, Receipt], Awaitable[Settled]]
+Act = Callable[[DataPlaneParts, Holder, LeaseConsumer, str, Receipt], Awaitable[Settled]]
 
 
-async def ack(parts: Parts, holder: Holder, texts: Sequence[str]) -> list[SettleOutcome]:
+async def ack(parts: DataPlaneParts, holder: Holder, texts: Sequence[str]) -> list[SettleOutcome]:
     """Mark messages as done."""
     outcomes = await _settle(parts, holder, texts, _ack_one)
     parts.metrics.messages("acked", sum(outcome.result.status == "acked" for outcome in outcomes))
     return outcomes
 
 
-async def nack(parts: Parts, holder: Holder, texts: Sequence[str], wanted: NackRequest) -> list[SettleOutcome]:
+async def nack(parts: DataPlaneParts, holder: Holder, texts: Sequence[str], wanted: NackRequest) -> list[SettleOutcome]:
     """Let messages come again after the wanted delay, or put them among the group's dead letters."""
 
-    async def again(parts: Parts, holder: Holder, consumer: LeaseConsumer, text: str, receipt: Receipt) -> Settled:
+    async def again(
+        parts: DataPlaneParts, holder: Holder, consumer: LeaseConsumer, text: str, receipt: Receipt
+    ) -> Settled:
         if wanted.reason:
             await keep_reason(parts, holder, receipt.message_id, wanted.reason)
         await consumer.extend(receipt.handle, max(NOW_MS, wanted.delay_ms))
         forget(parts, holder, receipt)
         return Settled(text, "nacked")
 
-    async def for_good(parts: Parts, holder: Holder, consumer: LeaseConsumer, text: str, receipt: Receipt) -> Settled:
+    async def for_good(
+        parts: DataPlaneParts, holder: Holder, consumer: LeaseConsumer, text: str, receipt: Receipt
+    ) -> Settled:
         # Taking the lease anew spends the receipt: one that is settled, or sent twice at a time, makes no letter more.
         lease_ms = max(_BURY_MS, receipt.expires_at - now_ms())
         handle = await consumer.extend(receipt.handle, lease_ms)
@@ -70,10 +74,14 @@ async def nack(parts: Parts, holder: Holder, texts: Sequence[str], wanted: NackR
     return outcomes
 
 
-async def extend(parts: Parts, holder: Holder, texts: Sequence[str], wanted: ExtendRequest) -> list[SettleOutcome]:
+async def extend(
+    parts: DataPlaneParts, holder: Holder, texts: Sequence[str], wanted: ExtendRequest
+) -> list[SettleOutcome]:
     """Hold messages for `lease_ms` from now; each gets a new receipt, and the old one is void."""
 
-    async def one(parts: Parts, holder: Holder, consumer: LeaseConsumer, text: str, receipt: Receipt) -> Settled:
+    async def one(
+        parts: DataPlaneParts, holder: Holder, consumer: LeaseConsumer, text: str, receipt: Receipt
+    ) -> Settled:
         handle = await consumer.extend(receipt.handle, wanted.lease_ms)
         renewed = renew(parts, holder, receipt, handle)
         sealed = parts.receipts.seal(renewed)
@@ -90,13 +98,15 @@ def check_receipts(receipts: Sequence[str], limit: int) -> None:
         raise invalid("#/receipts", "A receipt is given twice.")
 
 
-async def _ack_one(parts: Parts, holder: Holder, consumer: LeaseConsumer, text: str, receipt: Receipt) -> Settled:
+async def _ack_one(
+    parts: DataPlaneParts, holder: Holder, consumer: LeaseConsumer, text: str, receipt: Receipt
+) -> Settled:
     is_first = await consumer.ack(receipt.handle)
     forget(parts, holder, receipt)
     return Settled(text, "acked" if is_first else "already_acked")
 
 
-async def _settle(parts: Parts, holder: Holder, texts: Sequence[str], act: Act) -> list[SettleOutcome]:
+async def _settle(parts: DataPlaneParts, holder: Holder, texts: Sequence[str], act: Act) -> list[SettleOutcome]:
     consumer = await parts.connections.lease_consumer(holder.cluster, holder.group)
     limit = asyncio.Semaphore(_AT_ONCE)
 

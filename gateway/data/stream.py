@@ -17,7 +17,7 @@ import msgspec
 from broker_core.errors import GantryError
 from gateway import sockets
 from gateway.auth import Principal
-from gateway.data.parts import Parts
+from gateway.data.parts import DataPlaneParts
 from gateway.data.schemas import decode
 from gateway.problems import MALFORMED, ProblemError, find_problem
 from gateway.sockets import Receive, Scope, Send
@@ -40,7 +40,7 @@ class BadFrame(Exception):
 class Socket:
     """An accepted WebSocket that speaks JSON."""
 
-    def __init__(self, parts: Parts, scope: Scope, receive: Receive, send: Send, principal: Principal) -> None:
+    def __init__(self, parts: DataPlaneParts, scope: Scope, receive: Receive, send: Send, principal: Principal) -> None:
         self.parts = parts
         self.principal = principal
         self._scope = scope

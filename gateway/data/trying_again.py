@@ -19,7 +19,7 @@ from broker_core.protocol.message_id import UniqueIds
 from broker_core.protocol.topics import SCHEDULE_TOPIC
 from gateway.data.idempotency import Claim
 from gateway.data.messages import Draft
-from gateway.data.parts import Parts
+from gateway.data.parts import DataPlaneParts
 from gateway.data.shipping import SendOutcome, already_stored, failed
 from gateway.problems import SEND_UNCERTAIN, ProblemError
 
@@ -37,7 +37,7 @@ def identify(drafts: Sequence[Draft], claim: Claim) -> None:
         draft.message.properties[names.UNIQ_KEY] = ids.make(claim.since_ms)
 
 
-async def find_ended(parts: Parts, cluster: str, drafts: Sequence[Draft]) -> dict[str, SendOutcome]:
+async def find_ended(parts: DataPlaneParts, cluster: str, drafts: Sequence[Draft]) -> dict[str, SendOutcome]:
     """Return by entry id what became of messages that an earlier try sent.
 
     Those that no broker has are left out and may be sent; those of which some broker did not tell stay unknown.

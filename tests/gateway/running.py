@@ -15,7 +15,7 @@ from broker_core.client.blocking import LoopThread
 from console.clusters.connections import ClusterAddress, Connections
 from gateway.auth import Authenticator, Principal
 from gateway.data.app import DataPlane
-from gateway.data.parts import Parts
+from gateway.data.parts import DataPlaneParts
 from gateway.data.receipts import Receipts, derive_key
 from gateway.data.routing import find_route
 from gateway.data.stream import Socket, converse
@@ -42,13 +42,13 @@ async def find_token(text: str) -> Principal | None:
     return CAST.get(text)
 
 
-def make_parts(name_server: str, redis_url: str, *, limits: GatewayLimits | None = None) -> Parts:
+def make_parts(name_server: str, redis_url: str, *, limits: GatewayLimits | None = None) -> DataPlaneParts:
     """Return the parts of a data plane for the cluster `local` at a name server."""
 
     async def find_cluster(name: str) -> ClusterAddress | None:
         return ClusterAddress(name, (name_server,)) if name == "local" else None
 
-    return Parts(
+    return DataPlaneParts(
         connections=Connections(find_cluster),
         auth=Authenticator(find_token, allowed_origin=lambda _: True),
         receipts=Receipts(derive_key("test")),
@@ -57,7 +57,7 @@ def make_parts(name_server: str, redis_url: str, *, limits: GatewayLimits | None
     )
 
 
-def data_application(parts: Parts) -> Callable[[Any, Any, Any], Awaitable[None]]:
+def data_application(parts: DataPlaneParts) -> Callable[[Any, Any, Any], Awaitable[None]]:
     """Return an ASGI application of the data plane alone."""
     plane = DataPlane(parts)
 
@@ -95,7 +95,7 @@ async def served(application: Any, *, interface: Interfaces = Interfaces.ASGINL)
 
 
 @asynccontextmanager
-async def running_plane(parts: Parts) -> AsyncIterator[str]:
+async def running_plane(parts: DataPlaneParts) -> AsyncIterator[str]:
     """Serve a data plane; yield its ``host:port``. Its parts are closed at the end."""
     try:
         async with served(data_application(parts)) as address:

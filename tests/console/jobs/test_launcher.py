@@ -142,16 +142,16 @@ def test_a_program_that_does_not_hear_is_killed_with_all_its_workers(
     playing(monkeypatch, _DEAF)
     monkeypatch.setattr(launcher, "CANCEL_GRACE_SECONDS", 0.1)
     pid = place / "jobs" / job.id / "worker.pid"
-    looking = launcher._Run._hold_on
+    looking = launcher._JobRun._hold_on
 
-    def hold_on(run: launcher._Run) -> None:
+    def hold_on(run: launcher._JobRun) -> None:
         if pid.is_file() and pid.read_text():
             Job.objects.filter(pk=job.pk, state=JobState.RUNNING).update(
                 cancel_requested=True, state_reason="cancelled by ann"
             )
         looking(run)
 
-    monkeypatch.setattr(launcher._Run, "_hold_on", hold_on)
+    monkeypatch.setattr(launcher._JobRun, "_hold_on", hold_on)
     launcher.run(job.id, worker="w")
     job.refresh_from_db()
     assert (job.state, job.state_reason) == (JobState.CANCELLED, "cancelled by ann; what was written stays")

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from gateway.data.parts import Parts
+from gateway.data.parts import DataPlaneParts
 from tests.gateway.running import make_parts, running_plane
 from tests.support.cluster import RunningBroker, create_topic
 
@@ -18,13 +18,13 @@ _numbers = count(1)
 
 
 @pytest.fixture
-def parts(shared_broker: RunningBroker, redis_url: str) -> Parts:
+def parts(shared_broker: RunningBroker, redis_url: str) -> DataPlaneParts:
     """The parts of a data plane that reaches the broker of all tests."""
     return make_parts(shared_broker.name_server, redis_url)
 
 
 @pytest.fixture
-async def address(parts: Parts) -> AsyncIterator[str]:
+async def address(parts: DataPlaneParts) -> AsyncIterator[str]:
     """Where the data plane answers, ``host:port``."""
     async with running_plane(parts) as where:
         yield where
@@ -35,7 +35,7 @@ class Api:
     """The API as a program uses it: paths below the cluster, JSON in and out."""
 
     client: httpx.AsyncClient
-    parts: Parts
+    parts: DataPlaneParts
 
     async def topic(self, *, queues: int = 1) -> str:
         """Create a topic of the test's own."""
@@ -75,7 +75,7 @@ class Api:
 
 
 @pytest.fixture
-async def api(address: str, parts: Parts) -> AsyncIterator[Api]:
+async def api(address: str, parts: DataPlaneParts) -> AsyncIterator[Api]:
     """The API of the test's data plane."""
     async with httpx.AsyncClient(base_url=f"http://{address}", trust_env=False, timeout=40) as client:
         yield Api(client, parts)

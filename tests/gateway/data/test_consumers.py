@@ -14,13 +14,13 @@ from console.lag import lease_consumers
 from console.lag.shapes import LeaseConsumerState
 from console.moments import rfc3339
 from gateway.data.consumers import GONE_AFTER_MS, Caller, LeaseConsumers
-from gateway.data.parts import Parts
+from gateway.data.parts import DataPlaneParts
 from tests.gateway.data.conftest import Api
 from tests.gateway.data.test_stream import open_talk
 from tests.support.wait import eventually
 
 
-async def shown(parts: Parts, group: str) -> list[LeaseConsumerState]:
+async def shown(parts: DataPlaneParts, group: str) -> list[LeaseConsumerState]:
     found = await lease_consumers.find(parts.redis, "local", time.time_ns() // 1_000_000)
     assert found is not None
     return found.get(group, [])
@@ -68,7 +68,9 @@ async def test_a_socket_is_a_consumer_too(api: Api, address: str) -> None:
         await eventually(is_shown)
 
 
-async def test_behind_a_proxy_that_is_known_the_client_is_shown(api: Api, parts: Parts, settings: Settings) -> None:
+async def test_behind_a_proxy_that_is_known_the_client_is_shown(
+    api: Api, parts: DataPlaneParts, settings: Settings
+) -> None:
     topic, group = await api.topic(), api.group()
     settings.GANTRY_PROXIES = ["127.0.0.1"]
     parts.client_address = client_address

@@ -11,7 +11,7 @@ import pytest
 
 from broker_core.protocol.headers.pop import PollingInfoRequest, PollingInfoResponse
 from broker_core.protocol.message import Message
-from gateway.data.parts import Parts
+from gateway.data.parts import DataPlaneParts
 from gateway.limits import GatewayLimits
 from tests.gateway.data.conftest import Api, code_of
 from tests.gateway.running import CAST, make_parts, running_plane
@@ -224,7 +224,7 @@ async def test_a_waiting_receive_is_told_when_the_gateway_drains(api: Api) -> No
 async def test_leases_out_are_capped_by_group_and_settling_makes_room(
     shared_broker: RunningBroker, redis_url: str
 ) -> None:
-    parts: Parts = make_parts(shared_broker.name_server, redis_url, limits=GatewayLimits(leases_per_group=2))
+    parts: DataPlaneParts = make_parts(shared_broker.name_server, redis_url, limits=GatewayLimits(leases_per_group=2))
     async with running_plane(parts) as where, httpx.AsyncClient(base_url=f"http://{where}", trust_env=False) as client:
         api = Api(client, parts)
         topic, group = await api.topic(), api.group()
@@ -283,7 +283,7 @@ async def test_what_is_the_systems_is_consumed_by_no_token(api: Api, topic: str,
 
 
 async def test_who_waits_with_a_token_that_is_revoked_meanwhile_gets_nothing(
-    api: Api, parts: Parts, monkeypatch: pytest.MonkeyPatch
+    api: Api, parts: DataPlaneParts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     topic, group = await api.topic(), "billing-revoked"
     monkeypatch.setitem(CAST, "passing", CAST["developer"])
