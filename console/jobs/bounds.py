@@ -68,10 +68,10 @@ class RunTimes:
     now: datetime
 
     def fill(self, asked: Mapping[str, Any]) -> tuple[dict[str, Any], datetime | None]:
-        """Return a part of a request with its range filled, and where it ends if it goes on from the last success.
+        """Return a part of a request with its range filled, and where it ends if it continues from the last success.
 
-        The ranges of runs neither overlap nor leave a hole: a range that begins at the last success and names no end
-        ends now, and one whose end a manual run has passed already is empty.
+        The ranges of runs neither overlap nor leave a gap: a range that begins at the last success and has no end
+        ends now; if a manual run has already passed its end, it is empty.
         """
         if asked.get("from") != LAST_SUCCESS:
             return {**asked, **{name: self._moment(asked[name]) for name in ("from", "to") if name in asked}}, None

@@ -1,4 +1,4 @@
-"""Tells the pages that watch a job, live."""
+"""Publishes changes of jobs to the pages that show them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _log = logging.getLogger(__name__)
 
 
 def publish(job: Job) -> None:
-    """Publish the job to who watches it, or the list of jobs; without Redis the page asks again by itself."""
+    """Publish the job to the pages of this job and of the list; without Redis the pages poll."""
     try:
         live.publish_sync(live.job(job.id), shape_of(job))
         live.publish_sync(live.JOBS, {"changed": job.id, "state": job.state})

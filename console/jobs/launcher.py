@@ -1,7 +1,7 @@
-"""Runs one claimed job: starts its Spark program as a child in its own session, watches it, ends it.
+"""Runs one claimed job: starts its Spark program as a child in its own session, watches it and ends it.
 
 The launcher only watches: it may die, be stopped or lose the database, and the program's own files say how far it is. A
-replay that is started again goes on from there.
+replay that is started again continues from there.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from console.shapes import as_json
 _LOOK_SECONDS: Final = 0.2
 _WRITE_SECONDS: Final = 2.0
 _RENEW_SECONDS: Final = 5.0
-# A user waits for the cancel. What is not on disk by then is found at the end of the target queues when the job goes
-# on, as after a kill.
+# A user waits for the cancel. If the job continues later, it finds the copies that are not yet in a checkpoint at the
+# end of the target queues, as after a kill.
 CANCEL_GRACE_SECONDS: Final = 0.8
-# A worker that is stopped gives its program time to end its sends, but its supervisor does not wait long.
+# A stopping worker gives its program time to finish its sends, but the worker's supervisor does not wait long.
 STOP_GRACE_SECONDS: Final = 6.0
-# Any other status is a death: the program was killed, or it failed in a way that it does not know.
+# Any other status means that the program was killed or failed unexpectedly.
 _ENDS: Final = {
     0: JobState.SUCCEEDED,
     2: JobState.FAILED,
@@ -54,7 +54,7 @@ _REASONS: Final = {
 _log = logging.getLogger(__name__)
 
 stopping = threading.Event()
-"""Set when this worker ends: its runs end their programs and give their jobs back to the queue."""
+"""Set when this worker stops: its runs end their programs and return their jobs to the queue."""
 
 
 class ResultFile(Struct, frozen=True, kw_only=True):
@@ -69,7 +69,7 @@ class ResultFile(Struct, frozen=True, kw_only=True):
 
 
 def run(job_id: str, *, worker: str) -> None:
-    """Run the job to its end if it is still queued; return at once when another worker has it."""
+    """Run the job to its end if it is still queued; return at once if another worker has claimed it."""
     if stopping.is_set():
         return
     job = services.claim(job_id, worker=worker, host=socket.gethostname())
@@ -109,12 +109,12 @@ class _JobRun:
         finally:
             program.end_session(child.pid)
             child.wait()
-            # A program that was killed could not clear up what Spark left on the side.
+            # A killed program could not remove Spark's temporary files.
             shutil.rmtree(self._folder / "tmp", ignore_errors=True)
         self._finish(child.returncode)
 
     def _look(self, tail: ProgressTail) -> None:
-        """Write down how far the program is and look for a cancel; a database that is away may come back in time."""
+        """Store the progress and check for a cancel; tolerate a database that does not answer until the lease ends."""
         try:
             self._take(tail)
             self._hold_on()
@@ -138,7 +138,7 @@ class _JobRun:
             services.own(job).update(counters=job.counters, rate=job.rate, eta_ms=job.eta_ms)
 
     def _hold_on(self) -> None:
-        """Look for a cancel and renew the lease; a run that is no longer ours stops its program."""
+        """Check for a cancel and renew the lease; a run that lost its lease stops its program."""
         found = services.own(self._job).values_list("cancel_requested", "state_reason").first()
         now = time.monotonic()
         if found is None:
@@ -155,7 +155,7 @@ class _JobRun:
             return
         if self._asked_at is None:
             self._asked_at = time.monotonic()
-            # To the program alone: it stops its tasks, which confirm what they sent.
+            # Signal only the program: it stops its tasks, which confirm what they sent.
             child.terminate()
         elif time.monotonic() - self._asked_at > (STOP_GRACE_SECONDS if is_stopping else CANCEL_GRACE_SECONDS):
             program.end_session(child.pid)
@@ -219,7 +219,7 @@ def _result(folder: Path) -> ResultFile:
 
 
 def _short_report(folder: Path) -> dict[str, Any] | None:
-    """Return the part of the report that is kept in the row: lists carry it too, so no samples."""
+    """Return the report without its samples and request: the row keeps it, and lists of jobs contain it."""
     try:
         report = orjson.loads((folder / "report.json").read_bytes())
     except FileNotFoundError:

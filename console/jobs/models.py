@@ -1,7 +1,7 @@
-"""The records of long work: one row per job, one row per schedule.
+"""The tables of jobs and schedules.
 
-The job row *is* the queue: a message on the wire only says "look at this job", and the one worker whose claim turns the
-row from queued to running owns the run until its lease ends.
+The job row *is* the queue: a Celery message only says "look at this job". The worker whose claim changes the row from
+queued to running owns the run until its lease ends.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ _ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's: no i, l, o
 _ID_LENGTH: Final = 16
 
 JobDocument = dict[str, Any]
-"""The request of a job as the API took it: JSON, kept in the row to the letter since its hash names it."""
+"""The request of a job as the API accepted it: JSON that the row keeps unchanged, because its hash identifies it."""
 
 
 def new_id() -> str:
-    """Return 16 characters, 48 bits of time and 32 of chance: ids sort in the order in which they were made."""
+    """Return 16 characters: 48 bits of time and 32 random bits, so ids sort by creation time."""
     number = (time.time_ns() // 1_000_000) << 32 | secrets.randbits(32)
     return "".join(_ALPHABET[number >> shift & 31] for shift in range(5 * (_ID_LENGTH - 1), -1, -5))
 
@@ -45,7 +45,7 @@ class JobState(models.TextChoices):
 
 
 class Overlap(models.TextChoices):
-    """What a schedule does when its time comes while an earlier run has not ended."""
+    """What a schedule does when it is due while an earlier run has not ended."""
 
     SKIP = "skip"
     QUEUE = "queue"
@@ -56,7 +56,7 @@ ACTIVE_STATES: Final = (JobState.QUEUED, JobState.RUNNING)
 
 
 class Schedule(models.Model):
-    """A job that starts by the clock: cron fields read in a time zone."""
+    """A job that starts at the times of a cron line in a time zone."""
 
     id = models.CharField(primary_key=True, max_length=_ID_LENGTH, default=new_id, editable=False)
     name = models.CharField(max_length=200, unique=True)
@@ -79,7 +79,7 @@ class Schedule(models.Model):
 
 
 class Job(models.Model):
-    """One piece of long work, its run and its result. Its files lie in ``<data>/jobs/<id>/``."""
+    """A job, its current run and its result. Its files are in ``<data>/jobs/<id>/``."""
 
     id = models.CharField(primary_key=True, max_length=_ID_LENGTH, default=new_id, editable=False)
     type = models.CharField(max_length=16, choices=JobType.choices)
@@ -90,7 +90,7 @@ class Job(models.Model):
     parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="children")
     schedule = models.ForeignKey(Schedule, null=True, on_delete=models.SET_NULL, related_name="jobs")
     scheduled_for = models.DateTimeField(null=True)
-    # The end of the range of a schedule's run, where the next one goes on; set when the run starts.
+    # The end of the range of a schedule's run, where the next run continues; set when the run starts.
     covers_until = models.DateTimeField(null=True)
     # Whether the whole range was read, whatever failed in it: the report names what is missing.
     is_whole = models.BooleanField(default=False)

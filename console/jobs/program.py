@@ -1,4 +1,4 @@
-"""A job's program as a process of the system (broker_core/spark/README.md#programs): how it starts and ends."""
+"""Starts and ends the program of a job as a process (broker_core/spark/README.md#programs)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, Final
 import orjson
 from django.conf import settings
 
-# What a program needs of the launcher's environment; passwords of admins, database and Redis are not among these.
+# The variables that a program inherits from the launcher: no passwords of admin, database or Redis.
 ENVIRONMENT: Final = (
     "PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "XDG_CACHE_HOME",
     "LD_LIBRARY_PATH", "CC", "GANTRY_NATIVE",
@@ -24,7 +24,7 @@ _ONLY_OURS: Final = 0o077
 
 
 def environment(ours: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of a program, out of the launcher's own."""
+    """Return the environment of a program, given the launcher's."""
     kept = {name: ours[name] for name in ENVIRONMENT if name in ours}
     return {**kept, "PYTHONPATH": str(settings.BASE_DIR), "PYTHONUNBUFFERED": "1"}
 
@@ -35,16 +35,16 @@ def command(kind: str, folder: Path) -> list[str]:
 
 
 def start(kind: str, folder: Path, request: Mapping[str, Any]) -> subprocess.Popen[bytes]:
-    """Start the program of a type of job in its folder and in a session of its own; only its user may read its files.
+    """Start the program of a type of job in its own session; only its user may read its files.
 
-    Makes the folder, and removes the result of an earlier run.
+    Creates the folder, and removes the result of an earlier run.
     """
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.mkdir(mode=0o700, exist_ok=True)
     (folder / "result.json").unlink(missing_ok=True)
     with _private(folder / "request.json", os.O_TRUNC) as file:
         file.write(orjson.dumps(request, option=orjson.OPT_INDENT_2))
-    # A file and no pipe: a pipe whose reader died would block or kill the program.
+    # A file, not a pipe: a pipe whose reader died would block or kill the program.
     with _private(folder / "log", os.O_APPEND) as log:
         return subprocess.Popen(  # noqa: S603 - our own program
             command(kind, folder), cwd=folder, env=environment(os.environ), stdin=subprocess.DEVNULL, stdout=log,
@@ -53,13 +53,13 @@ def start(kind: str, folder: Path, request: Mapping[str, Any]) -> subprocess.Pop
 
 
 def started_at(pid: int) -> int | None:
-    """Return when a process started, in clock ticks since boot; with the pid it names a process for good."""
+    """Return when a process started, in clock ticks since boot; together with the pid this identifies a process."""
     fields = _stat(pid)
     return int(fields[19]) if fields else None
 
 
 def end_session(leader: int) -> None:
-    """Kill a program and all it started, Spark's workers in their own process group too."""
+    """Kill a program and everything it started, including Spark's workers in their own process group."""
     for pid in (leader, *_session(leader)):
         try:
             os.kill(pid, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""The progress of a program: one JSON line a second, each the whole state."""
+"""The progress of a program: one JSON line a second, each with the whole state."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Progress(Struct, frozen=True, kw_only=True):
 
 
 class ProgressTail:
-    """Reads the lines that were added since it last looked; a half-written one waits for its end."""
+    """Reads the lines that were added since the last call; an incomplete line waits for its end."""
 
     def __init__(self, file: Path, *, skip_old: bool = False) -> None:
         """Begin at the start of the file, or after the lines of an earlier run."""

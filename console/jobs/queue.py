@@ -1,4 +1,4 @@
-"""The way from a queued job to a worker: a message that says "look at this job". The job's row is the queue itself."""
+"""Sends workers the message "look at this job"; the queue itself is the rows of jobs."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from celery import current_app
 from kombu.exceptions import OperationalError
 
 RUN: Final = "console.jobs.tasks.run"
-# By then the tick has repeated a hint that no worker took, so hints never heap up.
+# By then the tick has repeated a hint that no worker took, so hints do not pile up.
 _HINT_SECONDS: Final = 30
 
 _log = logging.getLogger(__name__)
 
 
 def hint(job_id: str) -> None:
-    """Tell a worker that a job is queued; without Redis the next tick finds it."""
+    """Tell a worker that a job is queued; without Redis the next tick finds the job."""
     try:
         current_app.send_task(RUN, (job_id,), expires=_HINT_SECONDS)
     except OperationalError as error:

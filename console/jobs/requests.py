@@ -1,4 +1,4 @@
-"""What a job is asked to do: the shapes of the API, checked against the cluster, and the file its program reads."""
+"""The request of a job: its form in the API, the checks against the cluster, and the file that its program reads."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ RANGES: Final = ("source", "left", "right")
 BY: Final = ("key", "unique_id", "body", "source")
 COMPARE: Final = ("body", "none")
 FIELDS: Final = ("body", "tag", "keys", "properties")
-# What a job does with a topic its caller must be allowed to do: no token reaches past its patterns by jobs.
+# The caller needs the right for what the job does with each topic: a job must not extend the rights of a token.
 _VERBS: Final[Mapping[str, Verb]] = {"source": "read", "left": "read", "right": "read", "target": "produce"}
 
 
@@ -48,7 +48,7 @@ _VERBS: Final[Mapping[str, Verb]] = {"source": "read", "left": "read", "right": 
     }
 )
 class CompareField(serializers.Field[Any, Any, Any, Any]):
-    """Fields of a message, or one of two words."""
+    """A list of fields of a message, or one of two words."""
 
     _fields = serializers.ListField(child=serializers.ChoiceField(FIELDS), max_length=len(FIELDS))
     _word = serializers.ChoiceField(COMPARE)
@@ -63,7 +63,7 @@ class CompareField(serializers.Field[Any, Any, Any, Any]):
 
 
 class RangeSerializer(serializers.Serializer[Any]):
-    """A topic, from a moment (with it) to a moment (without it)."""
+    """A topic, from a moment (inclusive) to a moment (exclusive)."""
 
     topic = serializers.CharField(max_length=127)
     to = BoundField(required=False, allow_null=True)
@@ -95,7 +95,7 @@ class ReplaySourceSerializer(RangeSerializer):
     tag = serializers.CharField(required=False, allow_null=True, max_length=1000)
 
     def validate_tag(self, value: str | None) -> str | None:
-        """Refuse what no message has as its tag: it would look like a filter, and let nothing through."""
+        """Refuse a tag that no message can have: it would look like a filter expression and match nothing."""
         if value == "*" or (value is not None and "||" in value):
             raise serializers.ValidationError("one tag, to the letter; leave it out to replay messages of every tag")
         return value
@@ -120,7 +120,7 @@ class JobRequestSerializer(serializers.Serializer[Any]):
     type = serializers.ChoiceField(JobType.choices)
     name = serializers.CharField(max_length=200, required=False, allow_blank=True)
     cluster = serializers.CharField(max_length=64, default="local")
-    # The name is taken in DRF's fields, but a declared field is no attribute of its class.
+    # DRF's `Field` has an attribute `source`, but a declared field is not an attribute of its class.
     source = ReplaySourceSerializer(required=False)  # type: ignore[assignment]
     target = ReplayTargetSerializer(required=False)
     limits = LimitsSerializer(required=False)
@@ -136,7 +136,7 @@ class JobRequestSerializer(serializers.Serializer[Any]):
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Hold the parts against the type, and the topics against the cluster."""
+        """Check the parts against the type, and the topics against the cluster."""
         needed = ("source", "target") if attrs["type"] == JobType.REPLAY else ("left", "right")
         others = _RECONCILE if attrs["type"] == JobType.REPLAY else _REPLAY
         missing = {name: "is needed for this type of job" for name in needed if name not in attrs}
@@ -147,7 +147,7 @@ class JobRequestSerializer(serializers.Serializer[Any]):
             raise serializers.ValidationError({"target": {"topic": "must be another topic than the source"}})
         if attrs["type"] == JobType.REPLAY:
             _check_kind(kind_of(attrs["target"]["topic"]), attrs["target"]["topic"])
-        # Before the cluster is asked: who may not read a topic does not learn whether it is there.
+        # Before asking the cluster: a caller who may not read a topic does not learn whether it exists.
         for part in needed:
             require(self.context["request"], _VERBS[part], attrs[part]["topic"])
         require_cluster(attrs["cluster"])
@@ -157,10 +157,10 @@ class JobRequestSerializer(serializers.Serializer[Any]):
 
 
 class WholeJobRequestSerializer(JobRequestSerializer):
-    """A job inside something that is changed in part: the job itself is always given whole."""
+    """The job of a schedule: a PATCH of the schedule may leave it out, but not give only parts of it."""
 
     def run_validation(self, data: Any = empty) -> Any:
-        """Return the checked request; what is left out takes its default, as in a request of its own."""
+        """Return the checked request; missing fields take their defaults, as when a job is started."""
         if data is empty:
             return super().run_validation(data)
         whole = JobRequestSerializer(data=data, context=self.context)
@@ -175,7 +175,7 @@ def _check_topic(cluster: str, part: str, topic: str) -> None:
         raise serializers.ValidationError({part: {"topic": str(error)}}) from error
     if part != "target":
         return
-    # A cluster names topics of its own after itself and its brokers.
+    # Some system topics have the name of the cluster or of a broker.
     _check_kind(found.kind, topic)
     if not found.perm & PERM_WRITE:
         raise serializers.ValidationError({part: {"topic": f"topic {topic!r} takes no messages: it may only be read"}})
@@ -188,7 +188,7 @@ def _check_kind(kind: TopicKind, topic: str) -> None:
 
 
 def plain(checked: Mapping[str, Any]) -> JobDocument:
-    """Return a checked request as JSON's types, with moments as text and without what was not given."""
+    """Return a checked request as JSON types, with moments as text and without fields that were not given."""
     document: JobDocument = orjson.loads(orjson.dumps(checked, default=str))
     return document
 
@@ -201,7 +201,7 @@ def goes_on(request: Mapping[str, Any]) -> bool:
 def filled(
     request: Mapping[str, Any], *, scheduled_at: datetime, last_success: datetime, now: datetime
 ) -> tuple[JobDocument, datetime]:
-    """Return the request filled for the run that starts now, and where the range that it takes ends."""
+    """Return the request with its placeholders filled for a run that starts now, and the end of the run's range."""
     run = RunTimes(scheduled_at, last_success, now)
     whole, ends = dict(request), []
     for part in RANGES:
@@ -212,7 +212,7 @@ def filled(
 
 
 def name_of(request: Mapping[str, Any]) -> str:
-    """Return the name of a job that was given none."""
+    """Return a name for a job that was started without one."""
     if request["type"] == JobType.REPLAY:
         return f"Replay {request['source']['topic']} to {request['target']['topic']}"
     return f"Reconcile {request['left']['topic']} with {request['right']['topic']}"
@@ -236,7 +236,7 @@ def program_request(job: Job) -> dict[str, Any]:
         "created_by": job.created_by.get_username() if job.created_by else "system",
         "request": job.request,
         "source": {
-            # The embedded broker's files lie here; those of other clusters are read over the wire.
+            # Only the files of the embedded broker are on this machine; other clusters are read over the wire.
             "store": str(settings.GANTRY_DATA_DIR / "broker") if is_embedded else None,
             "broker": EMBEDDED_BROKER,
             "name_servers": list(address_of(cluster).name_servers),

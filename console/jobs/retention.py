@@ -12,7 +12,7 @@ from django.conf import settings
 from console.jobs import services
 from console.jobs.models import ACTIVE_STATES, Job
 
-# One step's work; the next one goes on.
+# How many jobs one step cleans up; the next step continues.
 _AT_ONCE: Final = 200
 
 _log = logging.getLogger(__name__)
@@ -26,7 +26,7 @@ def step(now: datetime) -> list[Job]:
 
 
 def _remove(job: Job, now: datetime) -> bool:
-    """Remove the files of a job, unless it was started again this moment; False when they cannot be removed now."""
+    """Remove the files of a job unless it was just started again; return False if they cannot be removed now."""
     if not Job.objects.filter(pk=job.pk, finished_at=job.finished_at).update(files_removed_at=now):
         return False
     try:

@@ -19,18 +19,18 @@ _log = logging.getLogger(__name__)
 
 
 def step(now: datetime) -> list[Job]:
-    """Start a job for each enabled schedule whose time has come; times missed meanwhile count once."""
+    """Start a job for each enabled schedule that is due; several missed times start one job."""
     due = Schedule.objects.filter(enabled=True, next_run_at__lte=now).select_related("created_by")
     return [job for job in (_fire(schedule, now) for schedule in due) if job is not None]
 
 
 def next_runs(schedule: Schedule, now: datetime) -> list[datetime]:
-    """Return the next times of the schedule; none while it is off."""
+    """Return the next times of the schedule; none while it is disabled."""
     if not schedule.enabled:
         return []
     try:
         return next_times(now, schedule.cron, schedule.zone, PREVIEW)
-    except CronMalformed:  # its next step switches it off
+    except CronMalformed:  # the next step disables the schedule
         return []
 
 
@@ -39,7 +39,7 @@ def _fire(schedule: Schedule, now: datetime) -> Job | None:
     by = Actor.system("scheduler")
     try:
         following = next_time(now, schedule.cron, schedule.zone)
-    except CronMalformed as error:  # an earlier release took it
+    except CronMalformed as error:  # an earlier release accepted it
         _log.error("schedule=%s %s: switched off: %s", schedule.id, schedule.name, error)
         services.change_schedule(by, schedule, {"enabled": False})
         return None
@@ -48,14 +48,14 @@ def _fire(schedule: Schedule, now: datetime) -> Job | None:
     changes: dict[str, datetime | None] = {"next_run_at": following}
     try:
         with transaction.atomic():
-            # One winner: the clock that moves the schedule on starts the job.
+            # Only one clock wins: the one that advances the schedule starts the job.
             if not skipped:
                 changes["last_run_at"] = scheduled_for
             mine = Schedule.objects.filter(pk=schedule.pk, next_run_at=scheduled_for).update(**changes)
             if not mine or skipped:
                 return None
             job = services.create_run(by, schedule, scheduled_for)
-    except IntegrityError:  # another clock made the job of this time
+    except IntegrityError:  # another clock created the job for this time
         return None
     if schedule.overlap == Overlap.CANCEL_PREVIOUS:
         for each in previous:
@@ -65,7 +65,7 @@ def _fire(schedule: Schedule, now: datetime) -> Job | None:
 
 def _is_skipped(schedule: Schedule, previous: list[Job]) -> bool:
     if schedule.overlap == Overlap.QUEUE:
-        # A run that waits takes the whole range when it starts; a second one would find nothing.
+        # A queued run takes the whole range when it starts; a second one would find nothing.
         return any(job.state == JobState.QUEUED for job in previous)
     return bool(previous) and schedule.overlap == Overlap.SKIP
 

@@ -94,7 +94,7 @@ class ScheduleView(ApiView):
 
 
 class PreviewView(ApiView):
-    """The times of a schedule that need not be there yet."""
+    """The times of a schedule that need not exist yet."""
 
     permission_classes = (needs("read"),)
 

@@ -61,16 +61,15 @@ class ScheduleSerializer(serializers.ModelSerializer[Schedule]):
 
     @extend_schema_field({"type": ["string", "null"], "enum": [*JobState.values, None]})
     def get_last_state(self, schedule: Schedule) -> str | None:
-        """Return how its newest job stands."""
+        """Return the state of its newest job."""
         return schedule.jobs.order_by("-id").values_list("state", flat=True).first()
 
     @extend_schema_field({"type": "array", "items": {"type": "string", "format": "date-time"}})
     def get_next_runs(self, schedule: Schedule) -> list[str]:
-        """Return the next times."""
         return [moment(each) for each in clock.next_runs(schedule, timezone.now())]
 
     def get_etag(self, schedule: Schedule) -> str:
-        """Return the tag of what can be changed of a schedule."""
+        """Return the tag of the fields that a PATCH can change."""
         return etag([schedule.pk, services.choices_of(schedule)])
 
 
@@ -85,11 +84,11 @@ class ScheduleWriteSerializer(serializers.Serializer[Any]):
     job = WholeJobRequestSerializer()
 
     def validate_zone(self, value: str) -> str:
-        """Refuse what is no time zone."""
+        """Refuse an unknown time zone."""
         return _known_zone(value)
 
     def validate_cron(self, value: str) -> str:
-        """Refuse what is never due."""
+        """Refuse a line that is malformed or never due."""
         return _due_line(value)
 
     def validate_job(self, value: Mapping[str, Any]) -> JobDocument:
@@ -106,7 +105,7 @@ class ScheduleWriteSerializer(serializers.Serializer[Any]):
         return value
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Refuse to switch on a schedule whose cron line only an earlier release took."""
+        """Refuse to enable a schedule whose cron line only an earlier release accepted."""
         if self.instance is not None and "cron" not in attrs and attrs.get("enabled", self.instance.enabled):
             try:
                 _due_line(self.instance.cron)
@@ -116,18 +115,18 @@ class ScheduleWriteSerializer(serializers.Serializer[Any]):
 
 
 class SchedulePreviewSerializer(serializers.Serializer[Any]):
-    """A cron line whose next times somebody wants to see."""
+    """A cron line whose next times are asked for."""
 
     cron = serializers.CharField(max_length=200)
     zone = serializers.CharField(max_length=64, default="UTC")
     count = serializers.IntegerField(min_value=1, max_value=MAX_PREVIEW, default=clock.PREVIEW)
 
     def validate_zone(self, value: str) -> str:
-        """Refuse what is no time zone."""
+        """Refuse an unknown time zone."""
         return _known_zone(value)
 
     def validate_cron(self, value: str) -> str:
-        """Refuse what is never due."""
+        """Refuse a line that is malformed or never due."""
         return _due_line(value)
 
 

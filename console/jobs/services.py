@@ -1,4 +1,4 @@
-"""Every change of a job or schedule: transitions are checked in this one place, and each change is in the audit."""
+"""All changes of jobs and schedules: this module checks the transitions and writes each change to the audit."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from console.jobs.times import next_time
 from console.shapes import as_json
 
 LEASE: Final = timedelta(seconds=30)
-# How often a job is started again by itself whose program or worker died.
+# How often a job is restarted automatically after its program or worker died.
 TRIES_AGAIN: Final = 2
 
 TRANSITIONS: Final[dict[str, frozenset[str]]] = {
@@ -50,7 +50,7 @@ _NOT_ENDED: Final[dict[str, bool | None]] = {
 
 
 class ScheduleChoices(Struct, frozen=True, kw_only=True):
-    """What can be changed of a schedule: the audit keeps it, the ETag stands for it."""
+    """The fields of a schedule that can be changed; the audit stores them, and the ETag is their hash."""
 
     name: str
     cron: str
@@ -69,7 +69,7 @@ class JobInOtherState(GantryError):
 
 
 class FilesRemoved(GantryError):
-    """The job's files, with its checkpoints, were removed after their retention: it cannot go on where it stopped."""
+    """The job's files and checkpoints were removed after their retention: it cannot continue where it stopped."""
 
     def __init__(self, job: Job) -> None:
         at = "" if job.files_removed_at is None else f" on {job.files_removed_at:%Y-%m-%d}"
@@ -79,7 +79,7 @@ class FilesRemoved(GantryError):
 
 
 class RunWaits(GantryError):
-    """A run of the schedule waits already; it will take the whole range when it starts."""
+    """A run of the schedule is already queued; it will take the whole range when it starts."""
 
     def __init__(self, job: Job) -> None:
         super().__init__(f"job {job.id} of this schedule is already queued; it will go on from the last success")
@@ -103,7 +103,7 @@ def create(
     scheduled_for: datetime | None = None,
     parent: Job | None = None,
 ) -> Job:
-    """Queue a job for a checked request; workers get a hint when the transaction has committed."""
+    """Queue a job for a checked request; workers get a hint after the transaction has committed."""
     job = Job.objects.create(
         type=request["type"],
         name=request.get("name") or name_of(request),
@@ -123,7 +123,7 @@ def create(
 
 
 def cancel(by: Actor, job: Job) -> Job:
-    """End a queued job at once, or ask the run of a running one to stop; what was written stays written."""
+    """End a queued job at once, or ask the run of a running job to stop; messages already written stay."""
     with transaction.atomic():
         queued = Job.objects.filter(pk=job.pk, state=JobState.QUEUED)
         running = Job.objects.filter(pk=job.pk, state=JobState.RUNNING)
@@ -139,10 +139,11 @@ def cancel(by: Actor, job: Job) -> Job:
 
 
 def retry(by: Actor, job: Job) -> Job:
-    """Queue a job again that did not succeed; raise JobInOtherState for one that did, or that runs.
+    """Queue a job again that did not succeed; raise JobInOtherState if it succeeded or is running.
 
-    FilesRemoved when its retention is over; RangeCovered when a later run of its schedule has copied the range, which
-    would be there twice. The job keeps its row and folder: a replay goes on where it stopped and sends nothing twice.
+    Raises FilesRemoved after its retention, and RangeCovered if a later run of its schedule has copied its range: a
+    retry would copy it twice. The job keeps its row and folder: a replay continues where it stopped and sends no
+    message twice.
     """
     if job.files_removed_at is not None:
         raise FilesRemoved(job)
@@ -164,9 +165,9 @@ def retry(by: Actor, job: Job) -> Job:
 
 @transaction.atomic
 def claim(job_id: str, *, worker: str, host: str) -> Job | None:
-    """Make the caller the one who runs the job.
+    """Make the caller the owner of the job's run.
 
-    None when it is not queued any more, or has to wait: for a place, or for another run of its schedule.
+    Returns None if the job is no longer queued, or has to wait for a free place or for another run of its schedule.
     """
     if not _may_start(job_id):
         return None
@@ -188,9 +189,9 @@ def claim(job_id: str, *, worker: str, host: str) -> Job | None:
 
 
 def _may_start(job_id: str) -> bool:
-    """Return whether the job is queued, a place is free, and no run of its schedule is before it or at work.
+    """Return whether the job is queued, a place is free, and no run of its schedule is earlier or running.
 
-    Until the transaction ends no other claim passes here: in SQLite it holds the lock of all writers, elsewhere the
+    No other claim passes here until the transaction ends: in SQLite it holds the write lock, in other databases the
     locks of the rows of all jobs that have not ended.
     """
     active = Job.objects.select_for_update().filter(state__in=ACTIVE_STATES).order_by("pk")
@@ -216,45 +217,45 @@ def _fill(job: Job, schedule: Schedule, now: datetime) -> None:
 
 
 def own(job: Job) -> QuerySet[Job]:
-    """Return the row of a run while the run still owns it: a launcher writes only through this."""
+    """Return the row of a run while the run still owns it; launchers write only through this query."""
     return Job.objects.filter(pk=job.pk, run_id=job.run_id, state=JobState.RUNNING)
 
 
 def renew(job: Job) -> bool:
-    """Renew the lease of a run; False when the caller no longer owns it."""
+    """Renew the lease of a run; return False if the caller no longer owns it."""
     return bool(own(job).update(lease_until=timezone.now() + LEASE))
 
 
 def leave(job: Job, reason: str) -> None:
-    """Give a run back to the queue: another worker goes on with it."""
+    """Return a run to the queue: another worker continues it."""
     own(job).update(state=JobState.QUEUED, queued_at=timezone.now(), **_NOT_ENDED | {"state_reason": reason})
     job.refresh_from_db()
     events.publish(job)
 
 
 def finish(job: Job, state: str, reason: str | None, **fields: Any) -> bool:
-    """End a run; False when the caller no longer owned it."""
+    """End a run; return False if the caller no longer owned it."""
     if state not in TRANSITIONS[JobState.RUNNING]:
         raise ValueError(f"a running job cannot become {state}")
     ended = {"state": state, "state_reason": reason, "finished_at": timezone.now(), "lease_until": None}
     done = own(job).update(**{"is_whole": state == JobState.SUCCEEDED, **ended, **fields})
     job.refresh_from_db()
     events.publish(job)
-    # A place is free: the job that waited longest may have it.
+    # A place is free: the job that has waited longest may take it.
     for waiting in queued_jobs().values_list("pk", flat=True)[:1]:
         hint(waiting)
     return bool(done)
 
 
 def finish_cancelled(job: Job, **fields: Any) -> bool:
-    """End a run that somebody cancelled; the row says who."""
+    """End a run that a user cancelled; the row says who."""
     return finish(job, JobState.CANCELLED, f"{job.state_reason}; what was written stays", **fields)
 
 
 def finish_dead(job: Job, reason: str, **fields: Any) -> None:
-    """Queue a run again whose program or worker died; after two more tries it has failed.
+    """Queue a run again whose program or worker died; after two more tries the job fails.
 
-    A replay goes on where its last checkpoint says and sends nothing twice.
+    A replay continues from its last checkpoint and sends no message twice.
     """
     if job.cancel_requested:
         finish_cancelled(job, **fields)
@@ -266,7 +267,7 @@ def finish_dead(job: Job, reason: str, **fields: Any) -> None:
     again = {**_NOT_ENDED, "state_reason": told, "rate": None, "eta_ms": None, "deaths": job.deaths + 1}
     is_mine = own(job).filter(cancel_requested=False).update(state=JobState.QUEUED, queued_at=timezone.now(), **again)
     if not is_mine and own(job).exists():
-        # It was cancelled at this very moment.
+        # A user cancelled it in the meantime.
         job.refresh_from_db(fields=["cancel_requested", "state_reason"])
         finish_cancelled(job, **fields)
         return
@@ -276,7 +277,7 @@ def finish_dead(job: Job, reason: str, **fields: Any) -> None:
 
 @transaction.atomic
 def add_schedule(by: Actor, fields: Mapping[str, Any]) -> Schedule:
-    """Add a schedule; its first run is the first time after now."""
+    """Add a schedule; its first run is at the first of its times after now."""
     schedule = Schedule(**fields, created_by_id=by.user_id)
     schedule.next_run_at = _next_run(schedule)
     schedule.save()
@@ -286,7 +287,7 @@ def add_schedule(by: Actor, fields: Mapping[str, Any]) -> Schedule:
 
 @transaction.atomic
 def change_schedule(by: Actor, schedule: Schedule, fields: Mapping[str, Any]) -> Schedule:
-    """Change a schedule; its next run is computed again."""
+    """Change a schedule and compute its next run again."""
     before = choices_of(schedule)
     for name, value in fields.items():
         setattr(schedule, name, value)
@@ -305,9 +306,9 @@ def remove_schedule(by: Actor, schedule: Schedule) -> None:
 
 
 def run_now(by: Actor, schedule: Schedule) -> Job:
-    """Queue a manual run of the schedule; raise RunWaits when a run waits already."""
+    """Queue a manual run of the schedule; raise RunWaits if a run is already queued."""
     with transaction.atomic():
-        # One at a time: two who ask at once get one run.
+        # One at a time: two concurrent requests queue one run.
         Schedule.objects.select_for_update().get(pk=schedule.pk)
         waiting = schedule.jobs.filter(state=JobState.QUEUED).first()
         if waiting is not None:
@@ -316,18 +317,18 @@ def run_now(by: Actor, schedule: Schedule) -> Job:
 
 
 def create_run(by: Actor, schedule: Schedule, scheduled_for: datetime | None) -> Job:
-    """Queue a run for one of the schedule's times, or a manual one for None; its range is filled when it starts."""
+    """Queue a run for one of the schedule's times, or a manual run for None; its range is set when it starts."""
     return create(by, schedule.job, schedule=schedule, scheduled_for=scheduled_for)
 
 
 def last_success(schedule: Schedule) -> datetime:
-    """Return the moment up to which the runs of a schedule, manual ones too, have taken its range."""
+    """Return the moment up to which the runs of a schedule, including manual ones, have taken its range."""
     found = schedule.jobs.filter(is_whole=True).aggregate(until=Max("covers_until"))["until"]
     return found or schedule.created_at
 
 
 def _is_covered(job: Job) -> bool:
-    """Return whether a later run of its schedule has taken the range that this one did not."""
+    """Return whether a later run of its schedule has taken the range of this job."""
     if job.schedule is None or job.covers_until is None or not goes_on(job.schedule.job):
         return False
     return last_success(job.schedule) >= job.covers_until
@@ -344,7 +345,6 @@ def silent_jobs(now: datetime) -> QuerySet[Job]:
 
 
 def folder_of(job: Job) -> Any:
-    """Return the folder of the job's files."""
     return settings.GANTRY_DATA_DIR / "jobs" / job.id
 
 
@@ -361,7 +361,7 @@ def _announce(job: Job, *, with_hint: bool) -> None:
 
 
 def choices_of(schedule: Schedule) -> ScheduleChoices:
-    """Return what can be changed of a schedule."""
+    """Return the fields of a schedule that can be changed."""
     return ScheduleChoices(
         name=schedule.name,
         cron=schedule.cron,

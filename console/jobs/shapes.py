@@ -1,4 +1,4 @@
-"""A job as people see it, by HTTP and live."""
+"""A job as the HTTP API and the live frames show it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,6 @@ class JobShape(Struct, frozen=True, kw_only=True):
 
 
 def shape_of(job: Job) -> JobShape:
-    """Return the job as it is shown."""
     return JobShape(
         id=job.id,
         type=JobType(job.type),

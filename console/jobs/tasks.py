@@ -1,4 +1,4 @@
-"""What Celery is asked to do. A message is only a hint to look: the job row decides, so a second one is harmless."""
+"""The Celery tasks of jobs. A message is only a hint: the job row decides, so a repeated message is harmless."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from console.jobs import launcher, queue, retention, schedule, services
 
 @signals.worker_ready.connect
 def _look_around(**_: Any) -> None:
-    """Take up what the last worker left."""
+    """Take over the runs that the last worker left."""
     reap.delay()
     tick.delay()
 
 
 @signals.worker_shutting_down.connect
 def _let_go(**_: Any) -> None:
-    """Make every run end its program and give its job back to the queue."""
+    """Make every run end its program and return its job to the queue."""
     launcher.stopping.set()
 
 
@@ -31,7 +31,7 @@ def run(job_id: str) -> None:
 
 @shared_task(name="console.jobs.tasks.tick")
 def tick() -> None:
-    """Start the schedules that are due, and repeat the hints of jobs that still wait."""
+    """Start the schedules that are due, and repeat the hints for jobs that are still queued."""
     schedule.step(timezone.now())
     lost = services.queued_jobs().filter(queued_at__lt=timezone.now() - services.LEASE)
     for job_id in lost.values_list("pk", flat=True)[:20]:
@@ -46,7 +46,7 @@ def sweep() -> None:
 
 @shared_task(name="console.jobs.tasks.reap")
 def reap() -> None:
-    """Take up the runs whose launcher has been silent for a whole lease."""
+    """Take over the runs whose launcher has not renewed its lease."""
     for job in services.silent_jobs(timezone.now()):
         launcher.end_orphan(job)
         services.finish_dead(job, "its worker was lost")

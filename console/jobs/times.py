@@ -1,6 +1,6 @@
-"""The times at which a cron line is due in a time zone, by cronsim: schedules and their previews ask here.
+"""The times at which a cron line is due in a time zone, computed by cronsim, for schedules and their previews.
 
-docs/operations.md#jobs says what happens in the hour that a clock skips and in the one that comes twice.
+docs/operations.md#jobs says what happens in the hours that a clock skips and repeats.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def times_after(now: datetime, line: str, zone: str) -> Iterator[datetime]:
         found = CronSim(line, now.astimezone(find_zone(zone)))
     except CronSimError as error:
         raise CronMalformed(line, str(error).lower()) from error
-    # In the hour that comes twice cronsim may begin with a time of the first pass, although `now` is in the second.
+    # In a repeated hour cronsim may begin with a time of the first pass although `now` is in the second.
     return (time for time in (each.astimezone(UTC) for each in found) if time > now)
 
 
@@ -52,7 +52,7 @@ def next_time(now: datetime, line: str, zone: str) -> datetime:
 
 
 def find_zone(name: str) -> ZoneInfo:
-    """Return the time zone; raise ZoneUnknown."""
+    """Raises ZoneUnknown."""
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:

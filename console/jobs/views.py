@@ -34,7 +34,7 @@ _PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
 
 
 class FilesGone(exceptions.APIException):
-    """The files of the job were there, and their retention is over."""
+    """The files of the job were removed after their retention."""
 
     status_code = 410
     default_code = "files_gone"
@@ -96,7 +96,7 @@ class CancelView(ApiView):
 
     @extend_schema(operation_id="cancelJob", tags=_TAGS, request=None, responses={202: JobSerializer})
     def post(self, request: Request, job_id: str) -> Response:
-        """Cancel a job; what it has written stays."""
+        """Cancel a job; messages it has written stay."""
         try:
             return Response(as_json(shape_of(services.cancel(actor_of(request), _job(job_id)))), status=202)
         except services.JobInOtherState as error:
@@ -110,7 +110,7 @@ class RetryView(ApiView):
 
     @extend_schema(operation_id="retryJob", tags=_TAGS, request=None, responses={202: JobSerializer})
     def post(self, request: Request, job_id: str) -> Response:
-        """Queue a job again that did not succeed; a replay goes on where it stopped."""
+        """Queue a job again that did not succeed; a replay continues where it stopped."""
         try:
             job = services.retry(actor_of(request), _job(job_id))
         except (services.JobInOtherState, services.RangeCovered, services.FilesRemoved) as error:
