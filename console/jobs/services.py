@@ -189,7 +189,7 @@ def claim(job_id: str, *, worker: str, host: str) -> Job | None:
 
 
 def _may_start(job_id: str) -> bool:
-    """Return whether the job is queued, a place is free, and no run of its schedule is earlier or running.
+    """Return whether the job is queued, a place is free, and its schedule has neither an earlier nor a running run.
 
     No other claim passes here until the transaction ends: in SQLite it holds the write lock, in other databases the
     locks of the rows of all jobs that have not ended.

@@ -1,4 +1,4 @@
-"""The state of a cluster now: as the sampler published it last, with its age; or asked where it has not yet spoken."""
+"""The state of a cluster now: the last one that the sampler published, or asked of the brokers where there is none."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ from console.lag.shapes import (
 from console.lag.state import WORST_GROUPS, ClusterState, StateBuilder
 from console.moments import rfc3339
 
-# Older than this it says nothing any more about whether a cluster can be reached.
+# An older state no longer says whether a cluster can be reached.
 _FRESH_MS: Final = 15_000
-# One question to a whole cluster waits longer for its brokers than a step of the sampler, which comes again.
+# A single request waits longer for the brokers than a step of the sampler, which repeats.
 _PATIENCE_SECONDS: Final = 3.0
 
 S = TypeVar("S")
@@ -66,7 +66,7 @@ def overview(cluster: str) -> OverviewState:
 
 
 def groups(cluster: str) -> list[GroupSummary]:
-    """Return every consumer group in one line each; raise ClusterNotFound or ClusterUnknown."""
+    """Return the summary of every consumer group; raise ClusterNotFound or ClusterUnknown."""
     sampled = _sampled(live.groups(cluster), GroupList)
     rows = sampled.items if sampled else [group.summary() for group in _asked(cluster).groups.values()]
     if not rows:
@@ -84,7 +84,7 @@ def group(cluster: str, name: str) -> GroupState:
     sampled = find_group(cluster, name)
     if sampled:
         return sampled
-    # A question that was under way already may be older than the group.
+    # A request that was already running may have begun before the group was created.
     asked = _asked(cluster).groups.get(name) or _asked(cluster).groups.get(name)
     if asked is None:
         _require_known(cluster)
@@ -93,7 +93,7 @@ def group(cluster: str, name: str) -> GroupState:
 
 
 def _require_known(cluster: str) -> None:
-    """Raise ClusterUnknown where no broker ever told what there is: an empty list would be made up."""
+    """Raise ClusterUnknown if no broker ever said what the cluster holds: an empty list would be invented."""
     told = overview(cluster)
     if told.groups is None:
         raise ClusterUnknown(cluster, told.unknown_reason or "no broker has answered yet")
@@ -106,7 +106,7 @@ def topics(cluster: str) -> dict[str, TopicState]:
 
 
 def look(cluster: str, *, topics: Iterable[str] = (), groups: Iterable[str] = ()) -> None:
-    """Let the sampler measure first what a page shows now."""
+    """Ask the sampler to measure first what a page shows now."""
     try:
         looks.look(store(), cluster, topics=topics, groups=groups)
     except redis.RedisError as error:
@@ -120,7 +120,7 @@ def find_overview(cluster: str) -> OverviewState | None:
 
 
 def overview_history(cluster: str, wanted: str) -> OverviewHistory:
-    """Return how the key figures went over one of `history.RANGES`, with the lag of the worst groups."""
+    """Return the history of the key figures over one of `history.RANGES`, with the lag of the worst groups."""
     range_ = history.RANGES[wanted]
     end = history.end_of(range_, now_ms())
     worst = sorted(groups(cluster), key=lambda each: each.lag or 0, reverse=True)[:WORST_GROUPS]
@@ -134,7 +134,7 @@ def overview_history(cluster: str, wanted: str) -> OverviewHistory:
 
 
 def group_history(cluster: str, name: str, wanted: str) -> LagHistory:
-    """Return how the lag of a group went over one of `history.RANGES`."""
+    """Return the history of a group's lag over one of `history.RANGES`."""
     range_ = history.RANGES[wanted]
     end = history.end_of(range_, now_ms())
     return LagHistory(
@@ -157,16 +157,16 @@ def _series(key: str, columns: Sequence[str], range_: history.Range, end: int) -
 
 
 def _sampled(subject: str, shape: type[S]) -> S | None:
-    """Return the last state of a minute, which says how old it is; asking the brokers again would not be quicker."""
+    """Return the last state of the last minute, with its age: asking the brokers again would take longer."""
     try:
         event = live.last_state_sync(subject, store=store())
-    except redis.RedisError:  # without it there are no samples, but the brokers can still be asked
+    except redis.RedisError:  # without Redis there are no samples, but the brokers can still be asked
         return None
     return None if event is None else live.read(event, shape)
 
 
 def _asked(cluster: str) -> ClusterState:
-    """Ask the brokers, once for all who want to know at the same time."""
+    """Ask the brokers; concurrent callers share one question."""
     consumers = lease_consumers.find_sync(store(), cluster, now_ms())
 
     async def question(admin: Admin) -> ClusterState:
@@ -182,14 +182,13 @@ def _asked(cluster: str) -> ClusterState:
 
 
 class _Recalled:
-    """The memory of a cluster for who looks only once: the sampler is who writes it down."""
+    """The memory of a cluster, read only: only the sampler writes it."""
 
     def __init__(self, cluster: str) -> None:
         self._cluster = cluster
 
     async def recall(self) -> Remembered:
-        """Return what is remembered."""
         return await aremembered(self._cluster)
 
     async def keep(self, sightings: Iterable[Sighting], at: datetime) -> None:
-        """Leave it to the sampler."""
+        """Do nothing: the sampler writes the memory."""

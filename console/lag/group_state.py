@@ -1,4 +1,4 @@
-"""From a reading to what people see of one consumer group. Unknown is None, never zero."""
+"""Makes the state of a consumer group from a reading. Unknown is None, never zero."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class _Seen:
 
     name: str
     parts: list[_Part]
-    """What each broker that answers says of it."""
+    """What each answering broker says about it."""
     offsets: dict[MessageQueue, OffsetWrapper]
     topics: list[str]
     missing: list[Missing]
@@ -46,7 +46,7 @@ class _Seen:
     """Why its lag is unknown; None when it is known."""
     lag: int | None
     leases: int | None
-    """How many messages are handed out and not settled, where all queues tell how far they were handed out."""
+    """How many messages are delivered and not settled; None unless all queues say how far they were delivered."""
     members: GroupConnections | None
     consumers: list[LeaseConsumerState] | None
 
@@ -56,7 +56,7 @@ class _Seen:
 
     @property
     def is_read(self) -> bool:
-        """Whether somebody is there to read it."""
+        """Whether any client reads it."""
         return bool(self.leases or self.consumers or (self.members is not None and self.members.members))
 
 
@@ -74,16 +74,16 @@ class GroupStates:
 
     def __init__(self) -> None:
         self._stored: Rates[MessageQueue] = Rates()
-        # What a group consumed is told when it commits: only a whole window tells a rate.
+        # Consumption becomes visible when a group commits, so only a whole window gives a rate.
         self._consumed: Rates[tuple[str, MessageQueue]] = Rates(shortest_ms=WINDOW_MS)
         self._trends: dict[str, Trend] = {}
         self._read_at: dict[str, int] = {}
         self._last: dict[str, GroupLastKnown] = {}
         self.untimed: set[str] = set()
-        """Groups that are behind while nobody has read yet for how long."""
+        """Groups that are behind and whose time lag was not read yet."""
 
     def begin_with(self, last: Mapping[str, GroupLastKnown]) -> None:
-        """Take over the figures that were last known before this process began, by group."""
+        """Take over the last known figures, by group, from before this process started."""
         self._last = {**last, **self._last}
 
     def last_known(self) -> dict[str, GroupLastKnown]:
@@ -91,7 +91,7 @@ class GroupStates:
         return self._last
 
     def see(self, reading: LagReading) -> None:
-        """Take in what the brokers said since the last reading."""
+        """Record what the brokers said since the last reading."""
         read_at = {name: facts.at for name, facts in reading.facts.items()}
         if read_at == self._read_at:
             return
@@ -118,7 +118,7 @@ class GroupStates:
         seen = _seen(reading, group)
         late = _lateness(reading, group.name, seen.parts)
         in_rate, out_rate = self._rates(seen)
-        # Before its first commit a group has no lag that could rise or fall.
+        # Before its first commit a group has no lag that could grow or shrink.
         trend = self._trend_of(group.name, reading.at, seen.lag, reads=bool(seen.offsets))
         measured_at = None if seen.lag is None else min([late.measured_at, *(facts.at for facts, _ in seen.parts)])
         shown = GroupState(
@@ -146,7 +146,7 @@ class GroupStates:
         return shown
 
     def _remember(self, shown: GroupState, *, is_timed: bool) -> None:
-        """Keep what is known of the group; show what was last known of one whose lag is unknown."""
+        """Remember the figures of a group whose lag is known; otherwise show its last known figures."""
         self.untimed.discard(shown.name)
         if shown.lag and not is_timed:
             self.untimed.add(shown.name)
@@ -162,7 +162,7 @@ class GroupStates:
         )
 
     def _rates(self, seen: _Seen) -> tuple[float | None, float | None]:
-        """Return how many messages a second come in, and how many are consumed."""
+        """Return the messages a second that arrive, and those that are consumed."""
         if not seen.is_known:
             return None, None
         return self._stored.find(*seen.offsets), self._consumed.find(*((seen.name, queue) for queue in seen.offsets))
@@ -208,7 +208,7 @@ def _leases(offsets: Iterable[OffsetWrapper]) -> int | None:
 
 
 def config_of(config: SubscriptionGroupConfig) -> GroupConfig:
-    """Return the settings of a group as people see them."""
+    """Return the settings of a group as the API shows them."""
     return GroupConfig(
         consume_enabled=config.consume_enable,
         consume_broadcast_enabled=config.consume_broadcast_enable,
@@ -218,7 +218,7 @@ def config_of(config: SubscriptionGroupConfig) -> GroupConfig:
 
 
 def missing_of(missing: Iterable[Missing]) -> list[MissingBroker]:
-    """Return the brokers whose answer lacks, as people see them."""
+    """Return the brokers that did not answer, as the API shows them."""
     return [
         MissingBroker(broker=each.broker, reason=each.reason, since=None if each.since is None else rfc3339(each.since))
         for each in missing
@@ -226,7 +226,7 @@ def missing_of(missing: Iterable[Missing]) -> list[MissingBroker]:
 
 
 def _why_unknown(reading: LagReading, missing: list[Missing], parts: list[_Part]) -> str | None:
-    """Return why the lag is not known, None when it is."""
+    """Return why the lag is unknown, None when it is known."""
     if missing:
         return missing[0].reason
     if not reading.facts:
@@ -235,7 +235,7 @@ def _why_unknown(reading: LagReading, missing: list[Missing], parts: list[_Part]
 
 
 def _lateness(reading: LagReading, group: str, parts: list[_Part]) -> _Lateness:
-    """Return the age of the oldest message that waits, over the queues whose brokers can say."""
+    """Return the age of the oldest message not consumed, over the queues whose brokers report it."""
     ages: list[int] = []
     measured_at, is_known = reading.at, True
     for facts, stats in parts:
@@ -280,7 +280,7 @@ def _queue(at: int, delay: Delay | None, queue: MessageQueue, offset: OffsetWrap
 
 
 def _missing_queues(seen: _Seen) -> Iterator[GroupQueue]:
-    """Yield a row for each queue that is known to be on a broker that does not answer."""
+    """Yield a row for each known queue of a broker that does not answer."""
     for each in seen.missing:
         for topic in seen.topics:
             counts = each.topics.get(topic)
@@ -302,7 +302,7 @@ def _drain_eta(lag: int | None, in_rate: float | None, out_rate: float | None) -
 
 
 def _state(seen: _Seen, trend: Trend | None, out_rate: float | None) -> GroupWord:
-    """Return the one word for a group; who reads it decides only until its consumption was watched for long enough."""
+    """Return the one word for a group; its readers count only until its rate of consumption is known."""
     if seen.lag is None or trend is None:
         return "unknown"
     if seen.lag == 0:

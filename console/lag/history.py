@@ -1,9 +1,9 @@
-"""How figures went: fine for an hour, coarse for a week, in Redis.
+"""The history of figures in Redis: fine for an hour, coarse for a week.
 
 Each series is kept in tiers, one list of points each: every second for a quarter of an hour, every five for an hour,
-every minute for a day, every quarter of an hour for a week. A point is a JSON array of the begin of its step (ms) and
-the means of its values; a value that was not known in the whole step is null, and a step without a point is a gap,
-never a zero.
+every minute for a day, every quarter of an hour for a week. A point is a JSON array of the start of its step (ms) and
+the means of its values; a value that was unknown during the whole step is null, and a step without a point is a gap,
+not a zero.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ OVERVIEW_COLUMNS: Final = OverviewSeries.__struct_fields__
 GROUP_COLUMNS: Final = LagSeries.__struct_fields__
 
 _SECOND, _MINUTE, _HOUR, _DAY = 1_000, 60_000, 3_600_000, 86_400_000
-# Six digits are enough for what is drawn, and keep a point short.
+# Six digits are enough for a chart, and keep a point short.
 _DIGITS: Final = 6
 
 
@@ -49,7 +49,7 @@ TIERS: Final = (SECONDS, FIVES, MINUTES, QUARTERS)
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A span that people ask for: how long, how far apart its points are, from which list it is read."""
+    """A range of the API: its length, the distance of its points, and the list it is read from."""
 
     span_ms: int
     step_ms: int
@@ -77,7 +77,7 @@ def group_key(cluster: str, group: str) -> str:
 
 @dataclass(slots=True)
 class _Step:
-    """The step of one series and tier that is not over yet."""
+    """The current step of one series and tier."""
 
     begin: int
     sums: list[float] = field(default_factory=list)
@@ -103,7 +103,7 @@ class Keeper:
         self._steps: dict[tuple[str, Tier], _Step] = {}
 
     async def keep(self, store: redis.asyncio.Redis, at: int, points: Mapping[str, Sequence[float | None]]) -> None:
-        """Take in one value of each column for each series; write the steps that ended before `at` (ms)."""
+        """Add one value of each column for each series; write the steps that ended before `at` (ms)."""
         pipe = store.pipeline(transaction=False)
         for key, tier, point in self.step(at, points):
             name = f"{key}:{tier.name}"
@@ -113,7 +113,7 @@ class Keeper:
         await pipe.execute()
 
     def step(self, at: int, points: Mapping[str, Sequence[float | None]]) -> list[tuple[str, Tier, bytes]]:
-        """Return what is to be written at `at` (ms): series, tier and point. Series that are no more are forgotten."""
+        """Return series, tier and point to write at `at` (ms). Series that no longer exist are forgotten."""
         ended = []
         for key, values in points.items():
             for tier in TIERS:
@@ -138,7 +138,7 @@ def read(store: redis.Redis, key: str, columns: Sequence[str], wanted: Range, *,
 
 
 def end_of(wanted: Range, now: int) -> int:
-    """Return the end of the step in which `now` (ms) is."""
+    """Return the end of the step that contains `now` (ms)."""
     return now - now % wanted.step_ms + wanted.step_ms
 
 

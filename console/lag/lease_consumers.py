@@ -1,7 +1,7 @@
-"""Who receives by lease over HTTP and WebSocket: what the gateway processes keep in Redis, added together.
+"""Who receives by lease over HTTP and WebSocket: the sum of what the gateway processes keep in Redis.
 
-Each process writes one field of the cluster's hash, and drops it when it ends. A process that was killed leaves a field
-that nobody renews; it counts for half a minute. Knows no Django: the gateway's data plane writes here.
+Each process writes one field of the cluster's hash, and deletes it when it stops. The field of a killed process is not
+renewed and counts for half a minute. Knows no Django: the gateway's data plane writes here.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from console.lag.shapes import LeaseConsumerState
 
-# A field is renewed well before; longer than this it is of a process that is no more.
+# A live process renews its field well before this time.
 STALE_MS: Final = 30_000
 
 _Key = tuple[str, str, str, str, str]
@@ -61,7 +61,7 @@ def find_sync(store: redis.Redis, cluster: str, now: int) -> dict[str, list[Leas
 
 
 def added(fields: Mapping[bytes, bytes], now: int) -> dict[str, list[LeaseConsumerState]]:
-    """Return what all processes know together: a caller that two of them see is one consumer."""
+    """Merge what all processes know: a caller that two of them see is one consumer."""
     found: dict[_Key, LeaseConsumerState] = {}
     for field in fields.values():
         known = _DECODER.decode(field)

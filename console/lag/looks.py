@@ -1,4 +1,4 @@
-"""What somebody looks at now: it is measured before everything else."""
+"""What is being watched now: it is measured first."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from console import live
 from console.lag.watching import Looked
 
 KEEP_MS: Final = 60_000
-# A page shows some dozens; whoever asks for thousands looks at none of them.
+# A page shows a few dozen; a request for thousands is not a page.
 MAX_NAMES: Final = 500
 _KEY: Final = "gantry:looked:"
 
@@ -30,16 +30,16 @@ def look(store: redis.Redis, cluster: str, *, topics: Iterable[str] = (), groups
 
 
 class Looks:
-    """Gathers what is looked at in a cluster: by pages that were asked for, and by sockets."""
+    """Collects what is watched in a cluster: by requested pages and by sockets."""
 
     def __init__(self, cluster: str, store: redis.asyncio.Redis) -> None:
         self._cluster = cluster
         self._store = store
         self.watched: set[str] = set()
-        """The live subjects that somebody watches."""
+        """The live subjects that have subscribers."""
 
     async def now(self, now: int) -> Looked:
-        """Return the topics and groups that are looked at, at `now` (ms)."""
+        """Return the topics and groups that are watched at `now` (ms)."""
         key = _KEY + self._cluster
         pipe = self._store.pipeline(transaction=False)
         pipe.zremrangebyscore(key, "-inf", now - KEEP_MS)

@@ -1,7 +1,7 @@
-"""Which member of a group reads which queue, as far as the members say so themselves.
+"""Which member of a group reads which queue, according to the members themselves.
 
-Each member answers with all it is doing, and one that hangs answers nothing: so they are asked apart from the sampling
-of the brokers, which never waits for them.
+A member's answer is large, and a member that hangs does not answer. They are therefore asked separately: sampling the
+brokers never waits for them.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ class OwnersWatch:
 
     def __init__(self, admin: Admin) -> None:
         self.owners: dict[str, dict[MessageQueue, str]] = {}
-        """Group → queue → client id of who reads it."""
+        """Group → queue → client id of its reader."""
         self._admin = admin
         self._turns: Turns[str] = Turns()
         self._asked_at: dict[str, int] = {}
         self._round: asyncio.Task[None] | None = None
 
     def ask(self, now: int, groups: dict[str, GroupConnections], first: Iterable[str]) -> None:
-        """Begin a round at `now` (ms) for groups whose turn it is, unless one is under way."""
+        """Begin a round at `now` (ms) for the groups whose turn it is, unless one is running."""
         with_members = {name: members for name, members in groups.items() if members.members}
         for gone in self.owners.keys() - with_members.keys():
             del self.owners[gone]
@@ -48,7 +48,7 @@ class OwnersWatch:
             self._round = asyncio.create_task(self._ask_all({name: due[name] for name in names}), name="owners")
 
     async def close(self) -> None:
-        """End the round that is under way."""
+        """Cancel the running round."""
         if self._round is not None:
             self._round.cancel()
             await asyncio.gather(self._round, return_exceptions=True)
@@ -67,7 +67,7 @@ class OwnersWatch:
         await asyncio.gather(*(all_of(group, members) for group, members in groups.items()))
 
     async def _queues_of(self, group: str, client_id: str) -> dict[MessageQueue, str]:
-        """Return the queues of one member, none of one that does not say: it may hang, or have gone."""
+        """Return the queues of one member; none if it does not answer because it hangs or has left."""
         try:
             async with asyncio.timeout(_MEMBER_SECONDS):
                 info = await self._admin.groups.running_info(group, client_id)

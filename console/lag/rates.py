@@ -8,9 +8,9 @@ from typing import Final, Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
 
-# Consumers commit every five seconds: over less, a rate swings between nothing and twice the truth.
+# Consumers commit every five seconds: over a shorter time a rate swings between zero and twice the real one.
 WINDOW_MS: Final = 30_000
-# A total that was not read for so long tells nothing about now.
+# An older total says nothing about the present.
 STALE_MS: Final = 60_000
 # Points this far apart are enough; the newest one is always kept.
 _STEP_MS: Final = 5_000
@@ -20,7 +20,7 @@ class Rates(Generic[K]):
     """Totals by key, each seen at its own points in time; the rate of a key is its growth over the window."""
 
     def __init__(self, window_ms: int = WINDOW_MS, *, shortest_ms: int = 0, stale_ms: int = STALE_MS) -> None:
-        """Tell no rate over less than `shortest_ms`, and none of a total that is older than `stale_ms`."""
+        """Give no rate over less than `shortest_ms`, and none for a total older than `stale_ms`."""
         self._window_ms = window_ms
         self._shortest_ms = shortest_ms
         self._stale_ms = stale_ms
@@ -28,16 +28,16 @@ class Rates(Generic[K]):
         self._now = 0
 
     def see(self, at: int, totals: Mapping[K, float]) -> None:
-        """Take in the totals that were read at `at` (ms); the others are as they were."""
+        """Record the totals read at `at` (ms); other keys stay unchanged."""
         self._now = max(self._now, at)
         for key, total in totals.items():
             seen = self._seen.setdefault(key, deque())
             if seen and total < seen[-1][1]:
-                seen.clear()  # a broker that restarted, an offset that was reset: the counting begins anew
+                seen.clear()  # a broker restarted or an offset was reset: counting starts again
             if len(seen) >= 2 and seen[-1][0] - seen[-2][0] < _STEP_MS:
                 seen.pop()
             seen.append((at, total))
-            # The oldest point kept is the last one that is not younger than the window.
+            # The oldest point kept is the last one at least as old as the window.
             while len(seen) > 2 and seen[1][0] <= at - self._window_ms:
                 seen.popleft()
 
@@ -47,7 +47,7 @@ class Rates(Generic[K]):
             self._seen = {key: seen for key, seen in self._seen.items() if key in keys}
 
     def find(self, *keys: K) -> float | None:
-        """Return the growth of `keys` together, a second; None when one of them was not seen twice, or not lately."""
+        """Return the growth of `keys` together per second; None if one was not seen twice or not recently."""
         rates = [self._rate(key) for key in keys]
         known = [rate for rate in rates if rate is not None]
         return sum(known) if known and len(known) == len(rates) else None

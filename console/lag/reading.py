@@ -1,8 +1,8 @@
-"""What is known of a cluster now: what each of its brokers said last, and which known broker says nothing.
+"""What is known of a cluster now: the last answers of its brokers, and which known brokers do not answer.
 
-A broker is asked where a name server lists it, and where it was seen last when none does: a name server that is away or
-fresh takes no broker with it. A known broker that does not answer is missing, with the reason; what it held is known
-from memory, and its figures are unknown.
+A broker is asked at the address that a name server lists, or at its last known address if none lists it: brokers stay
+visible while a name server is down or has just started. A known broker that does not answer is missing, with the
+reason; what it held is known from memory, and its figures are unknown.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from console.lag.owners import OwnersWatch
 from console.lag.shapes import LeaseConsumerState
 from console.lag.watching import BrokerFacts, BrokerWatch, Looked, Portions
 
-# How long a step waits for answers; what comes later counts for the next step.
+# How long a step waits for answers; later answers count for the next step.
 PATIENCE_SECONDS: Final = 0.7
-# Before the first answers there is nothing to tell: it is worth to wait for them.
+# Before the first answers there is nothing to show, so it is worth waiting for them.
 FIRST_PATIENCE_SECONDS: Final = 5.0
 _RECALL_EVERY_MS: Final = 5_000
 _WRITE_DOWN_EVERY_MS: Final = 60_000
@@ -41,18 +41,18 @@ _log = logging.getLogger(__name__)
 
 
 class Memory(Protocol):
-    """What was once seen in the cluster, kept beyond this process."""
+    """What was seen in the cluster, kept across restarts."""
 
     async def recall(self) -> Remembered:
         """Return it."""
 
     async def keep(self, sightings: Iterable[Sighting], at: datetime) -> None:
-        """Write down what was seen at `at`."""
+        """Store what was seen at `at`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A known broker that does not answer, and what it holds as far as it is remembered."""
+    """A known broker that does not answer, and what it is remembered to hold."""
 
     broker: str
     address: str
@@ -62,11 +62,11 @@ class Missing:
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def holds_topic(self, topic: str) -> bool:
-        """Return whether the topic may have queues there: also when nobody ever heard what is there."""
+        """Return whether the topic may have queues there; also true if the broker's content was never known."""
         return not self.topics or topic in self.topics
 
     def holds_group(self, group: str, topics: Iterable[str]) -> bool:
-        """Return whether the group may have something to read there."""
+        """Return whether the group may have messages to read there."""
         return not self.topics or group in self.groups or any(topic in self.topics for topic in topics)
 
 
@@ -76,31 +76,31 @@ class LagReading:
 
     at: int = 0
     brokers: list[BrokerAddress] = field(default_factory=list)
-    """All that are known, listed now or remembered."""
+    """All known ones, listed now or remembered."""
     runtimes: dict[str, BrokerRuntime] = field(default_factory=dict)
-    """Of those that answer, by address."""
+    """Of the brokers that answer, by address."""
     reasons: dict[str, str] = field(default_factory=dict)
-    """Why the others do not, by address."""
+    """Why the others do not answer, by address."""
     facts: dict[str, BrokerFacts] = field(default_factory=dict)
-    """What the masters that answer said, by broker name."""
+    """What the answering masters said, by broker name."""
     missing: list[Missing] = field(default_factory=list)
     topics: dict[str, Topic] = field(default_factory=dict)
     groups: dict[str, Group] = field(default_factory=dict)
     owners: dict[str, dict[MessageQueue, str]] = field(default_factory=dict)
     lease_consumers: Mapping[str, Sequence[LeaseConsumerState]] | None = None
-    """Who receives over HTTP or WebSocket, by group; None when nobody can say."""
+    """Who receives over HTTP or WebSocket, by group; None when unknown."""
     name_server_reason: str | None = None
     """Why no name server answers; None when one did."""
 
     @property
     def nothing_known(self) -> str | None:
-        """Why there is not one broker to tell of; None when there is."""
+        """Why no broker is known; None when one is."""
         if self.brokers:
             return None
         return self.name_server_reason or "the name server lists no broker"
 
     def members(self, group: str) -> GroupConnections | None:
-        """Return who is connected to the group, as its brokers say; None when one of them was not asked yet."""
+        """Return the clients connected to the group; None if one of its brokers was not asked yet."""
         told = [facts.members.get(group) for facts in self.facts.values() if group in facts.groups]
         found = [each for each in told if each is not None]
         return joined_connections(found, {}) if found and len(found) == len(told) else None
@@ -135,7 +135,7 @@ class Reader:
         self._names: tuple[object, dict[str, Topic], dict[str, Group]] = (None, {}, {})
 
     async def step(self, now: int, looked: Looked = NOBODY) -> LagReading:
-        """Return the reading at `now` (ms). Never raises for a cluster that does not answer: the reading says so."""
+        """Return the reading at `now` (ms). Does not raise if the cluster does not answer: the reading says so."""
         is_first = self._recalled_at is None
         await self._recall(now)
         patience = self._first_patience if is_first else self._patience
@@ -154,17 +154,17 @@ class Reader:
         return reading
 
     async def close(self) -> None:
-        """End every question that is under way."""
+        """Cancel all running questions."""
         tasks = [task for task in (self._asking_route, self._keeping) if task is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await asyncio.gather(self._owners.close(), *(watch.close() for watch in self._watches.values()))
 
-    # Which brokers there are
+    # The brokers
 
     async def _recall(self, now: int) -> None:
-        """Read the memory now and then: an operator may have forgotten a broker."""
+        """Read the memory from time to time: an operator may have removed a broker from it."""
         if self._recalled_at is not None and now - self._recalled_at < _RECALL_EVERY_MS:
             return
         try:
@@ -190,7 +190,7 @@ class Reader:
             self._name_server_failure = error
 
     def _follow_brokers(self) -> None:
-        """Watch who is listed, and who is remembered where it was seen last unless another broker is there now."""
+        """Watch the listed brokers, and remembered ones at their last address unless another broker is there now."""
         wanted = self._all_brokers()
         for gone in self._watches.keys() - wanted:
             self._watches.pop(gone).end()
@@ -201,7 +201,7 @@ class Reader:
         listed = self._listed or []
         named = {(broker.name, broker.broker_id) for broker in listed}
         taken = {broker.addr for broker in listed}
-        # Of the one that left just now the watch goes on: it knows since when nothing was heard.
+        # Keep watching a broker that was just unlisted: its watch knows since when it has been silent.
         watched = {(broker.name, broker.addr): broker for broker in self._watches}
         return set(listed) | {
             watched.get((known.name, address)) or BrokerAddress("", known.name, number, address)
@@ -210,7 +210,7 @@ class Reader:
             if number == MASTER_ID and (known.name, number) not in named and address not in taken
         }
 
-    # What they said
+    # Their answers
 
     def _compose(self, now: int) -> LagReading:
         listed = {broker.name for broker in self._listed or ()}
@@ -247,7 +247,7 @@ class Reader:
     def _names_of(
         self, answering: Mapping[str, BrokerWatch], reading: LagReading
     ) -> tuple[dict[str, Topic], dict[str, Group]]:
-        """Return all topics and groups; made anew only when a list or who answers has changed."""
+        """Return all topics and groups; built again only after a list or the set of answering brokers changed."""
         version = (
             tuple((name, id(watch), watch.lists_version) for name, watch in sorted(answering.items())),
             tuple((each.broker, len(each.topics), len(each.groups)) for each in reading.missing),
@@ -257,12 +257,12 @@ class Reader:
         return self._names[1], self._names[2]
 
     def _system_topics(self) -> set[str]:
-        """Return the brokers' own topics: some bear the name of the cluster, which only name servers tell."""
+        """Return the brokers' own topics; some have the name of the cluster, which only name servers know."""
         known = self._known.values()
         remembered = {name for each in known for name, at in each.topics.items() if at.kind is TopicKind.SYSTEM}
         return remembered | own_names(self._watches) | {each.name for each in known}
 
-    # What is to be remembered
+    # What to remember
 
     def _write_down(self, now: int, reading: LagReading) -> None:
         if self._keeping is not None and not self._keeping.done():
@@ -276,7 +276,7 @@ class Reader:
             self._keeping = asyncio.create_task(self._keep(sightings, at), name="memory of brokers")
 
     def _sighting(self, name: str, now: int, reading: LagReading) -> Sighting | None:
-        """Return what there is to write down of a listed broker; None while nothing of it is news."""
+        """Return what to store about a listed broker; None if nothing has changed."""
         watch = next((w for b, w in self._watches.items() if b.name == name and b.is_master), None)
         answers = watch is not None and name in reading.facts
         version = watch.lists_version if watch is not None and answers else 0
@@ -305,13 +305,13 @@ class Reader:
 
 
 def _reason(watch: BrokerWatch, names: Mapping[str, str], *, is_listed: bool) -> str | None:
-    """Return why the broker does not answer, None when it does."""
+    """Return why the broker does not answer, None if it does."""
     broker = watch.broker
     if watch.failure is not None:
         return reason_of(watch.failure, names)
     if not watch.answers:
         return f"{broker.name} at {broker.addr} has not answered yet"
-    # Every broker has a topic of its own name: at the address of one that nobody lists, another may have moved in.
+    # Every broker has a topic with its own name. At the address of an unlisted broker there may now be another one.
     if not is_listed and broker.name not in watch.facts.topics:
         return f"no name server lists {broker.name}, and another broker answers at {broker.addr}"
     return None

@@ -1,4 +1,4 @@
-"""Samples every cluster once a second: asks, keeps, publishes. One instance works, others wait to take over."""
+"""Samples every cluster once a second, and stores and publishes the result. One instance works, others stand by."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ BEAT_KEY: Final = "gantry:sampler:beat"
 LEADER_KEY: Final = "gantry:sampler:leader"
 STEP_SECONDS: Final = 1.0
 _BEAT_TTL_SECONDS: Final = 60
-# An instance that lost Redis for longer than this is replaced; it notices before it speaks again.
+# An instance that loses Redis for longer than this is replaced; it notices before it publishes again.
 _LEADER_TTL_MS: Final = 10_000
 _CLUSTERS_EVERY_SECONDS: Final = 5.0
-# Something that hangs must not hold the steps up for ever; those of thousands of groups take their time.
+# A step that hangs must end some day; steps with thousands of groups take long.
 _STEP_TIMEOUT_SECONDS: Final = 30.0
 _LAST_KNOWN_KEY: Final = "gantry:last-known:"
 _LAST_KNOWN_EVERY_MS: Final = 10_000
@@ -42,9 +42,10 @@ _log = logging.getLogger(__name__)
 
 
 async def _pause(seconds: float) -> None:
-    """Sleep between two rounds; raise CancelledError if the round before passed over its cancellation.
+    """Sleep between two rounds; raise CancelledError if the last round lost its cancellation.
 
-    `asyncio.wait_for` of Python 3.11, in which the Redis client sends, drops one that comes as the bytes are out.
+    The Redis client sends within `asyncio.wait_for`; in Python 3.11 this drops a cancellation that arrives just as the
+    bytes are sent.
     """
     task = asyncio.current_task()
     if task is not None and task.cancelling():
@@ -53,7 +54,7 @@ async def _pause(seconds: float) -> None:
 
 
 class ClusterSampler:
-    """One cluster: its reader, its memory, its history."""
+    """The sampling of one cluster: its reader, its memory, its history."""
 
     def __init__(
         self, name: str, connections: Connections, store: redis.asyncio.Redis, memory: Memory | None = None
@@ -71,7 +72,7 @@ class ClusterSampler:
         self._last_known_at: int | None = None
 
     async def step(self, now: int) -> None:
-        """Take one sample at `now` (ms), keep and publish it."""
+        """Take one sample at `now` (ms), store and publish it."""
         session = await self._connections.session(self._name)
         if self._reader is None or session is not self._session:
             await self.close()
@@ -84,13 +85,13 @@ class ClusterSampler:
         self._looks.watched = await self._publisher.publish(self._events(state))
 
     async def close(self) -> None:
-        """End the questions that are under way."""
+        """Cancel the running questions."""
         if self._reader is not None:
             await self._reader.close()
             self._reader = None
 
     async def _keep_last_known(self, now: int) -> None:
-        """Read once, and write now and then, the figures that outlive this process."""
+        """Read once, and write from time to time, the figures that outlive this process."""
         key = _LAST_KNOWN_KEY + self._name
         if self._last_known_at is None:
             kept = await self._store.get(key)
@@ -129,7 +130,7 @@ class ClusterSampler:
 
 
 class Sampler:
-    """All clusters of the console, each on its own rhythm, so that a silent one delays no other."""
+    """Samples all clusters of the console, each in its own task, so that a silent cluster delays no other."""
 
     def __init__(self) -> None:
         self._store = redis.asyncio.Redis.from_url(settings.GANTRY_REDIS_URL)
@@ -171,7 +172,7 @@ class Sampler:
             await _pause(_CLUSTERS_EVERY_SECONDS)
 
     async def _forget_figures(self, name: str) -> None:
-        """Drop what was last known of a deleted cluster: another one may get its name."""
+        """Delete the last known figures of a deleted cluster: another one may get its name."""
         try:
             await self._store.delete(_LAST_KNOWN_KEY + name)
         except redis.RedisError as error:
@@ -190,7 +191,7 @@ class Sampler:
         return True
 
     async def _step_down(self) -> None:
-        """Let another instance begin at once, and not only when the key has run out."""
+        """Let another instance take over at once instead of after the key has expired."""
         with suppress(redis.RedisError):
             if await self._store.get(LEADER_KEY) == self._token.encode():
                 await self._store.delete(LEADER_KEY)

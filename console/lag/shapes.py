@@ -21,7 +21,7 @@ CALLER_KINDS: Final = list(get_args(CallerKind))
 
 
 class MissingBroker(Struct, frozen=True, kw_only=True):
-    """A known broker whose answer lacks."""
+    """A known broker that did not answer."""
 
     broker: str
     reason: str
@@ -29,7 +29,7 @@ class MissingBroker(Struct, frozen=True, kw_only=True):
 
 
 class LeaseConsumerState(Struct, frozen=True, kw_only=True):
-    """Who receives by lease over HTTP or WebSocket: a token or a user in person, at one address."""
+    """A consumer that receives by lease over HTTP or WebSocket: a token or a user, at one address."""
 
     caller: Annotated[str, Meta(description="Name of the token, or of the user.")]
     user: str
@@ -44,7 +44,7 @@ class LeaseConsumerState(Struct, frozen=True, kw_only=True):
 
 
 class GroupLastKnown(Struct, frozen=True, kw_only=True):
-    """The figures of a group as they were measured last, while they are unknown."""
+    """The last known figures of a group, shown while they are unknown."""
 
     at: Moment
     lag: int | None
@@ -81,7 +81,7 @@ class GroupSummary(GroupFigures, kw_only=True):
 
 
 class GroupQueue(Struct, frozen=True, kw_only=True):
-    """How far a group is in one queue."""
+    """The position of a group in one queue."""
 
     topic: str
     broker: str
@@ -126,7 +126,7 @@ class GroupList(Struct, frozen=True, kw_only=True):
 
 
 class TopicLastKnown(Struct, frozen=True, kw_only=True):
-    """The figures of a topic as they were measured last, while they are unknown."""
+    """The last known figures of a topic, shown while they are unknown."""
 
     at: Moment
     messages: int | None
@@ -136,7 +136,7 @@ class TopicLastKnown(Struct, frozen=True, kw_only=True):
 
 
 class TopicState(Struct, kw_only=True):
-    """The figures of a topic; one that was not measured has none."""
+    """The figures of a topic; null where they were not measured."""
 
     name: str
     measured_at: Annotated[Moment | None, Meta(description="When its figures were read.")] = None
@@ -160,7 +160,7 @@ class TopicList(Struct, frozen=True, kw_only=True):
 
 
 class BrokerState(Struct, kw_only=True):
-    """One broker of a cluster, as it answered last."""
+    """One broker of a cluster, with its last answer."""
 
     name: str
     address: str
@@ -176,7 +176,7 @@ class BrokerState(Struct, kw_only=True):
 
 
 class OverviewLastKnown(Struct, frozen=True, kw_only=True):
-    """The key figures of a cluster as they were measured last, while they are unknown."""
+    """The last known key figures of a cluster, shown while they are unknown."""
 
     at: Moment
     total_lag: int | None
@@ -220,7 +220,7 @@ class OverviewState(Struct, kw_only=True):
 
 
 class LastKnown(Struct, kw_only=True):
-    """All figures of a cluster that were last known: what outlives the sampler."""
+    """All last known figures of a cluster: they outlive the sampler."""
 
     overview: OverviewLastKnown | None = None
     topics: dict[str, TopicLastKnown] = {}
@@ -251,7 +251,7 @@ class LagSeries(Struct, frozen=True, kw_only=True):
 
 
 class Span(Struct, kw_only=True, rename={"begin": "from"}):
-    """What a history is over."""
+    """The time range of a history."""
 
     step_ms: int
     begin: Moment
@@ -259,13 +259,13 @@ class Span(Struct, kw_only=True, rename={"begin": "from"}):
 
 
 class OverviewHistory(Span, kw_only=True):
-    """How the key figures of a cluster went, and the lag of the five groups with most of it."""
+    """The history of a cluster's key figures, and of the five groups with the largest lag."""
 
     series: OverviewSeries
     group_lag: dict[str, Points]
 
 
 class LagHistory(Span, kw_only=True):
-    """How the lag of a group went."""
+    """The history of a group's lag."""
 
     series: LagSeries

@@ -1,4 +1,4 @@
-"""From readings to what people see: the state of a cluster, its groups and its topics. Unknown is None, never zero."""
+"""Makes the states of a cluster, its groups and its topics from readings. Unknown is None, never zero."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from console.moments import rfc3339
 
 WORST_GROUPS: Final = 5
 _DISK_SPAN_MS: Final = 24 * 3600 * 1000
-# From less than an hour nobody can tell when a disk will be full.
+# Less than an hour is too short to extrapolate when a disk will be full.
 _DISK_SHORTEST_MS: Final = 3600 * 1000
 _DISK_STEP_MS: Final = 60 * 1000
-# A quiet topic of many is read once in minutes; its rate is as old as its figures, which say so.
+# Among many topics a quiet one is read once in minutes; its rate is as old as its figures, which show their age.
 _TOPIC_STALE_MS: Final = 15 * 60 * 1000
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterState:
-    """The events of one second: what is published and kept."""
+    """The states of one second, to be published and stored."""
 
     overview: OverviewState
     groups: dict[str, GroupState]
@@ -43,7 +43,7 @@ class ClusterState:
 
 @dataclass(frozen=True, slots=True)
 class _Lags:
-    """The lag of all groups together; what is not known of each of them is None."""
+    """The lag of all groups together; a figure that is unknown for any of them is None."""
 
     unknown_groups: int
     total: int | None = None
@@ -54,7 +54,7 @@ class _Lags:
 
 
 class StateBuilder:
-    """Makes states of the readings of one cluster; remembers only what rates, trends and last known figures need."""
+    """Makes states from the readings of one cluster; remembers only what rates, trends and last known figures need."""
 
     def __init__(self) -> None:
         self._groups = GroupStates()
@@ -67,13 +67,13 @@ class StateBuilder:
         self._last_topics: dict[str, TopicLastKnown] = {}
 
     def begin_with(self, last: LastKnown) -> None:
-        """Take over what `last_known` returned before this process began."""
+        """Take over what `last_known` returned before this process started."""
         self._last_overview = self._last_overview or last.overview
         self._last_topics = {**last.topics, **self._last_topics}
         self._groups.begin_with(last.groups)
 
     def last_known(self) -> LastKnown:
-        """Return all figures that were last known."""
+        """Return all last known figures."""
         return LastKnown(overview=self._last_overview, topics=self._last_topics, groups=self._groups.last_known())
 
     def step(self, reading: LagReading) -> ClusterState:
@@ -175,7 +175,7 @@ class StateBuilder:
         return shown
 
     def _remember(self, shown: OverviewState) -> None:
-        """Keep the key figures when all are known; show what was last known when they are not."""
+        """Remember the key figures if all are known; otherwise show the last known ones."""
         if shown.total_lag is None:
             shown.last_known = self._last_overview
             return
@@ -233,7 +233,7 @@ class StateBuilder:
         return shown
 
     def _days_to_full(self, at: int, ratio: float | None) -> float | None:
-        """Return the days until the disk is full if it goes on as in the last day; None when it does not fill."""
+        """Return the days until the disk is full at the rate of the last day; None if it does not fill."""
         if ratio is None:
             return None
         if not self._disk or at - self._disk[-1][0] >= _DISK_STEP_MS:
@@ -266,7 +266,7 @@ def _dead_letters(reading: LagReading, topics: Mapping[str, TopicState]) -> list
 
 
 def _lags_by_topic(groups: Iterable[GroupState]) -> dict[str, list[int | None]]:
-    """Return for each topic the lag of each group that reads it."""
+    """Return the lags of the groups that read each topic."""
     found: dict[str, list[int | None]] = {}
     for group in groups:
         lags: dict[str, int | None] = dict.fromkeys(group.topics, None if group.lag is None else 0)

@@ -1,7 +1,7 @@
-"""Where the lag of a group is going.
+"""The trend of a group's lag.
 
-A consumer that commits every few seconds makes its lag a saw, and a batch that is sent at once makes it jump: only the
-low points over minutes tell whether it falls behind.
+The lag of a consumer that commits every few seconds is a sawtooth, and a large batch makes it jump: only the low points
+over minutes show whether the consumer falls behind.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from typing import Final
 
 SPAN_MS: Final = 300_000
-# Over less than this nothing is told.
+# A shorter time gives no trend.
 SHORTEST_MS: Final = 60_000
-# A rise by no more than this is noise; of a large lag, no more than this share of it.
+# A rise up to this is noise; for a large lag, up to this share of it.
 FLOOR: Final = 20
 _SHARE: Final = 0.001
-# One low point for each step, as long as clients take between two commits.
+# One low point for each step, which is as long as the time between two commits of a client.
 _STEP_MS: Final = 5_000
 
 _Low = tuple[int, int]
@@ -30,7 +30,7 @@ class Trend:
         self._step = -1
 
     def see(self, at: int, lag: int) -> None:
-        """Take in the lag at `at` (ms)."""
+        """Record the lag at `at` (ms)."""
         step = at // _STEP_MS
         if step != self._step:
             self._step = step
@@ -42,7 +42,7 @@ class Trend:
 
     @property
     def is_growing(self) -> bool:
-        """Whether the lag rises: its low points lie above the earlier ones, and go on doing so."""
+        """Whether the lag grows: its low points are above the earlier ones, and keep rising."""
         halves = self._halves()
         if halves is None:
             return False
@@ -53,7 +53,7 @@ class Trend:
 
     @property
     def per_second(self) -> float | None:
-        """The change of the lag, messages a second, from low point to low point; None until a minute of it was seen."""
+        """The change of the lag between low points, in messages a second; None before a minute was recorded."""
         halves = self._halves()
         if halves is None:
             return None
@@ -61,7 +61,7 @@ class Trend:
         return (after - before) * 1000 / (ended - began)
 
     def _halves(self) -> tuple[list[_Low], list[_Low]] | None:
-        """Return the low points of the earlier and of the later half of what was seen."""
+        """Return the low points of the earlier and of the later half of the record."""
         if not self._lows or self._lows[-1][0] - self._lows[0][0] < SHORTEST_MS:
             return None
         middle = (self._lows[0][0] + self._lows[-1][0]) // 2

@@ -1,4 +1,4 @@
-"""Who is asked next, where there are more than can be asked in one step."""
+"""Chooses who is asked next when there are more than one step can ask."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ K = TypeVar("K", bound=Hashable)
 
 
 class Turns(Generic[K]):
-    """Deals out turns: those that matter now come first, and nobody waits for ever."""
+    """Distributes turns: those that matter now come first, and no one waits forever."""
 
     def __init__(self) -> None:
         self._asked: dict[K, int] = {}
 
     def pick(self, every: Collection[K], size: int, now: int, *, first: Collection[K] = ()) -> list[K]:
-        """Return up to `size` of `every`, whose turn it is at `now` (ms).
+        """Return up to `size` of `every` whose turn it is at `now` (ms).
 
-        Those of `first` get three quarters of the places at most; the others go by who waited longest, those never
-        asked before all.
+        Those in `first` get at most three quarters of the places; the others follow in the order of their waiting
+        time, starting with those never asked.
         """
         if len(every) <= size:
             chosen = list(every)

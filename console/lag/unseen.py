@@ -1,24 +1,24 @@
-"""Whether messages come to topics that are measured too seldom to show it.
+"""Detects messages in topics that are measured too rarely to show them.
 
-A quiet topic of ten thousand has its turn once in a minute. When a broker stores more than its measured topics have
-grown, one of the quiet ones is quiet no more: then larger portions are read until all had their turn.
+With ten thousand topics a quiet one is measured once a minute. When a broker stores more than its measured topics have
+grown, one of the quiet ones has become active: then larger portions are read until each topic had its turn.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-# The rounds in which every topic is read once while there is something to find.
+# In how many rounds a search reads every topic once.
 SEARCH_ROUNDS: Final = 10
 _WINDOW_MS: Final = 10_000
-# What is not found comes from counters that count apart; it is not looked for all the time.
+# A rest that is not found comes from counters that differ slightly; do not search for it all the time.
 _REST_MS: Final = 30_000
 _FLOOR: Final = 10
 _SHARE: Final = 0.1
 
 
 class Unseen:
-    """Holds what a broker says it stored against the growth that its topics showed."""
+    """Compares what a broker says it stored with the growth of its measured topics."""
 
     def __init__(self) -> None:
         self._began: tuple[int, int] | None = None
@@ -27,11 +27,11 @@ class Unseen:
         self._rests_until = 0
 
     def count(self, growth: int) -> None:
-        """Take in how many messages a topic was seen to have more."""
+        """Record by how many messages a topic has grown."""
         self._seen += growth
 
     def is_searching(self, now: int, stored: int | None) -> bool:
-        """Return whether this round at `now` (ms) is one of a search; `stored` is the broker's own count."""
+        """Return whether the round at `now` (ms) searches; `stored` is the broker's own count."""
         if self._rounds_left:
             self._rounds_left -= 1
             if not self._rounds_left:

@@ -1,8 +1,8 @@
-"""Watches one broker: what it said last, when that was, and why it says nothing.
+"""Watches one broker: its last answers, their time, and why it does not answer.
 
-Each broker is asked by itself, and no question is asked again before the one under way has ended: a slow broker holds
-no other back, and is not asked more often for being slow. The lag of every group comes with each round. What costs one
-question per topic or group is asked in portions, those first that move or are looked at.
+Each broker is asked separately, and no question is repeated before it has ended: a slow broker does not delay others,
+and is not asked more often for being slow. Each round brings the lag of every group. Questions per topic or per group
+are asked in portions, first for those that change or are watched.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from console.clusters.reasons import reason_of
 from console.lag.turns import Turns
 from console.lag.unseen import SEARCH_ROUNDS, Unseen
 
-# A broker that does not tell its own figures for so long is not there.
+# A broker that does not report its own figures for this time counts as gone.
 _PULSE_MS: Final = 4_000
 # The lag of thousands of groups is a large answer.
 _FIGURES_MS: Final = 15_000
-# Lists of names change rarely and cost most of all: they are read this often, or take this share of the time at most.
+# Lists of names rarely change and cost the most: they are read this often, and take at most this share of the time.
 _LISTS_EVERY_MS: Final = 5_000
 _LISTS_SHARE: Final = 10
 _MOVING_MS: Final = 60_000
 _AT_ONCE: Final = 64
-# Before this moment no message was stored: Apache RocketMQ takes -1 for the store time of what it cannot find.
+# No message is older than this: Apache RocketMQ uses -1 as the store time of a message it cannot find.
 _FIRST_MOMENT_MS: Final = 24 * 3600 * 1000
 
 _log = logging.getLogger(__name__)
@@ -43,7 +43,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Portions:
-    """How many questions of a kind a broker is asked in one round."""
+    """How many questions of each kind a broker is asked in one round."""
 
     topics: int = 200
     delays: int = 50
@@ -52,7 +52,7 @@ class Portions:
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """The topics and groups that somebody looks at now."""
+    """The topics and groups that are watched now."""
 
     topics: frozenset[str] = frozenset()
     groups: frozenset[str] = frozenset()
@@ -60,16 +60,16 @@ class Looked:
 
 @dataclass(frozen=True, slots=True)
 class Delay:
-    """When the oldest message that a group had not consumed in a queue was stored, as read at `at` (ms)."""
+    """When the oldest message that a group has not consumed in a queue was stored, as of `at` (ms)."""
 
     offset: int
-    """The group's offset then: while it stays there, the message is the same."""
+    """The group's offset at that time: while it does not move, the message is the same."""
     stored_at: int | None
-    """None: the broker cannot say, e.g. because the group has committed nothing in this queue."""
+    """None if the broker cannot say, e.g. because the group has not committed in this queue."""
     at: int
 
     def age(self, now: int, offset: int) -> int | None:
-        """Return the age (ms) of the oldest message that is not consumed: now, or as of `at` if the group went on."""
+        """Return the age (ms) of the oldest message not consumed: now, or as of `at` if the group has moved since."""
         if self.stored_at is None:
             return None
         return (max(now, self.at) if offset == self.offset else self.at) - self.stored_at
@@ -80,7 +80,7 @@ class BrokerFacts:
     """What one broker said last."""
 
     at: int = 0
-    """When the lag of its groups was asked for (ms); 0: never yet."""
+    """When the lag of its groups was asked for (ms); 0 means never."""
     runtime: BrokerRuntime | None = None
     topics: dict[str, TopicConfig] = field(default_factory=dict)
     groups: dict[str, Group] = field(default_factory=dict)
@@ -92,7 +92,7 @@ class BrokerFacts:
 
 
 class BrokerWatch:
-    """Asks one broker, round after round; a slave for its own figures only."""
+    """Asks one broker in rounds; a slave only for its own figures."""
 
     def __init__(self, admin: Admin, broker: BrokerAddress, portions: Portions) -> None:
         self.broker = broker
@@ -116,17 +116,17 @@ class BrokerWatch:
 
     @property
     def failure(self) -> GantryError | None:
-        """Why the broker's own figures or those of all its groups were not told last, None when they were."""
+        """Why the last question for the broker's own figures or its groups' lag failed; None if it did not."""
         return self._failures.get("pulse") or self._failures.get("figures")
 
     @property
     def answers(self) -> bool:
-        """Whether it answered all that was asked last."""
+        """Whether it answered all last questions."""
         is_read = self.facts.runtime is not None and (bool(self.facts.at) or not self.broker.is_master)
         return is_read and self.failure is None
 
     def ask(self, now: int, looked: Looked) -> list[asyncio.Task[None]]:
-        """Begin a round at `now` (ms), but for the questions that are still under way; return all of them."""
+        """Begin a round at `now` (ms) without the questions that are still running; return all running ones."""
         self._looked = looked
         self._begin("pulse", self._read_pulse)
         if self.broker.is_master:
@@ -135,19 +135,19 @@ class BrokerWatch:
         return list(self._tasks.values())
 
     def note(self, now: int) -> None:
-        """Keep since when it has not answered."""
+        """Remember since when it has not answered."""
         if self.answers:
             self.silent_since = None
         elif self.silent_since is None:
             self.silent_since = now
 
     def end(self) -> None:
-        """Give up the questions that are under way."""
+        """Cancel the running questions."""
         for task in self._tasks.values():
             task.cancel()
 
     async def close(self) -> None:
-        """Do so, and wait until they are over."""
+        """Cancel the running questions and wait until they have ended."""
         self.end()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
 
@@ -167,7 +167,7 @@ class BrokerWatch:
         else:
             self._failures[kind] = None
 
-    # What comes with each round
+    # Asked in each round
 
     async def _read_pulse(self) -> None:
         self.facts.runtime = await self._admin.clusters.runtime_of(self.broker.addr, timeout_ms=_PULSE_MS)
@@ -180,7 +180,7 @@ class BrokerWatch:
         facts.at = now
         unlisted = facts.stats.keys() - facts.groups.keys()
         if unlisted - self._unlisted:
-            self._lists_due = 0  # a group that was made since; once is enough for one that is never listed
+            self._lists_due = 0  # a group created since; once is enough for one that is never listed
         self._unlisted = unlisted
         written: dict[str, dict[MessageQueue, int]] = {}
         for stats in facts.stats.values():
@@ -207,7 +207,7 @@ class BrokerWatch:
         for left in facts.members.keys() - groups.keys():
             del facts.members[left]
 
-    # What comes in portions
+    # Asked in portions
 
     async def _read_details(self, now: int) -> None:
         await asyncio.wait([self._tasks["figures"]])
@@ -216,7 +216,7 @@ class BrokerWatch:
 
     async def _read_ends(self, now: int) -> None:
         moving = {topic for topic, at in self._moved_at.items() if now - at < _MOVING_MS}
-        # The number of all dead letters is unknown until the last of their topics was read.
+        # The number of all dead letters is unknown until each of their topics was read.
         dead = {topic for topic in self.facts.topics if is_dead_letter_topic(topic) and topic not in self.facts.ends}
         first = moving | dead | self._looked.topics
         size = self._portions.topics
@@ -273,14 +273,14 @@ class BrokerWatch:
         stats = self.facts.stats.get(group) or GroupStats()
         for span in spans:
             offset = stats.queues.get(span.message_queue)
-            # Nothing to tell: the message came in this very moment, or is gone already. It is asked for again.
+            # No answer: the message has just arrived, or is already gone. Ask again.
             if offset is not None and span.delay_time > 0:
                 stored_at = now - span.delay_time
                 told = stored_at if stored_at > _FIRST_MOMENT_MS else None
                 self.facts.delays[group, span.message_queue] = Delay(offset.consumer_offset, told, now)
 
     def _note_written(self, told: tuple[str, str], written: int, now: int) -> None:
-        """Note how many messages a topic has seen, as told by its groups' lag or by itself: the two count apart."""
+        """Record how many messages a topic has stored, from its groups' lag or from itself: both count separately."""
         growth = written - self._written.get(told, written)
         if growth:
             self._moved_at[told[1]] = now
@@ -297,7 +297,7 @@ class BrokerWatch:
 
 
 async def _each(names: Iterable[Any], ask: Callable[[Any], Coroutine[Any, Any, None]]) -> None:
-    """Ask for each, some at once; raise the first failure at the end. One who is refused keeps no other back."""
+    """Ask for each, several at once; raise the first failure at the end. A refusal does not stop the others."""
     places = asyncio.Semaphore(_AT_ONCE)
     failures: list[GantryError] = []
 
