@@ -1,4 +1,4 @@
-"""What every view of the control plane does before its own work: refuse what it does not know, do nothing twice."""
+"""The common part of all views of the control plane: refuse unknown input, and do no request twice."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from console.idempotency import KEEP_MS
 
 
 class _Answered(Exception):
-    """The request was answered before, under the same key."""
+    """A request with the same key has already been answered."""
 
     def __init__(self, answer: HttpResponse) -> None:
         super().__init__("answered before")
@@ -23,14 +23,14 @@ class _Answered(Exception):
 
 
 class ApiView(APIView):
-    """A view whose requests hold what its `extend_schema` declares, and whose POSTs take an ``Idempotency-Key``."""
+    """A view that accepts only what its `extend_schema` declares, and whose POSTs take an ``Idempotency-Key``."""
 
     answer_ms: ClassVar[int] = KEEP_MS
-    """How long the answer to a POST with a key is kept; 0 where a key makes no sense and is refused."""
+    """How long the answer to a POST with a key is kept; with 0 a key is refused, because it makes no sense here."""
     _attempt: once.Attempt | None = None
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Refuse who may not, what is not known, and what runs already; an answer that is kept ends the request."""
+        """Refuse missing rights, unknown input and running duplicates; a kept answer ends the request."""
         super().initial(request, *args, **kwargs)
         strict.check(request, self)
         begun = once.begin(request, answer_ms=self.answer_ms)
@@ -39,11 +39,11 @@ class ApiView(APIView):
         self._attempt = begun
 
     def handle_exception(self, error: Exception) -> HttpResponseBase:  # type: ignore[override]
-        """Return the answer to what was raised, or the one that is kept."""
+        """Return the answer for an exception, or the kept answer."""
         return error.answer if isinstance(error, _Answered) else super().handle_exception(error)
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Answer, and keep the answer if the request has a key."""
+        """Finish the answer, and keep it if the request has a key."""
         try:
             response = super().dispatch(request, *args, **kwargs)
         except BaseException:

@@ -1,4 +1,4 @@
-"""The one Django app of the console; its rooms are plain packages."""
+"""The one Django app of the console; its parts are plain packages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from django.apps import AppConfig
 
 
 class ConsoleConfig(AppConfig):
-    """App label ``console``: all records of the product."""
+    """App label ``console``: all models of the product."""
 
     name = "console"
     label = "console"
@@ -14,7 +14,7 @@ class ConsoleConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Tell the connections of this process where clusters are looked up."""
+        """Set how the connections of this process look up clusters."""
         from console.clusters import connections, services
 
         connections.look_up_by(services.find_address)

@@ -1,11 +1,11 @@
-"""What changed between two states of a list: the items that are new or other than before, and the names that are gone.
+"""The difference between two states of a list: the items that are new or changed, and the names that are gone.
 
-A thousand quiet topics are measured anew each second, and nothing of them changes but when. Such moments travel apart
-from the items::
+A thousand quiet topics are measured every second, and only the time of the measurement changes. These moments are sent
+separately from the items::
 
     {"at": …, "changed": [item, …], "removed": [name, …], "measured": [[moment, null], [moment, [name, …]], …]}
 
-`null` stands for every item that is named nowhere else in the delta.
+`null` stands for every item that the delta does not name elsewhere.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _Moments = list[tuple[str | None, list[str] | None]]
 
 
 def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what makes the list `after` of `before`; both are a state with `items`, each with a `name` of its own."""
+    """Return the delta that turns the list `before` into `after`; both are states with uniquely named `items`."""
     old = {item["name"]: item for item in before["items"]}
     changed, kept = [], []
     for item in after["items"]:
@@ -32,7 +32,7 @@ def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str,
 
 
 def _measured(kept: list[tuple[str, str | None, str | None]]) -> _Moments:
-    """Return the new moments of items (name, before, now), in the fewest words."""
+    """Return the new moments of items (name, before, now) in the shortest form."""
     every: defaultdict[str | None, list[str]] = defaultdict(list)
     moved: defaultdict[str | None, list[str]] = defaultdict(list)
     for name, before, now in kept:

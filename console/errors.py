@@ -1,4 +1,4 @@
-"""Refusals of the console's own rooms, as DRF raises them: the edge turns status and code into a problem."""
+"""The console's exceptions for DRF; the gateway turns their status and code into a problem document."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from console.idempotency import MISMATCH, RUNNING
 
 
 class AlreadyExists(APIException):
-    """A thing of this name is there already."""
+    """Something with this name already exists."""
 
     status_code = 409
     default_detail = "It exists already."
@@ -19,7 +19,7 @@ class AlreadyExists(APIException):
 
 
 class NotKnown(APIException):
-    """The console keeps nothing under this name."""
+    """The console has nothing with this name."""
 
     status_code = 404
     default_detail = "Nothing is kept under this name."
@@ -27,7 +27,7 @@ class NotKnown(APIException):
 
 
 class Conflict(APIException):
-    """The change does not fit the present state."""
+    """The change does not fit the current state."""
 
     status_code = 409
     default_detail = "This is in conflict with the present state."
@@ -35,7 +35,7 @@ class Conflict(APIException):
 
 
 class RedisUnreachable(APIException):
-    """What was asked for is kept in Redis, which does not answer."""
+    """The request needs Redis, which does not answer."""
 
     status_code = 503
     default_detail = "Redis cannot be reached."
@@ -43,7 +43,7 @@ class RedisUnreachable(APIException):
 
 
 class PreconditionFailed(APIException):
-    """The thing changed since the caller read it."""
+    """The resource has changed since the caller read it."""
 
     status_code = 412
     default_detail = "It changed since it was read; read it again."
@@ -51,7 +51,7 @@ class PreconditionFailed(APIException):
 
 
 class PreconditionRequired(APIException):
-    """The change does not say which configuration it is a change of."""
+    """The change does not say which configuration it is based on."""
 
     status_code = 428
     default_detail = "Read it first and send the ETag of the answer as If-Match; * stands for whatever is there."
@@ -67,7 +67,7 @@ class IdempotencyMismatch(APIException):
 
 
 class InProgress(APIException):
-    """The first request with this Idempotency-Key has not ended."""
+    """The first request with this Idempotency-Key is still running."""
 
     status_code = 409
     default_detail = RUNNING
@@ -76,7 +76,7 @@ class InProgress(APIException):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One fault in a request: ``#/field`` in its body, ``?name`` in its query, or the name of a header."""
+    """One error in a request: ``#/field`` in its body, ``?name`` in its query, or the name of a header."""
 
     pointer: str
     code: str
@@ -84,7 +84,7 @@ class Fault:
 
 
 class NotServed(APIException):
-    """The request says something that is not served: each thing is named."""
+    """The request contains fields or parameters that are not supported; each one is listed."""
 
     status_code = 422
     default_code = "invalid"

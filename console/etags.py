@@ -1,4 +1,4 @@
-"""ETag and If-Match: whoever changes a configuration says which one was read."""
+"""ETag and If-Match: a change of a configuration names the version that the caller has read."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ def etag(configuration: Any) -> str:
 
 
 def check(request: Request, *configurations: Any) -> None:
-    """Raise unless If-Match names a present configuration, or ``*``; there are several where brokers differ.
+    """Raise unless If-Match names a current configuration, or ``*``; there are several if brokers differ.
 
-    PreconditionRequired without the header, PreconditionFailed when it names another configuration.
+    PreconditionRequired without the header, PreconditionFailed if it names another configuration.
     """
     _check_tag(request, *map(etag, configurations))
 
 
 def require(request: Request) -> None:
-    """Raise PreconditionRequired without If-Match, where nothing is known that it could name."""
+    """Raise PreconditionRequired without If-Match, for a resource whose tag is unknown."""
     if not request.headers.get("If-Match", "").strip():
         raise PreconditionRequired
 
@@ -52,7 +52,7 @@ def tagged(shown: Mapping[str, Any], *, status: int = 200) -> Response:
 
 def _check_tag(request: Request, *present: str) -> None:
     require(request)
-    # A server that compresses answers marks their tags as weak; the configuration is the same.
+    # A server that compresses answers marks their tags as weak; the configuration is still the same.
     tags = {tag.strip().removeprefix("W/") for tag in request.headers["If-Match"].split(",")}
     if not tags & {"*", *present}:
         raise PreconditionFailed

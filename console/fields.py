@@ -1,4 +1,4 @@
-"""Serializer fields that all rooms share."""
+"""Serializer fields shared by the whole console."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from console.moments import rfc3339
 
 @extend_schema_field({"type": "string", "format": "date-time"})
 class MomentField(serializers.DateTimeField):
-    """A moment: RFC 3339 in UTC with milliseconds on the way out, any RFC 3339, with its zone, on the way in."""
+    """A moment: output is RFC 3339 in UTC with milliseconds, input any RFC 3339 text with a zone."""
 
     default_error_messages = {"invalid": "wanted a moment with its zone, such as 2026-05-01T08:00:00Z"}
 
     def enforce_timezone(self, value: datetime) -> datetime:
-        """Return the moment; refuse a time of nobody knows which zone."""
+        """Return the moment; refuse a time without a zone."""
         if value.tzinfo is None:
             raise serializers.ValidationError(f"{value.isoformat()} has no zone; append Z for UTC")
         return super().enforce_timezone(value)

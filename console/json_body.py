@@ -1,4 +1,4 @@
-"""Reading the JSON body of a request, whatever it holds."""
+"""Reads the JSON body of a request safely."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from rest_framework.renderers import JSONRenderer
 
 
 class JsonParser(BaseParser):
-    """JSON in UTF-8 as RFC 8259 has it.
+    """JSON in UTF-8 as RFC 8259 defines it.
 
-    Python's own reader fails on what is nested thousands deep, takes NaN for a number, and passes on halves of
-    characters that no answer can carry. Whole numbers beyond 64 bits come as floats, so no field takes them for whole.
+    Python's own parser fails on thousands of nested levels, accepts NaN, and returns lone surrogates that no answer can
+    contain. Integers beyond 64 bits become floats, so integer fields refuse them.
     """
 
     media_type = "application/json"
@@ -24,7 +24,7 @@ class JsonParser(BaseParser):
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> Any:
-        """Return what the body says; raise ParseError for what is no JSON."""
+        """Return the content of the body; raise ParseError if it is not JSON."""
         try:
             return orjson.loads(stream.read())
         except orjson.JSONDecodeError as error:

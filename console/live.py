@@ -1,11 +1,11 @@
 """Live events: subjects, the shape of an event, and publishing.
 
-An event carries the whole current state of its subject and a number that grows by one, so a reader that missed some is
-whole again with the next one. The last event of each subject is kept in Redis for those who join late::
+An event carries the whole current state of its subject and a number that grows by one, so a reader that missed events
+is up to date with the next one. Redis keeps the last event of each subject for readers who join late::
 
     {"type": "state", "subject": "overview:local", "seq": 8, "at": "2026-05-01T08:00:00.123Z", "data": {…}}
 
-Of a list of groups or topics, those who watch get what changed since the event before (`console.deltas`)::
+For a list of groups or topics, subscribers get the changes since the previous event (`console.deltas`)::
 
     {"type": "delta", "subject": "groups:local", "seq": 9, "at": "2026-05-01T08:00:01.123Z", "data": {…}}
 """
@@ -48,7 +48,7 @@ _log = logging.getLogger(__name__)
 
 
 class Event(TypedDict):
-    """What travels through the channel layer, and as it is to the browser."""
+    """The message of the channel layer, which goes to the browser unchanged."""
 
     type: Literal["state", "delta"]
     subject: str
@@ -105,7 +105,7 @@ def publish_sync(subject: str, data: Any) -> None:
 class Publisher:
     """Publishes whole states, each a struct or what JSON holds.
 
-    Of lists, those who watch get only what changed since it published last.
+    Subscribers of a list get only the changes since it last published.
     """
 
     def __init__(self, store: redis.asyncio.Redis) -> None:
@@ -113,7 +113,7 @@ class Publisher:
         self._last: dict[str, Event] = {}
 
     async def publish(self, states: Mapping[str, Any]) -> set[str]:
-        """Publish in two round trips to Redis, and one more for each subject that somebody watches; return those."""
+        """Publish in two round trips to Redis, plus one for each subject with subscribers; return these subjects."""
         if not states:
             return set()
         events = await _number(states, self._store)
@@ -127,7 +127,7 @@ class Publisher:
         return watched
 
     def _shortened(self, event: Event) -> Event:
-        """Return the event as a delta, where the one just before it was published here too."""
+        """Return the event as a delta if this process also published the event before it."""
         last = self._last.get(event["subject"])
         if last is None or last["seq"] + 1 != event["seq"]:
             return event
@@ -135,19 +135,19 @@ class Publisher:
 
 
 async def last_state(subject: str, *, store: redis.asyncio.Redis) -> Event | None:
-    """Return the last event of the subject, or None when there was none for a minute."""
+    """Return the last event of the subject, or None if there was none for a minute."""
     kept = await store.get(_STATE_KEY + subject)
     return None if kept is None else orjson.loads(kept)
 
 
 def last_state_sync(subject: str, *, store: redis.Redis) -> Event | None:
-    """Return the last event of the subject, or None when there was none for a minute."""
+    """Return the last event of the subject, or None if there was none for a minute."""
     kept = store.get(_STATE_KEY + subject)
     return None if kept is None else orjson.loads(kept)
 
 
 def read(event: Event, shape: type[S]) -> S | None:
-    """Return the data of a state as a struct; None when a process of another version published another shape."""
+    """Return the data of a state as a struct; None if a process of another version published another shape."""
     try:
         return msgspec.convert(event["data"], shape)
     except msgspec.ValidationError as error:
@@ -176,7 +176,7 @@ async def _number(states: Mapping[str, Any], store: redis.asyncio.Redis) -> list
 
 
 async def _keep(events: Iterable[Event], store: redis.asyncio.Redis) -> set[str]:
-    """Keep the events for late joiners; return the subjects that somebody watches."""
+    """Store the events for late joiners; return the subjects with subscribers."""
     pipe = store.pipeline(transaction=False)
     subjects = []
     prefix = settings.CHANNEL_LAYERS["default"]["CONFIG"]["prefix"]

@@ -1,4 +1,4 @@
-"""Gathers the rooms' models where Django looks for them."""
+"""Imports all models, since Django looks for them here."""
 
 from __future__ import annotations
 

@@ -23,6 +23,6 @@ def rfc3339(moment_ms: int) -> str:
 
 @lru_cache(maxsize=1024)
 def _second(seconds: int) -> str:
-    # A client may call any number a time; what the calendar does not hold is its first or last second.
+    # A client may send any number as a time; numbers outside the calendar become its first or last second.
     moment = datetime.fromtimestamp(min(max(seconds, _FIRST_SECOND), _LAST_SECOND), UTC)
     return moment.replace(tzinfo=None).isoformat(timespec="seconds")

@@ -1,9 +1,9 @@
-"""The same POST twice is done once: its answer is kept in Redis and given again.
+"""Executes a repeated POST only once: its answer is kept in Redis and returned again.
 
-One key holds a fingerprint of the request and, once it is there, how it ended; the answer lies beside it. While the
-request runs the first key is a lock that ends by itself, so that a process which dies refuses no later try. Nothing
-that is kept tells a password: fingerprints are made with the installation's secret key. An answer that holds a secret
-of its own, as a new token's text, is kept for a minute only; after that the repetition is told so.
+One key holds a fingerprint of the request and, when known, how it ended; a second key holds the answer. While the
+request runs the first key is a lock that expires, so that a process that dies does not block later tries. No stored
+value reveals a password: fingerprints use the installation's secret key. An answer that contains a secret, such as a
+new token's text, is kept for a minute only; after that a repetition is answered with an error that says so.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from console.idempotency import KEEP_MS, REPLAYED_HEADER, RUNNING_MS, length_fau
 
 HEADER: Final = "Idempotency-Key"
 SECRET_MS: Final = 60_000
-"""How long an answer that holds a secret can be given again."""
+"""How long an answer that contains a secret can be repeated."""
 _KEY: Final = "gantry:once:control:"
-# Partly done, too often, or failed on our side: the same request may be tried again under the same key.
+# Partly done, throttled, or failed on our side: the same request may be tried again with the same key.
 _FORGOTTEN: Final = frozenset({207, 429})
 _KEPT_HEADERS: Final = ("Content-Type", "Location", "ETag")
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A request that runs under its key, the first of its kind."""
+    """The first request with its key, while it runs."""
 
     place: str
     fingerprint: str
     answer_ms: int
 
     def end(self, response: HttpResponseBase) -> None:
-        """Keep the answer, or free the key when the same request may be tried again."""
+        """Keep the answer, or free the key if the same request may be tried again."""
         try:
             with _redis() as store:
                 if response.status_code in _FORGOTTEN or response.status_code >= 500:
@@ -54,7 +54,7 @@ class Attempt:
                 pipe.set(f"{self.place}:answer", _packed(response), px=self.answer_ms)
                 pipe.execute()
         except redis.RedisError:
-            # It is done. The lock ends by itself; a repetition meanwhile is told to wait.
+            # The request is done. The lock expires; until then a repetition is asked to wait.
             return
 
     def forget(self) -> None:
@@ -67,10 +67,10 @@ class Attempt:
 
 
 def begin(request: Request, *, answer_ms: int) -> Attempt | HttpResponse | None:
-    """Return the attempt to end, the kept answer of the first one, or None for a request without a key.
+    """Return an attempt that the caller must end, the kept answer of the first request, or None without a key.
 
-    Raises IdempotencyMismatch when the first one was another request, InProgress while it runs, NotServed for a key
-    that is too long or, with `answer_ms` 0, for any.
+    Raises IdempotencyMismatch if the first request was a different one, InProgress while it runs, NotServed for a key
+    that is too long or, with `answer_ms` 0, for any key.
     """
     key = request.headers.get(HEADER)
     if key is None or request.method != "POST":
@@ -115,7 +115,7 @@ def _place(request: Request, key: str) -> str:
 
 def _fingerprint(request: Request) -> str:
     query = sorted(request.query_params.lists())
-    # The body as it was read, not its text: a blank more or less makes no other request.
+    # The parsed body, not its text: an extra blank does not make a different request.
     body = json.dumps([query, request.data], sort_keys=True, default=str)
     return salted_hmac("console.once.request", body).hexdigest()
 

@@ -1,7 +1,7 @@
-"""One way of paging: ``limit`` and an opaque ``cursor`` bound to its filter; never page numbers over moving data.
+"""Paging with ``limit`` and an opaque ``cursor`` bound to its filter; page numbers would not suit changing data.
 
-A cursor says where the page begins (the last key of the page before) and for which question; asked with another
-question, or with text that is no cursor, it is refused.
+A cursor contains the last key of the previous page and the query that it belongs to. A cursor of another query, or an
+invalid one, is refused.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _pages: dict[str, type[serializers.Serializer[Any]]] = {}
 
 
 class CursorGone(APIException):
-    """The cursor belongs to another question, or to none."""
+    """The cursor belongs to another query or is invalid."""
 
     status_code = 410
     default_detail = "The cursor does not belong to this question; begin again without one."
@@ -53,7 +53,7 @@ class Page(Generic[T]):
 
 def page_of(item: type[serializers.BaseSerializer[Any]]) -> type[serializers.Serializer[Any]]:
     """Return the serializer of a page of `item`, named ``<Item>Page``."""
-    # One class for one item, or the document would name two things alike.
+    # One class per item: the OpenAPI document needs unique names.
     page = _pages.get(item.__name__)
     if page is None:
         page = _pages[item.__name__] = _make_page(item)
@@ -71,7 +71,7 @@ def _make_page(item: type[serializers.BaseSerializer[Any]]) -> type[serializers.
 
 
 def limit_of(request: Request) -> int:
-    """Return the page size that is asked for; raise ValidationError outside 1 to 500."""
+    """Return the requested page size; raise ValidationError outside 1 to 500."""
     text = request.query_params.get("limit", str(DEFAULT_LIMIT))
     if not text.isascii() or not text.isdigit() or len(text) > 9 or not 1 <= int(text) <= MAX_LIMIT:
         raise ValidationError({"limit": f"must be a number from 1 to {MAX_LIMIT}"})
@@ -79,7 +79,7 @@ def limit_of(request: Request) -> int:
 
 
 def cursor_of(request: Request) -> Any:
-    """Return where the page begins, None for the first one; raise CursorGone for a cursor of another question."""
+    """Return where the page begins, None for the first one; raise CursorGone for a cursor of another query."""
     text = request.query_params.get("cursor")
     if not text:
         return None
@@ -93,14 +93,14 @@ def cursor_of(request: Request) -> Any:
 
 
 def make_cursor(request: Request, after: Any) -> str:
-    """Return the cursor for the page that begins after the key `after` (JSON), for the question of this request."""
+    """Return the cursor for the page that begins after the key `after` (JSON), for the query of this request."""
     return base64.urlsafe_b64encode(orjson.dumps([_seal(request, after), after])).rstrip(b"=").decode()
 
 
 def page_sequence(request: Request, rows: Sequence[T], *, key: Callable[[T], str]) -> Page[T]:
-    """Return the page out of all `rows`, sorted already; it goes on after the row whose unique `key` the cursor holds.
+    """Return a page of the sorted `rows`; it begins after the row whose unique `key` is in the cursor.
 
-    When that row has gone meanwhile, the page begins where the row stood.
+    If that row no longer exists, the page begins where it was.
     """
     limit = limit_of(request)
     start = _start(cursor_of(request), rows, key)
@@ -111,7 +111,7 @@ def page_sequence(request: Request, rows: Sequence[T], *, key: Callable[[T], str
 
 
 def page_queryset(request: Request, rows: QuerySet[M]) -> Page[M]:
-    """Return the page out of a queryset, newest (highest primary key) first."""
+    """Return a page of a queryset, newest (highest primary key) first."""
     limit = limit_of(request)
     after = cursor_of(request)
     rows = rows.order_by("-pk")
@@ -133,6 +133,6 @@ def _start(after: Any, rows: Sequence[T], key: Callable[[T], str]) -> int:
 
 
 def _seal(request: Request, after: Any) -> str:
-    """Return what binds `after` to the question of this request, so that no other value can be put into a cursor."""
+    """Return a signature that binds `after` to the query of this request, so that cursors cannot be forged."""
     asked = sorted((name, value) for name, value in request.query_params.items() if name not in ("cursor", "limit"))
     return salted_hmac("console.paging", orjson.dumps([request.path, asked, after])).hexdigest()[:20]

@@ -1,7 +1,7 @@
-"""The shapes of answers: one `msgspec.Struct` for each, of which everything else is made.
+"""The shapes of answers: one `msgspec.Struct` for each, from which everything else derives.
 
-A state is made as a struct, travels as JSON (`as_json`), is read back as the struct (`msgspec.convert`), and stands in
-the OpenAPI document through the serializer that `serializer_of` derives::
+A state is built as a struct, sent as JSON (`as_json`), read back as the struct (`msgspec.convert`), and described in
+the OpenAPI document by the serializer that `serializer_of` derives::
 
     class GroupQueue(Struct, frozen=True, kw_only=True):
         "How far a group is in one queue."
@@ -38,21 +38,21 @@ _PLAIN: Final[dict[Any, type[_Field]]] = {
 
 
 def as_json(state: Any) -> Any:
-    """Return a struct, or what holds structs, made of JSON's types."""
+    """Return a struct, or a value that contains structs, as JSON types."""
     return msgspec.to_builtins(state)
 
 
 @cache
 def serializer_of(shape: type[Struct], name: str | None = None) -> type[serializers.Serializer[Any]]:
-    """Return the serializer of a shape; the OpenAPI document calls it `name`, or as the struct without "State"."""
+    """Return the serializer of a shape; its name in the OpenAPI document is `name`, or the struct's without "State"."""
     fields = {field.encode_name: _field(field.type) for field in msgspec.structs.fields(shape)}
     title = name or shape.__name__.removesuffix("State")
-    # Made by `type`, not by a class statement: a field may be called "from".
+    # Created by `type`, not by a class statement: a field may be called "from".
     return type(f"{title}Serializer", (serializers.Serializer,), {**fields, "__doc__": shape.__doc__})
 
 
 def _field(kind: Any, **options: Any) -> _Field:
-    """Return the field of a type. A default makes none optional: what answers hold is always there."""
+    """Return the field of a type. Defaults do not make it optional: answers contain every field."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin is Annotated:
         return _annotated(inner[0], inner[1], **options)

@@ -1,6 +1,6 @@
-"""What a request may say is what the OpenAPI document says of it: anything else is refused by its name.
+"""Refuses fields and parameters of a request that the OpenAPI document does not declare, and names them.
 
-A client that misspells a field, or uses one that is not served, must not have the rest of its wish obeyed.
+If a client misspells a field or uses an unsupported one, the rest of its request must not be carried out.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ _WITH_BODY: Final = ("POST", "PUT", "PATCH")
 
 @dataclass(frozen=True, slots=True)
 class _Declared:
-    """What a method of a view takes: names in the query, and the shape of its body."""
+    """What a method of a view accepts: names in the query, and the shape of its body."""
 
     parameters: frozenset[str]
     body: Any
 
 
-# Each method of a view has a schema class of its own.
+# Each method of a view has its own schema class.
 _seen: dict[Any, _Declared] = {}
 
 
 def check(request: Request, view: APIView) -> None:
-    """Raise NotServed when the request holds a field or a parameter that its method does not declare."""
+    """Raise NotServed if the request contains a field or a parameter that its method does not declare."""
     handler = getattr(view, str(request.method).lower(), None)
     schema = getattr(handler, "kwargs", {}).get("schema")
     if schema is None:
@@ -75,7 +75,7 @@ def _body_faults(request: Request, shape: Any) -> Iterator[Fault]:
 
 
 def _field_faults(field: Any, value: Any, pointer: str) -> Iterator[Fault]:
-    """Return the unknown names in a value, as deep as the shape goes; what has another shape is refused later."""
+    """Return the unknown names in a value, as deep as the shape goes; other mismatches are refused later."""
     if isinstance(field, serializers.Serializer) and isinstance(value, Mapping):
         known = {name: each for name, each in field.fields.items() if not each.read_only}
         for name, inner in value.items():

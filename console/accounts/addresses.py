@@ -1,4 +1,4 @@
-"""Where a request comes from: the other end of its connection, or what a proxy that we know says of it."""
+"""The address of a client: the peer of its connection, or the address that a trusted proxy reports."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ Network = IPv4Network | IPv6Network
 
 
 def address_of(request: HttpRequest) -> str:
-    """Return the address of the client of a request; empty when the server does not tell."""
+    """Return the address of the client of a request; empty if the server does not provide one."""
     forwarded = str(request.META.get("HTTP_X_FORWARDED_FOR", ""))
     return client_address(str(request.META.get("REMOTE_ADDR") or ""), forwarded)
 
 
 def client_address(address: str, forwarded: str) -> str:
-    """Return the address of the client behind a connection from `address` that says it was forwarded for others.
+    """Return the address of the client, given the peer's `address` and the ``X-Forwarded-For`` it sent.
 
-    Each proxy adds to ``X-Forwarded-For`` from whom it has the request. The entries are believed from the last one on
-    for as long as they come from proxies of the setting GANTRY_PROXIES; the first other one is the client.
+    Each proxy appends the address from which it got the request. The entries are read backwards and trusted as long as
+    they name proxies of the setting GANTRY_PROXIES; the first other one is the client.
     """
     proxies = _networks(tuple(settings.GANTRY_PROXIES))
     for entry in reversed(forwarded.split(",")):

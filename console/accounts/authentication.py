@@ -1,4 +1,4 @@
-"""How a DRF request tells who sends it: a bearer token, or the session of the console with CSRF protection."""
+"""Authentication of DRF requests: a bearer token, or the session of the console with CSRF protection."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class TokenAuthentication(authentication.BaseAuthentication):
         return token.user, token
 
     def authenticate_header(self, request: Request) -> str:
-        """Return what a 401 says about how to come back."""
+        """Return the ``WWW-Authenticate`` header of a 401."""
         return 'Bearer realm="gantry"'
 
 
@@ -33,5 +33,5 @@ class SessionAuthentication(authentication.SessionAuthentication):
     """The console's session cookie; every change must carry ``X-CSRFToken``."""
 
     def authenticate_header(self, request: Request) -> str:
-        """Return a scheme that browsers do not answer with a window of their own."""
+        """Return a scheme for which browsers do not open a password dialog."""
         return 'Session realm="gantry"'

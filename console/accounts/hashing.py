@@ -1,6 +1,6 @@
-"""Passwords are hashed by few threads at a time: each hash takes 100 MB and several cores, and others want answers.
+"""Limits concurrent password hashing: each hash takes 100 MB and several cores, which other requests need.
 
-One address has but a part of the places in which they wait, so that nobody who guesses at many names fills them all.
+One address gets only a part of the waiting places, so that guessing at many names cannot fill them all.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from rest_framework.exceptions import Throttled
 
 AT_ONCE: Final = 2
 WAITING: Final = 32
-"""So many may wait for their turn; who comes after them is asked to come back."""
+"""How many requests may wait for their turn; later ones are asked to retry."""
 PER_ADDRESS: Final = 12
-"""So many of one address hash or wait at a time."""
+"""How many requests of one address may hash or wait at a time."""
 _RETRY_SECONDS: Final = 5
 
 _turns: Final = threading.BoundedSemaphore(AT_ONCE)
 _lock: Final = threading.Lock()
 _inside: Final[Counter[str]] = Counter()
-"""How many of each address hash or wait."""
+"""How many requests of each address hash or wait."""
 
 
 @contextmanager
 def hashing(address: str) -> Iterator[None]:
-    """Wait for a turn to hash a password; raise Throttled when too many wait, or too many of this address."""
+    """Wait for a turn to hash a password; raise Throttled if too many wait, in all or from this address."""
     with _lock:
         if _inside[address] >= PER_ADDRESS or _inside.total() >= AT_ONCE + WAITING:
             raise Throttled(_RETRY_SECONDS, "Too many people sign in at this moment.")

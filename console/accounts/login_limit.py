@@ -1,8 +1,8 @@
-"""How often a password may be guessed: a guess is counted before the password is looked at, so that many at once count.
+"""Limits password guesses. A guess is counted before the password is checked, so that concurrent guesses count too.
 
-The count belongs to an account and an address together: the first `PER_NAME` guesses are free, after each further one
-the next has to wait twice as long. While an address guesses at many accounts, or many addresses at one account, a
-single guess of each pair is free; so no crowd of guesses keeps anybody out who knows the password.
+The count belongs to an account and an address together: the first `PER_NAME` guesses are free, and after each further
+one the wait doubles. While an address guesses at many accounts, or many addresses at one account, only one guess of
+each pair is free. So mass guessing does not lock out a user who knows the password.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from django.conf import settings
 WINDOW_SECONDS: Final = 300
 PER_NAME: Final = 10
 CROWD: Final = 50
-"""So many wrong guesses, from one address or at one account, are an attack."""
+"""This many wrong guesses, from one address or at one account, count as an attack."""
 
 _PREFIX: Final = "gantry:login:"
 _MAX_KEPT: Final = 10_000
 
-# One step, since 60 guesses come at once. KEYS: pair, address, account. ARGV: window, free guesses, crowd.
+# Atomic, since guesses may arrive concurrently. KEYS: pair, address, account. ARGV: window, free guesses, crowd.
 _RESERVE: Final = """
 local now = tonumber(redis.call('TIME')[1])
 local known = redis.call('HMGET', KEYS[1], 'guesses', 'until')
@@ -57,7 +57,7 @@ _log = logging.getLogger(__name__)
 
 
 def reserve(username: str, address: str) -> int | None:
-    """Count a guess as wrong until `forgive` says otherwise; return the seconds to wait when none is allowed now."""
+    """Count a guess as wrong until `forgive` is called; return the seconds to wait if no guess is allowed now."""
     try:
         return _ask(_RESERVE, username, address, WINDOW_SECONDS, PER_NAME, CROWD) or None
     except redis.RedisError:
@@ -66,7 +66,7 @@ def reserve(username: str, address: str) -> int | None:
 
 
 def forgive(username: str, address: str) -> None:
-    """Forget the wrong guesses of a name at an address, now that the right password was given."""
+    """Forget the wrong guesses of a name at an address after the right password."""
     _own.forgive(f"{username.lower()}\n{address}")
     try:
         _ask(_FORGIVE, username, address)
@@ -85,14 +85,14 @@ def _digest(text: str) -> str:
 
 
 class _OwnCounts:
-    """Counts of this process, by account and address, while Redis is away: people can still come in."""
+    """Counts of this process by account and address while Redis is down, so that users can still sign in."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._pairs: dict[str, tuple[int, float]] = {}
 
     def reserve(self, pair: str) -> int | None:
-        """Count a guess; return the seconds to wait when none is allowed now."""
+        """Count a guess; return the seconds to wait if no guess is allowed now."""
         now = time.monotonic()
         with self._lock:
             guesses, until = self._pairs.get(pair, (0, 0.0))

@@ -49,5 +49,5 @@ class Token(models.Model):
 
     @property
     def prefix(self) -> str:
-        """The part of the token's text that may be shown, by which its holder knows it again."""
+        """The part of the token's text that may be shown, by which its holder recognizes it."""
         return f"gty_{self.key}"

@@ -1,4 +1,4 @@
-"""DRF permissions over the rights of role and token, and the actor that a request stands for in the audit."""
+"""DRF permissions from the rights of role and token, and the actor of a request in the audit."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from console.audit.record import Actor
 
 
 class SignedIn(BasePermission):
-    """Anyone who is known."""
+    """Anyone who is authenticated."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
-        """Return whether the request is of a known user."""
+        """Return whether the request is authenticated."""
         return isinstance(request.user, User)
 
 
 class SignedInInPerson(SignedIn):
-    """Anyone who is known by session; a token only when it may administer, for it could else widen itself."""
+    """A session, or a token that may administer: any other token could extend its own rights."""
 
     message = "This wants a session, or a token with the scope 'admin'."
 
     def has_permission(self, request: Request, view: Any) -> bool:
-        """Return whether the request is of a session, or of a token that may administer."""
+        """Return whether the request comes from a session or from a token that may administer."""
         return super().has_permission(request, view) and (request.auth is None or allows(request, "admin", EVERYTHING))
 
 
 class Right(BasePermission):
-    """A verb, on the resource that the view names by `right_resource()`; a view that names none touches everything."""
+    """A verb on the resource that the view's `right_resource()` returns; a view without it touches everything."""
 
     verb: Verb = "admin"
     verb_to_change: Verb | None = None
@@ -51,7 +51,7 @@ class Right(BasePermission):
 
 @cache
 def needs(verb: Verb, *, to_change: Verb | None = None) -> type[Right]:
-    """Return the permission that wants `verb`, and for anything but reading `to_change` if that is given."""
+    """Return a permission that requires `verb`; if `to_change` is given, methods other than reading require that."""
     name = f"Needs{verb.title()}" + (f"Or{to_change.title()}" if to_change else "")
     return type(name, (Right,), {"verb": verb, "verb_to_change": to_change, "__doc__": f"Wants {verb!r}."})
 
@@ -72,7 +72,7 @@ def require(request: Request, verb: Verb, resource: str) -> None:
 
 
 def actor_of(request: Request) -> Actor:
-    """Return who the audit shall name for what this request changes."""
+    """Return the actor that the audit records for the changes of this request."""
     user = request.user
     token = request.auth if isinstance(request.auth, Token) else None
     return Actor(

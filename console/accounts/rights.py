@@ -1,9 +1,9 @@
-"""Who may do what: verbs, the verbs of each role, and the scopes of a token. Pure; knows no Django.
+"""The rights: verbs, the verbs of each role, and the scopes of a token. Pure; knows no Django.
 
 A scope is a verb, ``"produce"``, or a verb and a pattern of names, ``"produce:orders-*"``: the pattern is matched
-against the topic or group that the act touches. What has no name of its own, such as the audit or a list of everything
-(`EVERYTHING`), is for the bare verb alone. Who consumes touches two names, so ``"consume:orders@billing-*"`` says with
-which groups a topic may be consumed; without ``@`` it is every group. A token never exceeds the role of its user.
+against the topic or group of the action. An action without a name, such as reading the audit or a list of everything
+(`EVERYTHING`), needs the bare verb. Consuming touches two names, so ``"consume:orders@billing-*"`` says with which
+groups a topic may be consumed; without ``@`` any group is allowed. A token never exceeds the role of its user.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class Unnamed(Enum):
 
 
 EVERYTHING: Final = Unnamed.EVERYTHING
-"""The resource of an act that touches all names at once, or what has none."""
+"""The resource of an action that touches all names at once, or none."""
 ANYTHING: Final = Unnamed.ANYTHING
-"""Asks whether a verb is allowed on any name at all, before it is known on which."""
+"""Asks whether a verb is allowed on any name, before the name is known."""
 
 VERBS: Final[tuple[Verb, ...]] = get_args(Verb)
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
@@ -46,7 +46,7 @@ SCOPE_FORM: Final = (
     f"wanted a verb ({', '.join(VERBS)}), or verb:pattern of letters of names, '*' and '?', or consume:topic@group; "
     "admin takes no pattern"
 )
-# In a pattern `*` stands for any run of what names are made of, `?` for one of it.
+# In a pattern `*` stands for any number of the characters of names, `?` for one.
 _WILDCARDS: Final = str.maketrans("", "", "*?")
 
 
@@ -55,7 +55,7 @@ def may(
 ) -> bool:
     """Return whether the role, narrowed by a token's scopes (None: no token), allows `verb` on `resource`.
 
-    To consume, `resource` is the topic and `group` the consumer group.
+    For consuming, `resource` is the topic and `group` the consumer group.
     """
     if verb not in ROLE_VERBS.get(role, frozenset()):
         return False
@@ -69,7 +69,7 @@ def rights(role: str, scopes: Iterable[str] | None = None) -> list[Verb]:
 
 
 def is_scope(text: str) -> bool:
-    """Return whether `text` is a verb, or a verb and a pattern of names; `admin` touches no names and takes none."""
+    """Return whether `text` is a verb, or a verb and a pattern of names; `admin` takes no pattern."""
     verb, colon, pattern = text.partition(":")
     if verb not in VERBS:
         return False

@@ -1,4 +1,4 @@
-"""JSON shapes of users, tokens and the one who asks."""
+"""JSON shapes of users, tokens and the caller."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class LoginSerializer(serializers.Serializer[Any]):
 
 
 class Me(Struct, frozen=True, kw_only=True):
-    """The one who asks, and what that one may do."""
+    """The caller and the caller's rights."""
 
     id: int
     username: str
@@ -37,20 +37,20 @@ class Me(Struct, frozen=True, kw_only=True):
 
 
 class MeChangeSerializer(serializers.Serializer[Any]):
-    """What people may change about themselves."""
+    """The fields that users may change about themselves."""
 
     language = serializers.ChoiceField(LANGUAGES, allow_null=True)
 
 
 class PasswordSerializer(serializers.Serializer[Any]):
-    """The current password and the one to come."""
+    """The current password and the new one."""
 
     current = serializers.CharField(max_length=1000, trim_whitespace=False)
     new = serializers.CharField(max_length=1000, trim_whitespace=False)
 
 
 class UserSerializer(serializers.ModelSerializer[User]):
-    """A user, as admins see one."""
+    """A user, as admins see it."""
 
     id = serializers.IntegerField()
     etag = serializers.SerializerMethodField(help_text="For If-Match.")
@@ -64,7 +64,7 @@ class UserSerializer(serializers.ModelSerializer[User]):
         read_only_fields = fields
 
     def get_etag(self, user: User) -> str:
-        """Return the tag of what can be changed of a user."""
+        """Return the tag of the fields that can be changed."""
         return etag([user.pk, user.role, user.is_active])
 
 
@@ -84,7 +84,7 @@ class UserCreateSerializer(serializers.Serializer[Any]):
 
 
 class UserChangeSerializer(serializers.Serializer[Any]):
-    """What to change about a user; absent means as it is."""
+    """The fields of a user to change; missing ones stay."""
 
     role = serializers.ChoiceField(RoleChoice.choices, required=False)
     is_active = serializers.BooleanField(required=False)
@@ -96,7 +96,7 @@ class UserChangeSerializer(serializers.Serializer[Any]):
 
 
 class TokenSerializer(serializers.ModelSerializer[Token]):
-    """A token, without the text that only its holder has."""
+    """A token, without its text, which only its holder has."""
 
     id = serializers.IntegerField()
     user = serializers.CharField(source="user.username")
@@ -115,7 +115,7 @@ class TokenSerializer(serializers.ModelSerializer[Token]):
 
 
 class NewTokenSerializer(TokenSerializer):
-    """A token that was just made, with its text: shown this once."""
+    """A new token with its text, which is shown only once."""
 
     token = serializers.CharField()
 
@@ -125,7 +125,7 @@ class NewTokenSerializer(TokenSerializer):
 
 
 class TokenCreateSerializer(serializers.Serializer[Any]):
-    """A token to make; without scopes it may what its user may."""
+    """A token to create; without scopes it has all rights of its user."""
 
     name = serializers.CharField(max_length=100)
     scopes = serializers.ListField(
@@ -134,7 +134,7 @@ class TokenCreateSerializer(serializers.Serializer[Any]):
     expires_at = MomentField(required=False, allow_null=True)
 
     def validate_scopes(self, scopes: list[str]) -> list[str]:
-        """Refuse what is no scope, and what the role of the user does not allow."""
+        """Refuse malformed scopes, and scopes beyond the role of the user."""
         allowed = self.context["rights"]
         for scope in scopes:
             if not is_scope(scope):

@@ -1,4 +1,4 @@
-"""Changes to users and tokens, each written into the audit; and the look-up of a token's text."""
+"""Changes of users and tokens, each written to the audit; and the look-up of a token by its text."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from console.accounts.hashing import hashing
 from console.accounts.models import RoleChoice, Token, User
 from console.audit.record import Actor, record
 
-# How exact "last used" is: one write per token and minute, however many requests it carries.
+# The resolution of "last used": one write per token and minute, regardless of the number of requests.
 LAST_USED_STEP: Final = timedelta(minutes=1)
 
 
 class LastAdmin(GantryError):
-    """The change would leave nobody who may administer."""
+    """The change would remove the last user who may administer."""
 
     def __init__(self, username: str) -> None:
         super().__init__(f"{username!r} is the last active admin; make another one first")
@@ -47,7 +47,7 @@ def add_user(by: Actor, *, username: str, password: str, role: str) -> User:
 
 
 def change_user(by: Actor, user: User, changes: Mapping[str, Any]) -> User:
-    """Change role, activity or password of a user, end sessions and tokens; raise LastAdmin if nobody would be left."""
+    """Change role, activity or password of a user, end sessions and tokens; raise LastAdmin for the last admin."""
     if changes.get("password"):
         _set_password(by, user, changes["password"])
     return _change_user(by, user, changes)
@@ -74,7 +74,7 @@ def _change_user(by: Actor, user: User, changes: Mapping[str, Any]) -> User:
 
 @transaction.atomic
 def remove_user(by: Actor, user: User) -> None:
-    """Remove the user and the user's tokens; raise LastAdmin if nobody would be left."""
+    """Remove the user and the user's tokens; raise LastAdmin for the last admin."""
     before = _user_state(user)
     _refuse_without_admin(user)
     user.delete()
@@ -82,7 +82,7 @@ def remove_user(by: Actor, user: User) -> None:
 
 
 def change_password(by: Actor, user: User, *, current: str, new: str) -> None:
-    """Let a user change the own password; raise WrongPassword, or ValidationError for a weak one."""
+    """Change the caller's own password; raise WrongPassword, or ValidationError for a weak one."""
     with hashing(by.address):
         is_right = user.check_password(current)
     if not is_right:
@@ -94,7 +94,7 @@ def change_password(by: Actor, user: User, *, current: str, new: str) -> None:
 
 
 def _set_password(by: Actor, user: User, password: str) -> None:
-    """Give a user a password, which is not saved yet: hashing takes long, and a transaction keeps others waiting."""
+    """Set a user's password without saving: hashing is slow and must not happen inside a transaction."""
     validate_password(password, user)
     with hashing(by.address):
         user.set_password(password)
@@ -111,7 +111,7 @@ def _end_sessions(user: User) -> int:
 
 
 def choose_language(user: User, language: str | None) -> None:
-    """Remember the language in which the user reads the console; None: the browser's."""
+    """Store the user's language for the console; None means the browser's."""
     user.language = language or ""
     user.save(update_fields=["language"])
 
@@ -120,7 +120,7 @@ def choose_language(user: User, language: str | None) -> None:
 def add_token(
     by: Actor, user: User, *, name: str, scopes: list[str], expires_at: datetime | None = None
 ) -> tuple[Token, str]:
-    """Make a token for the user; return its row and its text, which is not kept anywhere."""
+    """Create a token for the user; return its row and its text, which is not stored."""
     made = tokens.make()
     token = Token.objects.create(
         user=user, name=name, key=made.key, digest=made.digest, scopes=scopes, expires_at=expires_at
@@ -131,7 +131,7 @@ def add_token(
 
 @transaction.atomic
 def remove_token(by: Actor, token: Token) -> None:
-    """Revoke the token; what it opened closes within the time that look-ups are remembered."""
+    """Revoke the token; its open connections close within the time that look-ups are cached."""
     before = _token_state(token)
     resource = f"users/{token.user.username}/tokens/{token.name}"
     token.delete()
@@ -139,7 +139,7 @@ def remove_token(by: Actor, token: Token) -> None:
 
 
 def find_token(text: str) -> Token | None:
-    """Return the token with this text and its user if both are valid now, else None; note that it was used."""
+    """Return the token with this text if it and its user are valid now, else None; record its use."""
     key = tokens.find_key(text)
     if key is None:
         return None

@@ -1,4 +1,4 @@
-"""Coming in, going out, and what people may change about themselves."""
+"""Sign-in, sign-out, and what users may change about themselves."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ TAGS = ["session"]
 
 
 class LoginView(ApiView):
-    """Come in with name and password."""
+    """Sign in with name and password."""
 
-    # A kept answer would say that somebody is in who is not.
+    # A stored answer could claim a session that has ended.
     answer_ms = 0
 
     authentication_classes = ()
@@ -58,7 +58,7 @@ class LoginView(ApiView):
         return Response(as_json(_me(user, None)))
 
     def get_authenticate_header(self, request: Request) -> str:
-        """Return the scheme of a 401, so that it stays a 401."""
+        """Return the scheme of a 401: without one DRF answers 403."""
         return 'Session realm="gantry"'
 
 
@@ -79,13 +79,13 @@ class LogoutView(ApiView):
 
 @method_decorator(ensure_csrf_cookie, name="dispatch")
 class MeView(ApiView):
-    """The one who asks."""
+    """The caller."""
 
     permission_classes = (SignedIn,)
 
     @extend_schema(operation_id="getMe", tags=TAGS, responses=serializer_of(Me))
     def get(self, request: Request) -> Response:
-        """Say who asks and what that one may do; sets the cookie csrftoken."""
+        """Return the caller and the caller's rights; sets the cookie csrftoken."""
         return Response(as_json(_me_of(request)))
 
     @extend_schema(operation_id="updateMe", tags=TAGS, request=MeChangeSerializer, responses=serializer_of(Me))
@@ -98,13 +98,13 @@ class MeView(ApiView):
 
 
 class PasswordView(ApiView):
-    """The password of the one who asks."""
+    """The caller's password."""
 
     permission_classes = (SignedInInPerson,)
 
     @extend_schema(operation_id="changePassword", tags=TAGS, request=PasswordSerializer, responses={204: None})
     def post(self, request: Request) -> Response:
-        """Change the own password; all other sessions end."""
+        """Change the caller's password; all other sessions of this user end."""
         form = PasswordSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         user, by, address = _user(request), actor_of(request), address_of(request)
@@ -123,7 +123,7 @@ class PasswordView(ApiView):
 
 @method_decorator(ensure_csrf_cookie, name="dispatch")
 class CsrfView(ApiView):
-    """The cookie that changes must be sent with."""
+    """The cookie whose value every change must send back."""
 
     permission_classes = (permissions.AllowAny,)
 
@@ -134,7 +134,7 @@ class CsrfView(ApiView):
 
 
 def _count_guess(by: Actor, action: str, username: str, address: str) -> None:
-    """Count a guess at a password; raise Throttled while the next one has to wait."""
+    """Count a guess at a password; raise Throttled if it has to wait."""
     wait = login_limit.reserve(username, address)
     if wait is not None:
         record_refusal(by, action, f"users/{username}", "too many wrong passwords")

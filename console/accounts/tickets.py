@@ -1,4 +1,4 @@
-"""WebSocket tickets: a minute long, good for one handshake, so that no token needs to stand in a URL."""
+"""WebSocket tickets: valid for a minute and one handshake, so that no token has to appear in a URL."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MAX_LENGTH: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """Who asked for the ticket: a user, and the token or the session by which it was asked for."""
+    """Who asked for the ticket: a user, and the token or the session of the request."""
 
     user_id: int
     token_id: int | None
@@ -39,7 +39,7 @@ def make(ticket: Ticket) -> str:
 
 
 async def redeem(text: str) -> Ticket | None:
-    """Return what the ticket stands for and void it; None when it was used, is too old or never was."""
+    """Return the holder of the ticket and invalidate it; None if it was used, has expired or never existed."""
     if not text or len(text) > _MAX_LENGTH:
         return None
     async with redis.asyncio.Redis.from_url(settings.GANTRY_REDIS_URL) as store:

@@ -1,4 +1,4 @@
-"""The text of tokens: making one, reading one, and what is kept of it."""
+"""The text of tokens: creating it, parsing it, and the hash that is stored."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _KEY_LENGTH: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class NewToken:
-    """A token that was just made: the only time that its text is known."""
+    """A new token: its text is known only now."""
 
     text: str
     key: str
@@ -23,18 +23,18 @@ class NewToken:
 
 
 def make() -> NewToken:
-    """Return a new token with 256 bits of chance in it."""
+    """Return a new token with 256 random bits."""
     key = "".join(secrets.choice(_ALPHABET) for _ in range(_KEY_LENGTH))
     text = f"gty_{key}_{secrets.token_urlsafe(32)}"
     return NewToken(text=text, key=key, digest=digest(text))
 
 
 def find_key(text: str) -> str | None:
-    """Return the key by which the token's row is found, or None when `text` is not of the form of a token."""
+    """Return the key that finds the token's row, or None if `text` does not have the form of a token."""
     match = _FORM.fullmatch(text)
     return None if match is None else match[1]
 
 
 def digest(text: str) -> str:
-    """Return what is kept of a token. Its chance is 256 bits, so a plain hash cannot be searched backwards."""
+    """Return the hash that is stored for a token. It has 256 random bits, so a plain hash cannot be reversed."""
     return hashlib.sha256(text.encode()).hexdigest()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import Final
 
-# What people do write together; anything else in one name is there to deceive (Unicode's "highly restrictive").
+# Scripts that are written together; any other mix may be meant to deceive (Unicode's "highly restrictive").
 _TOGETHER: Final = (
     frozenset({"LATIN", "CJK", "HIRAGANA", "KATAKANA"}),
     frozenset({"LATIN", "CJK", "BOPOMOFO"}),
@@ -14,7 +14,7 @@ _TOGETHER: Final = (
 
 
 def fault_of(username: str) -> str | None:
-    """Return why a name could be taken for another one, None when it could not."""
+    """Return why a name could be mistaken for another one, None if it could not."""
     if unicodedata.normalize("NFKC", username) != username:
         return "letters must be in their usual form (Unicode NFKC), since others look the same"
     others = [letter for letter in username if not letter.isascii()]

@@ -109,7 +109,7 @@ class UserView(ApiView):
 
 
 class TokensView(ApiView):
-    """The tokens of the one who asks."""
+    """The caller's tokens."""
 
     permission_classes = (SignedInInPerson,)
     answer_ms = SECRET_MS
@@ -124,7 +124,7 @@ class TokensView(ApiView):
         responses=TokenPage,
     )
     def get(self, request: Request) -> Response:
-        """List tokens, the newest first; their text is not kept anywhere."""
+        """List tokens, the newest first; their text is not stored."""
         page = page_queryset(request, _visible(request, everybody=flag_of(request, "all")))
         return Response(TokenPage({"items": page.items, "next_cursor": page.next_cursor, "total": None}).data)
 
@@ -132,7 +132,7 @@ class TokensView(ApiView):
         operation_id="createToken", tags=["access"], request=TokenCreateSerializer, responses={201: NewTokenSerializer}
     )
     def post(self, request: Request) -> Response:
-        """Make a token; the answer is the only place where its text ever stands."""
+        """Create a token; only this answer contains its text."""
         user: Any = request.user
         own = rights(user.role)
         form = TokenCreateSerializer(data=request.data, context={"rights": own})
@@ -163,7 +163,7 @@ class TicketsView(ApiView):
 
     @extend_schema(operation_id="createWsTicket", tags=["session"], request=None, responses={201: TicketSerializer})
     def post(self, request: Request) -> Response:
-        """Make a ticket: ``?ticket=…`` opens one WebSocket within a minute, with the rights of this request."""
+        """Create a ticket: ``?ticket=…`` opens one WebSocket within a minute, with the rights of this request."""
         user: Any = request.user
         token_id = request.auth.pk if isinstance(request.auth, Token) else None
         expires_at = timezone.now() + timedelta(seconds=tickets.KEEP_SECONDS)
@@ -173,7 +173,7 @@ class TicketsView(ApiView):
 
 
 def _visible(request: Request, *, everybody: bool) -> QuerySet[Token]:
-    """Return the tokens that the request may see: the own ones, for admins those of everybody if wanted."""
+    """Return the tokens that the request may see: the caller's own, or all users' if an admin asks for them."""
     user: Any = request.user
     rows = Token.objects.select_related("user")
     if everybody and allows(request, "admin", EVERYTHING):

@@ -1,4 +1,4 @@
-"""The record of changes: rows are added and read, never changed and never deleted."""
+"""The audit: its rows are added and read, never changed or deleted."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from django.db import models
 
 
 class AppendOnly(TypeError):
-    """Raised when code tries to change or delete what the audit has written down."""
+    """Raised when code tries to change or delete a row of the audit."""
 
 
 class AuditQuerySet(models.QuerySet["AuditRecord"]):
-    """Rows of the audit: filter and read; changing them is refused."""
+    """Rows of the audit for filtering and reading; changes raise."""
 
     def update(self, **_: Any) -> NoReturn:
         """Refuse."""
@@ -24,7 +24,7 @@ class AuditQuerySet(models.QuerySet["AuditRecord"]):
 
 
 class AuditRecord(models.Model):
-    """One change, or one attempt at it: who, what, to what, how it ended, and the state before and after."""
+    """A change or an attempt: actor, action, resource, result, and the state before and after."""
 
     at = models.DateTimeField(db_index=True)
     actor = models.CharField(max_length=150, db_index=True)
@@ -46,7 +46,7 @@ class AuditRecord(models.Model):
         return f"{self.at:%Y-%m-%dT%H:%M:%SZ} {self.actor} {self.action} {self.resource}"
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Write a new row; refuse to write over an old one."""
+        """Insert a new row; refuse to overwrite an existing one."""
         if not self._state.adding:
             raise AppendOnly("audit records are never changed")
         super().save(*args, **kwargs)

@@ -15,7 +15,7 @@ Result = Literal["ok", "refused", "failed", "partial"]
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who acts: a user or a part of the system, by which token, in which request, from which address."""
+    """The actor of a change: a user or a part of the system, with token, request and address."""
 
     name: str
     user_id: int | None = None
@@ -25,7 +25,7 @@ class Actor:
 
     @classmethod
     def system(cls, part: str) -> Actor:
-        """Return the actor for what a part of Gantry does by itself, e.g. ``system:scheduler``."""
+        """Return the actor for automatic changes of a part of Gantry, e.g. ``system:scheduler``."""
         return cls(name=f"system:{part}")
 
 
@@ -38,10 +38,10 @@ def record(
     before: Mapping[str, Any] | None = None,
     after: Mapping[str, Any] | None = None,
 ) -> None:
-    """Append one record; inside a transaction it stands or falls with the change that it tells of.
+    """Append one record; inside a transaction it is committed or rolled back together with the change.
 
-    `action` is ``noun.verb`` (``topic.create``); `resource` is a path of names (``local/topics/orders``). Secrets do
-    not belong into `before` and `after`.
+    `action` is ``noun.verb`` (``topic.create``); `resource` is a path of names (``local/topics/orders``). `before` and
+    `after` must not contain secrets.
     """
     AuditRecord.objects.create(
         at=timezone.now(),

@@ -1,6 +1,6 @@
-"""What somebody was refused for want of a right: written down once in a while, however often it is tried.
+"""Records refusals for missing rights, each at most once in a while however often it is repeated.
 
-A program that was given too few rights asks again and again, and a wall of equal lines hides the one that matters.
+A program with too few rights retries again and again, and a wall of equal lines would hide the one that matters.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Final
 from console.audit.record import Actor, record
 
 QUIET_SECONDS: Final = 300.0
-"""How long the same refusal of the same caller is not written down again."""
+"""For this time the same refusal of the same caller is not recorded again."""
 PER_CALLER: Final = 50
-"""Different refusals of one caller that are written down in that time."""
+"""How many different refusals of one caller are recorded in that time."""
 _MOST_CALLERS: Final = 10_000
 
 
@@ -27,7 +27,7 @@ class _Told:
 
 
 class Refusals:
-    """Which refusals this process has written down lately."""
+    """The refusals that this process has recorded recently."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -35,7 +35,7 @@ class Refusals:
         self._told: dict[tuple[str, str | None, str], _Told] = {}
 
     def are_news(self, by: Actor, action: str, resource: str) -> bool:
-        """Return whether a refusal is to be written down, and remember it."""
+        """Return whether to record a refusal, and remember it."""
         now, caller, act = self._clock(), (by.name, by.token, by.address), (action, resource)
         with self._lock:
             told = self._told.get(caller)
@@ -53,6 +53,6 @@ refusals: Final = Refusals()
 
 
 def record_refusal(by: Actor, action: str, resource: str, reason: str) -> None:
-    """Write down what was refused and why, unless it was just now."""
+    """Record what was refused and why, unless it was recorded recently."""
     if refusals.are_news(by, action, resource):
         record(by, action, resource, result="refused", after={"reason": reason[:500]})

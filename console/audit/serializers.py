@@ -11,7 +11,7 @@ RESULTS = ["ok", "refused", "failed", "partial"]
 
 
 class AuditRecordSerializer(serializers.ModelSerializer[AuditRecord]):
-    """One change: who did what to what, and the state before and after."""
+    """One change: actor, action and resource, and the state before and after."""
 
     id = serializers.IntegerField()
     at = MomentField()

@@ -16,7 +16,7 @@ from console.paging import PAGE_PARAMETERS, page_of, page_queryset
 
 AuditPage = page_of(AuditRecordSerializer)
 
-# A filter ends with * when the beginning is enough: action=topic.*
+# A filter that ends with * matches a prefix: action=topic.*
 _FILTERS: Final = ("actor", "action", "resource")
 
 

@@ -1,10 +1,10 @@
-"""One started client per cluster and process, on the one loop of the process; and the door to it from threads.
+"""One started client per cluster and process, on the one event loop of the process; threads reach it through `ask`.
 
-A connection belongs to the loop in which it was opened. So a process has one `Connections`: the gateway hands in the
-loop it serves on (`use`), and any other process gets a loop in a thread of its own at the first question. Code on the
-loop awaits `Connections`; code in threads (views, tasks, commands) calls `ask`.
+A connection belongs to the loop that opened it. So a process has one `Connections`: the gateway passes in the loop it
+serves on (`use`); any other process starts a loop in a separate thread at the first question. Code on the loop awaits
+`Connections`; code in threads (views, tasks, commands) calls `ask`.
 
-Knows no Django: the look-up of a cluster is handed in (`look_up_by`).
+Knows no Django: the look-up of a cluster is passed in (`look_up_by`).
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-# How long the address of a cluster is believed before it is looked up again: a change in the console is felt soon.
+# How long the address of a cluster is cached: a change in the console takes effect soon.
 LOOK_UP_SECONDS: Final = 5.0
-# How long a thread waits for a cluster; the single steps inside have shorter limits of their own.
+# How long a thread waits for a cluster; each step of the question has a shorter limit.
 ASK_SECONDS: Final = 10.0
-# The loop itself keeps the time; a thread waits this much longer only for a loop that is stuck.
+# The loop applies the time limit; a thread waits this much longer in case the loop is stuck.
 _GRACE_SECONDS: Final = 2.0
-# Groups come from callers: the longest unused consumer goes when there are more.
+# Callers choose the groups: above this number the least recently used consumer is closed.
 MAX_LEASE_CONSUMERS: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterAddress:
-    """Where a cluster is reached: ``host:port`` of each of its name servers."""
+    """The address of a cluster: ``host:port`` of each of its name servers."""
 
     name: str
     name_servers: tuple[str, ...]
@@ -82,7 +82,7 @@ class NoBrokerListed(GantryError):
 
 @dataclass(slots=True)
 class _Open:
-    """What is open to one cluster."""
+    """The open clients of one cluster."""
 
     address: ClusterAddress
     looked_up_at: float
@@ -129,14 +129,14 @@ class Connections:
         return consumer
 
     async def leave(self, cluster: str) -> None:
-        """Close what is open to the cluster; the next use opens it again."""
+        """Close the clients of the cluster; the next use opens them again."""
         async with self._lock(cluster):
             found = self._open.pop(cluster, None)
             if found is not None:
                 await _close(found)
 
     async def close(self) -> None:
-        """Close everything that is open."""
+        """Close all clients."""
         if self._following is not None:
             self._following.cancel()
             await asyncio.gather(self._following, return_exceptions=True)
@@ -175,7 +175,7 @@ class Connections:
         return opened
 
     async def _follow_addresses(self) -> None:
-        """Look up each open cluster now and then, used or not: one that was deleted or moved is left."""
+        """Look up each open cluster periodically, used or not, and close one that was deleted or moved."""
         while True:
             await asyncio.sleep(LOOK_UP_SECONDS)
             for cluster in list(self._open):
@@ -197,7 +197,7 @@ async def _close(found: _Open) -> None:
 
 
 class _Process:
-    """What this process holds: the look-up, the loop with the connections on it, and whose they are."""
+    """The state of this process: the look-up, the loop with its connections, and the process that owns them."""
 
     def __init__(self) -> None:
         self.guard = threading.Lock()
@@ -206,13 +206,13 @@ class _Process:
         self.connections: Connections | None = None
 
     def open_door(self) -> LoopThread:
-        """Return the way to the loop; starts one in a thread where none is in use. For who holds `guard`."""
+        """Return the access to the loop; start a loop in a thread if none is in use. The caller holds `guard`."""
         if self.door is None:
             self.door = LoopThread("console loop")
         return self.door
 
     def forget(self) -> None:
-        """Start over in a child of a fork: loop and connections are its parent's, and the lock may have been held."""
+        """Reset the state in a forked child: loop and connections belong to the parent, and the lock may be held."""
         self.guard = threading.Lock()
         self.door = self.connections = None
 
@@ -222,7 +222,7 @@ os.register_at_fork(after_in_child=_process.forget)
 
 
 def look_up_by(find_cluster: FindCluster) -> None:
-    """Say how clusters are found in this process (once, when its parts are put together)."""
+    """Set how this process looks up clusters; call it once, at start."""
     _process.find_cluster = find_cluster
 
 
@@ -234,7 +234,7 @@ def use(connections: Connections | None, loop: asyncio.AbstractEventLoop | None 
 
 
 def door() -> LoopThread:
-    """Return the way by which threads reach the loop of this process."""
+    """Return the access of threads to the loop of this process."""
     with _process.guard:
         return _process.open_door()
 
@@ -242,8 +242,8 @@ def door() -> LoopThread:
 def ask(cluster: str, question: Callable[[Admin], Awaitable[T]], *, seconds: float = ASK_SECONDS) -> T:
     """Run `question` with the cluster's administration on the loop of the process, and wait for its answer here.
 
-    To be called from a thread, never on the loop itself. Raises ClusterNotFound, ClusterSilent when `seconds` pass, and
-    whatever the question raises.
+    Call it from a thread, never on the loop itself. Raises ClusterNotFound, ClusterSilent after `seconds`, and whatever
+    the question raises.
     """
     connections, door = _at_hand()
 

@@ -1,4 +1,4 @@
-"""One question at a time: who wants to know what is being asked already waits for that answer."""
+"""Shared questions: a caller whose question is already being asked waits for that answer."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ T = TypeVar("T")
 
 
 class Flights(Generic[T]):
-    """Questions under way, by name, shared by the threads of this process."""
+    """The running questions by name, shared by the threads of this process."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
         self._under_way: dict[str, Future[T]] = {}
 
     def join(self, name: str, ask: Callable[[], T]) -> T:
-        """Return what the question under way returns, or raise what it raises; without one, ask."""
+        """Return or raise the result of the running question of this name; start the question if none is running."""
         with self._guard:
             flight = self._under_way.get(name)
             is_mine = flight is None

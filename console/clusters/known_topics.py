@@ -1,4 +1,4 @@
-"""The topics of a cluster: as its brokers tell them now, and as they are remembered of brokers that do not answer."""
+"""The topics of a cluster: as its brokers report them now, or as remembered for brokers that do not answer."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from console.clusters.connections import ask
 from console.clusters.flights import Flights
 from console.clusters.memory import QueueCounts, RememberedBroker, remembered
 
-# The names of thousands of topics are a large answer: it is asked for once for all who want it at the same time.
+# The names of thousands of topics are a large answer: concurrent callers share one question.
 _flights: Flights[tuple[dict[str, Topic], set[str]]] = Flights()
 
 
 def known_topics(cluster: str) -> list[Topic]:
-    """Return every topic that is known, by name; raise when no broker answers and nothing is remembered."""
+    """Return all known topics by name; raise if no broker answers and nothing is remembered."""
     memory = remembered(cluster)
 
     async def question(admin: Admin) -> tuple[dict[str, Topic], set[str]]:
@@ -41,7 +41,7 @@ def known_topics(cluster: str) -> list[Topic]:
 
 
 def known_topic(cluster: str, name: str) -> Topic:
-    """Return one topic, with its queues on brokers that left the name servers; raise TopicNotFound."""
+    """Return one topic, including its queues on brokers that are no longer registered; raise TopicNotFound."""
     memory = remembered(cluster)
     try:
         topic: Topic | None = ask(cluster, lambda admin: admin.topics.get(name))
@@ -51,7 +51,7 @@ def known_topic(cluster: str, name: str) -> Topic:
     told = () if topic is None else topic.configs
     holders = [broker for broker in memory.brokers.values() if broker.holds(name) and broker.name not in told]
     if holders and not isinstance(refusal, Unreachable):
-        # A broker that is there has told the name servers what it holds: this topic was deleted on it a moment ago.
+        # A registered broker has told the name servers its topics: this topic was just deleted on it.
         there = ask(cluster, lambda admin: admin.clusters.brokers())
         holders = [broker for broker in holders if broker.name not in {each.name for each in there}]
     for broker in holders:

@@ -1,9 +1,9 @@
-"""What was once seen in a cluster: its brokers, and the topics and groups on each of them.
+"""What was seen in a cluster: its brokers, and the topics and groups on each of them.
 
-Name servers forget a broker two minutes after its last heartbeat, and a fresh name server knows none at all. So what
-was seen is remembered here until an operator forgets it: a remembered broker that does not answer makes what it holds
-unknown, and never gone. What a broker says of itself while it answers replaces what is remembered of it, so a topic
-that was deleted on purpose is forgotten by itself.
+Name servers forget a broker two minutes after its last heartbeat, and a new name server knows none. So Gantry remembers
+what it has seen until an operator removes it: if a remembered broker does not answer, its content is unknown, not gone.
+The answers of a broker replace what is remembered of it, so a topic that was deleted on purpose is forgotten
+automatically.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class QueueCounts:
-    """How many queues of a topic a broker has, what may be done with them (PERM_READ, PERM_WRITE), and whose it is."""
+    """How many queues of a topic a broker has, their permission (PERM_READ, PERM_WRITE), and the topic's kind."""
 
     read: int
     write: int
@@ -35,7 +35,7 @@ class QueueCounts:
 
 @dataclass(frozen=True, slots=True)
 class RememberedBroker:
-    """A broker as it was seen last."""
+    """A broker as it was last seen."""
 
     name: str
     addresses: Mapping[int, str]
@@ -48,11 +48,10 @@ class RememberedBroker:
 
     @property
     def address(self) -> str:
-        """Where it was reached: its master, or whoever of it was seen."""
+        """The address of its master, or else of a slave that was seen."""
         return self.addresses.get(0) or next(iter(self.addresses.values()), "")
 
     def holds(self, topic: str) -> bool:
-        """Return whether it has queues of the topic."""
         return topic in self.topics
 
 
@@ -70,7 +69,7 @@ class Remembered:
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """A broker that a name server lists now. What it did not say (None) stays as it is remembered."""
+    """A broker that a name server lists now. For fields that are None the remembered values stay."""
 
     name: str
     addresses: Mapping[int, str]
@@ -79,18 +78,18 @@ class Sighting:
 
 
 def remembered(cluster: str) -> Remembered:
-    """Return what is remembered of a cluster; nothing of one that the console does not know."""
+    """Return what is remembered of a cluster; empty for an unknown cluster."""
     rows = KnownBroker.objects.filter(cluster__name=cluster)
     return Remembered({row.name: _of(row) for row in rows})
 
 
 async def aremembered(cluster: str) -> Remembered:
-    """Do the same for code on a loop."""
+    """Do the same from a coroutine."""
     return await _apart(remembered, cluster)
 
 
 def remember(cluster: str, sightings: Iterable[Sighting], at: datetime) -> None:
-    """Write down what was seen at `at`; a cluster that the console no longer knows has no memory."""
+    """Store what was seen at `at`; do nothing for a cluster that the console no longer knows."""
     with transaction.atomic():
         owner = Cluster.objects.filter(name=cluster).first()
         if owner is None:
@@ -108,12 +107,12 @@ def remember(cluster: str, sightings: Iterable[Sighting], at: datetime) -> None:
 
 
 def forget_topic(cluster: str, topic: str, brokers: Iterable[str]) -> None:
-    """Forget that these brokers have the topic, which they just deleted."""
+    """Forget the topic on these brokers, which have just deleted it."""
     _drop(cluster, brokers, lambda row: row.topics, topic)
 
 
 def forget_group(cluster: str, group: str, brokers: Iterable[str]) -> None:
-    """Forget that these brokers have the consumer group, which they just deleted."""
+    """Forget the consumer group on these brokers, which have just deleted it."""
     _drop(cluster, brokers, lambda row: row.groups, group)
 
 
@@ -125,12 +124,12 @@ def _drop(cluster: str, brokers: Iterable[str], held: Callable[[KnownBroker], di
 
 
 async def aremember(cluster: str, sightings: Iterable[Sighting], at: datetime) -> None:
-    """Do the same for code on a loop."""
+    """Do the same from a coroutine."""
     await _apart(remember, cluster, list(sightings), at)
 
 
 class SavedMemory:
-    """The memory of one cluster in the database, for who follows it."""
+    """The memory of one cluster in the database, as the reader of the cluster uses it."""
 
     def __init__(self, cluster: str) -> None:
         self._cluster = cluster
@@ -140,12 +139,12 @@ class SavedMemory:
         return await aremembered(self._cluster)
 
     async def keep(self, sightings: Iterable[Sighting], at: datetime) -> None:
-        """Write down what was seen at `at`."""
+        """Store what was seen at `at`."""
         await aremember(self._cluster, sightings, at)
 
 
 async def _apart(work: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
-    """Do `work` in a thread of its own, which keeps no connection to the database that the other side has closed."""
+    """Do `work` in a separate thread, and close database connections there that the server has closed."""
 
     def fresh() -> T:
         close_old_connections()
@@ -154,7 +153,7 @@ async def _apart(work: Callable[P, T], *arguments: P.args, **options: P.kwargs) 
         finally:
             close_old_connections()
 
-    # Not the thread that Django's own async look-ups use: a view asks from that very thread and waits for this.
+    # Not in the thread of Django's async look-ups: a view waits in that thread for this result.
     return await sync_to_async(fresh, thread_sensitive=False)()
 
 

@@ -13,7 +13,7 @@ class ClusterKind(models.TextChoices):
 
 
 class Cluster(models.Model):
-    """A cluster is its name servers; what else there is to know is asked from its brokers."""
+    """A cluster is defined by its name servers; everything else is asked from its brokers."""
 
     name = models.CharField(max_length=64, unique=True)
     kind = models.CharField(max_length=16, choices=ClusterKind.choices, default=ClusterKind.ROCKETMQ)
@@ -28,7 +28,7 @@ class Cluster(models.Model):
 
 
 class KnownBroker(models.Model):
-    """A broker once seen in a cluster, and what it held then: it is missed until an operator forgets it."""
+    """A broker once seen in a cluster, with its content: it counts as missing until an operator removes it."""
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="known_brokers")
     name = models.CharField(max_length=255)

@@ -1,7 +1,7 @@
-"""Changes inside a cluster - its topics and groups - each written into the audit, refused ones too.
+"""Changes of the topics and groups of a cluster; each one is written to the audit, including refused ones.
 
-A change is for every broker that is known. Each function returns what became of it on each of them, and raises what
-the first one answered when none took it. The same change again is one for those that did not take it.
+A change applies to every known broker. Each function returns the outcome on each of them, and raises the first failure
+if no broker made the change. Repeating a change applies it to the brokers that have not made it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Outcomes = tuple[BrokerOutcome, ...]
 
 
 def create_topic(by: Actor, cluster: str, name: str, settings: Mapping[str, Any]) -> Outcomes:
-    """Create a topic on every broker that lacks it; raise AlreadyExists when none lacks it or settings differ."""
+    """Create a topic on every broker that lacks it; raise AlreadyExists if none lacks it or its settings differ."""
     what = f"Topic {name!r}"
     known = remembered(cluster)
 
@@ -51,7 +51,7 @@ def create_topic(by: Actor, cluster: str, name: str, settings: Mapping[str, Any]
 
 
 def change_topic(by: Actor, cluster: str, topic: Topic, settings: Mapping[str, Any]) -> Outcomes:
-    """Change what `settings` names of a topic, on each broker that has it."""
+    """Change the given settings of a topic on each broker that has it."""
     before = _settings(topic)
     known = remembered(cluster)
 
@@ -115,7 +115,7 @@ def create_group(by: Actor, cluster: str, name: str, settings: Mapping[str, Any]
 
 
 def change_group(by: Actor, cluster: str, group: Group, settings: Mapping[str, Any]) -> Outcomes:
-    """Change what `settings` names of a consumer group on every broker, and keep the rest."""
+    """Change the given settings of a consumer group on every broker; the others stay."""
     before = _group_settings(group)
     after = {**before, **settings}
     known = remembered(cluster)
@@ -164,8 +164,9 @@ def find_topic(cluster: str, name: str) -> Topic:
 
 
 def find_group(cluster: str, name: str) -> Group | None:
-    """Return a group as brokers tell it, or without settings when only a broker that does not answer is known to have
-    it; None when nobody has it, and raise when nobody answers."""
+    """Return a group as its brokers report it; without settings if only brokers that do not answer have it.
+
+    Returns None if no broker has it, and raises if no broker answers."""
     masters, answers = ask(cluster, _groups)
     found = answers.found.get(name)
     silent = remembered(cluster).missing(_answering(masters, answers))
@@ -205,7 +206,7 @@ def _has(config: SubscriptionGroupConfig, settings: Mapping[str, Any]) -> bool:
 
 
 def _group_settings(group: Group) -> dict[str, int]:
-    """Return the settings under the names that the client gives them, none for a group that nobody configured."""
+    """Return the settings under the client's names; empty for a group that was not configured."""
     config = group.config
     if config is None:
         return {}
@@ -220,7 +221,7 @@ def _group_settings(group: Group) -> dict[str, int]:
 def _holders(
     what: str, masters: Mapping[str, str], configs: Mapping[str, C], is_wanted: Callable[[C], bool]
 ) -> set[str]:
-    """Return the listed brokers that have it as wanted; raise AlreadyExists when one has it with other settings."""
+    """Return the listed brokers that have it with these settings; raise AlreadyExists if one has other settings."""
     there = {broker: configs[broker] for broker in masters.values() if broker in configs}
     other = sorted(broker for broker, config in there.items() if not is_wanted(config))
     if other:

@@ -1,4 +1,4 @@
-"""What each known broker made of a change: one that did not take it is named with the reason, never left out."""
+"""The outcome of a change on each known broker; a broker that did not make it is listed with the reason."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from console.clusters.reasons import reason_of
 
 
 class BrokerOutcome(Struct, frozen=True):
-    """Whether one broker took a change."""
+    """Whether one broker made a change."""
 
     broker: str
     done: bool
@@ -24,7 +24,7 @@ class BrokerOutcome(Struct, frozen=True):
 
 
 class PartlyDeleted(Struct, frozen=True):
-    """What was asked to be deleted, and what each broker made of it: not all did it."""
+    """The outcome of a deletion that not all brokers made."""
 
     name: str
     brokers: Sequence[BrokerOutcome]
@@ -32,20 +32,20 @@ class PartlyDeleted(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """The answers to a change from the brokers that are listed, and who else should have taken it."""
+    """The answers of the listed brokers to a change, and the other brokers that it applies to."""
 
     masters: Mapping[str, str]
-    """Address → broker name of those that are listed."""
+    """Address → name of the listed brokers."""
     answers: Answers[None] = field(default_factory=Answers)
     had_it: Collection[str] = ()
-    """Brokers that were as wanted already and were not asked."""
+    """Brokers that already had the wanted state and were not asked."""
     missing: Iterable[RememberedBroker] = ()
-    """Known brokers that it is for, and that no name server lists."""
+    """Known brokers that the change applies to and that no name server lists."""
 
     def outcomes(self) -> tuple[BrokerOutcome, ...]:
-        """Return one outcome for each broker, by name; raise the first failure when none of them did it.
+        """Return one outcome for each broker, by name; raise the first failure if none of them made the change.
 
-        A name server that failed is named by its address; one that did it is no broker.
+        A name server that failed is listed by its address; one that succeeded is left out.
         """
         done = {*self.had_it, *(self.masters[addr] for addr in self.answers.found if addr in self.masters)}
         lacking = {

@@ -1,4 +1,4 @@
-"""Why a broker or a name server did not answer, as a sentence for people: no error numbers, no names of classes."""
+"""Says why a broker or a name server did not answer, without error numbers and names of classes."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _late(error: client.TimedOut, peer: str) -> str:
 
 
 def _unreachable(error: client.Unreachable, peer: str) -> str:
-    """Tell apart what the system says: the client's own texts carry its numbers."""
+    """Name the operating system's error: the client's own texts contain its number."""
     causes = _causes(error)
     if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
         return f"{peer} refused the connection"
@@ -108,7 +108,7 @@ def _refused(error: client.BrokerRefused, peer: str) -> str:
 
 
 def _lacks(remark: str) -> str:
-    """Say what the broker cannot do, by the request that its remark names."""
+    """Say what the broker cannot do, according to the request that its remark names."""
     found = _REQUEST.search(remark)
     return _LACKING.get(int(found[1]), f"does not serve requests of type {found[1]}") if found else "cannot do this"
 

@@ -30,7 +30,7 @@ class NameServersField(serializers.ListField):
 
 
 class ClusterState(Struct, frozen=True, kw_only=True):
-    """A cluster, and how it answered last."""
+    """A cluster, and its last answer."""
 
     name: str
     kind: ClusterKind
@@ -50,6 +50,6 @@ class ClusterCreateSerializer(serializers.Serializer[Any]):
 
 
 class ClusterChangeSerializer(serializers.Serializer[Any]):
-    """What can be changed of a cluster."""
+    """The changeable fields of a cluster."""
 
     name_servers = NameServersField(min_length=1, max_length=16)

@@ -1,4 +1,4 @@
-"""Changes to the list of clusters, each written into the audit; and the look-up that connections use."""
+"""Changes of the list of clusters, each written to the audit; and the look-up that connections use."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ EMBEDDED = "local"
 
 
 async def find_address(name: str) -> ClusterAddress | None:
-    """Return where the cluster is reached, or None when the console does not know it."""
-    # Not the thread that Django's own async look-ups use: a view asks from that very thread and waits for this.
+    """Return the cluster's address, or None for an unknown cluster."""
+    # Not in the thread of Django's async look-ups: a view waits in that thread for this result.
     return await sync_to_async(_find_address, thread_sensitive=False)(name)
 
 
@@ -37,14 +37,14 @@ def _find_address(name: str) -> ClusterAddress | None:
 
 
 def address_of(cluster: Cluster) -> ClusterAddress:
-    """Return where the cluster is reached. The embedded one moves with the settings of the process."""
+    """Return the cluster's address; that of the embedded cluster comes from the settings of the process."""
     if cluster.kind == ClusterKind.EMBEDDED:
         return ClusterAddress(cluster.name, tuple(settings.GANTRY_NAME_SERVERS))
     return ClusterAddress(cluster.name, tuple(cluster.name_servers))
 
 
 def ensure_embedded() -> Cluster:
-    """Return the row of the embedded cluster, made if it is not there, with today's name servers."""
+    """Return the row of the embedded cluster with its current name servers; create it if it does not exist."""
     cluster, _ = Cluster.objects.update_or_create(
         name=EMBEDDED,
         defaults={"kind": ClusterKind.EMBEDDED, "name_servers": list(settings.GANTRY_NAME_SERVERS)},
@@ -68,7 +68,7 @@ def require(name: str) -> None:
 
 @transaction.atomic
 def change(by: Actor, cluster: Cluster, *, name_servers: list[str]) -> Cluster:
-    """Give the cluster other name servers; connections follow within seconds."""
+    """Change the cluster's name servers; connections follow within seconds."""
     before = _state(cluster)
     cluster.name_servers = name_servers
     cluster.save(update_fields=["name_servers"])
@@ -78,16 +78,16 @@ def change(by: Actor, cluster: Cluster, *, name_servers: list[str]) -> Cluster:
 
 @transaction.atomic
 def remove(by: Actor, cluster: Cluster) -> None:
-    """Forget the cluster; nothing happens to the cluster itself."""
+    """Remove the cluster from the console; the cluster itself does not change."""
     before = _state(cluster)
     cluster.delete()
     record(by, "cluster.delete", cluster.name, before=before)
 
 
 def forget_broker(by: Actor, cluster: Cluster, name: str) -> None:
-    """Forget a broker and what it held: from now on nothing is missed of it. Refused while it is there.
+    """Forget a broker and its content, which then no longer count as missing.
 
-    Raises NotKnown for a broker that nobody remembers, Conflict for one that answers or is registered.
+    Raises NotKnown for a broker that is not remembered, Conflict for one that answers or is registered.
     """
     known = remembered(cluster.name).brokers.get(name)
     if known is None:
@@ -104,10 +104,10 @@ def forget_broker(by: Actor, cluster: Cluster, name: str) -> None:
 
 
 async def _why_kept(admin: Admin, known: RememberedBroker) -> str | None:
-    """Return why the broker cannot be forgotten now: it would be seen again at once. None when it is gone."""
+    """Return why the broker cannot be forgotten now (it would be seen again at once), None if it is gone."""
     try:
         listed = await admin.clusters.brokers()
-    except GantryError:  # no name server to ask; the broker itself may still be there
+    except GantryError:  # no name server answers; the broker itself may still run
         listed = []
     if any(broker.name == known.name for broker in listed):
         return (

@@ -31,7 +31,7 @@ _FIRST_SAMPLE: Final = timedelta(seconds=15)
 
 
 class _ClusterRights(ApiView):
-    """Whoever may read anything may know the clusters; changing them wants `admin`."""
+    """Anyone who may read anything may list the clusters; changing them requires `admin`."""
 
     permission_classes = (needs("read", to_change="admin"),)
 
@@ -81,7 +81,7 @@ class ClusterView(_ClusterRights):
         responses=ClusterSerializer,
     )
     def patch(self, request: Request, cluster: str) -> Response:
-        """Give a cluster other name servers."""
+        """Change the name servers of a cluster."""
         row = _changeable(cluster)
         match(request, as_json(_described(row)))
         form = ClusterChangeSerializer(data=request.data)
@@ -90,7 +90,7 @@ class ClusterView(_ClusterRights):
 
     @extend_schema(operation_id="deleteCluster", parameters=[IF_MATCH], tags=["clusters"], responses={204: None})
     def delete(self, request: Request, cluster: str) -> Response:
-        """Forget a cluster; nothing happens to the cluster itself."""
+        """Remove a cluster from the console; the cluster itself does not change."""
         row = _changeable(cluster)
         match(request, as_json(_described(row)))
         services.remove(actor_of(request), row)
@@ -104,7 +104,7 @@ class KnownBrokerView(ApiView):
 
     @extend_schema(operation_id="forgetBroker", tags=["clusters"], responses={204: None})
     def delete(self, request: Request, cluster: str, broker: str) -> Response:
-        """Forget a broker that is gone for good: what it held is no longer missed."""
+        """Forget a broker that will not return: its content no longer counts as missing."""
         services.forget_broker(actor_of(request), _row(cluster), broker)
         return Response(status=204)
 
