@@ -54,7 +54,7 @@ ANSWERS: Final[Mapping[type[Exception], ResponseCode]] = {
     errors.Overloaded: ResponseCode.SYSTEM_BUSY,
     errors.PollingFull: ResponseCode.POLLING_FULL,
     errors.TooManyLeases: ResponseCode.FLOW_CONTROL,
-    store_errors.MessageIllegal: ResponseCode.MESSAGE_ILLEGAL,
+    store_errors.MessageUnstorable: ResponseCode.MESSAGE_ILLEGAL,
     store_errors.MessageDamaged: ResponseCode.SYSTEM_ERROR,
     store_errors.TooManyQueues: ResponseCode.SYSTEM_ERROR,
     store_errors.StoreFull: ResponseCode.SERVICE_NOT_AVAILABLE,

@@ -19,7 +19,7 @@ from broker_core.protocol.topics import SCHEDULE_TOPIC
 from broker_core.store.commit_log import BLANK_BYTES, CommitLog
 from broker_core.store.consume_queue import ConsumeQueue
 from broker_core.store.dispatcher import Pending, PendingBatch, PendingRecord
-from broker_core.store.errors import MessageIllegal
+from broker_core.store.errors import MessageUnstorable
 from broker_core.store.incoming import Incoming
 
 # A named tuple's own constructor is a Python function: with it each put would take half as long again.
@@ -78,7 +78,7 @@ class Appender:
     def append_one(self, queue: ConsumeQueue, incoming: Incoming) -> PutResult:
         """Append one message.
 
-        Raises MessageIllegal, MessageError, UnicodeEncodeError or StoreFull, after which nothing is appended.
+        Raises MessageUnstorable, MessageError, UnicodeEncodeError or StoreFull, after which nothing is appended.
         """
         _, _, body, text, _, sys_flag, origin = incoming
         if len(body) > self.max_body:
@@ -98,7 +98,7 @@ class Appender:
     def append_batch(self, queue: ConsumeQueue, incoming: Incoming) -> PutBatchResult:
         """Append the messages of a batch, back to back in one segment, all or none; raises like `append_one`."""
         if incoming.sys_flag & TRANSACTION_MASK:
-            raise MessageIllegal("a batch cannot hold transaction messages")
+            raise MessageUnstorable("a batch cannot hold transaction messages")
         body, common = incoming.body, incoming.text
         measured = native.measure_batch(body, common) if native and queue.topic != SCHEDULE_TOPIC else None
         if native and measured:
@@ -203,11 +203,13 @@ class Appender:
         return PutBatchResult(log_offsets, end, QueueOffset(offset), origin.store_timestamp, origin.store_host)
 
     def _check_sizes(self, body_bytes: int, properties_bytes: int) -> None:
-        """Raise MessageIllegal if one of them is too long."""
+        """Raise MessageUnstorable if one of them is too long."""
         if body_bytes > self.max_body:
-            raise MessageIllegal(f"a body of {body_bytes} bytes; at most {self.max_body} are allowed")
+            raise MessageUnstorable(f"a body of {body_bytes} bytes; at most {self.max_body} are allowed")
         if properties_bytes > MAX_PROPERTIES_BYTES:
-            raise MessageIllegal(f"properties of {properties_bytes} bytes; at most {MAX_PROPERTIES_BYTES} are allowed")
+            raise MessageUnstorable(
+                f"properties of {properties_bytes} bytes; at most {MAX_PROPERTIES_BYTES} are allowed"
+            )
 
 
 def join_texts(entries: Sequence[BatchEntry], common: str) -> list[str]:

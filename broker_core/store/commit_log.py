@@ -30,7 +30,7 @@ from broker_core.protocol.record import (
 )
 from broker_core.protocol.sys_flag import BORN_HOST_IPV6
 from broker_core.store.config import StoreConfig
-from broker_core.store.errors import MessageIllegal
+from broker_core.store.errors import MessageUnstorable
 from broker_core.store.layout import COMMIT_LOG
 from broker_core.store.mapped_file import MappedFile
 from broker_core.store.mapped_files import MappedFiles
@@ -88,7 +88,7 @@ class CommitLog:
     def place(self, size: int) -> int:
         """Return the log offset at which the next `size` bytes will stand, all in one segment, and make room there.
 
-        Fills the rest of the segment with a blank and begins the next one when they do not fit. Raises MessageIllegal
+        When they do not fit, a blank fills the rest of the segment and the next one begins. Raises MessageUnstorable
         for what fits in no segment, StoreFull when the disk has no room; neither changes where records end.
         """
         tail = self.tail
@@ -119,7 +119,7 @@ class CommitLog:
 
     def _roll(self, size: int) -> MappedFile:
         if size + BLANK_BYTES > self.files.file_size:
-            raise MessageIllegal(f"a record of {size} bytes fits in no segment of {self.files.file_size}")
+            raise MessageUnstorable(f"a record of {size} bytes fits in no segment of {self.files.file_size}")
         # A segment that recovery found to end with its blank is complete already.
         full = self.tail if self.tail and self.tail.wrote < self.tail.size else None
         if full is not None:

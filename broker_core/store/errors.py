@@ -9,7 +9,7 @@
      ├─ FlushFailed           the disk refused to make data durable; nothing more is taken
      ├─ StoreClosed
      ├─ MessageDamaged        one message is not what it was when it was stored; those around it are
-     ├─ MessageIllegal        a topic, size or property that cannot be stored
+     ├─ MessageUnstorable     a topic, size or property that cannot be stored
      ├─ TooManyQueues         no further queue may be begun
      └─ QueueNotFound         no such queue
 """
@@ -60,7 +60,7 @@ class StoreClosed(StoreError):
     """Raised when a closed store is used."""
 
 
-class MessageIllegal(StoreError):
+class MessageUnstorable(StoreError):
     """Raised for a message that the format or the limits of the store cannot hold; `reason` says why."""
 
     def __init__(self, reason: str) -> None:

@@ -8,7 +8,7 @@ from broker_core.protocol.errors import MessageError
 from broker_core.protocol.message import Message
 from broker_core.protocol.properties import format_properties
 from broker_core.protocol.record import MessageOrigin
-from broker_core.store.errors import MessageIllegal
+from broker_core.store.errors import MessageUnstorable
 
 
 class Incoming(NamedTuple):
@@ -29,9 +29,9 @@ class Incoming(NamedTuple):
 
     @classmethod
     def of(cls, message: Message, queue_id: int, origin: MessageOrigin) -> Self:
-        """Return a message with its properties as text; raise MessageIllegal for properties that have no text."""
+        """Return a message with its properties as text; raise MessageUnstorable for properties that have no text."""
         try:
             text = format_properties(message.properties)
         except MessageError as error:
-            raise MessageIllegal(str(error)) from error
+            raise MessageUnstorable(str(error)) from error
         return cls(message.topic, queue_id, message.body, text, message.flag, message.sys_flag, origin)

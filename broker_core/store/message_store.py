@@ -22,7 +22,7 @@ from broker_core.store.consume_queue import ConsumeQueue
 from broker_core.store.dispatcher import Arrived
 from broker_core.store.errors import (
     FlushFailed,
-    MessageIllegal,
+    MessageUnstorable,
     StoreClosed,
     StoreError,
     StoreFull,
@@ -97,7 +97,7 @@ class MessageStore(Reading):
     def put(self, incoming: Incoming) -> PutResult:
         """Append a message to the log and give it its queue offset.
 
-        Raises MessageIllegal for what the format or the limits do not allow, StoreFull, FlushFailed, StoreClosed;
+        Raises MessageUnstorable for what the format or the limits do not allow, StoreFull, FlushFailed, StoreClosed;
         nothing is stored then. A prepared or rolled back transaction message gets queue offset 0 and enters no queue.
         """
         topic, queue_id, _, _, _, _, _ = incoming
@@ -107,12 +107,12 @@ class MessageStore(Reading):
         try:
             return self._appender.append_one(queue, incoming)
         except (MessageError, UnicodeEncodeError) as error:
-            raise MessageIllegal(str(error)) from error
+            raise MessageUnstorable(str(error)) from error
 
     def put_batch(self, incoming: Incoming) -> PutBatchResult:
         """Append the messages of a batch to one queue, all or none, with consecutive offsets and in one segment.
 
-        Raises what `put` raises, MalformedBatch, and MessageIllegal for transaction messages
+        Raises what `put` raises, MalformedBatch, and MessageUnstorable for transaction messages
         (store/README.md#batches).
         """
         topic, queue_id, _, _, _, _, _ = incoming
@@ -123,13 +123,13 @@ class MessageStore(Reading):
         except MalformedBatch:
             raise
         except (MessageError, UnicodeEncodeError) as error:
-            raise MessageIllegal(str(error)) from error
+            raise MessageUnstorable(str(error)) from error
 
     def _make_queue(self, topic: str, queue_id: int) -> ConsumeQueue:
         if self._refusal is not None:
             raise self._refusal
         if not is_topic(topic):
-            raise MessageIllegal(f"topic {topic!r}: 1 to 127 characters of a-z A-Z 0-9 _ - % | are allowed")
+            raise MessageUnstorable(f"topic {topic!r}: 1 to 127 characters of a-z A-Z 0-9 _ - % | are allowed")
         if self.max_queues is not None and len(self._by_key) >= self.max_queues:
             raise TooManyQueues(topic, queue_id, self.max_queues)
         return self._queues.get_or_make(topic, queue_id)

@@ -11,7 +11,7 @@ from typing import Final, Self
 from broker_core.store.commit_log import CommitLog
 from broker_core.store.config import StoreConfig
 from broker_core.store.consume_queue import ConsumeQueue, Span
-from broker_core.store.errors import Corrupt, MessageIllegal
+from broker_core.store.errors import Corrupt, MessageUnstorable
 from broker_core.store.layout import CONSUME_QUEUE, is_folder_name, queue_folders, segment_files
 from broker_core.store.mapped_file import sync_file_system
 
@@ -65,11 +65,11 @@ class Queues:
         return self.by_key.get((topic, queue_id))
 
     def get_or_make(self, topic: str, queue_id: int) -> ConsumeQueue:
-        """Return a queue; a new one has no file before its first message. Raises MessageIllegal for an odd name."""
+        """Return a queue; a new one has no file before its first message. Raises MessageUnstorable for an odd name."""
         queue = self.by_key.get((topic, queue_id))
         if queue is None:
             if not is_folder_name(topic) or queue_id < 0:
-                raise MessageIllegal(f"{topic!r} queue {queue_id} cannot be a queue")
+                raise MessageUnstorable(f"{topic!r} queue {queue_id} cannot be a queue")
             queue = self._load_one(topic, queue_id)
             self.by_key[topic, queue_id] = queue
         return queue

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from broker_core.protocol.host import encode_host
 from broker_core.protocol.record import MessageOrigin, encode, encode_topic, size_of
 from broker_core.store.commit_log import CommitLog
-from broker_core.store.errors import MessageIllegal
+from broker_core.store.errors import MessageUnstorable
 from tests.support.stores import segment, small
 
 TOPIC = encode_topic("T")
@@ -61,7 +61,7 @@ def test_eight_bytes_always_remain_for_the_blank(tmp_path: Path) -> None:
 def test_a_record_that_fits_in_no_segment_is_refused_and_changes_nothing(tmp_path: Path) -> None:
     log = loaded(tmp_path)
     append(log)
-    with pytest.raises(MessageIllegal):
+    with pytest.raises(MessageUnstorable):
         log.place(2041)
     assert log.end == 100
     assert append(log) == 100

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from broker_core.protocol.message import Message
 from broker_core.protocol.record import decode_one
 from broker_core.store import Arrived, GetStatus, MessageStore, PutResult, StoreConfig, mapped_file
-from broker_core.store.errors import FlushFailed, MessageIllegal, StoreClosed, StoreFull, StoreLocked
+from broker_core.store.errors import FlushFailed, MessageUnstorable, StoreClosed, StoreFull, StoreLocked
 from tests.support.stores import (
     BROKER,
     NOW,
@@ -110,7 +110,7 @@ def test_limits_can_change_while_the_store_is_open(tmp_path: Path) -> None:
         store.reconfigure(replace(store.config, max_message_size=3))
 
         put(store, b"abc")
-        with pytest.raises(MessageIllegal):
+        with pytest.raises(MessageUnstorable):
             put(store, b"abcd")
 
 
@@ -184,11 +184,11 @@ def test_a_batch_is_put_whole_with_consecutive_offsets_into_one_segment(tmp_path
 
 def test_a_batch_that_is_refused_leaves_nothing(tmp_path: Path) -> None:
     with opened(tmp_path, max_message_size=100) as store:
-        with pytest.raises(MessageIllegal):
+        with pytest.raises(MessageUnstorable):
             put_batch(store, [Message("T", b""), Message("T", b"x" * 101)])
-        with pytest.raises(MessageIllegal):
+        with pytest.raises(MessageUnstorable):
             put_batch(store, [Message("T", b"")], sys_flag=0x4)
-        with pytest.raises(MessageIllegal):
+        with pytest.raises(MessageUnstorable):
             put_batch(store, [Message("T", b"")], common="k\x01" + "v" * 32766)
         assert store.appended_log_offset == 0
         assert put(store).queue_offset == 0
@@ -210,9 +210,9 @@ def test_a_batch_that_is_refused_leaves_nothing(tmp_path: Path) -> None:
 )
 def test_what_the_format_or_the_limits_do_not_allow_is_refused(tmp_path: Path, message: Message) -> None:
     with opened(tmp_path, max_message_size=100) as store:
-        with pytest.raises(MessageIllegal):
+        with pytest.raises(MessageUnstorable):
             put_only(store, message)
-        with pytest.raises(MessageIllegal):
+        with pytest.raises(MessageUnstorable):
             put_only(store, Message("T", b""), queue_id=-1)
         assert store.appended_log_offset == 0
 
