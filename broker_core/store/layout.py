@@ -32,7 +32,6 @@ _MAX_NAME_BYTES: Final = 255
 _LATEST_MS: Final = 253_370_764_800_000  # the year 9999 begins, wherever on earth it does so first
 _SEGMENT: Final = re.compile(r"\d{20}")
 _INDEX: Final = re.compile(r"\d{17}")
-_TOPIC: Final = re.compile(r"[%|a-zA-Z0-9_-]{1,127}")
 
 
 def segment_name(offset: int) -> str:
@@ -89,13 +88,8 @@ def queue_folder(root: Path, topic: str, queue_id: int) -> Path:
     return root / CONSUME_QUEUE / topic / str(queue_id)
 
 
-def is_topic(name: str) -> bool:
-    """Say whether a message may be put to a topic of this name (store/README.md#commit-log-record)."""
-    return _TOPIC.fullmatch(name) is not None
-
-
 def is_folder_name(topic: str) -> bool:
-    """Say whether a topic found in a record can be the name of a folder; other brokers allow more than `is_topic`."""
+    """Say whether a topic found in a record can be the name of a folder; other brokers may allow odd topics."""
     return 0 < len(topic.encode()) <= _MAX_NAME_BYTES and topic not in (".", "..") and not set(topic) & {"/", "\0"}
 
 

@@ -14,6 +14,7 @@ from typing import NamedTuple, Self
 
 from broker_core.protocol.errors import MalformedBatch, MessageError
 from broker_core.protocol.message import LogOffset, QueueOffset
+from broker_core.protocol.topics import is_topic_name
 from broker_core.store import abort, closed, retention
 from broker_core.store.appender import Appender, PutBatchResult, PutResult
 from broker_core.store.checkpoint import Checkpoint, write_checkpoint
@@ -30,7 +31,6 @@ from broker_core.store.errors import (
 )
 from broker_core.store.guard import Guard
 from broker_core.store.incoming import Incoming
-from broker_core.store.layout import is_topic
 from broker_core.store.reading import Reading
 from broker_core.store.recovery import Recovered, recover
 from broker_core.store.stats import StoreStats, measure
@@ -128,7 +128,7 @@ class MessageStore(Reading):
     def _make_queue(self, topic: str, queue_id: int) -> ConsumeQueue:
         if self._refusal is not None:
             raise self._refusal
-        if not is_topic(topic):
+        if not is_topic_name(topic):
             raise MessageUnstorable(f"topic {topic!r}: 1 to 127 characters of a-z A-Z 0-9 _ - % | are allowed")
         if self.max_queues is not None and len(self._by_key) >= self.max_queues:
             raise TooManyQueues(topic, queue_id, self.max_queues)

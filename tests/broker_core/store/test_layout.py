@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from broker_core.protocol.topics import is_topic_name
 from broker_core.store.layout import (
     count_files,
     index_files,
     index_name,
     is_folder_name,
-    is_topic,
     queue_folders,
     segment_files,
     segment_name,
@@ -69,17 +69,17 @@ def test_the_files_of_a_store_are_those_of_its_queues_its_log_and_its_index(tmp_
 
 @pytest.mark.parametrize("name", ["T", "%RETRY%group", "%DLQ%a-b_c", "a|b", "t" * 127])
 def test_topics_that_are_allowed(name: str) -> None:
-    assert is_topic(name)
+    assert is_topic_name(name)
     assert is_folder_name(name)
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "../x", "a\0b", "t" * 256, "订" * 86])
 def test_topics_that_can_be_no_folder(name: str) -> None:
-    assert not is_topic(name)
+    assert not is_topic_name(name)
     assert not is_folder_name(name)
 
 
 @pytest.mark.parametrize("name", ["a b", "订单", "a.b", "t" * 128, "a\n"])
 def test_topics_that_other_brokers_may_have_kept(name: str) -> None:
-    assert not is_topic(name)
+    assert not is_topic_name(name)
     assert is_folder_name(name)
