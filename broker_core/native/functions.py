@@ -62,6 +62,9 @@ class Native(Protocol):
         and what an absent field is: ... for one that must be there.
         """
 
+    def encode_fields(self, header: object, plans: tuple[tuple[str, Any, str, Any], ...], /) -> dict[str, str] | None:
+        """Twin of `protocol.fields.encode`, with the plans of `decode_fields`; None for what is odd."""
+
     def decode_header(self, data: bytes, languages: Mapping[str, int], /) -> HeaderParts | None:
         """Twin of `protocol.header_json.decode`; None for what is odd."""
 

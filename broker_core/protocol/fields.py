@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
-from operator import attrgetter
 from typing import Annotated, Any, Final, TypeAlias, TypeVar, cast, dataclass_transform, get_args, get_type_hints
 
 from broker_core.native import native
@@ -60,8 +59,11 @@ def code_of(kind: type) -> int:
 def encode(header: object) -> dict[str, str]:
     """Return the text form of a header; fields that are None are left out."""
     form = _form_of(type(header))
-    values = form.values_of(header)
-    return {wire: write(value) for (wire, write), value in zip(form.writers, values, strict=True) if value is not None}
+    if native is not None:
+        ext_fields = native.encode_fields(header, form.plans)
+        if ext_fields is not None:
+            return ext_fields
+    return _encode(header, form)
 
 
 def decode(kind: type[T], ext_fields: Mapping[str, str]) -> T:
@@ -97,10 +99,8 @@ class _Form:
     """How a header class travels."""
 
     fields: tuple[_Field, ...]
-    values_of: Callable[[object], tuple[Any, ...]]
-    writers: tuple[tuple[str, Callable[[Any], str]], ...]
     plans: tuple[tuple[str, Any, str, Any], ...]
-    """What `native.decode_fields` takes."""
+    """What the compiled functions take."""
 
 
 _forms: Final[dict[type, _Form]] = {}
@@ -120,15 +120,7 @@ def _make_form(kind: type) -> _Form:
         (each.wire, getattr(kind, each.name), each.letter, ... if each.default is MISSING else each.default)
         for each in found
     )
-    writers = tuple((each.wire, _WRITERS[each.letter]) for each in found)
-    return _Form(found, _getter([each.name for each in found]), writers, plans)
-
-
-def _getter(names: list[str]) -> Callable[[object], tuple[Any, ...]]:
-    """Return the function from a header to its values; `attrgetter` gives a tuple only from two names on."""
-    if len(names) > 1:
-        return attrgetter(*names)
-    return lambda header: tuple(getattr(header, name) for name in names)
+    return _Form(found, plans)
 
 
 def _field(kind: type, field: Field[Any], hint: Any) -> _Field:
@@ -139,6 +131,14 @@ def _field(kind: type, field: Field[Any], hint: Any) -> _Field:
     if letter is None:
         raise TypeError(f"{kind.__name__}.{field.name}: {hint} has no text form")
     return _Field(field.name, name_on_wire(field), letter, field.default)
+
+
+def _encode(header: object, form: _Form) -> dict[str, str]:
+    return {
+        each.wire: _WRITERS[each.letter](value)
+        for each in form.fields
+        if (value := getattr(header, each.name)) is not None
+    }
 
 
 def _decode(kind: type[T], form: _Form, ext_fields: Mapping[str, str]) -> T:

@@ -1,4 +1,4 @@
-/* The twin of the decoders that protocol/fields.py makes: from the text form of a header to its object. */
+/* The twins of protocol/fields.py: from the text form of a header to its object, and back. */
 #include "native.h"
 #include <structmember.h>
 
@@ -57,6 +57,12 @@ static int is_plan(PyObject *plan, PyTypeObject *type)
            PyUnicode_Check(PyTuple_GET_ITEM(plan, 2)) && PyUnicode_GET_LENGTH(PyTuple_GET_ITEM(plan, 2)) == 1;
 }
 
+/* Return where in a header the field of a plan stands. */
+static PyObject **slot_of(PyObject *header, PyObject *plan)
+{
+    return (PyObject **)((char *)header + ((PyMemberDescrObject *)PyTuple_GET_ITEM(plan, 1))->d_member->offset);
+}
+
 /* Set one field; return 0 for what Python must look at. */
 static int set_field(PyObject *header, PyTypeObject *type, PyObject *plan, PyObject *fields)
 {
@@ -70,8 +76,7 @@ static int set_field(PyObject *header, PyTypeObject *type, PyObject *plan, PyObj
         value = fallback == Py_Ellipsis ? NULL : Py_NewRef(fallback);
     if (value == NULL)
         return 0;
-    PyMemberDescrObject *slot = (PyMemberDescrObject *)PyTuple_GET_ITEM(plan, 1);
-    Py_XSETREF(*(PyObject **)((char *)header + slot->d_member->offset), value);
+    Py_XSETREF(*slot_of(header, plan), value);
     return 1;
 }
 
@@ -102,4 +107,58 @@ PyObject *native_decode_fields(PyObject *module, PyObject *const *args, Py_ssize
             Py_RETURN_NONE;
         }
     return header;
+}
+
+/* Return the text of a value of its field's own type; NULL without an exception for any other value. */
+static PyObject *text_of(PyObject *value, Py_UCS4 kind)
+{
+    switch (kind) {
+    case 's':
+        return PyUnicode_CheckExact(value) ? Py_NewRef(value) : NULL;
+    case 'i':
+    case 'q':
+        return PyLong_CheckExact(value) ? PyObject_Str(value) : NULL;
+    case 'b':
+        return PyBool_Check(value) ? PyUnicode_FromString(value == Py_True ? "true" : "false") : NULL;
+    default:
+        return NULL;
+    }
+}
+
+/* Put one field; return 0 for what Python must look at. */
+static int put_field(PyObject *fields, PyObject *header, PyObject *plan)
+{
+    if (!is_plan(plan, Py_TYPE(header)))
+        return 0;
+    PyObject *value = *slot_of(header, plan);
+    if (value == Py_None)
+        return 1;
+    PyObject *text = value == NULL ? NULL : text_of(value, PyUnicode_READ_CHAR(PyTuple_GET_ITEM(plan, 2), 0));
+    if (text == NULL)
+        return 0;
+    int failed = PyDict_SetItem(fields, PyTuple_GET_ITEM(plan, 0), text);
+    Py_DECREF(text);
+    return failed == 0;
+}
+
+/* encode_fields(header, plans) -> its text form; None for what Python must look at. */
+PyObject *native_encode_fields(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    if (check_count(count, 2, "encode_fields") < 0)
+        return NULL;
+    if (!PyTuple_Check(args[1])) {
+        PyErr_SetString(PyExc_TypeError, "encode_fields takes a header and a tuple of plans");
+        return NULL;
+    }
+    PyObject *fields = PyDict_New();
+    if (fields == NULL)
+        return NULL;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args[1]); i++)
+        if (!put_field(fields, args[0], PyTuple_GET_ITEM(args[1], i))) {
+            Py_DECREF(fields);
+            if (PyErr_Occurred())
+                return NULL;
+            Py_RETURN_NONE;
+        }
+    return fields;
 }

@@ -14,6 +14,7 @@ static PyMethodDef functions[] = {
     {"batch_asks_for_nothing", native_batch_asks_for_nothing, METH_O, "Say whether a batch need only be stored."},
     FAST(cut_frames, "Cut bytes into frames."),
     FAST(decode_fields, "Make a header of its text form."),
+    FAST(encode_fields, "Make the text form of a header."),
     FAST(decode_header, "Read a usual JSON header."),
     FAST(encode_frame_head, "Write a frame up to its body."),
     FAST(write_record, "Write one record."),

@@ -73,6 +73,7 @@ PyObject *native_cut_frames(PyObject *module, PyObject *const *args, Py_ssize_t 
 
 /* fields.c */
 PyObject *native_decode_fields(PyObject *module, PyObject *const *args, Py_ssize_t count);
+PyObject *native_encode_fields(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
 /* header_read.c, header_write.c */
 PyObject *native_decode_header(PyObject *module, PyObject *const *args, Py_ssize_t count);

@@ -54,6 +54,8 @@ def _calls() -> list[Callable[[], object]]:
         lambda: compiled.cut_frames(Frame, b"".join(frame_parts(0, b"{}", b"body")), 99, 99, []),
         lambda: compiled.decode_fields(Head, PLANS, {"a": "text", "b": "123456789"}),
         lambda: compiled.decode_fields(Head, PLANS, {"a": "text", "b": "odd"}),
+        lambda: compiled.encode_fields(Head("text", 123456789), PLANS),
+        lambda: compiled.encode_fields(Head("text", "odd"), PLANS),  # type: ignore[arg-type]
         lambda: compiled.decode_header(WRITTEN, LANGUAGES),
         lambda: compiled.decode_header(odd, LANGUAGES),
         lambda: compiled.encode_frame_head(1, {"a": "b" * 3000}, 0, 0, "é" * 2000, "JAVA", 1, 0),

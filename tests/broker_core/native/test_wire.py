@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from broker_core.broker import sent_text
 from broker_core.protocol import fields, frame, header_json
+from broker_core.protocol.codes import RequestCode
 from broker_core.protocol.errors import MalformedHeader
 from broker_core.protocol.fields import I32, I64, header
 from broker_core.protocol.frame import Frame, frame_parts, frame_prefix
@@ -187,11 +189,34 @@ def test_usual_fields_are_not_left_to_python() -> None:
     assert compiled.decode_fields(SendMessageV2Request, plans, {}) is None
 
 
+@given(st.builds(Header, TEXT, ANY_I32, st.integers(-(1 << 63), (1 << 63) - 1), st.booleans(), st.none() | TEXT))
+def test_usual_fields_are_written_as_python_writes_them(header: Header) -> None:
+    form = fields._form_of(Header)
+    written = compiled.encode_fields(header, form.plans)
+    assert written == fields._encode(header, form)
+    assert list(written) == [each.wire for each in form.fields if getattr(header, each.name) is not None]
+
+
+def test_odd_values_are_left_to_python_to_write() -> None:
+    form = fields._form_of(Header)
+    odd: tuple[dict[str, Any], ...] = (
+        {"text": 5}, {"text": RequestCode.PULL_MESSAGE}, {"small": True}, {"small": RequestCode.PULL_MESSAGE},
+        {"large": "7"}, {"is_so": 1}, {"later": 2.5},
+    )  # fmt: skip
+    for values in odd:
+        header = replace(Header("t", 1, 2, is_so=True), **values)
+        assert compiled.encode_fields(header, form.plans) is None
+        assert fields.encode(header) == fields._encode(header, form)
+    assert compiled.encode_fields(object.__new__(Header), form.plans) is None
+
+
 def test_plans_of_another_class_are_not_followed() -> None:
     plans = (("topic", getattr(SendMessageV2Request, "topic"), "s", ...),)  # noqa: B009 - it is a slot
     assert compiled.decode_fields(Header, plans, {"topic": "t"}) is None
     with pytest.raises(TypeError):
         compiled.decode_fields(int, plans, {"topic": "t"})
+    assert compiled.encode_fields(Header("t", 1, 2, is_so=True), plans) is None
+    assert compiled.encode_fields(7, plans) is None
 
 
 # -- property text
