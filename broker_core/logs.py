@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import MutableMapping
 from typing import Any
 
 
 class SubjectLogger(logging.LoggerAdapter[logging.Logger]):
     """A logger that puts its subject in front of every line."""
 
-    def process(self, msg: object, kwargs: MutableMapping[str, Any]) -> tuple[object, MutableMapping[str, Any]]:
-        """Return the line with the subject before it."""
-        subject = (self.extra or {}).get("subject", "")
-        return (f"{subject}: {msg}" if subject else msg), kwargs
+    def log(self, level: int, msg: object, *args: object, **kwargs: Any) -> None:
+        """Log the line with the subject before it."""
+        if not self.isEnabledFor(level):
+            return
+        subject = str((self.extra or {}).get("subject", ""))
+        if subject:
+            # With arguments the line is a format, and names such as %RETRY%billing are no part of it.
+            msg = f"{subject.replace('%', '%%') if args else subject}: {msg}"
+        self.logger.log(level, msg, *args, **kwargs)
 
 
 def get_logger(name: str, subject: str = "") -> SubjectLogger:
