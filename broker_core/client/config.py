@@ -126,7 +126,7 @@ class PushConfig:
     topic_max_bytes: int = -1
     """The same for `queue_max_bytes`."""
     max_reconsume_times: int = -1
-    """Deliveries before a message becomes a dead letter; -1 as in Java: 16, and without end if orderly."""
+    """Further deliveries before a message becomes a dead letter; -1 as in Java: 16, and without end if orderly."""
     consume_timeout_ms: int = 15 * 60 * 1_000
     """A handler that takes longer is cancelled, and its message counts as failed."""
     retry_local_ms: int = 5_000
@@ -140,6 +140,16 @@ class PushConfig:
     persist_offsets_ms: int = 5_000
     shutdown_wait_ms: int = 5_000
     """How long `close` waits for messages that are being handled; the others are delivered again."""
+
+    def __post_init__(self) -> None:
+        """Refuse with ValueError what would leave a consumer silent."""
+        if self.start_from not in ("first", "last", "time"):
+            raise ValueError(f"start_from is first, last or time, not {self.start_from!r}")
+        if isinstance(self.strategy, str) and self.strategy not in ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH"):
+            raise ValueError(f"strategy is AVG, AVG_BY_CIRCLE, CONSISTENT_HASH or a function, not {self.strategy!r}")
+        for name in ("concurrency", "pull_batch", "queue_max_messages", "queue_max_bytes"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is at least 1, not {getattr(self, name)}")
 
     @property
     def locks_queues(self) -> bool:

@@ -72,12 +72,16 @@ class LitePullConsumer(GroupMember):
                 self._start_reader(queue, await start_offset(self._session, self._committed, queue, self.config))
 
     async def start(self) -> Self:
-        """Join the group; raise GroupTaken when this session has a consumer of the group."""
+        """Join the group; raise TopicNotFound, Unreachable, or GroupTaken when this session has a consumer of it."""
         self._session.members.add_consumer(self)
         self._started_at = now_ms()
-        for topic in self._subscriptions:
-            await self._session.routes.get(topic)
-        await self._session.heartbeat()
+        try:
+            for topic in self._subscriptions:
+                await self._session.routes.get(topic)
+            await self._session.heartbeat()
+        except BaseException:
+            await self.close()
+            raise
         self._tasks.start("rebalance", look_forever(self._rebalance, self._wake, self.config))
         self._tasks.every("persist offsets", self.config.persist_offsets_ms, self._persist)
         return self

@@ -13,6 +13,7 @@ from broker_core.client.consumer.offsets import OffsetStore
 from broker_core.client.consumer.reader import QueueReader
 from broker_core.client.consumer.sharing import Sharing
 from broker_core.client.consumer.subscriptions import subscription
+from broker_core.client.errors import NameIllegal
 from broker_core.client.session import Session
 from broker_core.client.tasks import Tasks
 from broker_core.logs import get_logger
@@ -26,6 +27,7 @@ from broker_core.protocol.bodies.heartbeat import (
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.bodies.running import ConsumerRunningInfo, ProcessQueueInfo
 from broker_core.protocol.codes import VERSION_DESC
+from broker_core.protocol.topics import GROUP_NAME, MAX_GROUP_NAME
 
 _FROM_WHERE: Final = {
     "first": ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET,
@@ -43,7 +45,12 @@ class GroupMember(ABC):
     def __init__(
         self, session: Session, group: str, config: PushConfig, *, committed: OffsetStore, progress: OffsetStore
     ) -> None:
-        """`committed` is what the group has stored; readers note in `progress` how far they are, maybe the same."""
+        """`committed` is what the group has stored; readers note in `progress` how far they are, maybe the same.
+
+        Raises NameIllegal for a group name that brokers refuse.
+        """
+        if not GROUP_NAME.fullmatch(group):
+            raise NameIllegal(f"{group!r}: a group has 1 to {MAX_GROUP_NAME} letters, digits, '_', '-', '%' and '|'")
         self.config = config
         self._group = group
         self._session = session

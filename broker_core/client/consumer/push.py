@@ -76,9 +76,13 @@ class PushConsumer(GroupMember):
             retry = retry_topic(self._group)
             self._subscriptions[retry] = subscription(retry, version=now_ms())
         self._started_at = now_ms()
-        for topic in self._subscriptions:
-            await self._find_route(topic)
-        await self._session.heartbeat()
+        try:
+            for topic in self._subscriptions:
+                await self._find_route(topic)
+            await self._session.heartbeat()
+        except BaseException:
+            await self.close()
+            raise
         self._handling.start()
         self._rebalancing = self._tasks.start("rebalance", look_forever(self.rebalance, self._wake, self.config))
         self._tasks.every("persist offsets", self.config.persist_offsets_ms, self._persist)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from broker_core.client.consumer.lite import LITE, LitePullConsumer
+from broker_core.client.errors import TopicNotFound
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.bodies.running import ConsumeResult
 from broker_core.protocol.message import QueueOffset
@@ -79,3 +80,14 @@ async def test_an_operator_sees_it_and_cannot_call_its_handler(live: Live) -> No
         assert (await consumer.consume_directly(stored())).consume_result is ConsumeResult.CR_THROW_EXCEPTION
         connected = await live.admin.groups.connections(group)
         assert connected is not None
+
+
+async def test_a_start_that_fails_leaves_the_group_free(live: Live) -> None:
+    group = live.group()
+    early = LitePullConsumer(live.session, group, FIRST)
+    early.subscribe("not-there-yet")
+    with pytest.raises(TopicNotFound):
+        await early.start()
+
+    async with LitePullConsumer(live.session, group, FIRST) as consumer:
+        assert consumer.assigned == ()
