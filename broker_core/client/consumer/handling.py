@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final
@@ -72,13 +73,27 @@ async def call(handler: MessageHandler, message: StoredMessage, *, timeout_ms: i
     log = get_logger(__name__, f"group={group} topic={message.topic}")
     try:
         async with asyncio.timeout(timeout_ms / 1000):
-            await handler(as_sent(message))
+            handled = handler(as_sent(message))
+            if not inspect.isawaitable(handled):
+                raise TypeError(f"a handler is an async function; this one returned {handled!r}")
+            await handled
     except RetryLater as wish:
         return _Called(done=False, delay_level=wish.delay_level)
+    except asyncio.CancelledError:
+        if _is_being_cancelled():
+            raise
+        # Something that the handler waited for was cancelled: that ends the handler, not the worker that called it.
+        log.error("%s was not handled: the handler was cancelled from within", message.message_id)
+        return _Called(done=False)
     except Exception:
         log.exception("%s was not handled", message.message_id)
         return _Called(done=False)
     return _Called(done=True)
+
+
+def _is_being_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 class Handling:

@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from broker_core.client.config import ClientConfig, PushConfig
-from broker_core.client.consumer.push import PushConsumer, RetryLater
-from broker_core.client.errors import GroupTaken
+from broker_core.client.consumer.push import MessageHandler, PushConsumer, RetryLater
+from broker_core.client.errors import GroupTaken, NameIllegal
 from broker_core.client.session import Session
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.bodies.running import ConsumeResult
@@ -387,3 +388,36 @@ async def test_an_orderly_queue_changes_hands_only_when_its_message_is_done(live
 def test_broadcasting_needs_a_file() -> None:
     with pytest.raises(ValueError, match="file"):
         PushConsumer(None, "g", Collected(), PushConfig(broadcasting=True))  # type: ignore[arg-type]
+
+
+async def test_a_handler_cancelled_from_within_has_failed_and_its_worker_goes_on(live: Live) -> None:
+    topic, group = await live.topic(queues=1), live.group()
+
+    async def wait_for_what_is_cancelled(message: StoredMessage) -> None:
+        if message.body == b"a" and message.reconsume_times == 0:
+            waited_for = asyncio.ensure_future(asyncio.Event().wait())
+            waited_for.cancel()
+            await waited_for
+
+    handler = Collected(wait_for_what_is_cancelled)
+    consumer = PushConsumer(live.session, group, handler, replace(FIRST, concurrency=1))
+    consumer.subscribe(topic)
+    await live.send(topic, "a", "b")
+
+    async with consumer:
+        await eventually(lambda: sorted(handler.bodies) == ["a", "a", "b"], within=30)
+
+
+async def test_a_handler_that_is_no_async_function_is_named(live: Live, caplog: pytest.LogCaptureFixture) -> None:
+    topic = await live.topic(queues=1)
+    consumer = PushConsumer(live.session, live.group(), cast("MessageHandler", lambda _: None), FIRST)
+    consumer.subscribe(topic)
+    await live.send(topic, "a")
+
+    async with consumer:
+        await eventually(lambda: "a handler is an async function; this one returned None" in caplog.text)
+
+
+async def test_a_group_that_brokers_refuse_is_refused_here(live: Live) -> None:
+    with pytest.raises(NameIllegal, match="'my group'"):
+        PushConsumer(live.session, "my group", Collected())
