@@ -45,13 +45,17 @@ class Packer:
     def pack(self, message: Message, *, now: int) -> Packed:
         """Pack one message; raise MessageTooLarge or MessageRefused."""
         body = message.body
+        _check_body(body)
         if len(body) > self._config.max_body_bytes:
             raise MessageTooLarge(len(body), self._config.max_body_bytes)
         properties, unique_id = self._identified(message, now)
         sys_flag = message.sys_flag & ~(flags.COMPRESSED | flags.COMPRESSOR_MASK)
         if len(body) >= self._config.compress_from_bytes:
-            body = zlib.compress(body, self._config.compress_level)
-            sys_flag |= flags.COMPRESSED | flags.COMPRESSOR_ZLIB
+            compressed = zlib.compress(body, self._config.compress_level)
+            # What does not shrink goes as it is: a body near the limit would grow beyond it.
+            if len(compressed) < len(body):
+                body = compressed
+                sys_flag |= flags.COMPRESSED | flags.COMPRESSOR_ZLIB
         if properties.get(names.TRAN_MSG) == "true":
             sys_flag |= flags.TRANSACTION_PREPARED
         packed = Packed(message.topic, body, "", (unique_id,), message.flag, sys_flag, now)
@@ -91,12 +95,19 @@ def _check_batch(topic: str, messages: Sequence[Message]) -> None:
     for message in messages:
         if message.topic != topic:
             raise MessageRefused(f"a batch has one topic, not {topic!r} and {message.topic!r}")
+        _check_body(message.body)
         if message.delay_level:
             raise MessageRefused("a batch cannot be delayed")
         if message.properties.get(names.TRAN_MSG) == "true":
             raise MessageRefused("a batch cannot be transactional")
         if message.waits_for_store != messages[0].waits_for_store:
             raise MessageRefused("all messages of a batch wait for the store, or none does")
+
+
+def _check_body(body: object) -> None:
+    """Refuse text: found out only when it is written, it would fail every request that is written with it."""
+    if not isinstance(body, bytes | bytearray | memoryview):
+        raise MessageRefused(f"a body is bytes, not {type(body).__name__}")
 
 
 def _move_retry_counts(packed: Packed, properties: dict[str, str]) -> None:

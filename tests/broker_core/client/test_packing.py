@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import pytest
 
@@ -56,6 +57,22 @@ def test_a_large_body_is_compressed() -> None:
     assert len(packed.body) < len(body)
     assert packed.sys_flag == flags.COMPRESSED | flags.COMPRESSOR_ZLIB
     assert decompress(packed.body, packed.sys_flag) == body
+
+
+def test_a_body_that_does_not_shrink_goes_as_it_is() -> None:
+    body = os.urandom(10_000)
+
+    packed = packer(max_body_bytes=10_000).pack(Message("orders", body), now=NOW)
+
+    assert (packed.body, packed.sys_flag) == (body, 0)
+
+
+@pytest.mark.parametrize("body", ["text", None, 5])
+def test_what_is_not_bytes_is_refused(body: Any) -> None:
+    with pytest.raises(MessageRefused, match="bytes"):
+        packer().pack(Message("orders", body), now=NOW)
+    with pytest.raises(MessageRefused, match="bytes"):
+        packer().pack_batch("orders", [Message("orders", b"hi"), Message("orders", body)], now=NOW)
 
 
 def test_a_body_beyond_the_limit_is_refused() -> None:
