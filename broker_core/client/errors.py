@@ -138,10 +138,11 @@ class Unreachable(ClientError):
 
 
 class TimedOut(Unreachable):
-    """The peer did not answer in time; what the request asked for may have happened."""
+    """The peer did not answer in time; what the request asked for may have happened if `was_sent`."""
 
-    def __init__(self, addr: str, timeout_ms: int) -> None:
-        super().__init__(addr, f"no answer within {timeout_ms} ms", was_sent=True)
+    def __init__(self, addr: str, timeout_ms: int, *, was_sent: bool = True) -> None:
+        what = "no answer" if was_sent else "not sent"
+        super().__init__(addr, f"{what} within {timeout_ms} ms", was_sent=was_sent)
         self.timeout_ms = timeout_ms
 
 

@@ -15,7 +15,9 @@ from broker_core.client.config import ProducerConfig, local_ip
 from broker_core.client.errors import (
     BrokerBusy,
     BrokerRefused,
+    ClientClosed,
     ClientError,
+    MessageRefused,
     NoRoute,
     SendUncertain,
     TimedOut,
@@ -130,6 +132,8 @@ class Producer:
         timeout = self.config.timeout_ms if timeout_ms is None else timeout_ms
         if queue is None:
             return await self._with_retries(packed, timeout, is_repeatable)
+        if queue.topic != packed.topic:
+            raise MessageRefused(f"a message of topic {packed.topic!r} does not go to a queue of {queue.topic!r}")
         deadline = time.monotonic() + timeout / 1000
         async with _within(deadline, packed.topic, timeout):
             await self._sending.get_picker(packed.topic)
@@ -156,7 +160,7 @@ class Producer:
             tried.broker_name = queue.broker_name
             try:
                 result = await self._sending.attempt(packed, queue, timeout_ms=left_ms)
-            except (BrokerRefused, TopicNotFound, NoRoute, Unreachable, SendUncertain) as error:
+            except (BrokerRefused, TopicNotFound, NoRoute, Unreachable, SendUncertain, ClientClosed) as error:
                 tried.failed(error)
             else:
                 if result.status is SendStatus.SEND_OK or not self.config.retry_when_not_stored_ok:
@@ -164,7 +168,7 @@ class Producer:
                 tried.result = result
             pauses = pauses or self._pauses(deadline)
             pause_s = next(pauses, None)
-        return tried.end(TimedOut(f"topic {packed.topic}", timeout_ms))
+        return tried.end(TimedOut(f"topic {packed.topic}", timeout_ms, was_sent=False))
 
     def _pauses(self, deadline: float) -> Iterator[float]:
         """Return the pauses before further attempts; made after a failure only, since most sends need none."""
@@ -188,7 +192,7 @@ async def _within(deadline: float, topic: str, timeout_ms: int) -> AsyncIterator
         async with asyncio.timeout(max(0.0, deadline - time.monotonic())):
             yield
     except TimeoutError as error:
-        raise TimedOut(f"route of topic {topic}", timeout_ms) from error
+        raise TimedOut(f"topic {topic}, whose route was not found", timeout_ms, was_sent=False) from error
 
 
 @dataclass(slots=True)
@@ -210,6 +214,8 @@ class _Tried:
                 self._raise(error)
         code = ResponseCode.TOPIC_NOT_EXIST if isinstance(error, TopicNotFound) else getattr(error, "code", None)
         if code is not None and code not in self.retried_codes and self.result is None:
+            self._raise(error)
+        if isinstance(error, ClientClosed):
             self._raise(error)
         self.failure = error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -12,6 +13,8 @@ from broker_core.client.config import ClientConfig, ProducerConfig
 from broker_core.client.errors import (
     BrokerRefused,
     BrokerUnavailable,
+    ClientClosed,
+    MessageRefused,
     MessageTooLarge,
     SendUncertain,
     TimedOut,
@@ -171,6 +174,36 @@ async def test_what_was_uncertain_stays_so(cluster: Cluster, session: Session) -
     async with Producer(session) as producer:
         with pytest.raises(SendUncertain):
             await producer.send(Message("bills", b"x"))
+
+
+async def test_what_was_uncertain_stays_so_when_the_session_is_closed(cluster: Cluster, session: Session) -> None:
+    cluster.add_topic("bills", on=("broker-a",))
+    cluster["broker-a"].on(SEND, say_nothing())
+    producer = Producer(session)
+    sending = asyncio.create_task(producer.send(Message("bills", b"x")))
+    await eventually(lambda: cluster["broker-a"].asked(SEND))
+
+    await session.close()
+
+    with pytest.raises(SendUncertain):
+        await sending
+    with pytest.raises(ClientClosed, match="the session is closed"):
+        await producer.send(Message("bills", b"y"))
+
+
+async def test_a_message_goes_to_no_queue_of_another_topic(cluster: Cluster, producer: Producer) -> None:
+    with pytest.raises(MessageRefused, match="'bills'"):
+        await producer.send(MESSAGE, queue=MessageQueue("bills", "broker-a", 0))
+
+    assert not cluster["broker-a"].asked(SEND)
+
+
+async def test_without_time_nothing_is_sent_and_the_error_says_so(cluster: Cluster, producer: Producer) -> None:
+    with pytest.raises(TimedOut, match="not sent within 0 ms") as caught:
+        await producer.send(MESSAGE, timeout_ms=0)
+
+    assert not caught.value.was_sent
+    assert not any(peer.asked(SEND) for peer in cluster.brokers.values())
 
 
 async def test_all_attempts_share_the_time(cluster: Cluster, producer: Producer) -> None:
