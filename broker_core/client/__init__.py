@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from broker_core.client.admin import Admin
 from broker_core.client.answers import Answers
-from broker_core.client.blocking import BlockingSession, CallTimedOut, LoopThread
+from broker_core.client.blocking import BlockingSession, CallEnded, CallTimedOut, LoopThread
 from broker_core.client.config import ClientConfig, ProducerConfig, PushConfig
 from broker_core.client.consumer.handling import MessageHandler
 from broker_core.client.consumer.leases import LeasedMessage, LeaseReceipt
@@ -52,6 +52,7 @@ __all__ = [
     "BrokerBusy",
     "BrokerRefused",
     "BrokerUnavailable",
+    "CallEnded",
     "CallTimedOut",
     "ClientClosed",
     "ClientConfig",

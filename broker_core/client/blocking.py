@@ -31,11 +31,15 @@ _STOP_SECONDS: Final = 5.0
 _to_forget: weakref.WeakSet[LoopThread | BlockingSession] = weakref.WeakSet()
 
 
-class CallTimedOut(ClientError):
-    """The call did not end in the time the caller gave; it was cancelled."""
+class CallEnded(ClientError):
+    """The call was cancelled before its end; what it asked for may have happened."""
+
+
+class CallTimedOut(CallEnded):
+    """The call did not end in the time the caller gave."""
 
     def __init__(self, timeout_s: float) -> None:
-        super().__init__(f"no end within {timeout_s} s")
+        super().__init__(f"no end within {timeout_s:g} s; what the call asked for may have happened")
         self.timeout_s = timeout_s
 
 
@@ -47,6 +51,7 @@ class LoopThread:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
+        self._calls: set[concurrent.futures.Future[Any]] = set()
         self._process = os.getpid()
         _to_forget.add(self)
 
@@ -65,17 +70,16 @@ class LoopThread:
     def run(self, work: Coroutine[Any, Any, T], *, timeout_s: float | None = None) -> T:
         """Run `work` on the loop and return what it returns, or raise what it raises; at last CallTimedOut.
 
-        Must not be called on the loop's own thread, which it would wait for without end.
+        Raises CallEnded when another thread calls `close` before the end. Must not be called on the loop's own
+        thread, which it would wait for without end.
         """
-        loop = self._running_loop()
-        if threading.current_thread() is self._thread or _is_running_here(loop):
-            work.close()
-            raise RuntimeError("called from the loop that would have to do the work: await it instead")
-        # In a context of its own: what belongs to the calling thread, such as Django's thread for synchronous work,
-        # must not be waited for by work that this thread waits for.
-        future = contextvars.Context().run(asyncio.run_coroutine_threadsafe, work, loop)
+        future = self._begin(work)
         try:
             return future.result(timeout_s)
+        except concurrent.futures.CancelledError:
+            if future in self._calls:  # the work cancelled itself
+                raise
+            raise CallEnded("closed during the call; what the call asked for may have happened") from None
         except concurrent.futures.TimeoutError:
             if future.done():  # the work itself raised a TimeoutError
                 raise
@@ -84,28 +88,45 @@ class LoopThread:
         except BaseException:
             future.cancel()
             raise
+        finally:
+            self._calls.discard(future)
 
     def close(self) -> None:
-        """Stop the loop and its thread; a later `run` starts new ones."""
+        """Stop the loop and its thread, and end the calls under way; a later `run` starts new ones."""
         with self._lock:
             loop, thread = self._loop, self._thread
             self._loop = self._thread = None
+            calls, self._calls = self._calls, set()
         if loop is not None and thread is not None:
+            for call in calls:  # nobody would wake the threads that wait for them
+                call.cancel()
             loop.call_soon_threadsafe(loop.stop)
             thread.join(_STOP_SECONDS)
 
-    def _running_loop(self) -> asyncio.AbstractEventLoop:
+    def _begin(self, work: Coroutine[Any, Any, T]) -> concurrent.futures.Future[T]:
         with self._lock:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(target=_run, args=(self._loop,), name=self._name, daemon=True)
-                self._thread.start()
-            return self._loop
+            loop = self._running_loop()
+            if threading.current_thread() is self._thread or _is_running_here(loop):
+                work.close()
+                raise RuntimeError("called from the loop that would have to do the work: await it instead")
+            # In a context of its own: what belongs to the calling thread, such as Django's thread for synchronous
+            # work, must not be waited for by work that this thread waits for.
+            future = contextvars.Context().run(asyncio.run_coroutine_threadsafe, work, loop)
+            self._calls.add(future)
+            return future
+
+    def _running_loop(self) -> asyncio.AbstractEventLoop:
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+            self._thread = threading.Thread(target=_run, args=(self._loop,), name=self._name, daemon=True)
+            self._thread.start()
+        return self._loop
 
     def forget(self) -> None:
         """Start over in a child of a fork: the loop's thread is gone there, and a lock may have been held by it."""
         self._lock = threading.Lock()
         self._loop = self._thread = None
+        self._calls = set()
         self._process = os.getpid()
 
 
@@ -114,6 +135,10 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
     try:
         loop.run_forever()
     finally:
+        tasks = asyncio.all_tasks(loop)
+        for task in tasks:
+            task.cancel()
+        loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.close()
 
@@ -193,6 +218,8 @@ class BlockingSession:
 
     def forget(self) -> None:
         """Start over in a child of a fork: the connections belong to the parent, and so does the client id."""
+        if self._session is not None:
+            self._session.abandon()  # a producer of the parent's may still be used here
         self._config = replace(self._config, client_id=new_client_id())
         self._lock = threading.Lock()
         self._session = self._admin = None

@@ -49,6 +49,7 @@ class Session:
         self.name_servers = NameServers(config.name_servers, self.invoke)
         self.routes = Routes(self._ask_route, self.tasks, on_new_brokers=self.greet)
         self._running = False
+        self._why_not = "the session is not started"
         self._late: dict[str, int] = {}
 
     @property
@@ -66,8 +67,15 @@ class Session:
     async def close(self) -> None:
         """End background work and connections. Close producers and consumers before."""
         self._running = False
+        self._why_not = "the session is closed"
         await self.tasks.close()
         await self._remoting.close()
+
+    def abandon(self) -> None:
+        """Refuse every call from now on and forget the connections: after a fork they are the parent's."""
+        self._running = False
+        self._why_not = "the session belongs to the process that was forked; make another one here"
+        self._remoting.forget_all()
 
     async def __aenter__(self) -> Self:
         return await self.start()
@@ -161,7 +169,7 @@ class Session:
 
     async def _connect(self, addr: str, timeout_ms: int) -> Connection:
         if not self._running:
-            raise ClientClosed("the session is not started, or closed")
+            raise ClientClosed(self._why_not)
         try:
             return await self._remoting.connection(addr, timeout_ms)
         except RemotingError as error:

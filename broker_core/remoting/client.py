@@ -70,6 +70,11 @@ class RemotingClient:
         connection = self._connections.get(address)
         return None if connection is None or connection.is_closing else connection
 
+    def forget_all(self) -> None:
+        """Know no connection any more, without a word to any peer: for the child of a fork."""
+        self._connections.clear()
+        self._attempts.clear()
+
     async def close(self) -> None:
         """Close every connection; calls under way fail with ConnectionClosed."""
         self._is_closed = True
@@ -111,6 +116,8 @@ class RemotingClient:
 
     async def _open(self, address: str) -> Connection:
         host, _, port = address.rpartition(":")
+        if not host or not port.isdecimal():
+            raise ConnectRefused(address, "an address is host:port")
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(self._limits.connect_timeout_ms / 1000):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import contextvars
 import os
 import threading
@@ -11,9 +12,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from broker_core.client.blocking import BlockingSession, CallTimedOut, LoopThread
+from broker_core.client.blocking import BlockingSession, CallEnded, CallTimedOut, LoopThread
 from broker_core.client.config import ClientConfig
-from broker_core.client.errors import TopicNotFound
+from broker_core.client.errors import ClientClosed, TopicNotFound
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers.send import SendMessageResponse
@@ -173,6 +174,50 @@ def test_a_session_opens_its_connections_anew_after_a_fork(cluster: Cluster) -> 
         assert session.session.client_id == before
         session.run(session.producer().send(Message("orders", b"hi")))
     assert len(cluster["broker-a"].connections) == 2
+
+
+def test_a_producer_of_the_parent_is_refused_after_a_fork(cluster: Cluster) -> None:
+    with BlockingSession(ClientConfig([cluster.name_server.addr])) as session:
+        producer = session.producer()
+        session.run(producer.send(Message("orders", b"hi")))
+
+        def in_the_child() -> None:
+            with pytest.raises(ClientClosed, match="forked"):
+                session.run(producer.send(Message("orders", b"hi")), timeout_s=10)
+
+        assert in_child(in_the_child) == 0
+        session.run(producer.send(Message("orders", b"hi")))
+
+
+def test_closing_ends_the_calls_of_other_threads() -> None:
+    door, begun = LoopThread(), threading.Event()
+    ended: list[BaseException | None] = []
+
+    async def wait() -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    def call() -> None:
+        try:
+            door.run(wait())
+        except CallEnded as error:
+            ended.append(error)
+
+    caller = threading.Thread(target=call)
+    caller.start()
+    assert begun.wait(10)
+    door.close()
+    caller.join(10)
+
+    assert "may have happened" in str(ended)
+
+
+def test_work_that_cancels_itself_is_cancelled(door: LoopThread) -> None:
+    async def give_up() -> None:
+        raise asyncio.CancelledError
+
+    with pytest.raises(concurrent.futures.CancelledError):
+        door.run(give_up())
 
 
 def in_child(work: object) -> int:

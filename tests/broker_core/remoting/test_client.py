@@ -30,6 +30,13 @@ async def test_a_lost_connection_is_opened_again() -> None:
         assert client.find_connection(address_of(server)) not in (None, first)
 
 
+@pytest.mark.parametrize("address", ["localhost", "127.0.0.1:", ":9876", "127.0.0.1:port"])
+async def test_what_is_no_address_is_refused_in_words(address: str) -> None:
+    async with calling() as client:
+        with pytest.raises(ConnectRefused, match="host:port"):
+            await client.connection(address)
+
+
 async def test_a_server_that_is_not_there_is_refused_by_name() -> None:
     async with serving() as server:
         address = address_of(server)
