@@ -76,5 +76,7 @@ class QueuePicker:
 
 
 def queue_for_key(queues: Sequence[MessageQueue], key: str) -> MessageQueue:
-    """Return the queue that Java's select-by-hash takes for the same key and queue list."""
+    """Return the queue that Java's select-by-hash takes for the same key and queue list; ValueError for no queues."""
+    if not queues:
+        raise ValueError("there is no queue to choose: the topic has none that may be written")
     return queues[abs(string_hash(key)) % len(queues)]

@@ -66,6 +66,8 @@ class Message(_Named):
         flag: int = 0,
     ) -> Self:
         """Return a message whose properties are checked; raise MalformedProperties for what the wire cannot carry."""
+        if isinstance(keys, str):
+            raise TypeError(f"keys is a list of keys, not the text {keys!r}")
         pairs = dict(properties or {})
         if keys:
             pairs[names.KEYS] = names.join_keys(keys)

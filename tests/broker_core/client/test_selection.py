@@ -82,6 +82,11 @@ def test_a_key_has_the_queue_that_java_takes(key: str, index: int) -> None:
     assert queue_for_key(queues(a=5), key).queue_id == index
 
 
+def test_without_queues_there_is_none_to_choose() -> None:
+    with pytest.raises(ValueError, match="no queue"):
+        queue_for_key([], "A17")
+
+
 def test_without_avoidance_a_retry_goes_elsewhere_and_nothing_else_does() -> None:
     faults = Faults(FaultAvoidance.OFF)
     faults.note_failure("a", now=0)

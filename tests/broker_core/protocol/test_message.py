@@ -67,3 +67,8 @@ def test_an_ipv6_broker_makes_a_longer_offset_id() -> None:
 def test_a_stored_message_shows_keys_tag_and_compression() -> None:
     message = stored({"KEYS": "k1 k2", "TAGS": "t"}, sys_flag=1)
     assert (message.keys, message.tag, message.is_compressed) == (["k1", "k2"], "t", True)
+
+
+def test_one_text_is_no_list_of_keys() -> None:
+    with pytest.raises(TypeError, match="list of keys"):
+        Message.create("orders", b"hi", keys="A17")
