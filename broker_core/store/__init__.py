@@ -5,8 +5,8 @@ from broker_core.store.config import StoreConfig
 from broker_core.store.dispatcher import Arrived
 from broker_core.store.fetch import GetResult, GetStatus
 from broker_core.store.incoming import Incoming
+from broker_core.store.key_search import IndexSearch
 from broker_core.store.message_store import FlushedUpTo, MessageStore
-from broker_core.store.search import IndexSearch
 
 __all__ = [
     "Arrived",

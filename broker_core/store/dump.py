@@ -8,8 +8,8 @@ from typing import Final
 
 from broker_core.protocol.message import StoredMessage
 from broker_core.protocol.record import decode_many, decode_one
+from broker_core.store.key_search import IndexSearch
 from broker_core.store.reader import StoreReader
-from broker_core.store.search import IndexSearch
 from broker_core.store.soundness import find_damage_at
 from broker_core.store.units import FILLER_SIZE
 from broker_core.store.verify import Findings

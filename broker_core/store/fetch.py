@@ -13,7 +13,7 @@ from broker_core.store.commit_log import CommitLog
 from broker_core.store.consume_queue import ConsumeQueue
 from broker_core.store.errors import MessageDamaged
 from broker_core.store.layout import UNIT_BYTES
-from broker_core.store.soundness import NO_RECORD, find_damage, usual_check
+from broker_core.store.soundness import NO_RECORD, find_damage
 from broker_core.store.units import FILLER_SIZE, UNIT
 
 # A filter that wants nothing may look at this many messages before the answer goes out without any.
@@ -24,9 +24,6 @@ _TAG_SIGN: Final = 0x80000000
 
 AcceptTag = Callable[[int], bool]
 """Says whether a message with this tag hash (signed, 32 bits) is wanted."""
-
-AcceptRecord = Callable[[memoryview], bool]
-"""Says whether a message is wanted after a look at its record; asked only for those whose tag is."""
 
 
 class GetStatus(Enum):
@@ -66,7 +63,6 @@ def fetch(
     max_messages: int,
     max_bytes: int,
     accept_tag: AcceptTag | None = None,
-    accept_record: AcceptRecord | None = None,
 ) -> GetResult:
     """Return up to `max_messages` records of `queue` from queue offset `begin` on, together at most `max_bytes`.
 
@@ -79,7 +75,7 @@ def fetch(
     units = queue.units_from(begin)
     if not units:
         return _nothing(GetStatus.OFFSET_FOUND_NULL, queue, queue.first_of_next_file)
-    walk = _Walk(log, queue, begin, max_messages, max_bytes, accept_tag, accept_record)
+    walk = _Walk(log, queue, begin, max_messages, max_bytes, accept_tag)
     walk.take(units[: max(MAX_UNITS, max_messages) * UNIT_BYTES])
     return GetResult(
         walk.status,
@@ -119,7 +115,6 @@ class _Walk:
         max_messages: int,
         max_bytes: int,
         accept_tag: AcceptTag | None,
-        accept_record: AcceptRecord | None,
     ) -> None:
         self.records: list[memoryview] = []
         self.damaged: list[MessageDamaged] = []
@@ -131,32 +126,22 @@ class _Walk:
         self._max_messages = max_messages
         self._room = max_bytes
         self._accept_tag = accept_tag
-        self._accept_record = accept_record
 
     def take(self, units: memoryview) -> None:
-        """Go over units in the order of the queue; each record is looked at before it is handed out."""
-        if native and self._queue.known_as and self._accept_record is None:
+        """Go over units in the order of the queue; each record is checked before it is handed out."""
+        if native and self._queue.known_as:
             units = self._take_usual(native, units)
-        accept, accept_record, records = self._accept_tag, self._accept_record, self.records
-        is_usual = usual_check(self._queue.known_as, self._queue.queue_id)
-        # The segment that the last record was in; nearly always the next one is there too.
-        view, start, end = memoryview(b""), 0, 0
+        accept, records = self._accept_tag, self.records
         offset = self._begin + self.walked
         for log_offset, size, tags_code in UNIT.iter_unpack(units):
             if records and (len(records) >= self._max_messages or size > self._room):
                 break
             if accept is None or accept(_signed(tags_code)):
-                if not start <= log_offset <= log_offset + size <= end:
-                    view, start, end = self._segment_of(log_offset)
-                at = log_offset - start
-                if not (at >= 0 < size <= end - log_offset):
+                record = self._log.read(log_offset, size)
+                if record is None:
                     self._miss(log_offset, size, offset)
-                elif not is_usual(view, at, log_offset, size, offset) and self._is_damaged(
-                    view[at : at + size], log_offset, offset
-                ):
-                    pass
-                elif accept_record is None or accept_record(view[at : at + size]):
-                    records.append(view[at : at + size])
+                elif not self._is_damaged(record, log_offset, offset):
+                    records.append(record)
                     self._room -= size
             offset += 1
         self.walked = offset - self._begin
@@ -165,13 +150,15 @@ class _Walk:
 
     def _take_usual(self, compiled: Native, units: memoryview) -> memoryview:
         """Do the same for the first units, as far as nothing is unusual; return those that are left."""
-        view, start, end = self._segment_of(UNIT.unpack_from(units)[0])
+        file = self._log.files.find(UNIT.unpack_from(units)[0])
+        if file is None:
+            return units
         self.walked, self._room = compiled.walk_units(
             units,
             self._begin,
-            view,
-            end - start,
-            start,
+            file.view,
+            file.wrote,
+            file.start,
             self._queue.known_as,
             self._queue.queue_id,
             self._accept_tag,
@@ -180,11 +167,6 @@ class _Walk:
             self._room,
         )
         return units[self.walked * UNIT_BYTES :]
-
-    def _segment_of(self, log_offset: int) -> tuple[memoryview, int, int]:
-        """Return the bytes of the segment that holds `log_offset`, and where in the log they begin and end."""
-        file = self._log.files.find(log_offset)
-        return (file.view, file.start, file.start + file.wrote) if file else (memoryview(b""), 0, 0)
 
     def _is_damaged(self, record: memoryview, log_offset: int, offset: int) -> bool:
         queue = self._queue

@@ -31,7 +31,7 @@ from broker_core.store.errors import (
 )
 from broker_core.store.guard import Guard
 from broker_core.store.incoming import Incoming
-from broker_core.store.reading import Reading
+from broker_core.store.queries import StoreQueries
 from broker_core.store.recovery import Recovered, recover
 from broker_core.store.stats import StoreStats, measure
 
@@ -50,12 +50,27 @@ class FlushPlan(NamedTuple):
     upto: FlushedUpTo
 
 
-class MessageStore(Reading):
+class MessageStore:
     """One open store folder."""
 
     def __init__(self, config: StoreConfig, guard: Guard, recovered: Recovered) -> None:
         """Take over the parts of a store that `open` brought into order."""
-        super().__init__(recovered.log, recovered.queues, recovered.index)
+        self._log = recovered.log
+        self._queues = recovered.queues
+        self._index = recovered.index
+        queries = StoreQueries(recovered.log, recovered.queues, recovered.index)
+        self.get = queries.get
+        self.min_offset = queries.min_offset
+        self.max_offset = queries.max_offset
+        self.offset_by_time = queries.offset_by_time
+        self.store_time = queries.store_time
+        self.tags_code = queries.tags_code
+        self.units = queries.units
+        self.find = queries.find
+        self.find_raw = queries.find_raw
+        self.search = queries.search
+        self.queues = queries.queues
+        self.damage = queries.damage
         self.config = config
         self.recovered = recovered
         # How many queues there may be: each keeps a file open.

@@ -24,9 +24,9 @@ from broker_core.store.errors import Corrupt, QueueNotFound
 from broker_core.store.fetch import GetResult, fetch
 from broker_core.store.index import Index
 from broker_core.store.index_sizes import measure
+from broker_core.store.key_search import IndexSearch, search
 from broker_core.store.layout import COMMIT_LOG, INDEX, UNIT_BYTES, index_files
 from broker_core.store.queues import Queues
-from broker_core.store.search import IndexSearch, search
 from broker_core.store.units import Unit
 
 _OPEN_TRIES: Final = 3

@@ -7,14 +7,11 @@ is named and left out, and those around it are not touched (store/README.md#comm
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Callable, Iterable
-from functools import cache
+from collections.abc import Iterable
 from typing import Final
 
 from broker_core.protocol.errors import MalformedRecord
-from broker_core.protocol.record import MAGIC_V1, body_is_sound, crc32, read_head
-from broker_core.protocol.sys_flag import HOSTS_MASK
+from broker_core.protocol.record import body_is_sound, read_head
 from broker_core.store.commit_log import CommitLog
 from broker_core.store.errors import MessageDamaged
 
@@ -22,14 +19,8 @@ WRONG_BODY: Final = "its body does not have the checksum it states"
 OTHER_MESSAGE: Final = "another message is where it should be"
 NO_RECORD: Final = "no record is where it should be"
 
-# Size, magic, body checksum, queue id, queue offset, log offset, sys flag and body length of a record with IPv4 hosts.
-_USUAL: Final = struct.Struct(">iiii4xqqi44xi")
-_CRC_MASK: Final = 0x7FFFFFFF
 # So many damaged messages are remembered; a broken disk has more, and nobody reads them all.
 _REMEMBERED: Final = 1000
-
-Check = Callable[[memoryview, int, int, int, int], bool]
-"""Looks at the bytes of a segment from a position on, where a record of this log offset, size and queue offset is."""
 
 
 class DamageSeen:
@@ -51,44 +42,6 @@ class DamageSeen:
         """Return those that were met since the last call."""
         new, self._new = self._new, []
         return new
-
-
-def usual_check(encoded_topic: bytes, queue_id: int) -> Check:
-    """Return a quick check for the records of one queue: True is surely sound, False needs `find_damage`."""
-    read_head, read_tail, tail_size = (
-        _USUAL.unpack_from,
-        _tail_of(len(encoded_topic)).unpack_from,
-        len(encoded_topic) + 2,
-    )
-    checksum = crc32
-
-    def is_usual(view: memoryview, at: int, log_offset: int, size: int, queue_offset: int) -> bool:
-        try:
-            in_size, magic, crc, in_queue, in_offset, at_log, sys_flag, length = read_head(view, at)
-            end = at + 88 + length
-            topic, properties = read_tail(view, end)
-        except struct.error:
-            return False
-        return (
-            at_log == log_offset
-            and in_size == size
-            and in_offset == queue_offset
-            and in_queue == queue_id
-            and magic == MAGIC_V1
-            and not sys_flag & HOSTS_MASK
-            and topic == encoded_topic
-            and end + tail_size + properties == at + size
-            and checksum(view[at + 88 : end]) & _CRC_MASK == crc
-            and length >= 0
-        )
-
-    return is_usual
-
-
-@cache
-def _tail_of(topic_bytes: int) -> struct.Struct:
-    """Return the reader of what follows a body: the topic with its length, and the length of the properties."""
-    return struct.Struct(f">{topic_bytes}sh")
 
 
 def find_damage(

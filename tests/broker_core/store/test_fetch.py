@@ -80,19 +80,6 @@ def test_messages_with_other_tags_are_passed_over(tmp_path: Path) -> None:
         del answer
 
 
-def test_a_filter_may_look_at_the_whole_record(tmp_path: Path) -> None:
-    with opened(tmp_path) as store:
-        for number in range(6):
-            put(store, b"%d" % number, properties={"price": str(number)})
-
-        def is_dear(record: memoryview) -> bool:
-            return int(decode_one(record).properties["price"]) > 3
-
-        answer = store.get("T", 0, 0, max_messages=9, max_bytes=1 << 20, accept_record=is_dear)
-        assert (read(answer), answer.next_offset) == ([b"4", b"5"], 6)
-        del answer
-
-
 def test_a_filter_that_wants_nothing_looks_at_800_messages_at_most(tmp_path: Path) -> None:
     with opened(tmp_path, consume_queue_file_units=10_000, commit_log_file_size=1 << 20) as store:
         fill(store, 1000)

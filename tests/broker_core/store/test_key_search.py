@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from broker_core.store import IndexSearch, MessageStore, search
+from broker_core.store import IndexSearch, MessageStore, key_search
 from tests.support.stores import NOW, fill, opened, overwrite, put
 
 ALWAYS = 1 << 60
@@ -101,7 +101,7 @@ def test_a_message_with_the_same_key_twice_is_found_once(tmp_path: Path) -> None
 
 
 def test_a_chain_longer_than_the_limit_is_told_as_incomplete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "MAX_ENTRIES", 5)
+    monkeypatch.setattr(key_search, "MAX_ENTRIES", 5)
     with opened(tmp_path) as store:
         for _ in range(15):
             put(store, keys=["k"])

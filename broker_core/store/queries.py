@@ -1,6 +1,6 @@
-"""What a store is asked: messages by queue and offset, by place in the log and by key, and the ranges of queues.
+"""What an open store answers: messages by queue and offset, by log offset and by key, and the ranges of queues.
 
-Everything that is handed out was looked at (`soundness.py`). What is damaged is left out or refused, and remembered.
+Every message was checked (`soundness.py`). A damaged one is left out or raises MessageDamaged, and is remembered.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from broker_core.protocol.record import decode_one
 from broker_core.store import time_search
 from broker_core.store.commit_log import CommitLog
 from broker_core.store.errors import MessageDamaged
-from broker_core.store.fetch import AcceptRecord, AcceptTag, GetResult, fetch
+from broker_core.store.fetch import AcceptTag, GetResult, fetch
 from broker_core.store.index import Index
+from broker_core.store.key_search import IndexSearch, search
 from broker_core.store.queues import Queues
-from broker_core.store.search import IndexSearch, search
 from broker_core.store.soundness import DamageSeen, find_sound
 from broker_core.store.units import Unit
 
 
-class Reading:
+class StoreQueries:
     """The half of an open store that changes nothing."""
 
     def __init__(self, log: CommitLog, queues: Queues, index: Index) -> None:
@@ -26,7 +26,8 @@ class Reading:
         self._log = log
         self._queues = queues
         self._index = index
-        self._damage = DamageSeen()
+        # Damaged messages that were met so far.
+        self.damage = DamageSeen()
 
     def get(
         self,
@@ -37,7 +38,6 @@ class Reading:
         max_messages: int,
         max_bytes: int,
         accept_tag: AcceptTag | None = None,
-        accept_record: AcceptRecord | None = None,
     ) -> GetResult:
         """Return raw records of a queue from `queue_offset` on; see `fetch` for the limits."""
         found = fetch(
@@ -47,10 +47,9 @@ class Reading:
             max_messages=max_messages,
             max_bytes=max_bytes,
             accept_tag=accept_tag,
-            accept_record=accept_record,
         )
         if found.damaged:
-            self._damage.tell(found.damaged)
+            self.damage.tell(found.damaged)
         return found
 
     def min_offset(self, topic: str, queue_id: int) -> QueueOffset:
@@ -67,11 +66,6 @@ class Reading:
         """Return the offset of the message stored nearest to `timestamp` (ms), as RocketMQ 4.9 answers it."""
         queue = self._queues.find(topic, queue_id)
         return time_search.nearest(self._log, queue, timestamp) if queue else QueueOffset(0)
-
-    def offset_at_or_after(self, topic: str, queue_id: int, timestamp: int) -> QueueOffset:
-        """Return the offset of the first message stored at `timestamp` (ms) or later; the maximum if there is none."""
-        queue = self._queues.find(topic, queue_id)
-        return time_search.lower_bound(self._log, queue, timestamp) if queue else QueueOffset(0)
 
     def store_time(self, topic: str, queue_id: int, queue_offset: int) -> int | None:
         """Return when the message at `queue_offset` was stored (ms), if it is there."""
@@ -106,19 +100,14 @@ class Reading:
         try:
             return find_sound(self._log, log_offset)
         except MessageDamaged as damage:
-            self._damage.tell((damage,))
+            self.damage.tell((damage,))
             raise
-
-    @property
-    def damage(self) -> DamageSeen:
-        """What reads have met of messages that are not what they were."""
-        return self._damage
 
     def search(self, topic: str, key: str, *, begin: int, end: int, max_count: int) -> IndexSearch:
         """Return the newest messages with a key or unique id, stored within [begin, end] (ms), and the figures."""
         found = search(self._log, self._index.files, topic, key, begin=begin, end=end, max_count=max_count)
         if found.damaged:
-            self._damage.tell(found.damaged)
+            self.damage.tell(found.damaged)
         return found
 
     def queues(self) -> list[tuple[str, int]]:
