@@ -141,8 +141,8 @@ def _blocks(
     store: StoreReader, units: Units, queue_offsets: Ints, partition: FilePartition, options: SourceOptions
 ) -> Iterator[Block]:
     log_offsets, sizes = units["log_offset"].astype(np.int64), units["size"].astype(np.int64)
-    known_as = store.known_as(partition.topic, partition.queue_id)
-    of_queue = (known_as[1:], partition.queue_id) if known_as else None
+    topic = store.record_topic(partition.topic, partition.queue_id)
+    of_queue = (topic[1:], partition.queue_id) if topic else None
     for part in _parts(log_offsets, sizes, store.segment_size):
         first = int(log_offsets[part.start])
         start = first - first % store.segment_size

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
-from broker_core.protocol.record import MIN_RECORD_BYTES, read_head
+from broker_core.protocol.record import MAX_TOPIC_BYTES, MIN_RECORD_BYTES, encode_topic, read_head
 from broker_core.store.commit_log import CommitLog
 from broker_core.store.layout import UNIT_BYTES, queue_folder
 from broker_core.store.mapped_files import MappedFiles
@@ -43,12 +43,12 @@ class ConsumeQueue:
         "_files",
         "_synced",
         "encoded_topic",
-        "known_as",
         "max_offset",
         "max_physical",
         "min_offset",
         "next_offset",
         "queue_id",
+        "record_topic",
         "topic",
     )
 
@@ -56,12 +56,10 @@ class ConsumeQueue:
         """Hold a queue over `files`, of which every byte written is a valid unit."""
         self.topic = topic
         self.queue_id = queue_id
-        encoded = topic.encode()
-        # The topic as a record carries it, ready for every put.
-        self.encoded_topic = bytes((len(encoded),)) + encoded if len(encoded) < 128 else b""
-        # The same, to compare records with; empty for a topic whose queues name records of other topics (light queues),
-        # and for one too long for it.
-        self.known_as = b"" if topic.startswith(_LIGHT) else self.encoded_topic
+        # The topic as a new record carries it; empty for one that is too long to be put.
+        self.encoded_topic = encode_topic(topic) if len(topic.encode()) <= MAX_TOPIC_BYTES else b""
+        # What the records of this queue must carry; empty where they may carry another topic (light queues).
+        self.record_topic = b"" if topic.startswith(_LIGHT) else self.encoded_topic
         self._files = files
         self.max_physical = -1
         self.min_offset = 0
@@ -273,7 +271,7 @@ class ConsumeQueue:
             return False
         head = read_head(record)
         topic = record[head.topic_begin : head.topic_end]
-        return not self.known_as or (head.queue_id == self.queue_id and topic == self.known_as[1:])
+        return not self.record_topic or (head.queue_id == self.queue_id and topic == self.record_topic[1:])
 
     def next_named(self, log: CommitLog, log_offset: int) -> int | None:
         """Return where the first record behind `log_offset` begins that this queue names and that is whole."""
@@ -288,7 +286,7 @@ class ConsumeQueue:
         for number in range(low, self.max_offset):
             unit = self.find_unit(number)
             record = log.read(unit.log_offset, unit.size) if unit and unit.log_offset > log_offset else None
-            if unit and record and not find_damage(record, unit.log_offset, self.known_as, self.queue_id, number):
+            if unit and record and not find_damage(record, unit.log_offset, self.record_topic, self.queue_id, number):
                 return unit.log_offset
         return None
 

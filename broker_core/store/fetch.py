@@ -129,7 +129,7 @@ class _Walk:
 
     def take(self, units: memoryview) -> None:
         """Go over units in the order of the queue; each record is checked before it is handed out."""
-        if native and self._queue.known_as:
+        if native and self._queue.record_topic:
             units = self._take_usual(native, units)
         accept, records = self._accept_tag, self.records
         offset = self._begin + self.walked
@@ -159,7 +159,7 @@ class _Walk:
             file.view,
             file.wrote,
             file.start,
-            self._queue.known_as,
+            self._queue.record_topic,
             self._queue.queue_id,
             self._accept_tag,
             self.records,
@@ -170,7 +170,7 @@ class _Walk:
 
     def _is_damaged(self, record: memoryview, log_offset: int, offset: int) -> bool:
         queue = self._queue
-        damage = find_damage(record, log_offset, queue.known_as, queue.queue_id, offset)
+        damage = find_damage(record, log_offset, queue.record_topic, queue.queue_id, offset)
         if damage:
             self._leave_out(log_offset, offset, damage)
         return damage is not None

@@ -141,10 +141,10 @@ class StoreReader:
             yield part
             begin += len(part) // UNIT_BYTES
 
-    def known_as(self, topic: str, queue_id: int) -> bytes:
-        """Return the topic as its records carry it, with its length before it; nothing if they need not carry it."""
+    def record_topic(self, topic: str, queue_id: int) -> bytes:
+        """Return the encoded topic that the records of a queue carry; empty where they may carry another one."""
         queue = self._queues.find(topic, queue_id)
-        return queue.known_as if queue else b""
+        return queue.record_topic if queue else b""
 
     def find_unit(self, topic: str, queue_id: int, queue_offset: int) -> Unit | None:
         """Return one unit, if its message is there."""

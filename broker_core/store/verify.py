@@ -149,14 +149,14 @@ def _check_record_has_unit(reader: StoreReader, topic: str, head: RecordHead, fi
 
 def _check_units(reader: StoreReader, topic: str, queue_id: int, findings: Findings, damaged: Places) -> None:
     low, high = reader.range(topic, queue_id)
-    known_as = reader.known_as(topic, queue_id)
+    record_topic = reader.record_topic(topic, queue_id)
     queue_offset = int(low)
     for part in reader.units(topic, queue_id, low, high):
         for log_offset, size, _ in UNIT.iter_unpack(part):
             findings.units += 1
             if size == FILLER_SIZE:
                 findings.fillers += 1
-            elif reason := _find_damage(reader, log_offset, size, known_as, queue_id, queue_offset):
+            elif reason := _find_damage(reader, log_offset, size, record_topic, queue_id, queue_offset):
                 kind = "damaged message" if damaged.names(log_offset) else "unit without record"
                 findings.tell(
                     kind, f"{topic} queue {queue_id} offset {queue_offset}, {size} bytes at {log_offset}: {reason}"
@@ -165,10 +165,10 @@ def _check_units(reader: StoreReader, topic: str, queue_id: int, findings: Findi
 
 
 def _find_damage(
-    reader: StoreReader, log_offset: int, size: int, known_as: bytes, queue_id: int, queue_offset: int
+    reader: StoreReader, log_offset: int, size: int, record_topic: bytes, queue_id: int, queue_offset: int
 ) -> str | None:
     record = reader.log.read(log_offset, size)
-    return find_damage(record, log_offset, known_as, queue_id, queue_offset) if record else NO_RECORD
+    return find_damage(record, log_offset, record_topic, queue_id, queue_offset) if record else NO_RECORD
 
 
 def _check_index(reader: StoreReader, file: IndexFile, findings: Findings) -> None:
