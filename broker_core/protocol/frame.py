@@ -91,9 +91,10 @@ class FrameReader:
     def feed(self, data: bytes) -> list[Frame]:
         """Return the frames that `data` completes, up to the first fault.
 
-        A frame that is too large or that cannot be is never kept: it becomes `fault`, and the reader is of no further
-        use.
+        A frame that is too large or that cannot be is never kept: it becomes `fault`, and nothing is cut any more.
         """
+        if self.fault is not None:
+            return []
         kept = self._kept
         if kept:
             kept += data

@@ -76,6 +76,18 @@ def test_frames_before_a_fault_are_not_lost() -> None:
     assert isinstance(reader.fault, MalformedFrame)
 
 
+def test_after_a_fault_nothing_is_cut_or_kept() -> None:
+    reader = FrameReader()
+    reader.feed(prefix(3, 0, 1))
+    fault = reader.fault
+    assert fault is not None
+
+    for data in (wire(Frame(0, b"{}", b"body")), b"\x00"):
+        assert reader.feed(data) == []
+        assert reader.fault is fault
+        assert reader.buffered == 0
+
+
 def test_a_frame_too_large_for_the_peer_is_not_made() -> None:
     assert frame_parts(0, b"{}", bytes(MAX_FRAME - 10))
     with pytest.raises(FrameTooLarge):
