@@ -231,11 +231,11 @@ class Connection(asyncio.Protocol):
     def resume_writing(self) -> None:
         """The peer has caught up: continue where it was stopped."""
         self._outbox.give_room()
-        self._count()
         if self._held:
             held = list(self._held)
             self._held.clear()
             self._work_off(held)
+        self._count()
         if self._stops_reading_when_full and self._is_open and not (self._outbox.is_full or self._is_deaf):
             cast(asyncio.Transport, self._transport).resume_reading()
 

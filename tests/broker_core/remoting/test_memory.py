@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import struct
+from collections.abc import Iterable
 
 import pytest
 
 from broker_core.protocol import Command
 from broker_core.remoting import Connection, ConnectionLimits
 from broker_core.remoting.memory import SMALL, Memory
-from tests.support.remoting import question, raw_peer, serving
+from tests.support.remoting import dispatch_of, question, raw_peer, serving
 from tests.support.wait import eventually
 
 MIB = 1024 * 1024
@@ -120,3 +121,38 @@ async def test_small_things_are_not_counted() -> None:
         peer.writer.write(question("whole").encode() + question("half", b"x" * 1000).encode()[:500])
         assert (await peer.command()).remark == "whole"
         assert server._memory.used == 0
+
+
+class Slow(asyncio.Transport):
+    """Tells the connection that it is full as soon as something large is written, and keeps nothing."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__()
+        self.connection = connection
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None: ...
+    def get_write_buffer_size(self) -> int:
+        return 0
+
+    def pause_reading(self) -> None: ...
+    def resume_reading(self) -> None: ...
+    def writelines(self, list_of_data: Iterable[bytes | bytearray | memoryview]) -> None:
+        if sum(map(len, list_of_data)) > MIB:
+            self.connection.pause_writing()
+
+
+async def test_requests_that_waited_for_room_count_no_more_once_they_are_answered() -> None:
+    def answer(request: Command, connection: Connection) -> Command:
+        return Command.response(0, body=bytes(2 * MIB if request.ext_fields["topic"] == "much" else 0))
+
+    memory = Memory(64 * MIB)
+    connection = Connection(dispatch_of(answer), ConnectionLimits(), stops_reading_when_full=True, memory=memory)
+    connection.connection_made(Slow(connection))
+
+    part = question("later", bytes(MIB)).encode()[: 2 * SMALL]
+    connection.data_received(question("much").encode() + question("little", bytes(MIB)).encode() + part)
+    assert memory.used > MIB
+
+    connection.resume_writing()
+    assert memory.used == len(part)
+    connection.connection_lost(None)
