@@ -105,20 +105,20 @@ class Broker:
         return self.components.address
 
     async def close(self) -> None:
-        """Leave the name servers, answer who waits, stop, and put everything on the disk."""
+        """Leave the name servers, answer who waits, stop, and put everything on the disk; a failure frees all too."""
         if self._is_closed:
             return
         self._is_closed = True
-        await self.components.registration.unregister()
-        self._processors.drain()
-        await self.components.durability.flush()
-        for server in self._servers:
-            await server.close(_DRAIN_SECONDS)
-        self._background.cancel()
-        await asyncio.wait([self._background])
-        self.components.arrivals.round()
-        await self._saver.save()
-        await self._opened.aclose()
+        async with self._opened:
+            await self.components.registration.unregister()
+            self._processors.drain()
+            await self.components.durability.flush()
+            for server in self._servers:
+                await server.close(_DRAIN_SECONDS)
+            self._background.cancel()
+            await asyncio.wait([self._background])
+            self.components.arrivals.round()
+            await self._saver.save()
         _log.info("broker=%s: stopped", self._name)
 
     async def failed(self) -> None:
@@ -162,6 +162,7 @@ class _Start:
         await components.registration.register()
         saver = _saver(components, journal, files)
         background = _background(components, _steps(components, processors, housekeeping, saver))
+        self._opened.callback(background.cancel)
         _log.info("broker=%s: serving at %s", self._config.identity.name, components.address)
         return Broker(
             components=components,

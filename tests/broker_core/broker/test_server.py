@@ -92,6 +92,18 @@ async def test_a_broker_may_be_closed_twice(tmp_path: Path) -> None:
     await broker.close()
 
 
+async def test_a_close_that_fails_frees_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> None:
+        raise RuntimeError("a bug")
+
+    broker = await Broker.open(BrokerConfig(small_store(tmp_path), port=0))
+    monkeypatch.setattr(broker.components.arrivals, "round", fail)
+    with pytest.raises(RuntimeError, match="a bug"):
+        await broker.close()
+    async with started(tmp_path):
+        pass
+
+
 # -- ports and neighbours
 
 
