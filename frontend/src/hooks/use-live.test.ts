@@ -1,7 +1,7 @@
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query"
+import { QueryClient } from "@tanstack/react-query"
 import { act, renderHook } from "@testing-library/react"
-import type { ReactNode } from "react"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
+import { renderCached } from "@/testing/hook"
 import { FakeSocket } from "@/testing/socket"
 import { POLL_MS, useLiveEvents, useLiveQuery } from "./use-live"
 
@@ -21,10 +21,7 @@ afterEach(() => {
 async function watch(first = "overview:local") {
   const cache = new QueryClient()
   cache.setQueryData(KEY, "read before")
-  const rendered = renderHook(({ subject }) => useLiveQuery(subject, KEY), {
-    initialProps: { subject: first },
-    wrapper: ({ children }: { children: ReactNode }) => <QueryClientProvider client={cache}>{children}</QueryClientProvider>,
-  })
+  const rendered = renderCached(cache, ({ subject }) => useLiveQuery(subject, KEY), { subject: first })
   await settle()
   act(() => FakeSocket.last.greet())
   const state = (seq: number, data: unknown, subject = first) => act(() => FakeSocket.last.state(subject, seq, data))

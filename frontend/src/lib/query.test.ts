@@ -1,7 +1,7 @@
-import { QueryClientProvider, useMutation, useQuery } from "@tanstack/react-query"
-import { act, renderHook } from "@testing-library/react"
-import type { ReactNode } from "react"
+import { useMutation, useQuery } from "@tanstack/react-query"
+import { act } from "@testing-library/react"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
+import { renderCached } from "@/testing/hook"
 import { answer, refuse, requests, unplug } from "@/testing/server"
 import { api } from "./api-client"
 import { createQueryClient } from "./query"
@@ -16,12 +16,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-function renderCached<T>(hook: () => T) {
-  const cache = createQueryClient()
-  return renderHook(hook, { wrapper: ({ children }: { children: ReactNode }) => <QueryClientProvider client={cache}>{children}</QueryClientProvider> })
-}
-
-const read = () => renderCached(() => useQuery({ queryKey: ["x"], queryFn: () => api.get("/api/v1/x") })).result
+const read = () => renderCached(createQueryClient(), () => useQuery({ queryKey: ["x"], queryFn: () => api.get("/api/v1/x") })).result
 const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms))
 
 describe("what is read", () => {
@@ -84,7 +79,7 @@ describe("what is read", () => {
 describe("a change", () => {
   it("is never sent twice by itself, not even after a failure that may pass", async () => {
     unplug("POST /api/v1/x")
-    const { result } = renderCached(() => useMutation({ mutationFn: () => api.post("/api/v1/x", {}) }))
+    const { result } = renderCached(createQueryClient(), () => useMutation({ mutationFn: () => api.post("/api/v1/x", {}) }))
     act(() => result.current.mutate())
     await pass(60_000)
     expect(result.current.error).toMatchObject({ code: "GATEWAY_UNREACHABLE" })
