@@ -15,40 +15,44 @@ interface ConfirmDangerProps {
 }
 
 /** The only kind of modal: says what will be lost, and asks for its name. */
-export function ConfirmDanger(props: ConfirmDangerProps) {
-  const { isOpen, onClose, title, name, action, isBusy = false, onConfirm, children } = props
+export const ConfirmDanger = ({ isOpen, title, ...question }: ConfirmDangerProps) => (
+  <Modal opened={isOpen} onClose={question.onClose} title={title}>
+    <Question {...question} />
+  </Modal>
+)
+
+/** Is made anew each time the modal opens: the name is typed for each deletion. */
+function Question({ onClose, name, action, isBusy = false, onConfirm, children }: Omit<ConfirmDangerProps, "isOpen" | "title">) {
   const { t } = useTranslation()
   const [typed, setTyped] = useState("")
   const isReady = name === undefined || typed === name
   return (
-    <Modal opened={isOpen} onClose={onClose} title={title}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (isReady) onConfirm()
-        }}
-      >
-        <Stack gap={12}>
-          {children}
-          {name !== undefined && (
-            <TextInput
-              label={t("danger.typeName", { name })}
-              value={typed}
-              onChange={(event) => setTyped(event.currentTarget.value)}
-              autoComplete="off"
-              data-autofocus
-            />
-          )}
-          <Group gap={8} justify="flex-end">
-            <Button variant="subtle" onClick={onClose}>
-              {t("actions.keep")}
-            </Button>
-            <Button type="submit" data-danger disabled={!isReady} loading={isBusy} title={isReady ? "" : t("danger.nameMissing")}>
-              {action}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (isReady) onConfirm()
+      }}
+    >
+      <Stack gap={12}>
+        {children}
+        {name !== undefined && (
+          <TextInput
+            label={t("danger.typeName", { name })}
+            value={typed}
+            onChange={(event) => setTyped(event.currentTarget.value)}
+            autoComplete="off"
+            data-autofocus
+          />
+        )}
+        <Group gap={8} justify="flex-end">
+          <Button variant="subtle" onClick={onClose}>
+            {t("actions.keep")}
+          </Button>
+          <Button type="submit" data-danger disabled={!isReady} loading={isBusy} title={isReady ? "" : t("danger.nameMissing")}>
+            {action}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
   )
 }
