@@ -1,0 +1,186 @@
+import { screen, waitFor, within } from "@testing-library/react"
+import { beforeEach, describe, expect, it } from "vitest"
+import type { Me, Schedule } from "@/lib/api-types"
+import { admin, page, reader, schedule } from "@/testing/factories"
+import { held } from "@/testing/fields"
+import { renderApp } from "@/testing/render"
+import { answer, holdAnswer, refuse, requests } from "@/testing/server"
+import { SchedulesPage } from "./schedules-page"
+
+const LIST = "GET /api/v1/schedules"
+const CHANGE = "PATCH /api/v1/schedules/s1"
+const RUN = "POST /api/v1/schedules/s1:run_now"
+const DELETE = "DELETE /api/v1/schedules/s1"
+const NIGHTLY = schedule("s1", { name: "nightly", etag: '"3"' })
+
+function show({ schedules = [NIGHTLY], me = admin(), at = "/schedules?zone=UTC" }: { schedules?: Schedule[]; me?: Me; at?: string } = {}) {
+  answer(LIST, page(schedules))
+  return renderApp(<SchedulesPage form={<p>the form</p>} />, { at, me })
+}
+
+const rowOf = async (name: string) => within((await screen.findByText(name)).closest("tr") as HTMLTableRowElement)
+const switchOf = async (name: string) => screen.findByLabelText<HTMLInputElement>(`${name} is on`)
+
+async function openDeletion({ user }: ReturnType<typeof show>) {
+  await user.click((await rowOf("nightly")).getByLabelText("More actions"))
+  await user.click(await screen.findByText("Delete schedule"))
+  return within(await screen.findByRole("dialog"))
+}
+
+describe("the list of schedules", () => {
+  it("tells when each is due next, in the zone of the reader, and what came of its last run", async () => {
+    const soon = new Date(Date.now() + 2 * 86_400_000 + 30_000).toISOString()
+    show({ schedules: [schedule("s1", { name: "nightly", zone: "Europe/Berlin", next_run_at: soon, next_runs: [soon], last_run_at: "2025-01-02T03:04:05Z", last_state: "failed" })] })
+    const row = await rowOf("nightly")
+    expect(row.getByText("in 2 d")).toBeTruthy()
+    expect(row.getByText("0 3 * * *")).toBeTruthy()
+    expect(row.getByText("Europe/Berlin")).toBeTruthy()
+    expect(row.getByText("2 Jan 2025 03:04")).toBeTruthy()
+    expect(row.getByText("Failed")).toBeTruthy()
+    expect(row.getByText("Replay")).toBeTruthy()
+  })
+
+  it("says of one that is off that it is, not when it would have run", async () => {
+    show({ schedules: [schedule("s1", { name: "nightly", enabled: false, next_run_at: null, next_runs: [] })] })
+    expect((await rowOf("nightly")).getByText("switched off")).toBeTruthy()
+    expect((await switchOf("nightly")).checked).toBe(false)
+  })
+
+  it("has no result for one that never ran, and none for a state it does not know", async () => {
+    show({ schedules: [NIGHTLY, schedule("s2", { name: "later", last_state: "exploded" as never })] })
+    for (const name of ["nightly", "later"]) {
+      const row = await rowOf(name)
+      expect(row.getAllByText("—").length).toBeGreaterThan(0)
+      expect(row.queryByText("exploded")).toBeNull()
+    }
+  })
+
+  it("offers the first step when there is none, and opens the form by it", async () => {
+    const { user, address } = show({ schedules: [] })
+    await screen.findByText("There are no schedules yet")
+    expect(screen.queryByText("the form")).toBeNull()
+    const [, inTheMiddle] = screen.getAllByRole("button", { name: "Create schedule" })
+    await user.click(inTheMiddle as HTMLElement)
+    expect(await screen.findByText("the form")).toBeTruthy()
+    expect(address()).toContain("new=replay")
+  })
+
+  it("says what failed when it cannot be read", async () => {
+    refuse(LIST, 503, "DRAINING", "Shutting down.")
+    renderApp(<SchedulesPage form={null} />)
+    expect(await screen.findByText("The schedules could not be read")).toBeTruthy()
+    expect(screen.getByText("503 DRAINING")).toBeTruthy()
+  })
+})
+
+describe("switching a schedule on and off", () => {
+  it("changes the version that is shown, and reads the list again", async () => {
+    const { user } = show()
+    answer(CHANGE, { ...NIGHTLY, enabled: false })
+    await user.click(await switchOf("nightly"))
+    await waitFor(() => expect(requests(LIST)).toHaveLength(2))
+    expect(requests(CHANGE).map(({ body }) => body)).toEqual([{ enabled: false }])
+    expect(requests(CHANGE)[0]?.headers.get("If-Match")).toBe('"3"')
+  })
+
+  it("stands at once as it was put, before the answer comes", async () => {
+    const { user } = show()
+    const late = held<object>()
+    holdAnswer(CHANGE, late.promise)
+    await user.click(await switchOf("nightly"))
+    await waitFor(async () => expect((await switchOf("nightly")).checked).toBe(false))
+    answer(LIST, page([{ ...NIGHTLY, enabled: false, next_run_at: null }]))
+    late.settle({})
+    expect(await screen.findByText("switched off")).toBeTruthy()
+  })
+
+  it("goes back and says why when somebody else changed it meanwhile", async () => {
+    const { user } = show()
+    refuse(CHANGE, 412, "CHANGED", "The schedule was changed since it was read.")
+    await user.click(await switchOf("nightly"))
+    expect(await screen.findByText("Schedule nightly was not changed")).toBeTruthy()
+    expect(screen.getByText(/The schedule was changed since it was read\./)).toBeTruthy()
+    await waitFor(() => expect(requests(LIST)).toHaveLength(2))
+    expect((await switchOf("nightly")).checked).toBe(true)
+  })
+})
+
+describe("running a schedule now", () => {
+  it("starts it once and says so", async () => {
+    const { user } = show()
+    answer(RUN, { id: "j1" }, 202)
+    await user.click((await rowOf("nightly")).getByLabelText("Run now"))
+    expect(await screen.findByText("nightly was started")).toBeTruthy()
+    expect(requests(RUN)).toHaveLength(1)
+  })
+
+  it("says why it was not started", async () => {
+    const { user } = show()
+    refuse(RUN, 409, "CONFLICT", "A run of it has not ended.")
+    await user.click((await rowOf("nightly")).getByLabelText("Run now"))
+    expect(await screen.findByText("nightly was not started")).toBeTruthy()
+    expect(screen.getByText(/A run of it has not ended\./)).toBeTruthy()
+  })
+})
+
+describe("deleting a schedule", () => {
+  it("asks for its name, then deletes the version that was shown", async () => {
+    const shown = show()
+    answer(DELETE, null, 204)
+    const dialog = await openDeletion(shown)
+    expect(dialog.getByText("It starts no more jobs. Jobs it has started are kept.")).toBeTruthy()
+    const remove = dialog.getByRole<HTMLButtonElement>("button", { name: "Delete schedule" })
+    await shown.user.type(dialog.getByLabelText("Type nightly to go on"), "night")
+    expect(remove.disabled).toBe(true)
+    await shown.user.type(dialog.getByLabelText("Type nightly to go on"), "ly")
+    answer(LIST, page([]))
+    await shown.user.click(remove)
+    expect(await screen.findByText("Schedule nightly was deleted")).toBeTruthy()
+    expect(requests(DELETE).map(({ headers }) => headers.get("If-Match"))).toEqual(['"3"'])
+    expect(await screen.findByText("There are no schedules yet")).toBeTruthy()
+  })
+
+  it("asks for the name anew after somebody changed their mind", async () => {
+    const shown = show()
+    const dialog = await openDeletion(shown)
+    await shown.user.type(dialog.getByLabelText("Type nightly to go on"), "nightly")
+    await shown.user.click(dialog.getByRole("button", { name: "Keep it" }))
+    await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull())
+    const again = await openDeletion(shown)
+    expect(again.getByLabelText<HTMLInputElement>("Type nightly to go on").value).toBe("")
+    expect(requests(DELETE)).toHaveLength(0)
+  })
+
+  it("leaves it where it is when it is refused", async () => {
+    const shown = show()
+    refuse(DELETE, 403, "FORBIDDEN", "It is of another team.")
+    const dialog = await openDeletion(shown)
+    await shown.user.type(dialog.getByLabelText("Type nightly to go on"), "nightly{Enter}")
+    expect(await screen.findByText("Schedule nightly was not deleted")).toBeTruthy()
+    await rowOf("nightly")
+  })
+})
+
+describe.each([
+  ["viewer", reader(), false],
+  ["developer", admin({ role: "developer", rights: ["produce", "consume", "read"] }), false],
+  ["operator", admin({ role: "operator", rights: ["produce", "consume", "read", "manage", "jobs"] }), true],
+  ["admin", admin(), true],
+] as const)("for a %s", (_role, me, may) => {
+  let shown: ReturnType<typeof show>
+
+  beforeEach(() => {
+    shown = show({ me })
+  })
+
+  it(`schedules can be seen${may ? " and changed" : ", and no control works"}`, async () => {
+    const row = await rowOf("nightly")
+    expect((await switchOf("nightly")).disabled).toBe(!may)
+    expect((row.getByLabelText("Run now") as HTMLButtonElement).disabled).toBe(!may)
+    expect((screen.getByRole("button", { name: "Create schedule" }) as HTMLButtonElement).disabled).toBe(!may)
+    await shown.user.click(row.getByLabelText("More actions"))
+    const remove = (await screen.findByText("Delete schedule")).closest("button")
+    expect(remove?.disabled).toBe(!may)
+    if (!may) expect(remove?.getAttribute("aria-description")).toBe("Needs the right: jobs")
+  })
+})
