@@ -1,7 +1,9 @@
-import { screen } from "@testing-library/react"
+import { fireEvent, screen, waitFor } from "@testing-library/react"
 import { describe, expect, it } from "vitest"
+import { reader } from "@/testing/factories"
+import { button, choose, errorOf, field, findField, held } from "@/testing/fields"
 import { renderApp } from "@/testing/render"
-import { answer, refuse, requests } from "@/testing/server"
+import { answer, holdAnswer, refuse, requests, unplug } from "@/testing/server"
 import { ProduceForm } from "./produce-form"
 
 const SEND = "POST /api/v1/clusters/local/topics/orders/messages"
@@ -27,5 +29,79 @@ describe("the produce form", () => {
     expect(await screen.findByText("It is not known whether the message was stored")).toBeTruthy()
     expect(screen.getByText("Search its key before sending again: A17")).toBeTruthy()
     expect(screen.queryByText("Stored")).toBeNull()
+  })
+
+  it("does not say that a message was not stored when nobody answered: it may have been", async () => {
+    unplug(SEND)
+    await send()
+    expect(await screen.findByText("It is not known whether the message was stored")).toBeTruthy()
+    expect(screen.queryByText("The message was not stored")).toBeNull()
+  })
+
+  it("says why a message was refused, and keeps what was typed", async () => {
+    refuse(SEND, 413, "TOO_LARGE", "A message has at most 4 MB.")
+    await send()
+    expect(await screen.findByText("The message was not stored")).toBeTruthy()
+    expect(screen.getByText(/A message has at most 4 MB\./)).toBeTruthy()
+    expect(field("Keys").value).toBe("A17")
+  })
+
+  it("says of a message that a broker refused why, in its own line", async () => {
+    answer(SEND, { results: [{ entry_id: "0", status: "failed", problem: { title: "Refused", status: 502, code: "BROKER_REFUSED", detail: "the disk of broker-a is full" } }], stored: 0, failed: 1 }, 207)
+    await send()
+    expect(await screen.findByText("the disk of broker-a is full")).toBeTruthy()
+    expect(screen.getByText("Failed")).toBeTruthy()
+    expect(screen.queryByText("Stored")).toBeNull()
+  })
+
+  it("leads from the message that was stored to the search for it", async () => {
+    answer(SEND, { results: [{ entry_id: "0", status: "stored_not_flushed", message_id: "AC110001000077D2A44F61E8B2", queue_id: 2, offset: 1881 }], stored: 1, failed: 0 }, 201)
+    const { user, address } = renderApp(<ProduceForm cluster="local" topic="orders" />)
+    await findField("Keys")
+    await user.click(button("Send to orders"))
+    expect(await screen.findByText("Not flushed")).toBeTruthy()
+    await user.click(screen.getByText("AC11…61E8B2"))
+    await waitFor(() => expect(address()).toBe("/messages?mode=id&topic=orders&id=AC110001000077D2A44F61E8B2"))
+  })
+
+  it("sends a message once while its answer is on the way", async () => {
+    holdAnswer(SEND, held<object>().promise)
+    const { user } = renderApp(<ProduceForm cluster="local" topic="orders" />)
+    await findField("Keys")
+    await user.click(button("Send to orders"))
+    await user.click(button("Send to orders"))
+    expect(requests(SEND)).toHaveLength(1)
+  })
+
+  it("sends the delay, the tag and the properties that were filled in, and shows the same as a command", async () => {
+    answer(SEND, { results: [], stored: 0, failed: 0 }, 201)
+    const { user } = renderApp(<ProduceForm cluster="local" topic="orders" />)
+    fireEvent.change(await findField("Tag"), { target: { value: "paid" } })
+    fireEvent.change(field("Properties"), { target: { value: "source=web" } })
+    await choose(user, field("Delivery"), "1 min")
+    await user.click(screen.getByText("Text"))
+    fireEvent.change(screen.getByLabelText("Body"), { target: { value: "it's" } })
+    const message = { tag: "paid", properties: { source: "web" }, delay_ms: 60_000, body: { encoding: "text", data: "it's" } }
+    expect(document.querySelector("pre")?.textContent).toContain(JSON.stringify({ messages: [message] }).replaceAll("'", "'\\''"))
+    await user.click(button("Send to orders"))
+    await waitFor(() => expect(requests(SEND)[0]?.body).toEqual({ messages: [message] }))
+  })
+
+  it.each([
+    ["a body that is no JSON", "Body", "{", "This is not JSON"],
+    ["a line that is no property", "Properties", "a=1\n=2", "Line 2 has no name=value"],
+  ])("sends nothing with %s, and says so there", async (_what, label, text, words) => {
+    renderApp(<ProduceForm cluster="local" topic="orders" />)
+    await findField("Keys")
+    fireEvent.change(field(label), { target: { value: text } })
+    expect(screen.getByText(words)).toBeTruthy()
+    expect(button("Send to orders").disabled).toBe(true)
+    expect(errorOf(field("Keys"))).toBeUndefined()
+  })
+
+  it("is locked for those who may only read", async () => {
+    renderApp(<ProduceForm cluster="local" topic="orders" />, { me: reader() })
+    expect((await findField("Keys")).closest("fieldset")?.disabled).toBe(true)
+    expect(button("Send to orders").disabled).toBe(true)
   })
 })

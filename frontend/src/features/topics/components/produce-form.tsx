@@ -12,11 +12,14 @@ import { toastFailed, toastUnknown } from "@/components/toast/toast"
 import { paths } from "@/config/paths"
 import { useFormat } from "@/hooks/use-format"
 import { curlOf } from "@/lib/curl"
-import { asProblem } from "@/lib/problem"
+import { asProblem, type Problem } from "@/lib/problem"
 import type { ProduceResult } from "@/lib/api-types"
 import { useProduce } from "../api/produce"
 import { DELAY_LEVELS_MS, EMPTY_DRAFT, messageOf, problemsOf, type ProduceDraft } from "../produce-draft"
 import { ProduceResults, type SentMessage } from "./produce-results"
+
+/** Whether the message may have been stored all the same: the broker, or the gateway, took it and did not answer. */
+const isUnsure = ({ status }: Problem): boolean => status === 504 || status === 0
 
 /** Left the message, right the request it becomes and what came of those already sent. */
 export function ProduceForm({ cluster, topic }: { cluster: string; topic: string }) {
@@ -35,7 +38,7 @@ export function ProduceForm({ cluster, topic }: { cluster: string; topic: string
         for (const result of results) note(result, startedAt)
       },
       onError: (error) => {
-        if (asProblem(error).status !== 504) return toastFailed(t("produce.failed"), error)
+        if (!isUnsure(asProblem(error))) return toastFailed(t("produce.failed"), error)
         note({ entry_id: "", status: "unknown" }, startedAt)
         toastUnknown(t("produce.unknown"), t("produce.unknownNext", { key: draft.keys || t("produce.noKey") }))
       },
