@@ -1,4 +1,4 @@
-"""The mark of an open store; found when opening, it tells of a bad stop (store/README.md#abort)."""
+"""The mark of an open store; a store that has it when it is opened was not closed (store/README.md#abort)."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ def is_set(folder: Path) -> bool:
 
 
 def set_mark(folder: Path) -> None:
-    """Leave the mark, with the number of this process in it if the disk has room for that, on the disk."""
+    """Write the mark, with the process id if the disk has room for it, and wait until it is on the disk."""
     try:
         (folder / ABORT).write_text(f"{os.getpid()}\n", encoding="ascii")
     except OSError as error:
-        # The file is there, and that is what counts: a store on a full disk can be opened and read, and make room.
+        # The file is there, and that is what counts: a store on a full disk can be opened, read and made smaller.
         if error.errno not in FULL_ERRORS or not is_set(folder):
             raise
     sync_folder(folder)
 
 
 def clear(folder: Path) -> None:
-    """Take the mark away: everything is closed and on the disk."""
+    """Remove the mark: everything is closed and on the disk."""
     (folder / ABORT).unlink(missing_ok=True)
     sync_folder(folder)

@@ -1,4 +1,4 @@
-"""What was surely on the disk, told by store times (store/README.md#checkpoint).
+"""Up to which store times everything is certainly on the disk (store/README.md#checkpoint).
 
 ::
 
@@ -38,7 +38,7 @@ class Checkpoint:
 
 
 def read_checkpoint(folder: Path) -> Checkpoint:
-    """Return the checkpoint of a store; one that is missing or too short knows of nothing."""
+    """Return the checkpoint of a store; a missing one, or one that is too short, covers nothing."""
     path = folder / CHECKPOINT
     data = path.read_bytes() if path.is_file() else b""
     return Checkpoint(*_TIMES.unpack_from(data)) if len(data) >= _TIMES.size else Checkpoint()

@@ -1,6 +1,6 @@
-"""What a good stop left: where each queue ended, so that the next open need not look for it.
+"""The file that a good stop leaves: where each queue ended, so that the next open need not search for it.
 
-It also tells of a queue that somebody removed meanwhile. Apache RocketMQ goes on behind the newest message that any
+It also shows which queue somebody removed meanwhile. Apache RocketMQ goes on behind the newest message that any
 queue knows, so a single queue that is gone stays gone there (store/README.md#dispatch). The file counts only as long as
 nobody else closed the store since: whoever does writes the checkpoint anew.
 """
@@ -42,7 +42,7 @@ def write(folder: Path, queues: Iterable[ConsumeQueue], *, log_begin: int) -> No
 
 
 def read(folder: Path) -> Closed:
-    """Return what the last good stop left; nothing where there is none to believe.
+    """Return what the last good stop left; nothing if there is no file, or it is out of date.
 
     It is a help and not the truth: without it the store opens as any other.
     """

@@ -26,8 +26,8 @@ DELAY_LEVELS_MS: Final = (
 class StoreConfig:
     """Sizes and limits of one store.
 
-    File sizes hold for a new store; a store that has files keeps the sizes of those. A folder that Apache RocketMQ
-    shall open needs the same sizes, slots and entries there.
+    File sizes hold for a new store; a store that has files keeps the sizes of those. To open a folder with Apache
+    RocketMQ, use the same sizes, slots and entries there.
     """
 
     folder: Path
@@ -40,7 +40,7 @@ class StoreConfig:
     index_entries: int = 20_000_000
     # An index file ends after this much log even if it is not full, since a crash costs reading that much log again.
     index_roll_bytes: int = GIB
-    # What a put promises is up to the broker; kept here so that one object describes the store [flushDiskType].
+    # The broker decides what it promises for a put; kept here so that one object describes the store [flushDiskType].
     flush: Literal["async", "sync"] = "async"
     # Room is reserved on the disk in steps of this size, so that a full disk is an error and not a killed process.
     reserve_bytes: int = 16 * MIB
@@ -66,14 +66,14 @@ class StoreConfig:
     full_used_ratio: float = 0.90
     # Less free disk than this counts as beyond the forced ratio, less than half of it as beyond the last one.
     min_free_bytes: int = 2 * GIB
-    # Put in the queues and the index after that many puts at the latest, whoever calls for it; bounds memory.
+    # A put dispatches by itself when this many messages wait; bounds memory.
     max_undispatched: int = 131_072
 
     @classmethod
     def embedded(cls, folder: Path, *, flush: Literal["async", "sync"] = "async") -> Self:
         """Return a store for one machine: smaller files, so that an empty store is small and recovery short.
 
-        The disk belongs to others too, so it may be fuller than RocketMQ lets it before messages go or are refused.
+        Others use the disk too, so it may be fuller than with RocketMQ before messages are dropped or refused.
         """
         return cls(
             folder,

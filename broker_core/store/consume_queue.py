@@ -353,7 +353,7 @@ class ConsumeQueue:
         return self._files.added
 
     def mark_synced(self, end: int, files_added: int) -> None:
-        """Take note that everything up to `end`, and so many new files, are on the disk: all of its system was."""
+        """Record that everything up to `end`, and the names of so many new files, are on the disk."""
         self._files.mark_named(files_added)
         self._synced = end
 

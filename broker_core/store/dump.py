@@ -67,7 +67,7 @@ def findings(found: Findings) -> Iterator[str]:
 
 
 def record(data: memoryview, log_offset: int, *, as_hex: bool) -> Iterator[str]:
-    """Tell all of the record that begins at `log_offset`, and its bytes if wanted."""
+    """Describe the record that begins at `log_offset`, with its bytes if wanted."""
     found = decode_one(data, decompress=False)
     yield f"topic        {found.topic}  queue {found.queue_id}  offset {found.queue_offset}"
     yield f"log offset   {log_offset}, {found.store_size} bytes"
@@ -88,7 +88,7 @@ def record(data: memoryview, log_offset: int, *, as_hex: bool) -> Iterator[str]:
 
 
 def queue(reader: StoreReader, topic: str, queue_id: int, begin: int, count: int) -> Iterator[str]:
-    """Tell of the messages of a queue, one line each."""
+    """List the messages of a queue, one line each."""
     while count > 0:
         answer = reader.get(topic, queue_id, begin, max_messages=min(count, 100))
         lines = {int(found.queue_offset): _line(found) for found in _decoded(answer.records)}
@@ -102,7 +102,7 @@ def queue(reader: StoreReader, topic: str, queue_id: int, begin: int, count: int
 
 
 def by_key(found: IndexSearch) -> Iterator[str]:
-    """Tell of the messages with a key, and how far the search went."""
+    """List the messages with a key, and say how far the search went."""
     yield from map(_line, _decoded(found.records))
     for damaged in found.damaged:
         yield f"DAMAGED      {damaged}"
@@ -112,7 +112,7 @@ def by_key(found: IndexSearch) -> Iterator[str]:
 
 
 def damaged_unit(place: str, data: memoryview | None, log_offset: int, size: int) -> Iterator[str]:
-    """Tell of a unit where no record is, and the bytes that are there."""
+    """Describe a unit that names no record, and the bytes at its place."""
     yield f"DAMAGED      {place} names {size} bytes at log offset {log_offset}, where no record is:"
     yield from _hex(bytes(data)) if data else ("             nothing is there",)
 

@@ -8,9 +8,9 @@
      ├─ StoreFull             no room on the disk; nothing was stored
      ├─ FlushFailed           the disk refused to make data durable; nothing more is taken
      ├─ StoreClosed
-     ├─ MessageDamaged        one message is not what it was when it was stored; those around it are
+     ├─ MessageDamaged        one message is damaged; those around it are not
      ├─ MessageUnstorable     a topic, size or property that cannot be stored
-     ├─ TooManyQueues         no further queue may be begun
+     ├─ TooManyQueues         the limit of queues is reached
      └─ QueueNotFound         no such queue
 """
 
@@ -53,7 +53,7 @@ class StoreFull(StoreError):
 
 
 class FlushFailed(StoreError):
-    """Raised when the disk reports that written data is lost; what is not flushed yet must be taken for lost too."""
+    """Raised when the disk reports that written data is lost; data that is not flushed yet counts as lost too."""
 
 
 class StoreClosed(StoreError):
@@ -69,9 +69,9 @@ class MessageUnstorable(StoreError):
 
 
 class MessageDamaged(StoreError):
-    """Raised for, or returned of, one message that is not what it was when it was stored; `reason` says in what.
+    """Raised for, or returned with, one message that is not what was stored; `reason` says what is wrong.
 
-    `topic`, `queue_id` and `queue_offset` are those that the queue, or else the record, states; -1 for not known.
+    `topic`, `queue_id` and `queue_offset` come from the queue, or else from the record; -1 stands for unknown.
     """
 
     def __init__(self, topic: str, queue_id: int, queue_offset: int, log_offset: int, reason: str) -> None:
@@ -85,7 +85,7 @@ class MessageDamaged(StoreError):
 
 
 class TooManyQueues(StoreError):
-    """Raised when a message would begin one queue more than there may be; nothing was stored."""
+    """Raised when a message needs a new queue and the limit of queues is reached; nothing was stored."""
 
     def __init__(self, topic: str, queue_id: int, limit: int) -> None:
         super().__init__(f"limit queues={limit} reached: queue {queue_id} of topic {topic} was not begun")

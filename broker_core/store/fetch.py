@@ -16,7 +16,7 @@ from broker_core.store.layout import UNIT_BYTES
 from broker_core.store.soundness import NO_RECORD, find_damage
 from broker_core.store.units import FILLER_SIZE, UNIT
 
-# A filter that wants nothing may look at this many messages before the answer goes out without any.
+# A read whose filter matches nothing ends after this many messages.
 MAX_UNITS: Final = 800
 # Java compares tag hashes by their low 32 bits only.
 _TAG_MASK: Final = 0xFFFFFFFF
@@ -44,7 +44,7 @@ class GetResult(NamedTuple):
     """Raw records in queue order, and where to read next.
 
     The records are views into the log: join or copy them before they are kept, since they hold on to its segment.
-    Messages that are not what the queue says, or whose body is not what it was, are left out and named in `damaged`.
+    Damaged messages are left out and listed in `damaged`.
     """
 
     status: GetStatus
@@ -149,7 +149,7 @@ class _Walk:
             self.status = GetStatus.FOUND
 
     def _take_usual(self, compiled: Native, units: memoryview) -> memoryview:
-        """Do the same for the first units, as far as nothing is unusual; return those that are left."""
+        """Take the first units in compiled code, up to one that is unusual; return the units that are left."""
         file = self._log.files.find(UNIT.unpack_from(units)[0])
         if file is None:
             return units
@@ -176,7 +176,7 @@ class _Walk:
         return damage is not None
 
     def _miss(self, log_offset: int, size: int, offset: int) -> None:
-        """Take note of a message that the log does not hold: it has left the log, or its unit is damaged."""
+        """Record that the log does not hold a message: it has expired, or its unit is damaged."""
         self.status = GetStatus.MESSAGE_WAS_REMOVING
         if size != FILLER_SIZE and not 0 <= log_offset < self._log.begin:
             self._leave_out(log_offset, offset, NO_RECORD)

@@ -1,4 +1,4 @@
-"""The row of index files: keys go into the last, questions to those that touch their time."""
+"""The row of index files: keys go into the last one; a search reads those that touch its range of time."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Index:
     def roll_when_due(self, record: int, log_end: int, store_time: int) -> None:
         """Begin the next file if the one being filled is full, or if much log has passed since it began.
 
-        To be called after the keys of the record at log offset `record`, which ends at `log_end`, and of all before it.
+        Call it after the keys of the record at log offset `record`, which ends at `log_end`, and of all before it.
         The first record makes the first file even without keys, as in Apache RocketMQ: a log without index files is one
         whose index was lost.
         """

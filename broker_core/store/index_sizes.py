@@ -1,9 +1,9 @@
-"""How many slots and entries index files were made with: files tell their length alone, the rest is in what they hold.
+"""Finds how many slots and entries index files were made with; a file itself states only its length.
 
-The entries lie behind the slots, so the number of slots says where entry 1 is. Two of them, the first and the last, are
-told by the header, and the last one is the head of its slot: a number of slots with which all three agree is the one.
-Files of RocketMQ's own ratio are recognized by that at once; of others the last byte that is not zero, which belongs to
-the last entry, leaves few numbers to try.
+The entries lie behind the slots, so the number of slots says where entry 1 is. The header names the first and the last
+entry, and the last one is the head of its slot: the number of slots with which all three agree is the right one. For
+files with RocketMQ's own ratio the first guess is right. For others, the last byte that is not zero belongs to the last
+entry, which leaves few numbers to try.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from broker_core.store.errors import Corrupt
 from broker_core.store.index_file import ENTRY, HEADER, SLOT, file_bytes
 
 ENTRIES_PER_SLOT: Final = 4
-"""What RocketMQ's default is, and `StoreConfig`'s."""
+"""RocketMQ's default, and that of `StoreConfig`."""
 
 _CHUNK: Final = 1024 * 1024
 _MOST_NEWER: Final = 4096
-"""A writer may have put so many entries more than the header says when that was read."""
+"""The most entries that a writer may have added since the header was read."""
 
 Sizes = tuple[int, int]
 """Slots and entries."""

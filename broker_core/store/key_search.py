@@ -1,4 +1,4 @@
-"""Finds messages by key, and tells how sure the answer is (store/README.md#search-by-key).
+"""Finds messages by key, and says whether it saw everything (store/README.md#search-by-key).
 
 An index file knows hashes only, so every candidate is compared with its record. All files that touch the time range are
 walked to the end of the chain: "nothing found" is a statement about all messages the store still holds, unless
@@ -21,7 +21,7 @@ from broker_core.store.errors import Corrupt, MessageDamaged
 from broker_core.store.index_file import Entry, IndexFile
 from broker_core.store.soundness import NO_RECORD, find_damage_at
 
-# A chain of so many entries is a key that everybody uses; a search must not stop the broker for it.
+# A longer chain belongs to a key that everybody uses; a search for it must not stop the broker.
 MAX_ENTRIES: Final = 500_000
 # An entry's time is cut to whole seconds after the begin of its file.
 _GRAIN_MS: Final = 1000
@@ -39,7 +39,7 @@ class IndexSearch:
     collisions_dropped: int = 0
     # Candidates whose record has left the log.
     expired_messages: int = 0
-    # Candidates that are not what they were when they were stored.
+    # Candidates whose record is damaged.
     damaged: list[MessageDamaged] = field(default_factory=list)
     complete: bool = True
 

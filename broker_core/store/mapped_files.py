@@ -182,7 +182,7 @@ class MappedFiles:
         return self._added
 
     def mark_named(self, added: int) -> None:
-        """Take note that the names of the first `added` of the new files are on the disk."""
+        """Record that the names of the first `added` of the new files are on the disk."""
         self._named = max(self._named, added)
 
     def close(self) -> None:

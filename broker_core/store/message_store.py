@@ -1,4 +1,4 @@
-"""The front door of the store: put, dispatch, get, search, flush, close.
+"""The front door of the store: put, dispatch, flush, close; `get`, `search` and other questions go to `queries.py`.
 
 One thread calls everything but `flush` and `checkpoint`, which another may call at the same time: they wait for the
 disk with the interpreter lock released, and touch nothing but files and the two figures they move.
@@ -58,6 +58,7 @@ class MessageStore:
         self._log = recovered.log
         self._queues = recovered.queues
         self._index = recovered.index
+        # The questions to the store; it has no answer of its own to any of them.
         queries = StoreQueries(recovered.log, recovered.queues, recovered.index)
         self.get = queries.get
         self.min_offset = queries.min_offset
@@ -73,21 +74,21 @@ class MessageStore:
         self.damage = queries.damage
         self.config = config
         self.recovered = recovered
-        # How many queues there may be: each keeps a file open.
+        # The most queues there may be, since each keeps a file open.
         self.max_queues: int | None = None
         self._guard = guard
         self._dispatcher = recovered.dispatcher
         self._appender = Appender(recovered.log, max_message_size=config.max_message_size)
-        # What each put looks at, close at hand.
+        # What every put needs, without a second look-up.
         self._by_key = recovered.queues.by_key
         self._pending = self._appender.pending
         self._max_undispatched = config.max_undispatched
         self._appender.store_time = recovered.dispatcher.store_time
         self._arrived: dict[ConsumeQueue, int] = {}
         self._flushed = FlushedUpTo(LogOffset(recovered.log.begin), 0)
-        # How long the disk took for the last flush that had anything to bring to it.
+        # How long the last flush that had data took.
         self.flush_ns = 0
-        # Why nothing is taken any more, once that is so.
+        # Why the store takes no more messages; None while it does.
         self._refusal: StoreError | None = None
 
     @classmethod
@@ -99,7 +100,7 @@ class MessageStore:
         guard = Guard.take(config.folder)
         try:
             store = cls(config, guard, recover(config))
-            # What recovery kept may be in memory only, since the process before did not live to flush it.
+            # What recovery kept may not be on the disk yet: the process before may have been killed.
             store.checkpoint()
         except BaseException:
             guard.release()
@@ -177,7 +178,7 @@ class MessageStore:
         try:
             self._dispatcher.dispatch(self._pending)
         except StoreFull:
-            # The next put asks for room first: a message that is taken is to be readable soon.
+            # The next put asks for room first, since an accepted message must become readable soon.
             self._max_undispatched = 0
             raise
         self._max_undispatched = self.config.max_undispatched
@@ -219,8 +220,8 @@ class MessageStore:
     def flush(self) -> FlushedUpTo:
         """Wait until everything appended so far is on the disk. Any one thread may call it beside the owner.
 
-        Raises FlushFailed when the disk refuses; the store takes no messages any more then, since what the disk has
-        kept of the last ones cannot be known.
+        Raises FlushFailed when the disk refuses; the store then takes no more messages, since nobody knows which of
+        the last ones the disk kept.
         """
         # The time first: it may be older than the end, never newer.
         stored = self._appender.store_time
@@ -239,20 +240,20 @@ class MessageStore:
         return FlushPlan(file.path, FlushedUpTo(LogOffset(end), self._appender.store_time))
 
     def note_flushed(self, plan: FlushPlan, took_ns: int) -> None:
-        """Take note that the disk has what a plan asked for."""
+        """Record that the disk has what a plan asked for."""
         self.flush_ns = took_ns
         if plan.upto.log_offset > self._flushed.log_offset:
             self._flushed = plan.upto
 
     def note_refused(self, error: OSError) -> FlushFailed:
-        """Take note that the disk refused a flush: no message is taken any more. Returns the error to tell."""
+        """Record that the disk refused a flush: the store takes no more messages. Returns the error to raise."""
         self._refusal = failed = FlushFailed(f"{self.config.folder}: {error}")
         return failed
 
     def checkpoint(self) -> Checkpoint:
-        """Put log, queues and finished index files on the disk, and write down how far: what a crash need not redo.
+        """Flush log, queues and finished index files, and save how far they are on the disk: recovery begins there.
 
-        To be called every minute or so, from the thread that flushes or the owner's.
+        Call it about every minute, from the thread that flushes or from the owner's.
         """
         dispatched = self._dispatcher.store_time
         flushed = self.flush()

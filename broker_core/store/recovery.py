@@ -9,7 +9,7 @@ sound it ends: the rest of that segment and all later segments are dropped, and 
 
 A good stop left everything on the disk and dispatched, so the walk begins at the last record that a queue knows. A bad
 stop may have lost pages of queues and index in any order, so it begins in the newest segment whose first record is
-older than everything the checkpoint vouches for.
+older than everything the checkpoint covers.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Recovered:
     # Where the walk began and how many records it met.
     walked_from: int
     walked_records: int
-    # Bytes behind the end of the log that were something, but no sound record; and what was wrong with them.
+    # What was wrong with the bytes behind the end of the log; None if there were none.
     cut_reason: str | None
     # Places in the log that hold no sound record, with sound ones behind them: begin, end, what is wrong.
     damaged: tuple[tuple[int, int, str], ...] = ()
@@ -104,7 +104,7 @@ def recover(config: StoreConfig) -> Recovered:
 
 
 def _believable(checkpoint: Checkpoint, newest: int) -> Checkpoint:
-    """Return a checkpoint that vouches for nothing if it tells of times after the newest record: it is damaged."""
+    """Return an empty checkpoint instead of one later than the newest record, which must be damaged."""
     latest = max(checkpoint.log, checkpoint.queues, checkpoint.index)
     return checkpoint if latest <= newest + _CHECKPOINT_AHEAD_MS else Checkpoint()
 

@@ -1,8 +1,8 @@
-"""Says whether a record is the message that a queue names, and whole: what a read hands out was looked at here.
+"""Checks that a record is the message that a queue names, and whole; every message that is read passes here.
 
 A consume queue says where the record of a message is and how long; the record says whose it is, where it stands, and
 what its body's checksum is. Where the two disagree, or the body does not have its checksum, the message is damaged: it
-is named and left out, and those around it are not touched (store/README.md#commit-log-record).
+is left out and reported, and those around it are read as usual (store/README.md#commit-log-record).
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ WRONG_BODY: Final = "its body does not have the checksum it states"
 OTHER_MESSAGE: Final = "another message is where it should be"
 NO_RECORD: Final = "no record is where it should be"
 
-# So many damaged messages are remembered; a broken disk has more, and nobody reads them all.
+# The most damaged messages to remember; a broken disk has more, and nobody reads them all.
 _REMEMBERED: Final = 1000
 
 
 class DamageSeen:
-    """Remembers which damaged messages were met, so that each is told of once."""
+    """Remembers which damaged messages were met, so that each is reported once."""
 
     def __init__(self) -> None:
         """Start without any."""
@@ -32,7 +32,7 @@ class DamageSeen:
         self._new: list[MessageDamaged] = []
 
     def tell(self, damaged: Iterable[MessageDamaged]) -> None:
-        """Take note of messages; those known already are not new."""
+        """Remember messages; those already known are not new."""
         for message in damaged:
             if message.log_offset not in self.messages and len(self.messages) < _REMEMBERED:
                 self.messages[message.log_offset] = message
@@ -77,7 +77,7 @@ def find_sound(log: CommitLog, log_offset: int) -> memoryview | None:
 
 
 def find_damage_at(record: memoryview, log_offset: int) -> str | None:
-    """Return what is wrong with a record that nobody but its place tells of; None if nothing is."""
+    """Return what is wrong with a record of which only the place is known; None if nothing is."""
     head = read_head(record)
     if head.log_offset != log_offset:
         return f"it states log offset {head.log_offset}"

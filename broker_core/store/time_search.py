@@ -5,7 +5,7 @@ everything leads to the last message and not behind it (store/README.md#search-b
 one: the first message stored at the time or later. RocketMQ picks the file by its time of modification, which a copy
 loses; here the store time of its last message decides.
 
-Both lean on store times that do not fall along a queue, which holds as long as nobody sets the clock back.
+Both rely on store times that never decrease along a queue, which holds as long as nobody sets the clock back.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from broker_core.store.reader import StoreReader
 from broker_core.store.soundness import NO_RECORD, find_damage
 from broker_core.store.units import FILLER_SIZE, UNIT
 
-# A broken store may have the same fault a million times; so many are told one by one.
+# A broken store may have the same fault a million times; this many are listed.
 TOLD: Final = 1000
 # As in recovery: an index file may end a few ms after its last record, and a clock may have been set back a little.
 _CHECKPOINT_AHEAD_MS: Final = 60_000
@@ -56,7 +56,7 @@ class Findings:
         return not self.faults
 
     def tell(self, kind: str, text: str) -> None:
-        """Take down one fault."""
+        """Record one fault."""
         self.faults[kind] += 1
         if len(self.told) < self.most:
             self.told.append(f"{kind}: {text}")
