@@ -1,6 +1,7 @@
 """The data plane as an ASGI application: one request from its first byte to its last.
 
-Who asks, may they, read the body, do it, answer; whatever is raised on the way becomes a problem (`gateway.problems`).
+It identifies the caller, checks the rights, reads the body, runs the endpoint and answers; exceptions become problems
+(`gateway.problems`).
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _DISCARDED_BYTES: Final = 32 * MIB
 
 
 class RequestIds:
-    """Gives each request an id: the client's own if it is fit to be logged, else the next of this process."""
+    """Gives each request an id: the client's own if it is safe to log, else the next one of this process."""
 
     def __init__(self) -> None:
         self._prefix = secrets.token_hex(6)
@@ -92,7 +93,7 @@ class DataPlane:
         self._parts.metrics.request(route.action, status, time.perf_counter() - started)
 
     async def _admit(self, route: Route, scope: Scope, headers: dict[bytes, bytes]) -> Principal:
-        """Return the caller; raise unless method, names and rights are in order."""
+        """Return the caller; raise unless method, names and rights are valid."""
         if scope["method"] != "POST":
             raise ProblemError(METHOD_NOT_ALLOWED, f"{route.action} takes POST alone.", headers=[(b"allow", b"POST")])
         self._parts.check_host(headers)
@@ -111,11 +112,11 @@ class DataPlane:
 
 
 async def read_body(receive: Receive, headers: dict[bytes, bytes], limit: int) -> bytes:
-    """Return the request's body; raise BODY_TOO_LARGE for one over `limit`, ClientGone when it breaks off."""
+    """Return the request's body; raise BODY_TOO_LARGE for one over `limit`, ClientGone if the client disconnects."""
     announced = headers.get(b"content-length")
     length = int(announced[:20]) if announced is not None and announced.isdigit() else -1
     body, more = await _chunk(receive)
-    # A body that is there as announced is whole; asking the server whether more comes would cost another wait.
+    # A body of the announced length is complete; asking the server for more would cost another wait.
     if not more or len(body) == length:
         check_body_size(len(body), limit)
         return body
@@ -132,7 +133,7 @@ async def read_body(receive: Receive, headers: dict[bytes, bytes], limit: int) -
 
 
 async def _discard(receive: Receive) -> None:
-    """Let some more of a body pass by: a client that is still sending would not see an answer before it is through."""
+    """Discard some more of a body: a client that is still sending does not read an answer before it has finished."""
     size, more = 0, True
     while more and size < _DISCARDED_BYTES:
         body, more = await _chunk(receive)

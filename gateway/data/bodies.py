@@ -1,7 +1,7 @@
 """Message bodies inside JSON: ``{"encoding": "json" | "text" | "base64", "data": …}``.
 
-JSON is kept as the bytes that came, so that numbers and the order of members survive. The property CONTENT_TYPE
-remembers what the bytes are; a message without it, from another client, is judged by its bytes.
+JSON is stored as the bytes received, so that numbers and the order of members are preserved. The property CONTENT_TYPE
+says what the bytes are; for a message without it, from another client, the bytes decide.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ def body_bytes(body: Body, at: str) -> tuple[bytes, str | None]:
 
 
 def present(data: bytes, content_type: str | None, wanted: Literal["auto", "json", "text", "base64"]) -> Body:
-    """Return stored bytes as a body that JSON can carry; what cannot be shown as `wanted` is given as base64.
+    """Return stored bytes as a body for JSON; bytes that cannot be shown as `wanted` become base64.
 
-    "auto" takes bytes for JSON if they are JSON, and the content type says so or they begin like an object or array;
-    else for text if they are UTF-8.
+    "auto" chooses JSON if the bytes are JSON and the content type says so or they begin like an object or array; else
+    text if they are UTF-8.
     """
     looks_json = content_type == JSON_TYPE or (content_type is None and data[:1] in (b"{", b"["))
     if (wanted == "json" or (wanted == "auto" and looks_json)) and is_json(data):

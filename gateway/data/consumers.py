@@ -1,7 +1,7 @@
-"""Who receives by lease through this process: noted in memory as it happens, told to Redis at most once a second.
+"""Who receives by lease through this process: recorded in memory, and written to Redis at most once a second.
 
-A consumer is a caller at one address, for a group. It is there while it asks for messages, while it holds leases, and
-for half a minute after it last asked. A lease that is settled through another process is held until it runs out.
+A consumer is a caller at one address, for a group. It exists while it asks for messages, while it holds leases, and for
+half a minute after its last request. A lease that is settled through another process counts until it expires.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls, as people know them, and from where."""
+    """A caller by name, and its address."""
 
     name: str
     user: str
@@ -55,7 +55,7 @@ class _Consumer:
     asked_at: int
     asking: int = 0
     leases: dict[str, int] = field(default_factory=dict)
-    """When each lease that is out ends (ms)."""
+    """When each open lease ends (ms)."""
 
     def forget_ended(self, now: int) -> None:
         if any(until <= now for until in self.leases.values()):
@@ -79,12 +79,12 @@ class LeaseConsumers:
         self._holders: dict[str, _Consumer] = {}
         self._told: dict[str, tuple[int, dict[str, list[LeaseConsumerState]]]] = {}
         self._teller: asyncio.Task[None] | None = None
-        # Not a cancellation: the client of Redis may swallow one that meets its own time-out.
+        # Not a cancellation: the Redis client may swallow one that coincides with its own time-out.
         self._closing = asyncio.Event()
 
     @contextmanager
     def asking(self, cluster: str, group: str, caller: Caller) -> Iterator[None]:
-        """Note that the caller asks for messages of the group until the block ends."""
+        """Record that the caller asks for messages of the group until the block ends."""
         consumer = self._consumer(cluster, group, caller)
         consumer.asking += 1
         consumer.asked_at = self._now_ms()
@@ -95,20 +95,20 @@ class LeaseConsumers:
             consumer.asked_at = self._now_ms()
 
     def leased(self, cluster: str, group: str, caller: Caller, lease: str, lease_ms: int) -> None:
-        """Note that the caller holds a lease from now on."""
+        """Record that the caller holds a lease from now on."""
         consumer = self._consumer(cluster, group, caller)
         consumer.asked_at = self._now_ms()
         consumer.leases[lease] = consumer.asked_at + lease_ms
         self._holders[lease] = consumer
 
     def settled(self, lease: str) -> None:
-        """Note that a lease is over, whoever held it."""
+        """Record that a lease has ended, whoever held it."""
         consumer = self._holders.pop(lease, None)
         if consumer is not None:
             consumer.leases.pop(lease, None)
 
     async def close(self) -> None:
-        """Stop telling, and let nobody believe that these consumers are still there."""
+        """Stop writing, and remove these consumers from Redis."""
         self._closing.set()
         if self._teller is not None:
             await self._teller
@@ -130,7 +130,7 @@ class LeaseConsumers:
         return consumer
 
     async def _tell(self) -> None:
-        """Write what changed, once a second, until there is nobody left."""
+        """Write the changes once a second until no consumer is left."""
         while (self._consumers or self._told) and not self._closing.is_set():
             try:
                 await self._write(self._now_ms())
@@ -155,7 +155,7 @@ class LeaseConsumers:
                 self._told[cluster] = (now, groups)
 
     def _shown(self, now: int) -> dict[str, dict[str, list[LeaseConsumerState]]]:
-        """Return the consumers that are there, by cluster and group; forget the others."""
+        """Return the present consumers by cluster and group; forget the others."""
         for consumer in self._consumers.values():
             consumer.forget_ended(now)
         self._consumers = {place: each for place, each in self._consumers.items() if not each.is_gone(now)}

@@ -1,4 +1,4 @@
-"""Putting a message that nobody can handle among the dead letters of its group, with the reason.
+"""Moves a message that cannot be handled to the dead letters of its group, with the reason.
 
 The names and properties are those of broker_core/broker/README.md#retries-and-dead-letters.
 """
@@ -19,14 +19,14 @@ from gateway.data.parts import DataPlaneParts
 from gateway.problems import RECEIPT_EXPIRED, ProblemError
 
 REASON: Final = "DEAD_LETTER_REASON"
-# What belongs to one delivery, and not to the message.
+# Properties of one delivery, not of the message.
 _LEFT_OUT: Final = (*names.OF_DELIVERIES, *names.TIMERS, names.MIN_OFFSET, names.MAX_OFFSET, names.DELAY)
 
 
 async def bury(parts: DataPlaneParts, holder: Holder, handle: LeaseReceipt, *, reason: str | None) -> None:
-    """Store a copy of the leased message in the group's dead-letter topic, which is made if it is not there.
+    """Store a copy of the leased message in the group's dead-letter topic; create the topic if it does not exist.
 
-    The lease goes on: acknowledge it afterwards. A failure between the two leaves the message in both places.
+    The lease stays open: acknowledge it afterwards. A failure between the two leaves the message in both places.
     """
     admin = await parts.connections.admin(holder.cluster)
     queue = MessageQueue(handle.topic, handle.broker_name, handle.queue_id)

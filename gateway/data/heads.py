@@ -1,4 +1,4 @@
-"""What a request says beside its body: what is unknown, or stands twice, is refused rather than half obeyed."""
+"""Checks query and headers of a request: unknown or repeated parts are refused, not ignored."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _KEY: Final = b"mq-key"
 
 
 def check_query(action: Action, query: bytes) -> None:
-    """Raise a problem that names the query parameter: none is served."""
+    """Raise a problem that names the query parameter: none is supported."""
     for name in parse_qs(query.decode("latin-1"), keep_blank_values=True):
         if action == "produce" and name == "transaction":
             raise ProblemError(TRANSACTIONS_NOT_SERVED, "Use a RocketMQ client for transactional messages.")
@@ -25,7 +25,7 @@ def check_query(action: Action, query: bytes) -> None:
 
 
 def check_headers(given: Sequence[Header], headers: dict[bytes, bytes]) -> None:
-    """Raise INVALID for a header that means one thing and stands twice, 415 for a body that is encoded.
+    """Raise INVALID for a repeated header that may occur only once, 415 for an encoded body.
 
     `headers` has the last value of each of `given`.
     """

@@ -1,8 +1,8 @@
-"""The same request twice is done once: its answer is kept in Redis and given again.
+"""Executes a repeated request only once: its answer is kept in Redis and returned again.
 
-One key holds a fingerprint of the request and, once it is there, the answer. Until then it says how long the request
-may run; a mark that is older than that is of a process that died, or of a send that nobody answered: the next try runs,
-and knows that one before it may have done its work.
+One key holds a fingerprint of the request and, when known, the answer. Until then it says how long the request may run;
+an older mark is from a process that died or a send without an answer: the next try runs, and knows that an earlier one
+may have done its work.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class _Kept(msgspec.Struct, array_like=True):
     since_ms: int = 0
     """When the first try began."""
     runs_until_ms: int = 0
-    """Without a status: until then the request runs. Later nobody knows how it ended."""
+    """Without a status: the request runs until then; afterwards its outcome is unknown."""
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -61,13 +61,13 @@ _decode = msgspec.msgpack.Decoder(_Kept).decode
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The right to run the request of a key now; the same seed and time for every try of it."""
+    """The right to run the request of a key now; seed and time are the same for every try."""
 
     place: str
     fingerprint: bytes
     since_ms: int
     is_retry: bool
-    """Whether an earlier try ended, and nobody knows how."""
+    """Whether an earlier try ended with an unknown outcome."""
 
     @property
     def seed(self) -> bytes:
@@ -82,8 +82,8 @@ Runner = Callable[[DataPlaneParts, Request, Claim], Awaitable[Answer]]
 async def once(parts: DataPlaneParts, request: Request, key: bytes, run: Runner) -> Answer:
     """Run the request, or return the answer of the first one with this caller, route and key within 24 hours.
 
-    An end of which nobody knows, a crash in the middle too, is no answer: the next one runs, and is told so by its
-    claim. Raises IDEMPOTENCY_MISMATCH when the first one was another request, IN_PROGRESS while it runs.
+    An unknown outcome, such as a crash in the middle, is not an answer: the next request runs, and its claim says so.
+    Raises IDEMPOTENCY_MISMATCH if the first one was a different request, IN_PROGRESS while it runs.
     """
     fault = length_fault(key)
     if fault is not None:
@@ -144,7 +144,7 @@ async def remembered(
 
 
 async def _claim(parts: DataPlaneParts, request: Request, key: bytes) -> Claim | Answer:
-    """Return the right to run the request, after having marked it as running, or what is kept of an earlier one."""
+    """Mark the request as running and return the right to run it, or return what is kept of an earlier one."""
     place, fingerprint, now = _place(request, key), _fingerprint(request), now_ms()
     first = _encode(_Kept(fingerprint, since_ms=now, runs_until_ms=now + RUNNING_MS))
     try:
@@ -169,7 +169,7 @@ async def _claim(parts: DataPlaneParts, request: Request, key: bytes) -> Claim |
 
 
 async def _keep_failure(parts: DataPlaneParts, request: Request, claim: Claim, error: Exception) -> None:
-    """Keep a refusal, since it would be the same again; forget what stored nothing; know an uncertain end as such."""
+    """Keep a refusal, since it would repeat; forget a failure that stored nothing; mark an uncertain outcome."""
     problem = find_problem(error)
     if problem is None or problem.kind is SEND_UNCERTAIN:
         await _keep_uncertain(parts, claim)
@@ -201,7 +201,7 @@ async def _keep(parts: DataPlaneParts, claim: Claim, kept: _Kept, keep_ms: int) 
     try:
         await parts.redis.set(claim.place, _encode(kept), px=keep_ms)
     except RedisError as error:
-        # The mark that it runs ends by itself; then it counts as an end of which nobody knows, which is right.
+        # The running mark expires; then the outcome counts as unknown, which is right.
         _log.warning("an answer could not be kept under its Idempotency-Key: %s", error)
 
 

@@ -1,4 +1,4 @@
-"""Leases as the API shows them: asking for messages, sealing their receipts, counting what is out."""
+"""Leases of the API: asks for messages, seals their receipts, counts open leases."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BodyEncoding = Literal["auto", "json", "text", "base64"]
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who holds leases: a caller, for a group on a topic of a cluster."""
+    """The holder of leases: a caller, for a group on a topic of a cluster."""
 
     cluster: str
     group: str
@@ -48,13 +48,13 @@ class Holder:
 
     @property
     def group_key(self) -> str:
-        """What the leases of the group are counted by."""
+        """The key under which the leases of the group are counted."""
         return f"{self.cluster}/{self.group}"
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is asked of the broker each time."""
+    """The parameters of each question to the broker."""
 
     consumer: LeaseConsumer
     topic: str
@@ -62,7 +62,7 @@ class Wanted:
     tag_expression: str
 
     async def ask(self, max_messages: int, *, wait_ms: int) -> list[LeasedMessage]:
-        """Lease up to so many messages; wait at most `wait_ms` for the first."""
+        """Lease up to the maximum number of messages; wait at most `wait_ms` for the first."""
         received = await self.consumer.receive(
             self.topic,
             max_messages=max_messages,
@@ -76,7 +76,7 @@ class Wanted:
 def lease_out(
     parts: DataPlaneParts, holder: Holder, leased: LeasedMessage, encoding: BodyEncoding, reason: str | None
 ) -> Leased:
-    """Count the lease and return the message with its sealed receipt; `reason` is why it failed the last time."""
+    """Count the lease and return the message with its sealed receipt; `reason` is why it last failed."""
     stored, properties = leased.message, leased.message.properties
     receipt = _count_out(parts, holder, leased)
     content_type = properties.get(CONTENT_TYPE)
@@ -110,7 +110,7 @@ def _count_out(parts: DataPlaneParts, holder: Holder, leased: LeasedMessage) -> 
         group=holder.group,
         topic=holder.topic,
         lease=lease,
-        # By our clock: the broker's may differ, and it is ours that judges the receipt when it comes back.
+        # By our clock: the broker's may differ, and ours decides whether the receipt is still valid.
         expires_at=now_ms() + leased.receipt.invisible_ms,
         delivery_count=leased.delivery_count,
         message_id=leased.message.message_id,
@@ -118,7 +118,7 @@ def _count_out(parts: DataPlaneParts, holder: Holder, leased: LeasedMessage) -> 
 
 
 def renew(parts: DataPlaneParts, holder: Holder, old: Receipt, handle: LeaseReceipt) -> Receipt:
-    """Count a lease anew after it was extended; return its new receipt."""
+    """Count a lease with its new end after it was extended; return its new receipt."""
     forget(parts, holder, old)
     lease = handle.to_text()
     _count(parts, holder, lease, handle.invisible_ms)
@@ -126,7 +126,7 @@ def renew(parts: DataPlaneParts, holder: Holder, old: Receipt, handle: LeaseRece
 
 
 def forget(parts: DataPlaneParts, holder: Holder, receipt: Receipt) -> None:
-    """Stop counting a lease that is settled, and tell who watches it."""
+    """Stop counting a settled lease, and notify its watcher."""
     parts.leases.settle(receipt.lease, group=holder.group_key, caller=holder.caller)
     settled = parts.watched.pop(receipt.lease, None)
     if settled is not None:
@@ -137,7 +137,7 @@ def forget(parts: DataPlaneParts, holder: Holder, receipt: Receipt) -> None:
 async def give_back(
     parts: DataPlaneParts, holder: Holder, consumer: LeaseConsumer, messages: Iterable[LeasedMessage]
 ) -> None:
-    """End the leases of messages that could not be handed on: others get them at once, as if nobody had had them."""
+    """End the leases of messages that could not be delivered, so that others get them at once."""
     for leased in messages:
         lease = leased.receipt.to_text()
         parts.leases.settle(lease, group=holder.group_key, caller=holder.caller)
@@ -145,7 +145,7 @@ async def give_back(
         try:
             await consumer.give_back(leased.receipt)
         except GantryError as error:
-            # The lease ends by itself; only the wait is longer.
+            # The lease expires anyway; only the wait is longer.
             _log.warning("topic=%s: a message could not be given back: %s", leased.message.topic, error)
 
 

@@ -1,4 +1,4 @@
-"""From what a request says of a message to the message that is sent, with every fault told where it stands."""
+"""Makes the message to send from a request; each error points at its place in the request."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PROPERTY_HEADER: Final = b"mq-property-"
 
 @dataclass(slots=True)
 class Draft:
-    """One message ready to be sent, and what its result is told by."""
+    """One message ready to send, and the entry id of its result."""
 
     entry_id: str
     message: Message
@@ -134,9 +134,9 @@ def _checked_properties(given: dict[str, str], at: str) -> dict[str, str]:
 
 
 def _check_room(properties: dict[str, str], at: str, sizes: Sizes) -> None:
-    """Raise INVALID when keys, tag and properties are more, all together, than a record has room for."""
+    """Raise INVALID if keys, tag and properties together are larger than a record allows."""
     characters = sum(map(len, properties)) + sum(map(len, properties.values()))
-    if 4 * characters <= sizes.properties_bytes:  # whatever the letters
+    if 4 * characters <= sizes.properties_bytes:  # in any case of letters
         return
     size = sum(len(name.encode()) + len(value.encode()) + 2 for name, value in properties.items())
     if size > sizes.properties_bytes:
@@ -169,7 +169,7 @@ def _checked_text(text: str, at: str) -> str:
 
 
 def _checked_delay(delay_ms: int | None, deliver_at: str | None, at: str) -> int:
-    """Return the delay in ms, 0 for none; raise DELAY_NOT_SERVED for one that is no delay level."""
+    """Return the delay in ms, 0 for none; raise DELAY_NOT_SERVED for one that is not a delay level."""
     if deliver_at is not None:
         if delay_ms is not None:
             raise invalid(at, "deliver_at and delay_ms exclude each other.")

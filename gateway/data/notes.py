@@ -1,4 +1,4 @@
-"""What the data plane has to tell the audit, which is kept elsewhere: refused rights, and what came to be by use."""
+"""What the data plane reports to the audit: refused rights, and consumer groups created by their first use."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from gateway.data.consumers import Caller
 KnownGroups = Callable[[str], Awaitable[frozenset[str]]]
 HasGroup = Callable[[str, str], Awaitable[bool]]
 
-# A group that was deleted may come to be again; so what is known is known for a while.
+# A deleted group may be created again, so this knowledge expires.
 _KNOWN_SECONDS: Final = 60.0
 _MOST_GROUPS: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One act: who did what to what from where, and if it was refused, why."""
+    """One action: actor, action, resource and address, and the reason of a refusal."""
 
     who: Caller
     action: str
@@ -30,7 +30,7 @@ class Note:
 
 
 class FirstUses:
-    """Consumer groups that come to be because somebody receives with them: brokers make a group at its first use."""
+    """Consumer groups that are created by receiving with them: brokers create a group at its first use."""
 
     def __init__(
         self, known_groups: KnownGroups, has_group: HasGroup, note: Callable[[Note], None], clock: Callable[[], float]
@@ -44,7 +44,7 @@ class FirstUses:
         self._missing: set[tuple[str, str]] = set()
 
     async def look(self, cluster: str, group: str) -> None:
-        """Find out whether the group is there, before it is used; of most uses that is known already."""
+        """Find out whether the group exists before it is used; for most uses this is already known."""
         now, place = self._clock(), (cluster, group)
         if self._seen.get(place, 0.0) > now:
             return
@@ -53,19 +53,19 @@ class FirstUses:
         try:
             if group not in await self._known_in(cluster, now) and not await self._has_group(cluster, group):
                 self._missing.add(place)
-        except GantryError:  # whoever asks for messages is told the same in a moment
+        except GantryError:  # the request for messages will report the same failure
             return
         self._seen[place] = now + _KNOWN_SECONDS
 
     def used(self, cluster: str, group: str, who: Caller, request_id: str = "") -> None:
-        """Note that the group has come to be, if it was not there before this use."""
+        """Report the group as created if it did not exist before this use."""
         if self.is_first(cluster, group):
             self._missing.discard((cluster, group))
             made = f"{cluster}/groups/{group}"
             self._note(Note(who, "group.create", made, "ok", request_id, "made by its first use"))
 
     def is_first(self, cluster: str, group: str) -> bool:
-        """Return whether the group was not there when it was looked for, and was not used since."""
+        """Return whether the group did not exist when it was looked up, and was not used since."""
         return bool(self._missing) and (cluster, group) in self._missing
 
     async def _known_in(self, cluster: str, now: float) -> frozenset[str]:

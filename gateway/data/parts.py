@@ -1,4 +1,4 @@
-"""What the endpoints of the data plane share: made once by `gateway.asgi`, handed to each request."""
+"""What the endpoints of the data plane share: created once by `gateway.asgi`, passed to each request."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ class Answer:
     leased: int = 0
     """How many messages went out on lease with it."""
     is_uncertain: bool = False
-    """Whether nobody knows of some message whether it is stored; the same request may be tried again."""
+    """Whether it is unknown for some message if it is stored; the same request may be tried again."""
 
 
 class ClientGone(Exception):
-    """The client closed its connection; there is nobody to answer."""
+    """The client closed its connection, so no answer can be sent."""
 
 
 async def _none_known(_: str) -> frozenset[str]:
@@ -76,18 +76,18 @@ class DataPlaneParts:
     receipts: Receipts
     redis: redis.asyncio.Redis
     note: Callable[[Note], None] = lambda _: None
-    """Tells the audit; returns at once."""
+    """Reports to the audit; returns at once."""
     known_groups: KnownGroups = _none_known
-    """Consumer groups of a cluster that were seen before, so that no broker need be asked."""
+    """Returns the consumer groups of a cluster that were seen before, which saves asking its brokers."""
     serves_host: Callable[[bytes], bool] = lambda _: True
-    """Whether requests to this host name are answered; no foreign page may lead its own name here."""
+    """Whether requests to this host name are answered, as a protection against DNS rebinding."""
     client_address: Callable[[str, str], str] = lambda address, _: address
-    """Address of the client, of that of the connection and what ``X-Forwarded-For`` says."""
+    """Returns the address of the client, given the peer's address and ``X-Forwarded-For``."""
     limits: GatewayLimits = field(default_factory=GatewayLimits)
     metrics: Metrics = field(default_factory=Metrics)
     draining: asyncio.Event = field(default_factory=asyncio.Event)
     watched: dict[str, Callable[[], None]] = field(default_factory=dict)
-    """By lease: what is called once when the lease is settled, wherever its receipt comes in."""
+    """By lease: called once when this process settles the lease, by HTTP or WebSocket."""
     clock: Callable[[], float] = time.monotonic
     produce_rate: RateLimiter = field(init=False)
     consume_rate: RateLimiter = field(init=False)
@@ -107,13 +107,13 @@ class DataPlaneParts:
         return await admin.groups.find(group) is not None
 
     def address_of(self, scope: Mapping[str, Any]) -> str:
-        """Return the address of the client of a request or socket; empty where the server tells none."""
+        """Return the address of the client of a request or socket; empty if the server provides none."""
         client = scope.get("client")
         forwarded = [value.decode("latin-1") for name, value in scope["headers"] if name == b"x-forwarded-for"]
         return self.client_address(str(client[0]) if client else "", ",".join(forwarded))
 
     def note_refusal(self, principal: Principal, act: str, scope: Mapping[str, Any], problem: ProblemError) -> None:
-        """Tell the audit that somebody has not the right; other problems are not its business."""
+        """Report a missing right to the audit; other problems are not recorded."""
         if problem.kind is FORBIDDEN:
             who = Caller.of(principal, self.address_of(scope))
             self.note(Note(who, f"access.{act}", str(scope["path"]), "refused", reason=problem.detail))

@@ -1,7 +1,7 @@
 """Produce: one message or many, as JSON or as a raw body, to one topic.
 
-Messages of a request that may go to any queue, and those of one ordering key, travel as one broker batch: one request
-on the wire, consecutive offsets, one fate. Delayed messages go alone, since brokers take no delay in a batch.
+Messages of a request that may go to any queue, and those of one ordering key, are sent as one broker batch: one request
+on the wire, consecutive offsets, stored all or not at all. Delayed messages are sent singly: a batch cannot be delayed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _DEFAULT_OPTIONS: Final = Options()
 
 
 async def produce(parts: DataPlaneParts, request: Request) -> Answer:
-    """Store the messages of the request and answer with what became of each; with an Idempotency-Key, once."""
+    """Store the messages of the request and answer with the outcome of each; with an Idempotency-Key, only once."""
     key = request.headers.get(idempotency.HEADER)
     if key is not None:
         return await idempotency.once(parts, request, key, _produce)
@@ -74,7 +74,7 @@ async def _produce_json(parts: DataPlaneParts, request: Request, claim: Claim | 
 
 
 def _drafts(entries: list[Entry], topic: str, sizes: Sizes) -> tuple[list[Draft], dict[str, SendOutcome]]:
-    """Return the messages to send and the outcomes of those that cannot be; raise for an entry id given twice."""
+    """Return the messages to send, and the outcomes of invalid ones; raise for a repeated entry id."""
     drafts: list[Draft] = []
     refused: dict[str, SendOutcome] = {}
     seen: set[str] = set()
@@ -144,7 +144,7 @@ async def _ship(
 async def _ended_before(
     parts: DataPlaneParts, request: Request, drafts: list[Draft], claim: Claim | None
 ) -> dict[str, SendOutcome]:
-    """Return what became of messages in an earlier try with the same key; none of them, at the first try."""
+    """Return the outcomes of messages in an earlier try with the same key; empty at the first try."""
     if claim is None:
         return {}
     identify(drafts, claim)
@@ -152,7 +152,7 @@ async def _ended_before(
 
 
 def _check_atomic(drafts: list[Draft], refused: dict[str, SendOutcome]) -> None:
-    """Raise ATOMIC_NOT_POSSIBLE unless one broker batch can hold all, or the problem of one that is refused."""
+    """Raise ATOMIC_NOT_POSSIBLE unless one broker batch can hold all, or the problem of a refused message."""
     for outcome in refused.values():
         if outcome.problem is not None:
             raise outcome.problem
@@ -182,7 +182,7 @@ def _set_flush(drafts: list[Draft], options: Options) -> None:
 
 
 def _shared(problem: ProblemError, outcomes: list[SendOutcome], request: Request) -> ProblemError:
-    """Return the one problem that all messages of a batch have, with each of them pointed at."""
+    """Return the common problem of all messages of a batch, with a pointer to each of them."""
     errors = [
         FieldError(f"#/messages/{index}", outcome.problem.kind.code, outcome.problem.detail)
         for index, outcome in enumerate(outcomes)

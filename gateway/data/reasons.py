@@ -1,4 +1,4 @@
-"""Why a message failed the last time: kept in Redis for those who get it next, since a lease has no room for words."""
+"""Why a message last failed: kept in Redis for its next receiver, since a lease cannot hold text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _log = logging.getLogger(__name__)
 
 
 async def keep_reason(parts: DataPlaneParts, holder: Holder, message_id: str, reason: str) -> None:
-    """Remember why a message failed; without Redis the message comes again all the same, only unexplained."""
+    """Store why a message failed; without Redis the message is still redelivered, but without the reason."""
     try:
         await parts.redis.set(_key(holder, message_id), reason.encode(), ex=KEEP_SECONDS)
     except RedisError as error:
@@ -26,7 +26,7 @@ async def keep_reason(parts: DataPlaneParts, holder: Holder, message_id: str, re
 
 
 async def last_reasons(parts: DataPlaneParts, holder: Holder, leased: Sequence[LeasedMessage]) -> dict[str, str]:
-    """Return by message id why messages failed the last time; asks nothing while all are delivered for the first."""
+    """Return by message id why messages last failed; asks Redis only if one was delivered before."""
     again = [message.message.message_id for message in leased if message.delivery_count > 1]
     if not again:
         return {}

@@ -1,8 +1,8 @@
-"""Receipts: a lease as signed text, so that any gateway process can settle what another one gave out.
+"""Receipts: a lease as signed text, so that any gateway process can settle the leases of another one.
 
 ``v1.`` + base64url(payload + signature). The payload is a MessagePack array (class `Receipt`), the signature the first
-16 bytes of its HMAC-SHA256 under a key that all processes derive from Django's secret key. Nothing is kept: what a
-receipt says is all there is to know, and a changed one is refused.
+16 bytes of its HMAC-SHA256 under a key that all processes derive from Django's secret key. The gateway stores nothing:
+the receipt contains everything, and a changed one is refused.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MAX_LENGTH: Final = 4096
 
 
 class Receipt(msgspec.Struct, array_like=True, frozen=True):
-    """One lease: of whom, on what, until when (ms since the epoch)."""
+    """One lease: its holder, its message, its end (ms since the epoch)."""
 
     cluster: str
     group: str
@@ -58,7 +58,7 @@ class Receipts:
         return _VERSION + urlsafe_b64encode(payload + self._sign(payload)).rstrip(b"=").decode()
 
     def open(self, text: str, *, cluster: str, group: str, topic: str) -> Receipt:
-        """Return the receipt; raise INVALID_RECEIPT when it was changed, or given out for another group or topic."""
+        """Return the receipt; raise INVALID_RECEIPT if it was changed, or belongs to another group or topic."""
         receipt = self._decode(self._verified(text))
         if (receipt.cluster, receipt.group, receipt.topic) != (cluster, group, topic):
             raise ProblemError(
@@ -75,7 +75,7 @@ class Receipts:
             data = urlsafe_b64decode(coded + "=" * (-len(coded) % 4))
         except (NotBase64, ValueError):
             raise ProblemError(INVALID_RECEIPT, "The text is not a receipt of this gateway.") from None
-        if urlsafe_b64encode(data).rstrip(b"=").decode() != coded:  # the decoder passes over much: one lease, one text
+        if urlsafe_b64encode(data).rstrip(b"=").decode() != coded:  # the decoder is lenient
             raise ProblemError(INVALID_RECEIPT, "The text is not a receipt of this gateway.")
         payload, signature = data[:-_SIGNATURE_BYTES], data[-_SIGNATURE_BYTES:]
         if not hmac.compare_digest(signature, self._sign(payload)):

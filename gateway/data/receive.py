@@ -41,7 +41,7 @@ async def receive(parts: DataPlaneParts, request: Request) -> Answer:
 
 
 def _attempt(request: Request, wanted: ReceiveRequest) -> bytes | None:
-    """Return by what the same messages are asked for again: leases end, so a key means what an attempt id means."""
+    """Return the id under which the same messages can be asked for again: for a receive, a key is an attempt id."""
     key = request.headers.get(idempotency.HEADER)
     if key is None:
         return None if wanted.attempt_id is None else wanted.attempt_id.encode()
@@ -86,7 +86,7 @@ async def _receive(parts: DataPlaneParts, request: Request, wanted: ReceiveReque
 
 
 async def _check_again(parts: DataPlaneParts, request: Request) -> None:
-    """Raise a problem if the caller may not have messages any more: much may have changed in half a minute."""
+    """Raise a problem if the caller lost its rights during the wait, which may take half a minute."""
     principal = await parts.auth.of_request(request.headers)
     check_consumer(principal, request.route.topic, request.route.group)
 
@@ -94,9 +94,9 @@ async def _check_again(parts: DataPlaneParts, request: Request) -> None:
 async def _wait(
     parts: DataPlaneParts, request: Request, holder: Holder, wanted: Wanted, room: int, wait_ms: int
 ) -> tuple[list[LeasedMessage], Reason]:
-    """Return the first messages, or why there are none; raise ClientGone when nobody waits for them any more.
+    """Return the first messages, or why there are none; raise ClientGone if the client has disconnected.
 
-    A question that is cancelled takes no messages: it ends at the broker, and what was answered already is given back.
+    A cancelled question takes no messages: it ends at the broker, and messages already received are returned.
     """
     asked = asyncio.create_task(wanted.ask(room, wait_ms=wait_ms), name="receive: ask the broker")
     gone = asyncio.create_task(_client_gone(request), name="receive: watch the client")

@@ -1,4 +1,4 @@
-"""Which requests belong to the data plane: path → route, by cutting the path rather than by patterns (hot path)."""
+"""Finds the route of a path in the data plane; it splits the path instead of matching patterns (hot path)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SOCKETS: Final = frozenset({"/ws/v1/produce", "/ws/v1/consume"})
 
 
 class Route(NamedTuple):
-    """What a request is about, as its path says; names are not checked yet."""
+    """What a request is about, according to its path; names are not checked yet."""
 
     action: Action
     cluster: str
@@ -29,8 +29,8 @@ class Route(NamedTuple):
 def find_route(method: str, path: str) -> Route | None:
     """Return the route of a request that the data plane serves, or None when another plane does.
 
-    `path` is percent-decoded. A GET on the path that takes messages browses them, elsewhere; the lease actions are ours
-    with any method.
+    `path` is percent-decoded. A GET on the path for producing belongs to the control plane, which browses messages;
+    the lease actions belong to the data plane with any method.
     """
     if not path.startswith(_PREFIX):
         return None
@@ -68,7 +68,7 @@ def check_group(name: str) -> None:
 def check_consumer(principal: Principal, topic: str, group: str) -> None:
     """Raise a problem unless the names are fit and `principal` may consume the topic with the group.
 
-    What brokers and the system keep for themselves is for no token, whatever its scopes.
+    No token may consume the topics and groups that brokers and the system use internally, whatever its scopes.
     """
     check_topic(topic)
     check_group(group)

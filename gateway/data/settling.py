@@ -1,6 +1,6 @@
-"""What becomes of leases: done, failed, or held for longer. The same for HTTP and WebSocket.
+"""Settles leases as done or failed, or extends them, for HTTP and WebSocket alike.
 
-Each receipt has its own result. Settling the same receipt twice is no error: the second time it says so.
+Each receipt has its own result. Settling the same receipt twice is not an error: the second result says so.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gateway.data.schemas import ExtendRequest, NackRequest, Settled, invalid
 from gateway.problems import RECEIPT_EXPIRED, ProblemError, find_problem
 
 _AT_ONCE: Final = 256
-# What it may take to store a dead letter; a message whose letter failed comes again after that.
+# How long storing a dead letter may take; if it fails, the message comes again after that.
 _BURY_MS: Final = 10_000
 
 
@@ -46,7 +46,7 @@ async def ack(parts: DataPlaneParts, holder: Holder, texts: Sequence[str]) -> li
 
 
 async def nack(parts: DataPlaneParts, holder: Holder, texts: Sequence[str], wanted: NackRequest) -> list[SettleOutcome]:
-    """Let messages come again after the wanted delay, or put them among the group's dead letters."""
+    """Have messages delivered again after the given delay, or move them to the group's dead letters."""
 
     async def again(
         parts: DataPlaneParts, holder: Holder, consumer: LeaseConsumer, text: str, receipt: Receipt
@@ -60,7 +60,7 @@ async def nack(parts: DataPlaneParts, holder: Holder, texts: Sequence[str], want
     async def for_good(
         parts: DataPlaneParts, holder: Holder, consumer: LeaseConsumer, text: str, receipt: Receipt
     ) -> Settled:
-        # Taking the lease anew spends the receipt: one that is settled, or sent twice at a time, makes no letter more.
+        # Renewing the lease voids the receipt, so a settled or repeated receipt does not create a second dead letter.
         lease_ms = max(_BURY_MS, receipt.expires_at - now_ms())
         handle = await consumer.extend(receipt.handle, lease_ms)
         await bury(parts, holder, handle, reason=wanted.reason)
@@ -77,7 +77,7 @@ async def nack(parts: DataPlaneParts, holder: Holder, texts: Sequence[str], want
 async def extend(
     parts: DataPlaneParts, holder: Holder, texts: Sequence[str], wanted: ExtendRequest
 ) -> list[SettleOutcome]:
-    """Hold messages for `lease_ms` from now; each gets a new receipt, and the old one is void."""
+    """Hold messages for `lease_ms` from now; each gets a new receipt, and the old one becomes invalid."""
 
     async def one(
         parts: DataPlaneParts, holder: Holder, consumer: LeaseConsumer, text: str, receipt: Receipt
@@ -128,7 +128,7 @@ async def _settle(parts: DataPlaneParts, holder: Holder, texts: Sequence[str], a
 
 
 def _check_running(receipt: Receipt, now: int) -> None:
-    """Raise RECEIPT_EXPIRED when the lease is over; Apache brokers would answer "done" and deliver it again."""
+    """Raise RECEIPT_EXPIRED if the lease has ended; Apache brokers would answer "done" and deliver again."""
     if receipt.expires_at <= now:
         ago = now - receipt.expires_at
         raise ProblemError(RECEIPT_EXPIRED, f"The lease ended {ago:,} ms ago; the message may be delivered again.")

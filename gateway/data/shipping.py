@@ -1,7 +1,7 @@
-"""Getting messages to the broker, and what became of each.
+"""Sends messages to the broker and reports the outcome of each.
 
-Messages are put into lanes: what has no ordering key goes in broker batches to any queue, what has one in batches to
-the queue of that key, what is delayed alone. Lanes go at the same time, the batches of one lane one after the other.
+Messages are sorted into lanes: those without an ordering key go in broker batches to any queue, those with one in
+batches to the queue of that key, delayed ones singly. Lanes run concurrently, the batches of a lane one after another.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from gateway.data.messages import Draft
 from gateway.data.schemas import Produced
 from gateway.problems import SEND_UNCERTAIN, STORED_NOT_FLUSHED, ProblemError, find_problem
 
-# Below RocketMQ's 4 MiB for a whole batch, with room for what sizes were only estimated.
+# Below RocketMQ's 4 MiB for a whole batch, since some sizes are estimates.
 BATCH_BYTES: Final = 3_500_000
 _LANES_AT_ONCE: Final = 64
 
@@ -44,7 +44,7 @@ class _Lane:
 
 
 def failed(entry_id: str, problem: ProblemError) -> SendOutcome:
-    """Return the outcome of a message that was not stored, or of which nobody can say so."""
+    """Return the outcome of a message that was not stored, or may not have been."""
     result = Produced(entry_id, "failed", problem=problem.brief())
     if problem.kind is SEND_UNCERTAIN:
         result.status = "unknown"
@@ -52,9 +52,9 @@ def failed(entry_id: str, problem: ProblemError) -> SendOutcome:
 
 
 async def ship_one(producer: Producer, draft: Draft, *, timeout_ms: int, is_repeatable: bool = True) -> SendOutcome:
-    """Send one message; refusals of the broker are outcomes, not errors.
+    """Send one message; a refusal by the broker is an outcome, not an exception.
 
-    With `is_repeatable` false, here and below, nothing is sent once more when it is unknown whether it was stored.
+    With `is_repeatable` false, here and below, a message is not sent again if it is unknown whether it was stored.
     """
     try:
         queue = None if draft.ordering_key is None else await _queue_of(producer, draft)
@@ -67,7 +67,7 @@ async def ship_one(producer: Producer, draft: Draft, *, timeout_ms: int, is_repe
 async def ship_as_one(
     producer: Producer, drafts: Sequence[Draft], *, timeout_ms: int, is_repeatable: bool = True
 ) -> list[SendOutcome]:
-    """Send all messages as one broker batch; what is refused is refused for all."""
+    """Send all messages as one broker batch; a refusal applies to all of them."""
     queue = None if drafts[0].ordering_key is None else await _queue_of(producer, drafts[0])
     return await _ship_batch(producer, drafts, queue, timeout_ms, is_repeatable)
 
@@ -75,7 +75,7 @@ async def ship_as_one(
 async def ship(
     producer: Producer, drafts: Sequence[Draft], *, timeout_ms: int, is_repeatable: bool = True
 ) -> dict[str, SendOutcome]:
-    """Send all messages, as many together as may be; return the outcomes by entry id."""
+    """Send all messages in batches as large as possible; return the outcomes by entry id."""
     limit = asyncio.Semaphore(_LANES_AT_ONCE)
 
     async def run(lane: _Lane) -> list[SendOutcome]:
@@ -103,7 +103,7 @@ async def _lanes(producer: Producer, drafts: Iterable[Draft]) -> list[_Lane]:
 
 
 def _cut(drafts: Iterable[Draft]) -> Iterator[list[Draft]]:
-    """Cut messages into batches that a broker takes."""
+    """Split messages into batches that a broker accepts."""
     batch: list[Draft] = []
     size = 0
     for draft in drafts:
@@ -175,7 +175,7 @@ async def _queue_of(producer: Producer, draft: Draft) -> MessageQueue:
 def _stored(draft: Draft, sent: SendResult, message_id: str, place: int, now_ms: int) -> SendOutcome:
     result = Produced(draft.entry_id, "stored", message_id=message_id, stored_at=rfc3339(now_ms))
     if draft.delay_ms:
-        # What the broker answers is a place in its schedule; queue and offset are known once the message is due.
+        # The broker answers with a position in its schedule; queue and offset are known only when the message is due.
         result.deliver_at = rfc3339(now_ms + draft.delay_ms)
     else:
         result.queue_id, result.offset = sent.queue.queue_id, sent.queue_offset + place

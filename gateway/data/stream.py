@@ -1,7 +1,7 @@
-"""A WebSocket of the data plane: frames in, frames out, and the ways in which it ends.
+"""A WebSocket of the data plane: frames in, frames out, and how it ends.
 
-One task reads frames, others may write. A socket ends when the client closes it, when it sends what is no frame, when
-nothing came for ten minutes, or when the process shuts down; whoever waits on it is cancelled then.
+One task reads frames, others may write. A socket ends when the client closes it, sends something that is not a frame or
+is silent for ten minutes, or when the process shuts down; tasks that wait on it are then cancelled.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _encode = msgspec.json.Encoder().encode
 
 
 class SocketClosed(Exception):
-    """The socket is at its end, whoever ended it."""
+    """The socket has ended, from either side."""
 
 
 class BadFrame(Exception):
-    """The client sent something that is no frame of this endpoint; the socket cannot go on."""
+    """The client sent something that is not a frame of this endpoint; the socket must close."""
 
 
 class Socket:
@@ -52,12 +52,12 @@ class Socket:
 
     @property
     def address(self) -> str:
-        """Where the socket was opened from."""
+        """The address of the client."""
         return self.parts.address_of(self._scope)
 
     @property
     def ending(self) -> asyncio.Future[tuple[int, str]]:
-        """Done as soon as our side wants to close."""
+        """Done when our side decides to close."""
         return self._ending
 
     async def accept(self) -> None:
@@ -69,7 +69,7 @@ class Socket:
         await self.send(sockets.hello({"frame_bytes": sizes.frame_bytes, "message_bytes": sizes.message_bytes}))
 
     async def send(self, frame: object) -> None:
-        """Send one frame; raise SocketClosed when nobody can get it any more."""
+        """Send one frame; raise SocketClosed if the socket has ended."""
         await self.send_text(_encode(frame))
 
     async def send_text(self, frame: bytes) -> None:
@@ -87,11 +87,11 @@ class Socket:
         await self.send({"type": "error", "context": context, "problem": problem.brief()})
 
     def note_refusal(self, act: str, problem: ProblemError) -> None:
-        """Tell the audit if a frame was refused for want of a right."""
+        """Report to the audit a frame that was refused for a missing right."""
         self.parts.note_refusal(self.principal, act, self._scope, problem)
 
     def close(self, code: int, reason: str) -> None:
-        """Have the socket closed from our side; the first one to say so is heard."""
+        """Close the socket from our side; only the first call counts."""
         self._is_open = False
         if not self._ending.done():
             self._ending.set_result((code, reason))
@@ -124,7 +124,7 @@ class Socket:
 
 
 class Head(msgspec.Struct):
-    """What every frame of a client has."""
+    """The common fields of all client frames."""
 
     type: str
     context: str | None = None
@@ -134,18 +134,18 @@ FrameHandler = tuple[msgspec.json.Decoder[Any], Callable[[Any], Awaitable[None]]
 
 
 class Conversation(Protocol):
-    """What an endpoint does with the frames of its socket."""
+    """Handles the frames of a socket for an endpoint."""
 
     @property
     def handlers(self) -> Mapping[str, FrameHandler]:
-        """By type of frame: its decoder, and what is done with it."""
+        """By type of frame: its decoder and its handler."""
 
     async def end(self) -> None:
-        """Let go of everything; the socket is closed."""
+        """Release everything; the socket is closed."""
 
 
 async def converse(socket: Socket, conversation: Conversation) -> None:
-    """Run a conversation to its end, whatever ends it."""
+    """Run a conversation until the socket ends."""
     reading = asyncio.create_task(_read(socket, conversation), name="socket: read frames")
     draining = asyncio.create_task(socket.parts.draining.wait(), name="socket: watch for the end")
     try:
@@ -179,7 +179,7 @@ async def _read(socket: Socket, conversation: Conversation) -> None:
 
 
 async def _hear(socket: Socket, handlers: Mapping[str, FrameHandler], data: bytes) -> None:
-    """Act on one frame; a refusal is answered, and the socket goes on."""
+    """Handle one frame; a refusal is answered, and the socket stays open."""
     head = _head(data)
     handler = handlers.get(head.type)
     if handler is None:

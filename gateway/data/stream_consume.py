@@ -7,7 +7,7 @@
     > {"type":"ack","receipts":["v1…"]}         < {"type":"settled","receipts":["v1…"],"results":[…]}
     > {"type":"credit","n":20}                  < {"type":"lease_expired","receipts":["v1…"]}
 
-A socket has one subscription. Receipts are those of HTTP: what is received here may be settled there, and the reverse.
+A socket has one subscription. Receipts are the same as over HTTP: either side can settle what the other received.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class SubscribeFrame(Struct, forbid_unknown_fields=True):
 
 
 class CreditFrame(Struct, forbid_unknown_fields=True):
-    """So many more messages may come."""
+    """The client accepts this many more messages."""
 
     type: Literal["credit"]
     n: Annotated[int, Meta(ge=1, le=MAX_CREDIT)]
@@ -106,7 +106,7 @@ class Consuming:
         }
 
     async def end(self) -> None:
-        """Stop asking for messages; those that were sent stay on lease, to be settled elsewhere or to come again."""
+        """Stop asking for messages; those sent stay on lease until they are settled elsewhere or redelivered."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -162,7 +162,7 @@ class Consuming:
 
     async def _tell(self, outcomes: Sequence[SettleOutcome], context: str | None) -> None:
         for outcome in outcomes:
-            if outcome.problem is not None and outcome.problem.kind is RECEIPT_EXPIRED:  # the answer tells
+            if outcome.problem is not None and outcome.problem.kind is RECEIPT_EXPIRED:  # the answer reports failures
                 self._leases.remove(outcome.result.receipt)
         settled = [outcome.result.receipt for outcome in outcomes if outcome.problem is None]
         results = [outcome.result for outcome in outcomes]
@@ -174,7 +174,7 @@ class Consuming:
             self._has_credit.set()
 
     async def _pump(self, frame: SubscribeFrame, wanted: Wanted) -> None:
-        """Lease and send messages while there is credit; a refusal that may pass is told and tried again."""
+        """Lease and send messages while there is credit; report a temporary refusal and try again."""
         holder = self._holder(frame)
         with suppress(SocketClosed):
             while True:
@@ -199,7 +199,7 @@ class Consuming:
             group=holder.group_key, caller=holder.caller, wanted=min(self._credit, _BATCH), now=parts.clock()
         )
         place = holder.cluster, holder.group
-        # The question that makes a group does not wait, so that the audit hears of it at once.
+        # The question that creates a group does not wait, so that the audit records it at once.
         leased = await wanted.ask(room, wait_ms=0 if parts.first_uses.is_first(*place) else _WAIT_MS)
         parts.first_uses.used(*place, holder.who)
         return leased
@@ -215,7 +215,7 @@ class Consuming:
                 await self._socket.send_text(b'{"type":"message",' + encode(out)[1:])
                 del unsent[0]
                 self._credit -= 1
-        except BaseException:  # the socket closed, or the conversation was ended from here
+        except BaseException:  # the socket closed, or this side ended the conversation
             await give_back(self._parts, holder, wanted.consumer, unsent)
             raise
         self._parts.metrics.messages("leased", len(leased))
@@ -237,7 +237,7 @@ class Consuming:
 
 
 class _SocketLeases:
-    """What this socket sent and nobody settled, by receipt; each entry leaves `watched` with its lease."""
+    """The unsettled leases of this socket, by receipt; each entry leaves `watched` with its lease."""
 
     def __init__(self, watched: dict[str, Callable[[], None]]) -> None:
         self._watched = watched
@@ -251,12 +251,12 @@ class _SocketLeases:
         self._watched[lease] = partial(self.remove, receipt)
 
     def remove(self, receipt: str) -> None:
-        """Watch a lease no longer."""
+        """Stop watching a lease."""
         _, lease = self._ends.pop(receipt, (0.0, ""))
         self._watched.pop(lease, None)
 
     def take_ended(self, now: float) -> list[str]:
-        """Return the receipts whose lease is over, and forget them."""
+        """Return the receipts whose lease has ended, and forget them."""
         ended = []
         while self._order and self._order[0][0] <= now:
             ends_at, receipt = heappop(self._order)
@@ -267,6 +267,6 @@ class _SocketLeases:
         return ended
 
     def clear(self) -> None:
-        """Watch nothing any more."""
+        """Stop watching all leases."""
         for receipt in list(self._ends):
             self.remove(receipt)

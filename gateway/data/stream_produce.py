@@ -6,8 +6,8 @@
     < {"type":"sent","context":"42","status":"stored","message_id":"AC11…","queue_id":2,"offset":1881}
     < {"type":"error","context":"43","problem":{"code":"TOPIC_NOT_FOUND","status":404}}
 
-Answers may come out of order, except among messages of one ordering key. When 256 messages are under way, no further
-frame is read until one of them is answered.
+Answers may come out of order, except among messages of one ordering key. While 256 messages are unanswered, no further
+frame is read.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Producing:
         self.handlers: Mapping[str, FrameHandler] = {"send": (decoder(SendFrame), self._send)}
 
     async def end(self) -> None:
-        """Let what is under way be stored; nobody hears of it any more."""
+        """Wait a limited time for running sends; their answers are dropped."""
         if self._under_way:
             await asyncio.wait(self._under_way, timeout=_END_SECONDS)
 

@@ -1,4 +1,4 @@
-"""Trying a send again of which nobody knows how it ended: what brokers hold by now is not sent a second time.
+"""Retries a send whose outcome is unknown, without sending again what the brokers already have.
 
 Every message of a request with an Idempotency-Key has a unique id that follows from the key, so the next try can ask
 the brokers for it by their index.
@@ -24,11 +24,11 @@ from gateway.data.shipping import SendOutcome, already_stored, failed
 from gateway.problems import SEND_UNCERTAIN, ProblemError
 
 _AT_ONCE: Final = 32
-"""Where brokers keep what is delayed; what is due already is in its own topic too."""
+"""Brokers keep delayed messages here; messages already due are in their own topic too."""
 
 
 def identify(drafts: Sequence[Draft], claim: Claim) -> None:
-    """Give messages the unique ids that they have in every try under this claim."""
+    """Give messages unique ids, which are the same in every try under this claim."""
     seed = claim.seed
     ids = UniqueIds(
         ip=str(IPv4Address(seed[:4])), pid=int.from_bytes(seed[4:6], "big"), loader=int.from_bytes(seed[6:10], "big")
@@ -38,9 +38,9 @@ def identify(drafts: Sequence[Draft], claim: Claim) -> None:
 
 
 async def find_ended(parts: DataPlaneParts, cluster: str, drafts: Sequence[Draft]) -> dict[str, SendOutcome]:
-    """Return by entry id what became of messages that an earlier try sent.
+    """Return by entry id the outcomes of messages that an earlier try sent.
 
-    Those that no broker has are left out and may be sent; those of which some broker did not tell stay unknown.
+    Messages that no broker has are left out and may be sent; if a broker does not answer, the outcome stays unknown.
     """
     limit = asyncio.Semaphore(_AT_ONCE)
     try:
@@ -62,7 +62,7 @@ async def find_ended(parts: DataPlaneParts, cluster: str, drafts: Sequence[Draft
 
 
 def _behind_unknown(drafts: Sequence[Draft], ended: Mapping[str, SendOutcome]) -> dict[str, SendOutcome]:
-    """Return outcomes for what is not to be sent now: a message of an ordering key must not overtake an unknown one."""
+    """Return outcomes for messages not to be sent now: within an ordering key none may overtake an unknown one."""
     unknown = [draft for draft in drafts if draft.entry_id in ended and ended[draft.entry_id].problem is not None]
     keys = {draft.ordering_key for draft in unknown if draft.ordering_key is not None}
     reason = "one before it with the same ordering key is not known either"
@@ -74,7 +74,7 @@ def _behind_unknown(drafts: Sequence[Draft], ended: Mapping[str, SendOutcome]) -
 
 
 class _NotAllAnswered(GantryError):
-    """A broker that may hold the message did not say so, or looked at a part only."""
+    """A broker that may have the message did not answer, or searched only a part."""
 
 
 async def _find(messages: Messages, draft: Draft) -> StoredMessage | None:

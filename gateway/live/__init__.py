@@ -1,1 +1,1 @@
-"""Live views of lag, throughput and jobs over WebSocket: relays what the sampler and the jobs publish."""
+"""Live views of lag, throughput and jobs over WebSocket: forwards what the sampler and the jobs publish."""

@@ -8,10 +8,10 @@
     < {"type":"denied","subject":"job:01J8…"}
     > {"type":"unsubscribe","subjects":["groups:local"]}
 
-A state is whole, so one that was missed is made good by the next. Of `groups:` and `topics:` the first frame is a state
-and the next ones tell what changed since the frame before; where that cannot be said, a state is sent instead. Nothing
-is asked of a broker here: what the sampler and the jobs publish is handed on, and whoever comes late gets the last
-state that was kept.
+A state is complete, so the next one makes up for a missed one. For `groups:` and `topics:` the first frame is a state
+and the next ones say what changed since the previous frame; where that is unknown, a state is sent instead. This socket
+asks no broker: it forwards what the sampler and the jobs publish, and a new subscriber gets the last state that was
+kept.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from gateway.live.socket import LiveSocket
 from gateway.problems import TOO_MANY_IN_FLIGHT, ProblemError
 
 MAX_SUBJECTS: Final = 500
-# These tell of all names, so a token for some is not enough.
+# These show all names, so a token limited to some is not enough.
 _OF_CLUSTER: Final = frozenset({"overview", "groups", "topics"})
 
 Subjects = Annotated[list[Annotated[str, Meta(min_length=1, max_length=400)]], Meta(max_length=MAX_SUBJECTS)]
 
 
 class SubscribeFrame(Struct, forbid_unknown_fields=True):
-    """Begin to hear of these."""
+    """Subscribe to these."""
 
     type: Literal["subscribe"]
     subjects: Subjects
 
 
 class UnsubscribeFrame(Struct, forbid_unknown_fields=True):
-    """Hear no more of these."""
+    """Unsubscribe from these."""
 
     type: Literal["unsubscribe"]
     subjects: Subjects
@@ -73,14 +73,14 @@ class EventsConsumer(LiveSocket):
                 await self._join(subject)
 
     async def state(self, event: live.Event) -> None:
-        """Hand on a state that was published (called by Channels)."""
+        """Forward a published state (called by Channels)."""
         subject = event["subject"]
         if self._last_seq.get(subject) not in (None, event["seq"]):
             self._last_seq[subject] = event["seq"]
             await self.send_frame(event)
 
     async def delta(self, event: live.Event) -> None:
-        """Hand on a delta to the event that was sent last, or else the whole state (called by Channels)."""
+        """Forward a delta if it follows the event sent last, else the whole state (called by Channels)."""
         subject = event["subject"]
         sent = self._last_seq.get(subject)
         if sent is not None and sent + 1 == event["seq"]:
@@ -96,7 +96,7 @@ class EventsConsumer(LiveSocket):
     async def _join(self, subject: str) -> None:
         if len(self._last_seq) >= MAX_SUBJECTS:
             raise ProblemError(TOO_MANY_IN_FLIGHT, f"A socket watches at most {MAX_SUBJECTS} subjects.")
-        # First join, then look: a state published between the two comes by both ways, never by none.
+        # First join, then read: a state published in between arrives twice rather than not at all.
         self._last_seq[subject] = 0
         await self.channel_layer.group_add(live.channel_group(subject), self.channel_name)
         await self._catch_up(subject)
@@ -112,7 +112,7 @@ class EventsConsumer(LiveSocket):
 
 
 def may_watch(principal: Principal, subject: str) -> bool:
-    """Return whether a subject exists as a kind, and the principal may read what it is about."""
+    """Return whether the kind of the subject exists, and the principal may read it."""
     kind, _, rest = subject.partition(":")
     if kind == "group":
         _, colon, group = rest.partition(":")

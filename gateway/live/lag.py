@@ -1,4 +1,4 @@
-"""``/ws/v1/lag``: the lag of some groups, as often as wanted, each frame whole.
+"""``/ws/v1/lag``: the lag of some groups at a chosen interval, each frame complete.
 
 ::
 
@@ -6,8 +6,8 @@
     < {"type":"snapshot","seq":1,"at":"…","groups":[{"group":"billing","topics":["orders"],"lag":120,…,"queues":[…]}]}
     < {"type":"unknown","group":"ship-7","reason":"broker_unreachable"}
 
-A group whose lag nobody knows has its own frame and is not in the snapshot; a lag of 0 is measured. The figures are
-those that the sampler took once for everybody.
+A group whose lag is unknown has its own frame and is not in the snapshot; a lag of 0 is measured. The figures come from
+the sampler, which reads them once for all clients.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from console.moments import Moment
 from gateway.live.socket import LiveSocket
 
 _MAX_PATTERNS: Final = 200
-# A state that comes a little early still counts for its second.
+# A state that arrives a little early still counts for its second.
 _SLACK_SECONDS: Final = 0.2
 
 Patterns = Annotated[list[Annotated[str, Meta(min_length=1, max_length=255)]], Meta(max_length=_MAX_PATTERNS)]
 
 
 class WatchFrame(Struct, forbid_unknown_fields=True):
-    """Begin to watch, in place of what was watched before."""
+    """Watch these groups instead of those watched before."""
 
     type: Literal["watch"]
     groups: Patterns
@@ -43,7 +43,7 @@ class WatchFrame(Struct, forbid_unknown_fields=True):
 
 
 class ResumeFrame(Struct, forbid_unknown_fields=True):
-    """Send the present state now; every frame is whole, so nothing is repeated."""
+    """Send the present state now; every frame is complete, so older ones are not sent again."""
 
     type: Literal["resume"]
     session: str = ""
@@ -66,7 +66,7 @@ class SnapshotFrame(Struct, frozen=True, kw_only=True, tag_field="type", tag="sn
 
 
 class UnknownFrame(Struct, frozen=True, kw_only=True, tag_field="type", tag="unknown"):
-    """A group whose lag nobody knows, or a pattern of which nothing was sampled."""
+    """A group whose lag is unknown, or a pattern that matches no sampled group."""
 
     group: str
     reason: str
@@ -84,7 +84,7 @@ class LagConsumer(LiveSocket):
         self._sent_at = 0.0
 
     async def hear(self, frame: WatchFrame | ResumeFrame) -> None:
-        """Begin to watch, or send what is watched once more."""
+        """Start watching, or send the watched groups again."""
         if isinstance(frame, WatchFrame):
             await self._leave()
             self._watched = frame
@@ -93,13 +93,13 @@ class LagConsumer(LiveSocket):
         await self._send_present()
 
     async def state(self, event: live.Event) -> None:
-        """Send a snapshot made of a state that was published (called by Channels)."""
+        """Send a snapshot of a published state (called by Channels)."""
         watched = self._due(event)
         if watched is not None:
             await self._send(watched, event)
 
     async def delta(self, event: live.Event) -> None:
-        """Send a snapshot made of the state to which something changed (called by Channels)."""
+        """Send a snapshot of the state that a delta changed (called by Channels)."""
         if self._due(event) is not None:
             await self._send_present()
 
@@ -108,7 +108,7 @@ class LagConsumer(LiveSocket):
         await self._leave()
 
     def _due(self, event: live.Event) -> WatchFrame | None:
-        """Return what is watched, when the event is about it and the last snapshot is old enough."""
+        """Return the watch if the event is about it and the last snapshot is old enough."""
         watched = self._watched
         if watched is None or event["subject"] != live.groups(watched.cluster):
             return None

@@ -1,4 +1,4 @@
-"""What the live sockets share: JSON frames over Channels, hello, and the refusal of what is no frame."""
+"""The common part of the live sockets: JSON frames over Channels, the hello frame, and closing on invalid frames."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ _MAX_FRAME_BYTES = 64 * 1024
 
 
 class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
-    """A live socket: `decoders` names the frames it takes, `hear` acts on one of them."""
+    """A live socket: `decoders` names the frames it accepts, `hear` handles one of them."""
 
     decoders: ClassVar[Mapping[str, msgspec.json.Decoder[Any]]] = {}
 
     @property
     def principal(self) -> Principal:
-        """Who opened the socket."""
+        """The principal that opened the socket."""
         principal: Principal = self.scope["principal"]
         return principal
 
     @property
     def store(self) -> redis.asyncio.Redis:
-        """Where the last states are kept."""
+        """The Redis that keeps the last states."""
         store: redis.asyncio.Redis = self.scope["store"]
         return store
 
     async def connect(self) -> None:
-        """Accept whoever may read anything at all."""
+        """Accept any caller who may read anything."""
         await self.accept(sockets.chosen_protocol(self.scope))
         if not self.principal.may("read"):
             await self.close(sockets.FORBIDDEN, "Reading is not among your rights.")
@@ -65,7 +65,7 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self.send_problem(problem)
 
     async def hear(self, frame: Any) -> None:
-        """Act on a frame of a known type."""
+        """Handle a frame of a known type."""
         raise NotImplementedError
 
     async def send_frame(self, frame: Struct | Mapping[str, Any]) -> None:
