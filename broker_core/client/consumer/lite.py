@@ -13,6 +13,7 @@ from broker_core.client.consumer.offsets import BrokerOffsets, Noted
 from broker_core.client.consumer.reader import QueueReader
 from broker_core.client.consumer.sharing import look_forever, queue_bounds, start_offset
 from broker_core.client.consumer.subscriptions import EVERYTHING, TAG, subscription
+from broker_core.client.errors import ClientClosed
 from broker_core.client.session import Session
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
@@ -100,7 +101,12 @@ class LitePullConsumer(GroupMember):
         await self._session.leave(consumer_group=self._group)
 
     async def poll(self, timeout_ms: int = 5_000, *, max_messages: int = 32) -> list[StoredMessage]:
-        """Return the next messages, some as soon as there are any, none after `timeout_ms`."""
+        """Return the next messages, some as soon as there are any, none after `timeout_ms`.
+
+        Raises ClientClosed when nothing is read: before the start, and after the end.
+        """
+        if not self._started_at and not self._readers:
+            raise ClientClosed(f"the consumer of group {self._group!r} is not started, or closed")
         now = time.monotonic()
         if self._auto_commit_ms is not None and now >= self._commit_at:
             self._commit_at = now + self._auto_commit_ms / 1000
@@ -115,12 +121,15 @@ class LitePullConsumer(GroupMember):
         return messages
 
     async def commit(self, offsets: Mapping[MessageQueue, int] | None = None) -> None:
-        """Store with the brokers how far polls have come, or these offsets."""
+        """Send how far polls have come, or these offsets, of whichever queues; one-way, as every client does.
+
+        What cannot be sent is logged, and what belongs to a queue that is read here is sent again by the next commit.
+        """
         if offsets is None:
             self._commit_consumed()
         for queue, offset in (offsets or {}).items():
             self._committed.note(queue, offset, may_go_back=True)
-        await self._persist()
+        await self._committed.persist(dict.fromkeys([*self._readers, *(offsets or ())]))
 
     async def committed(self, queue: MessageQueue) -> int | None:
         """Return the offset that the broker has of the group."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from broker_core.client.consumer.lite import LITE, LitePullConsumer
-from broker_core.client.errors import TopicNotFound
+from broker_core.client.errors import ClientClosed, TopicNotFound
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.bodies.running import ConsumeResult
 from broker_core.protocol.message import QueueOffset
@@ -91,3 +91,30 @@ async def test_a_start_that_fails_leaves_the_group_free(live: Live) -> None:
 
     async with LitePullConsumer(live.session, group, FIRST) as consumer:
         assert consumer.assigned == ()
+
+
+async def test_offsets_of_other_queues_are_committed_too(live: Live) -> None:
+    topic, group = await live.topic(queues=2), live.group()
+    await live.send(topic, "a", "b", "c", "d")
+    mine, other = (MessageQueue(topic, "broker-a", number) for number in (0, 1))
+    async with LitePullConsumer(live.session, group, FIRST, auto_commit=False) as consumer:
+        await consumer.assign([mine])
+
+        await consumer.commit({other: 1})
+
+        async def is_stored() -> bool:
+            return await consumer.committed(other) == 1
+
+        await eventually(is_stored)
+
+
+async def test_a_consumer_that_does_not_run_has_nothing_to_poll(live: Live) -> None:
+    consumer = LitePullConsumer(live.session, live.group(), FIRST)
+    with pytest.raises(ClientClosed):
+        await consumer.poll()
+
+    async with consumer:
+        assert await consumer.poll(10) == []
+
+    with pytest.raises(ClientClosed):
+        await consumer.poll()
