@@ -26,6 +26,7 @@ _RETRY: Final = "1"
 _BETWEEN_NAMES: Final = {_RETRY: "_", "2": "+"}
 """By retry flag: what stands between group and topic in the name of the retry topic."""
 _TIME_DIGITS: Final = 15
+_PARTS: Final = 8  # of a receipt as text
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,10 @@ class LeaseReceipt:
     @classmethod
     def from_text(cls, text: str) -> Self:
         """Return the receipt that `to_text` wrote; raise ValueError for any other text."""
-        group, broker_name, topic, queue_id, queue_offset, pop_time, invisible_ms, extra_info = text.split("\n")
+        parts = text.split("\n")
+        if len(parts) != _PARTS:
+            raise ValueError(f"{text!r} is no receipt")
+        group, broker_name, topic, queue_id, queue_offset, pop_time, invisible_ms, extra_info = parts
         return cls(
             group, broker_name, topic, int(queue_id), int(queue_offset), extra_info, int(pop_time), int(invisible_ms)
         )
