@@ -37,9 +37,34 @@ describe("a problem", () => {
     expect(asProblem(new SyntaxError("Unexpected token <"))).toMatchObject({ status: 0, message: "Unexpected token <" })
     expect(asProblem("gone")).toMatchObject({ status: 0, message: "gone" })
   })
+})
 
-  it("refuses no field while nothing was refused", () => {
-    expect(refusedFields(null)).toEqual({})
-    expect(refusedFields(new Problem(422, { errors: [{ pointer: "#/name", detail: "is taken" }] }))).toEqual({ name: "is taken" })
+const sent = { name: "TBW102", read_queues: 4 }
+const refusal = new Problem(422, {
+  errors: [
+    { pointer: "#/name", detail: "is a name of the brokers' own" },
+    { pointer: "#/read_queues", detail: "too few" },
+    { pointer: "#/permission", detail: "not known" },
+  ],
+})
+
+describe("what the API said of the fields of a form", () => {
+  it("is nothing while nothing was refused", () => {
+    expect(refusedFields({ error: null, variables: undefined }, sent)).toEqual({})
+    expect(refusedFields({ error: null, variables: sent }, sent)).toEqual({})
+  })
+
+  it("stands at each field as long as it is as it was sent", () => {
+    expect(refusedFields({ error: refusal, variables: sent }, sent)).toEqual(refusal.fields)
+  })
+
+  it("goes from a field that was changed, and comes back with the value that was refused", () => {
+    const change = { error: refusal, variables: sent }
+    expect(refusedFields(change, { ...sent, name: "orders" })).toEqual({ read_queues: "too few", permission: "not known" })
+    expect(refusedFields(change, { ...sent })).toHaveProperty("name")
+  })
+
+  it("is nothing when nobody answered", () => {
+    expect(refusedFields({ error: new TypeError("Failed to fetch"), variables: sent }, sent)).toEqual({})
   })
 })

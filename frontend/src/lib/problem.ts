@@ -44,5 +44,14 @@ export function asProblem(error: unknown): Problem {
   return new Problem(0, { title: error instanceof Error ? error.message : String(error) })
 }
 
-/** What the API said of each field of the form, by its name; nothing while nothing was refused. */
-export const refusedFields = (error: unknown): Readonly<Record<string, string>> => (error ? asProblem(error).fields : {})
+interface Sent<T> {
+  error: unknown
+  variables: T | undefined
+}
+
+/** What the API said of each field of the form, by its name; of a field that was changed since, it said nothing. */
+export function refusedFields<T extends object>({ error, variables }: Sent<T>, now: Readonly<Record<keyof T, unknown>>): Readonly<Record<string, string>> {
+  if (!error || !variables) return {}
+  const isAsSent = ([name]: [string, string]) => !(name in variables) || variables[name as keyof T] === now[name as keyof T]
+  return Object.fromEntries(Object.entries(asProblem(error).fields).filter(isAsSent))
+}

@@ -13,7 +13,7 @@ export function ChangePassword() {
   const change = useChangePassword()
   const [current, setCurrent] = useState("")
   const [next, setNext] = useState("")
-  const refused = refusedFields(change.error)
+  const refused = refusedFields(change, { current, new: next })
   const submit = () =>
     change.mutate(
       { current, new: next },

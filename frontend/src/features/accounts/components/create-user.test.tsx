@@ -47,6 +47,18 @@ describe("the form of a new user", () => {
     expect(onClose).not.toHaveBeenCalled()
   })
 
+  it("takes back what was said of a field once that is changed, and only of that", async () => {
+    refuseFields(CREATE, { username: "A user of this name exists.", password: "This password is too common." })
+    const { user } = show()
+    await user.type(await findField("User"), "admin")
+    await user.type(field("New password"), "password1")
+    await user.click(button("Create user"))
+    await waitFor(() => expect(errorOf(field("User"))).toBeDefined())
+    await user.type(field("New password"), "2")
+    expect(errorOf(field("New password"))).toBeUndefined()
+    expect(errorOf(field("User"))).toBe("A user of this name exists.")
+  })
+
   it("keeps the form and gives the request id when the gateway fails", async () => {
     refuse(CREATE, 500, "INTERNAL", "Something broke.")
     const { user, onClose } = show()

@@ -12,7 +12,7 @@ export function CreateUser({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation()
   const create = useCreateUser()
   const [input, setInput] = useState<UserInput>({ username: "", role: "viewer", password: "" })
-  const refused = refusedFields(create.error)
+  const refused = refusedFields(create, input)
   const isReady = input.username.trim() !== "" && input.password.length >= 8
   const submit = () =>
     create.mutate(input, {

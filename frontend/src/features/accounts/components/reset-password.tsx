@@ -48,7 +48,7 @@ export function ResetPassword({ user: { id, username } }: { user: User }) {
               label={t("settings.newPassword")}
               description={t("settings.passwordRule")}
               value={password}
-              error={refusedFields(reset.error).password}
+              error={refusedFields(reset, { password }).password}
               autoComplete="new-password"
               onChange={(event) => setPassword(event.currentTarget.value)}
               data-autofocus

@@ -20,7 +20,7 @@ export function CreateGroup({ cluster, onClose }: { cluster: string; onClose: ()
   const [input, setInput] = useState<GroupInput>(FIRST)
   const rule = useNameRule("group")
   const isNamed = rule.fits(input.name)
-  const refused = refusedFields(create.error)
+  const refused = refusedFields(create, input)
   const submit = () =>
     create.mutate(input, {
       onSuccess: (answer) => {

@@ -67,7 +67,7 @@ function ConfigForm({ cluster, group, config }: { cluster: string; group: string
                 label={t("groups.retries")}
                 description={t("groups.retriesWords")}
                 value={wanted.retry_max_times}
-                error={refusedFields(update.error).retry_max_times}
+                error={refusedFields(update, wanted).retry_max_times}
                 min={0}
                 max={1000}
                 onChange={(next) => setEdited({ ...edited, retry_max_times: Number(next) })}

@@ -36,7 +36,7 @@ export function CreateSchedule({ jobFields, job, isJobWhole, jobName }: CreateSc
   const input: ScheduleInput = { ...draft, name: draft.name || jobName, enabled: true, job }
   const preview = useRunsPreview(draft.cron, draft.zone)
   const wrong = preview.error?.fields ?? {}
-  const refused = refusedFields(create.error)
+  const refused = refusedFields(create, input)
   const isReady = draft.cron.trim() !== "" && preview.error?.status !== 422 && isJobWhole
   const close = () =>
     change(Object.fromEntries(["new", "topic", "from", "to", "keys", "tag", "queues", "target", "rate", "max", "left", "right", "by", "name"].map((key) => [key, undefined])))

@@ -21,7 +21,7 @@ export function CreateTopic({ cluster, onClose }: { cluster: string; onClose: ()
   const [input, setInput] = useState(FIRST)
   const rule = useNameRule("topic")
   const isNamed = rule.fits(input.name)
-  const refused = refusedFields(create.error)
+  const refused = refusedFields(create, input)
   const submit = () =>
     create.mutate(input, {
       onSuccess: (answer) => {

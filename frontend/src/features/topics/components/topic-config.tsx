@@ -24,7 +24,7 @@ export function TopicConfig({ cluster, topic }: { cluster: string; topic: Topic 
   const wanted = { ...topic, ...edited }
   const change = Object.fromEntries(FIELDS.filter((field) => wanted[field] !== topic[field]).map((field) => [field, wanted[field]]))
   const isChanged = Object.keys(change).length > 0
-  const refused = refusedFields(update.error)
+  const refused = refusedFields(update, wanted)
   const save = () =>
     update.mutate(change as TopicChange, {
       onSuccess: (answer) => {
