@@ -24,7 +24,6 @@ from gateway.data.shipping import SendOutcome, already_stored, failed
 from gateway.problems import SEND_UNCERTAIN, ProblemError
 
 _AT_ONCE: Final = 32
-"""Brokers keep delayed messages here; messages already due are in their own topic too."""
 
 
 def identify(drafts: Sequence[Draft], claim: Claim) -> None:
@@ -79,6 +78,7 @@ class _NotAllAnswered(GantryError):
 
 async def _find(messages: Messages, draft: Draft) -> StoredMessage | None:
     unique_id = draft.message.properties[names.UNIQ_KEY]
+    # Brokers keep what is delayed in the schedule topic; what is due already is in its own topic too.
     topics = (SCHEDULE_TOPIC, draft.message.topic) if draft.delay_ms else (draft.message.topic,)
     for topic in topics:
         result = await messages.search(topic, unique_id)
