@@ -25,6 +25,13 @@ export const run = {
     cron: "Cron",
     cronWords: "minute hour day month weekday",
     cronWrong: "Five fields, such as 0 3 * * *",
+    cronFields: {
+      minute: "The minute is 0 to 59, or *",
+      hour: "The hour is 0 to 23, or *",
+      "day-of-month": "The day is 1 to 31 and in the month, or *",
+      month: "The month is 1 to 12, jan to dec, or *",
+      "day-of-week": "The weekday is 0 to 7, sun to sat, or *",
+    },
     zone: "Zone",
     zoneWords: "the clock it follows",
     next: "Next run",

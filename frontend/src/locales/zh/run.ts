@@ -24,6 +24,13 @@ export const run = {
     cron: "Cron",
     cronWords: "分 时 日 月 星期",
     cronWrong: "五个字段，例如 0 3 * * *",
+    cronFields: {
+      minute: "分钟为 0 到 59 或 *",
+      hour: "小时为 0 到 23 或 *",
+      "day-of-month": "日期为 1 到 31 且该月存在，或 *",
+      month: "月份为 1 到 12、jan 到 dec 或 *",
+      "day-of-week": "星期为 0 到 7、sun 到 sat 或 *",
+    },
     zone: "时区",
     zoneWords: "按该时区的时钟",
     next: "下次运行",

@@ -12,6 +12,7 @@ import { refusedFields } from "@/lib/problem"
 import type { JobRequest, Schedule, ScheduleInput } from "@/lib/api-types"
 import { zoneName } from "@/lib/time"
 import { useCreateSchedule } from "../api/create-schedule"
+import { cronFaultIn } from "../cron-fault"
 import { useRunsPreview } from "../use-runs-preview"
 import { NextRuns } from "./next-runs"
 
@@ -73,7 +74,7 @@ export function CreateSchedule({ jobFields, job, isJobWhole, jobName }: CreateSc
           label={t("schedules.cron")}
           description={t("schedules.cronWords")}
           value={draft.cron}
-          error={draft.cron.trim() === "" ? t("schedules.cronWrong") : (wrong.cron ?? refused.cron)}
+          error={draft.cron.trim() === "" ? t("schedules.cronWrong") : cronFaultIn(t, wrong.cron ?? refused.cron)}
           onChange={(event) => setDraft({ ...draft, cron: event.currentTarget.value })}
           className={formClasses.code}
           w={220}
