@@ -61,10 +61,13 @@ def find_sync(store: redis.Redis, cluster: str, now: int) -> dict[str, list[Leas
 
 
 def added(fields: Mapping[bytes, bytes], now: int) -> dict[str, list[LeaseConsumerState]]:
-    """Merge what all processes know: a caller that two of them see is one consumer."""
+    """Merge what the processes know: a caller that two see is one consumer. Skip a field that cannot be read."""
     found: dict[_Key, LeaseConsumerState] = {}
     for field in fields.values():
-        known = _DECODER.decode(field)
+        try:
+            known = _DECODER.decode(field)
+        except msgspec.DecodeError:  # a process of another version wrote it
+            continue
         if known.at < now - STALE_MS:
             continue
         for group, consumers in known.groups.items():

@@ -41,3 +41,9 @@ def test_a_process_that_is_no_more_counts_for_half_a_minute() -> None:
     field = field_of(NOW, {"billing": [consumer("ci", 1, "a", "b")]})
     assert added({b"p1": field}, NOW + STALE_MS)
     assert added({b"p1": field}, NOW + STALE_MS + 1) == {}
+
+
+def test_what_a_process_of_another_version_wrote_hides_no_other() -> None:
+    ours = field_of(NOW, {"billing": [consumer("ci", 1, "a", "b")]})
+    for theirs in (b'{"at": "then", "groups": {}}', b"\x80", b'{"at": 1790000000000, "groups": {"ship": [{}]}}'):
+        assert list(added({b"p1": theirs, b"p2": ours}, NOW)) == ["billing"]
