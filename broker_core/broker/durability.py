@@ -31,9 +31,9 @@ from broker_core.errors import GantryError
 from broker_core.logs import get_logger
 
 _QUICK_NS: Final = 200_000
-# So long a disk is taken to need of which nothing is known yet: it shows what it can in some dozens of flushes.
+# The time that an unknown disk is assumed to need; some dozens of flushes show what it does need.
 _UNKNOWN_NS: Final = 10_000_000
-# Over so many flushes a slow one fades to a third of its weight.
+# The number of flushes over which a slow one fades to a third of its weight.
 _REMEMBERED: Final = 20
 
 _log = get_logger(__name__)
@@ -116,7 +116,7 @@ class GroupCommit:
             return
         self._waiting.append(_Waiter(end, now + self._timeout_ms, answer))
         if self._is_running:
-            # In the middle of many sends: those before them have their answers, and these their flush, the sooner.
+            # In the middle of many sends: a flush that has ended is answered, and the next one begins, without delay.
             self._disk.look()
         else:
             self._want()
@@ -133,14 +133,14 @@ class GroupCommit:
             await self.flush()
 
     async def flush(self) -> None:
-        """Return when a flush that began after this call is over, and everybody is answered whom it serves."""
+        """Return when a flush that began after this call has ended and all that waited for it are answered."""
         ended = self._loop.create_future()
         self._asked.append(ended)
         self._want()
         await ended
 
     def close(self) -> None:
-        """Let go of who waits for the disk, after the flush that is under way."""
+        """Close the disk after the flush that is under way."""
         self._disk.close()
 
     # Callbacks, not coroutines: each turn of the loop between a send and its answer is time that the sender waits.

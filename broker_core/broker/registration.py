@@ -36,7 +36,7 @@ _CRC_MASK: Final = 0x7FFFFFFF
 _UNREGISTER_TIMEOUT_MS: Final = 3_000
 _LOOK_TIMEOUT_MS: Final = 1_000
 _PATIENCE_SECONDS: Final = 1.0
-"""So long an answer is held back until name servers know what it is about; clients wait three seconds for it."""
+"""How long an answer waits for name servers to learn of a new topic; clients wait three seconds for it."""
 
 _log = get_logger(__name__)
 
@@ -71,7 +71,7 @@ class Registration:
         self._unreachable: set[str] = set()
 
     def want(self) -> None:
-        """Have what changed registered soon: a topic was created, changed or deleted."""
+        """Ask for a registration soon: a topic was created, changed or deleted."""
         self._wanted.set()
 
     async def wait(self) -> None:

@@ -66,7 +66,7 @@ class Broker:
         background: asyncio.Task[None],
         opened: AsyncExitStack,
     ) -> None:
-        """Take over what `open` made; `opened` lets go of it."""
+        """Take over what `open` made; `opened` releases it."""
         self.components = components
         self._processors = processors
         self._saver = saver
@@ -129,7 +129,7 @@ class Broker:
 
 
 class _Start:
-    """One start of a broker; `opened` remembers what to let go of, the last opened first."""
+    """One start of a broker; `opened` releases what it opened, the last first."""
 
     def __init__(self, settings: Settings, clock: Callable[[], int], sockets: Sockets, opened: AsyncExitStack) -> None:
         self._settings = settings

@@ -26,7 +26,7 @@ class Syncer(Protocol):
         """Begin to bring a file's data to the disk; raises OSError, or RuntimeError while one is under way."""
 
     def end(self) -> int:
-        """Return the ns it took, waiting if need be; raises the OSError that the disk answered."""
+        """Return the ns it took, waiting if necessary; raises the OSError that the disk answered."""
 
     def is_done(self) -> bool:
         """Say whether the sync is done; `end` then does not wait."""

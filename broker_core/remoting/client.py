@@ -59,7 +59,7 @@ class RemotingClient:
         connection.send(request)
 
     async def connection(self, address: str, timeout_ms: int | None = None) -> Connection:
-        """Return the open connection to an address, opened if need be; raises ConnectRefused or RemotingTimeout."""
+        """Return the open connection to an address, opened if necessary; raises ConnectRefused or RemotingTimeout."""
         connection = self._connections.get(address)
         if connection is not None and not connection.is_closing:
             return connection

@@ -14,7 +14,7 @@ SMALL: Final = 64 * 1024
 
 
 class Holder(Protocol):
-    """What holds bytes and can be made to let go of them."""
+    """What holds bytes and can be closed to free them."""
 
     def __hash__(self) -> int: ...
 
@@ -23,7 +23,7 @@ class Holder(Protocol):
         """What it holds at this moment."""
 
     def abort(self, reason: str) -> None:
-        """Let go of everything."""
+        """Close it, which frees everything that it holds."""
 
 
 class Memory:

@@ -58,7 +58,7 @@ class Outbox:
         transport.set_write_buffer_limits(high=full_from_bytes)
 
     def put(self, command: Command) -> None:
-        """Have a command written in this turn of the loop, together with all others of this turn."""
+        """Write a command at the end of this turn of the loop, together with all others of this turn."""
         self._parts += command.encode_parts()
         self._size += len(command.body) + _HEADER_GUESS
         if self._size >= _WRITE_SIZE:
@@ -95,7 +95,7 @@ class Outbox:
         return True
 
     def give_room(self) -> None:
-        """Let those go on who wait for room."""
+        """Wake the calls that wait for room."""
         self.is_full = False
         if self._room is not None:
             self._room.set_result(None)

@@ -15,7 +15,7 @@ from broker_core.store import MessageStore
 
 _GIB: Final = 1024**3
 _IDLE_POOLS: Final = ("send", "pull", "query")
-"""The reference has a queue before each pool of threads; here a request is worked off when it is read."""
+"""The reference has a queue before each pool of threads; here a request is handled when it is read."""
 
 
 class RuntimeInfo:

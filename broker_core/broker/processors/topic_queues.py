@@ -19,7 +19,7 @@ from broker_core.remoting.client import RemotingClient
 from broker_core.remoting.errors import RemotingError
 
 FRESH_MS: Final = 5_000
-"""An answer counts so long: all members of a group ask within moments, and every 20 s."""
+"""How long an answer is used: all members of a group ask within moments, and every 20 s."""
 MAX_TOPICS: Final = 10_000
 """Answers kept; the oldest goes first."""
 _TIMEOUT_MS: Final = 2_000

@@ -77,8 +77,8 @@ async def call(handler: MessageHandler, message: StoredMessage, *, timeout_ms: i
             if not inspect.isawaitable(handled):
                 raise TypeError(f"a handler is an async function; this one returned {handled!r}")
             await handled
-    except RetryLater as wish:
-        return _Called(done=False, delay_level=wish.delay_level)
+    except RetryLater as later:
+        return _Called(done=False, delay_level=later.delay_level)
     except asyncio.CancelledError:
         if _is_being_cancelled():
             raise
