@@ -12,9 +12,7 @@ import zstandard
 from broker_core.protocol import sys_flag as flags
 from broker_core.protocol.errors import MalformedCompression, UnknownCompression
 
-# Java producers compress bodies from this size on, with this zlib level.
-COMPRESS_FROM_BYTES: Final = 4096
-ZLIB_LEVEL: Final = 5
+ZLIB_LEVEL: Final = 5  # as Java producers use
 # A body may grow to sixteen times the largest body a broker takes by default; beyond that it is an attack.
 MAX_UNPACKED_BYTES: Final = 64 * 1024 * 1024
 

@@ -12,7 +12,7 @@ T = TypeVar("T")
 def hot_value(cls: type[T]) -> type[T]:
     """Make a dataclass that the type checker holds frozen.
 
-    At run time it is a plain class with slots: a truly frozen one takes four times as long to build, and
-    one of these is built for every message that goes through.
+    At run time it is a plain class with slots, and has no hash: a truly frozen one takes four times as long to build,
+    and one of these is built for every message that goes through.
     """
     return dataclass(slots=True)(cls)
