@@ -63,6 +63,8 @@ async def _pipelined(running: RunningBroker) -> float:
             writer.write(frame * more)
             sent += more
         answered += len(frames.feed(await reader.read(1 << 18)))
+        if frames.fault is not None:
+            raise frames.fault
     took = time.perf_counter() - started
     writer.close()
     await writer.wait_closed()

@@ -61,8 +61,11 @@ def test_a_stream_is_cut_alike_however_it_arrives() -> None:
 def test_a_damaged_frame_is_a_command_or_a_named_error() -> None:
     def case(random: Random) -> None:
         data = mutate(random, frame(random), [frame(random)])
-        for each in FrameReader(MAX_FRAME).feed(data):
+        reader = FrameReader(MAX_FRAME)
+        for each in reader.feed(data):
             Command.decode(each)
+        if reader.fault is not None:
+            raise reader.fault
 
     run_cases(30_000, case, named=ProtocolError)
 

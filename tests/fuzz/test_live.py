@@ -125,6 +125,8 @@ async def unhelpful_client(address: str) -> AsyncIterator[None]:
                     response.code = random.choice((0, 1, 206, 9999))
                     response.body = mutate(random, random.choice((request.body, b"{}", b'{"properties":{}}')))
                     writer.write(response.answering(request).encode())
+            if frames.fault is not None:
+                raise frames.fault
 
     async with connected(address) as (reader, writer):
         writer.write(hello.encode())

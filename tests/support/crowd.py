@@ -57,6 +57,8 @@ class Client(asyncio.Protocol):
                 self.answers[answer.opaque] = answer
             elif not waiting.done():
                 waiting.set_result(answer)
+        if self._frames.fault is not None:
+            raise self._frames.fault
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.is_closed = True
