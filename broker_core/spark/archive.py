@@ -1,6 +1,6 @@
 """Record the class archive with which Spark starts in half the time, ``python -m broker_core.spark.archive [FOLDER]``.
 
-It does what the programs do, on a few messages, and Java writes down which classes that took. The archive belongs to
+It does what the programs do, on a few messages, and Java records the classes that this loads. The archive belongs to
 this Python environment, since it fits one build of Java and one version of Spark (spark/README.md#class-archive).
 """
 
@@ -37,7 +37,7 @@ _LOOK_S = 0.1
 
 
 def main() -> int:
-    """Record the archive unless it is there; where that fails, say so, since everything works without it too."""
+    """Record the archive unless it exists; report a failure and succeed anyway, since the archive is optional."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else shared_cache()
     try:
         target = archive_path(find_java(folder), folder)
@@ -64,7 +64,7 @@ def record(target: Path) -> None:
         session.stop()
         if java is None:
             raise ArchiveNotWritten("Spark runs in no JVM of this process")
-        # The JVM writes the archive when it ends, and ends when nobody holds its standard input.
+        # The JVM writes the archive when it ends, and ends when its standard input is closed.
         java.shutdown()
         java.proc.stdin.close()
         try:
@@ -105,7 +105,7 @@ def _write_topic(folder: Path) -> SourceOptions:
 
 
 def _wait_until_written(archive: Path) -> None:
-    """Wait for the file: from Java 25 on a second process writes it, after the first has ended."""
+    """Wait for the file: since Java 25 a second process writes it after the first has ended."""
     deadline = time.monotonic() + _WRITTEN_WITHIN_S
     while not archive.exists():
         if time.monotonic() > deadline:

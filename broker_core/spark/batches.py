@@ -1,7 +1,7 @@
 """Records as Arrow batches with the columns of `schema` (spark/README.md#columns).
 
-Each column is one function of a batch; what several columns need (property pairs, keys) is made once per batch and only
-if one of them is wanted.
+Each column is one function of a batch; values that several columns need (property pairs, keys) are computed once per
+batch, and only if one of these columns is wanted.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def packed_bodies(records: Records) -> Iterator[Packed]:
 
 
 def unpack(packed: Packed) -> bytes | ProtocolError:
-    """Return a body unpacked, or why it cannot be."""
+    """Return the unpacked body, or why it cannot be unpacked."""
     try:
         return decompress(*packed)
     except ProtocolError as error:

@@ -49,7 +49,7 @@ class Block:
 
 
 def lost_block(queue_offsets: Ints, damage: NDArray[np.int8], log_offsets: Ints | None = None) -> Block:
-    """Return a block of messages of which only the places are known."""
+    """Return a block of messages whose places are known and nothing else."""
     count = len(queue_offsets)
     unknown = np.full(count, -1, np.int64)
     nothing = Records(np.zeros(0, np.uint8), np.zeros(count, np.int64))
@@ -71,7 +71,7 @@ def cut_block(block: Block) -> Iterator[Block]:
 
 
 def read_blocks(partition: FilePartition, options: SourceOptions) -> Iterator[Block]:
-    """Yield the blocks of a range; units whose tag hash is not wanted are left out before the log is touched.
+    """Yield the blocks of a range; units with an unwanted tag hash are left out before the log is read.
 
     Every other message of the range is in a block: sound, or with its damage.
 
@@ -104,7 +104,7 @@ def _find_unit_damage(units: Units, store: StoreReader) -> NDArray[np.int8]:
     damage = np.zeros(len(units), np.int8)
     segments = store.segments()
     if not segments:
-        # The whole log is gone, which is no damage of its units.
+        # The whole log is gone; its units are not damaged.
         return damage
     last = segments[-1]
     places, sizes = units["log_offset"].astype(np.int64), units["size"].astype(np.int32)

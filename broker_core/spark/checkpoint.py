@@ -1,6 +1,6 @@
-"""How far one chunk of a replay is: what a task counts in, tells the driver, and finds again in ``checkpoint.jsonl``.
+"""The progress of one chunk of a replay: a task counts in it, sends it to the driver, and reads ``checkpoint.jsonl``.
 
-Lines of older releases lack some of the fields; these have their defaults.
+Lines of older releases lack some of the fields; these take their defaults.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ COUNTED: Final = tuple(name for name in COUNTERS if name != "planned")
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """A message that no broker takes."""
+    """A message that no broker accepts."""
 
     source: str
     """``cluster/broker/topic/queue/offset``."""
@@ -57,7 +57,7 @@ class Checkpoint(msgspec.Struct, kw_only=True):
     failures: list[Failure] = []
     damage: list[Damage] = []
     next: int
-    """The source queue offset up to which every message is dealt with."""
+    """The source queue offset up to which every message is processed."""
     target: int
     """The target queue offset behind the last copy."""
 
@@ -66,11 +66,11 @@ class Checkpoint(msgspec.Struct, kw_only=True):
         return self.state == "done"
 
     def is_behind(self, other: Checkpoint) -> bool:
-        """Return whether `other` tells of more of the same chunk."""
+        """Return whether `other` is further in the same chunk."""
         return (self.is_done, self.next) < (other.is_done, other.next)
 
     def resumed(self, *, target: int) -> Checkpoint:
-        """Return a copy for the run that goes on from here, with lists of its own."""
+        """Return a copy, with its own lists, for a run that continues from here."""
         return msgspec.structs.replace(self, failures=[*self.failures], damage=[*self.damage], target=target)
 
 

@@ -33,7 +33,7 @@ _POLL_S: Final = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where the driver listens; travels to the tasks."""
+    """The address of the driver; sent to the tasks."""
 
     host: str
     port: int
@@ -60,10 +60,10 @@ class _Told(msgspec.Struct):
 
 
 class Budget:
-    """Shares a rate and a total between tasks; thread-safe, time passed in (seconds, monotonic)."""
+    """Shares a rate and a total between tasks; thread-safe; `now` is in seconds (monotonic)."""
 
     def __init__(self, *, per_second: float | None = None, total: int | None = None) -> None:
-        """Without a rate nothing waits, without a total nothing ends."""
+        """Without a rate no task waits, without a total none ends."""
         self._per_second, self._left = per_second, total
         self._free_at: float | None = None
         self._lock = threading.Lock()
@@ -76,13 +76,13 @@ class Budget:
                 self._left -= count
             if not self._per_second or not count:
                 return count, 0.0
-            # What was not used is kept for one second, so a pause does not become a flood.
+            # Unused permits are kept for one second only, so a pause does not cause a burst.
             free_at = max(now - _BURST_S, now if self._free_at is None else self._free_at)
             self._free_at = free_at + count / self._per_second
             return count, max(0.0, free_at - now)
 
     def give_back(self, count: int) -> None:
-        """Take back what was granted and not sent."""
+        """Take back permits that were not used."""
         with self._lock:
             if self._left is not None:
                 self._left += count
@@ -90,7 +90,7 @@ class Budget:
 
 @dataclass(slots=True)
 class Collector:
-    """The driver's side; `on_done` writes a finished chunk down before its task goes on."""
+    """The driver's side; `on_done` stores a finished chunk before its task continues."""
 
     budget: Budget
     on_done: Callable[[Checkpoint], None]
@@ -144,7 +144,7 @@ class Collector:
 
 
 class Reporter:
-    """A task's side of the line; one per lane."""
+    """The task's side of the connection; one per lane."""
 
     def __init__(self, address: Address, lane: int) -> None:
         """Connect to the driver."""

@@ -1,6 +1,6 @@
-"""How many rows the running tasks of a read have: Spark itself tells of ended tasks only.
+"""Counts the rows of the running tasks of a read: Spark itself reports ended tasks only.
 
-A datagram carries totals, so a lost one is repaired by the next, and a repeated task counts once::
+A datagram carries totals, so the next one makes up for a lost one, and a repeated task counts once::
 
     {"token": …, "part": "broker-a/orders/0/20000", "rows": 8192}
 """
@@ -82,7 +82,7 @@ class RowTeller:
             self._tell()
 
     def close(self) -> None:
-        """Tell the last totals."""
+        """Send the last totals."""
         self._tell()
         self._socket.close()
 

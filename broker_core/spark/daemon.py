@@ -1,6 +1,6 @@
 """Forks Spark's Python workers: ``pyspark.daemon``, from files that Python has compiled once.
 
-Spark puts its own archive of pyspark first on the path, from which every worker compiles again all that it imports.
+Spark puts its own archive of pyspark first on the path, and every worker would compile all its imports from it again.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import sys
 
 sys.path[:] = [entry for entry in sys.path if not entry.endswith("pyspark.zip")]
 
-# What every worker needs and what starts no thread, so that they have it when they are forked.
+# Modules that every worker needs and that start no thread: a forked worker has already imported them.
 import pyspark.worker  # noqa: E402, F401
 from pyspark.daemon import manager  # noqa: E402
 

@@ -1,6 +1,6 @@
 """The differences that a reconciliation found, as files for people: Parquet, CSV, and some of each.
 
-Spark leaves some Parquet parts, sorted each; they are read as a stream, so a million differences cost no memory.
+Spark leaves several Parquet parts, each sorted; they are read as a stream, so a million differences need no memory.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PARQUET: Final = "differences.parquet"
 CSV: Final = "differences.csv"
 SAMPLES_PER_CLASS: Final = 100
 MOST_CSV_ROWS: Final = 1_000_000
-# A spreadsheet takes a text that begins so for a formula, and runs it.
+# A spreadsheet treats a text with such a beginning as a formula and runs it.
 _FORMULA: Final = r"^[=+\-@\t\r]"
 
 

@@ -28,7 +28,7 @@ class SparkError(GantryError):
 
 
 class JavaNotFound(SparkError):
-    """No Java that can run Spark was found; the message lists every place and why it was passed over."""
+    """No Java that can run Spark was found; the message lists every place and why it was rejected."""
 
 
 class BadOption(SparkError):
@@ -54,7 +54,7 @@ class UnknownOption(BadOption):
 
 
 class BadRequest(SparkError):
-    """A job's request cannot be carried out as it stands; trying again would not help."""
+    """A job's request cannot be carried out; trying again would not help."""
 
 
 class DataLoss(SparkError):

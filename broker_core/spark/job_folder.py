@@ -8,7 +8,7 @@
     progress.jsonl     the whole state once a second
     log                standard output and standard error
     report.json, …     what the run found or did
-    result.json        how it ended, written last; tmp/ goes away with the run
+    result.json        how it ended, written last; tmp/ is deleted at the end of the run
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 
 def say(text: str) -> None:
-    """Write a line for people into the job's log, which is where standard error goes."""
+    """Write a line into the job's log, which is standard error."""
     at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     sys.stderr.write(f"{at} INFO {text}\n")
     sys.stderr.flush()
@@ -83,7 +83,7 @@ class JobFolder:
             return None
 
     def write_json(self, name: str, content: Any) -> None:
-        """Write a file whole or not at all, and on disk when this returns."""
+        """Write a file atomically; it is on disk when this returns."""
         beside = self.path / f"{name}.part"
         with beside.open("wb") as file:
             file.write(json.dumps(content, indent=1).encode())
@@ -92,7 +92,7 @@ class JobFolder:
         beside.replace(self.path / name)
 
     def append_line(self, name: str, line: msgspec.Struct) -> None:
-        """Append a line of JSON that is on disk when this returns."""
+        """Append a line of JSON; it is on disk when this returns."""
         text = json.dumps(msgspec.to_builtins(line)).encode()
         with (self.path / name).open("a+b") as file:
             # A line that a kill cut in two must not spoil this one.
@@ -104,7 +104,7 @@ class JobFolder:
     def lines(self, name: str, kind: type[T]) -> Iterator[T]:
         """Yield the lines of a file; one that a kill cut in two counts as not written.
 
-        Raises msgspec.ValidationError for a line that is no `kind`.
+        Raises msgspec.ValidationError for a line that is not a `kind`.
         """
         try:
             text = (self.path / name).read_bytes()
@@ -132,7 +132,7 @@ class JobFolder:
 
 
 class Progress:
-    """Writes the state of a run, one whole line each time; a lost line is repaired by the next."""
+    """Writes the state of a run, a complete line each time, so the next line makes up for a lost one."""
 
     def __init__(self, folder: JobFolder) -> None:
         """Append to the folder's progress file."""
@@ -154,11 +154,11 @@ class Progress:
     ) -> None:
         """Write a line with the counters, the rate per second over the last ten seconds, and the time that is left."""
         self._seq += 1
-        # A replay has its goal in what it writes, a reconciliation in what it reads.
+        # The goal of a replay is what it writes, that of a reconciliation what it reads.
         moved = counters["written"] + counters.get("failed", 0) if "written" in counters else counters.get("read", 0)
         rate = self._rate(moved)
         if self._moved_before is None:
-            # What an earlier run of the job did is no work of this one.
+            # The work of an earlier run of the job does not count for this one.
             self._moved_before = moved
         if moved > self._moved_before and not self._has_moved:
             self._has_moved = True
@@ -178,7 +178,7 @@ class Progress:
         self._tell(line)
 
     def _tell(self, line: ProgressLine) -> None:
-        """Write a line for people into the log when a phase begins, and every few seconds."""
+        """Write a line into the log when a phase begins, and every few seconds."""
         phase, now = line.phase, time.monotonic()
         if phase == self._said[0] and now - self._said[1] < _TELL_EVERY_S:
             return
@@ -194,7 +194,7 @@ class Progress:
 
     def _rate(self, moved: int) -> float | None:
         now = time.monotonic()
-        # The start of Spark is no part of the rate: the window begins with the first rows.
+        # The start of Spark does not count for the rate: the window begins with the first rows.
         self._seen = [(at, count) for at, count in self._seen if now - at <= _RATE_WINDOW_S] if moved else []
         self._seen.append((now, moved))
         first_at, first = self._seen[0]

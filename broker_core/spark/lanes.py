@@ -1,8 +1,8 @@
-"""Copying one lane of a replay, inside a Spark task: read, ask the driver, send, have each chunk written down.
+"""Copies one lane of a replay inside a Spark task: read, ask the driver, send, and have each chunk recorded.
 
-One batch is on its way at a time and goes to one queue, so the target queue has the copies in the order of the source
-queue. A batch is stored whole or not at all. Hence one look at the end of the target queue tells what arrived of a send
-that was not answered, or of an earlier run that was killed (spark/README.md#checkpoints-and-exact-counts).
+Only one batch is in flight, and it goes to one queue, so the target queue has the copies in the order of the source
+queue. A batch is stored whole or not at all. The end of the target queue therefore shows what arrived of a send that
+was not answered, or of an earlier run that was killed (spark/README.md#checkpoints-and-exact-counts).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ Pair = tuple[int, Message]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayJob:
-    """What every lane of a job has in common; travels to the tasks."""
+    """The common parameters of all lanes of a job; sent to the tasks."""
 
     job_id: str
     by: str
@@ -77,11 +77,11 @@ class LaneResult:
 
 
 class LaneFailed(Exception):
-    """The lane cannot go on now; what it did is confirmed."""
+    """The lane cannot continue now; its copies so far are confirmed."""
 
 
 class _Stopped(Exception):
-    """The driver wants no more."""
+    """The driver has stopped the lane."""
 
 
 class _DamageMet(Exception):
@@ -127,7 +127,7 @@ class _LaneRun:
         name = f"{self.job.cluster}/{source.broker}/{source.topic}/{source.queue_id}"
         self.copier = Copier(self.job.job_id, self.job.by, name, self.lane.target.topic)
         self.target = TargetQueue(session_of(self.job.target_servers), self.lane, self.copier, self.start.target_from)
-        # Small batches where a rate is wanted, so that ten of them make a second.
+        # With a rate limit, ten small batches a second.
         self.per_batch = _MOST_MESSAGES if rate is None else max(1, min(_MOST_MESSAGES, int(rate / 10)))
 
     def run(self) -> None:
@@ -150,7 +150,7 @@ class _LaneRun:
     def _copy(self, batch: list[Pair], arrived: int | None) -> None:
         fresh = [pair for pair in batch if arrived is None or pair[0] > arrived]
         if len(fresh) < len(batch):
-            # An earlier run of this job wrote them and was killed before it could say so.
+            # An earlier run of this job wrote them and was killed before it could report them.
             self._written(batch[: len(batch) - len(fresh)])
         while fresh:
             permit = self.reporter.ask(len(fresh), self.totals)
@@ -171,7 +171,7 @@ class _LaneRun:
             if len(pairs) == 1:
                 self._failed(pairs, str(error))
                 return
-            # Find the one that no broker takes; the others go through.
+            # Find the message that no broker accepts; send the others.
             for pair in pairs:
                 self._send([pair])
         else:

@@ -20,7 +20,7 @@ from broker_core.spark.errors import BadOption, UnknownOption
 EARLIEST: Final = -2
 LATEST: Final = -1
 
-# 1973 and 5138 in ms: what lies outside was counted in another unit.
+# 1973 and 5138 in ms: values outside are in another unit.
 _LEAST_MS: Final = 100_000_000_000
 _MOST_MS: Final = 100_000_000_000_000
 _EXAMPLE_MS: Final = 1_767_225_600_000
@@ -30,7 +30,7 @@ QueueOffsets = Mapping[str, Mapping[int, int]]
 
 
 class Mode(StrEnum):
-    """What becomes of a damaged record: Spark's own three words."""
+    """What happens to a damaged record: Spark's own three words."""
 
     PERMISSIVE = "permissive"
     DROP_MALFORMED = "dropMalformed"
@@ -65,11 +65,11 @@ class SourceOptions:
     pull_parallelism: int = 4
     group: str = BROWSING_GROUP
     count_to: str | None = None
-    """Where tasks tell how many rows they have (`counting.RowCounter.start`)."""
+    """Where tasks report their number of rows (`counting.RowCounter.start`)."""
 
 
 def parse_source_options(given: Mapping[str, str]) -> SourceOptions:
-    """Return the options; raises UnknownOption with the nearest name, BadOption with what is wanted."""
+    """Return the options; raises UnknownOption with the nearest name, BadOption with what is expected."""
     fields: dict[str, Any] = {}
     for name, text in given.items():
         if name.lower() not in _BY_LOWER_NAME:

@@ -108,12 +108,12 @@ def _wanted(store: StoreReader, broker: str, topic: str, queue_id: int, options:
 
 
 def is_chosen(options: SourceOptions, broker: str, queue_id: int) -> bool:
-    """Say whether the option `queues` lets this queue through."""
+    """Return whether the option `queues` allows this queue."""
     return options.queues is None or bool({(None, queue_id), (broker, queue_id)} & options.queues)
 
 
 def check_names(options: SourceOptions, known: Collection[tuple[str, str, int]]) -> None:
-    """Raise UnknownOption for a broker, queue or topic that an option names and that `known` has not.
+    """Raise UnknownOption for a broker, queue or topic that an option names and that is not in `known`.
 
     `known` are topic, broker and queue id of all queues of the wanted topics.
     """

@@ -1,7 +1,7 @@
-"""Ranges that were planned already as a table: no Python is started to plan them, and none of them moves.
+"""A table of ranges that are already planned: no Python process has to plan them, and the ranges are fixed.
 
-``format("rocketmq")`` plans in processes of Spark's own, three of them for each ``load()``, each at another moment.
-Here the driver has planned; each task is given its ranges by number.
+``format("rocketmq")`` plans in Spark's own processes, three times for each ``load()``, each at a different moment.
+Here the driver has planned; each task gets its range by number.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Which messages a replay copies, queue by queue and in chunks, and how far it is (spark/README.md#replay-lanes).
 
 A lane is one source queue: its chunks run one after another and go to one target queue, so order per queue is kept. The
-plan is made once; a resumed run takes up each lane where its last checkpoint line says::
+plan is made once; a resumed run continues each lane at its last checkpoint::
 
     chunk:     0          1          2                  done 0, partial 1 up to `next`
     queue  ────┼──────────┼─────┬────┼──────────        `target`: the target queue's offset behind the last copy
@@ -23,7 +23,7 @@ from broker_core.spark.options import SourceOptions
 from broker_core.spark.partitions import FilePartition, WirePartition
 from broker_core.spark.reading import Partition, count_wanted, plan
 
-# Counting what a filter lets through costs a microsecond a message; beyond this the run itself shows it.
+# Counting the matches of a filter costs a microsecond a message; above this number only the run shows them.
 _MOST_COUNTED: Final = 1_000_000
 _CHUNK_MESSAGES: Final = 20_000
 _CHUNK_BYTES: Final = 32 << 20
@@ -61,15 +61,15 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Where a run takes up a lane."""
+    """Where a run continues a lane."""
 
     chunks: tuple[Chunk, ...]
-    """What is left, the first one from where it stopped."""
+    """The remaining chunks, the first one from where it stopped."""
     earlier: Checkpoint | None = None
     """How far the first of them is already; None where it has not begun."""
     target_from: int = 0
     is_resumed: bool = False
-    """The target may hold copies that no checkpoint line tells of."""
+    """The target may contain copies that no checkpoint records."""
 
 
 def make_plan(options: SourceOptions, session: BlockingSession, target_topic: str) -> list[Lane]:

@@ -1,4 +1,4 @@
-"""What differs in some messages, as text for people: read again by place, since bodies do not travel."""
+"""The differing values of sample messages as text; read again by place, since Spark's rows have no bodies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stores that a worker has open: kept from task to task (spark/README.md#what-a-worker-keeps)."""
+"""The open stores of a worker, kept from task to task (spark/README.md#what-a-worker-keeps)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class _Opened:
         return (stats[0].st_dev, stats[0].st_ino) == self.folder and newest < self.at_ns - _CLOCK_STEP_NS
 
 
-# Of the process and not of a reader: the next task of this worker brings a reader of its own.
+# Global, since each task of this worker creates a new reader.
 _open: OrderedDict[Path, _Opened] = OrderedDict()
 
 
@@ -67,7 +67,7 @@ def open_store_with(root: Path, topic: str, queue_id: int, end: int) -> StoreRea
     """Return the store, opened at a time when the queue reached `end`; the kept one if it is new enough."""
     kept = _open.get(root)
     if kept is None or not kept.is_still(root, topic, queue_id) or kept.store.range(topic, queue_id)[1] < end:
-        # The one before is not closed: batches that still lie in its mappings may be on their way.
+        # The previous store is not closed: batches that refer to its mappings may still be in use.
         kept = _open[root] = _open_now(root)
     _open.move_to_end(root)
     while len(_open) > _MOST_OPEN:

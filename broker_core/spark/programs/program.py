@@ -1,9 +1,9 @@
-"""The frame of every program: read the request, watch for a stop, write progress, end with an exit code.
+"""The common part of the programs: read the request, watch for a stop, write progress, end with an exit code.
 
-What the exit codes mean (spark/README.md#programs)::
+The exit codes (spark/README.md#programs)::
 
     0 done   2 bad request, never tried again   3 partial   4 source or target unreachable, or no Java
-    5 messages are gone, or damaged and that was to stop it   130 cancelled   1 anything else; the log has the traceback
+    5 messages are gone, or damaged with on_damage=stop   130 cancelled   1 anything else; the log has the traceback
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class Run:
     request: ProgramRequest
     progress: Progress
     stop_reason: str = ""
-    """Set when the run is to end; what is under way ends in order."""
+    """Set when the run must end; running work ends in order."""
     phases: dict[str, float] = field(default_factory=dict)
     """How many seconds each phase took."""
     _parent: int = field(default_factory=os.getppid)
@@ -135,7 +135,7 @@ class Run:
     def start_spark(
         self, plan: Callable[[], None], *, is_short: Callable[[], bool], max_failures: int = 1
     ) -> SparkSession:
-        """Start Spark as the request says, and plan meanwhile; raise what `plan` raises.
+        """Start Spark as requested, and run `plan` at the same time; raise what `plan` raises.
 
         `is_short` says, when Spark is started, whether Java has little to do.
         """
@@ -167,7 +167,7 @@ class Run:
     def wait_for(self, work: Callable[[], T], each_second: Callable[[], None]) -> T:
         """Do `work` in a thread and return what it returns, or raise what it raises; call `each_second` meanwhile.
 
-        A stop has to be quick: then it is called at once, and often.
+        After a stop it is called at once and more often, since a stop has to be quick.
         """
         results: list[T] = []
         errors: list[BaseException] = []
@@ -232,7 +232,7 @@ def _result(folder: JobFolder, work: Callable[[Run], ProgramResult], about: Resu
 
 
 def _seconds_since_start() -> float:
-    """Return for how long this process has been running: most of it went into imports."""
+    """Return how long this process has been running, in seconds; imports take most of it."""
     ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
     return float(Path("/proc/uptime").read_text().split()[0]) - ticks / os.sysconf("SC_CLK_TCK")
 
@@ -254,14 +254,14 @@ def told(error: Exception) -> str:
     if ours:
         return ours["text"]
     if quoted:
-        # The last one is what was raised; those before it are what it was raised from.
+        # The last one was raised; those before it are its causes.
         return f"the program failed with {quoted[-1]['kind'].rpartition('.')[2]}: {quoted[-1]['text']}"
     kind, text = type(error).__name__, lines[0] if lines else "no more is known"
     return text if isinstance(error, PySparkException) else f"the program failed with {kind}: {text}"
 
 
 def _is_java_gone(error: BaseException | None) -> bool:
-    """Return whether the line to Java broke: Py4J raises whatever its next attempt to connect came to."""
+    """Return whether the connection to Java broke: Py4J then raises the error of its next attempt to connect."""
     while error is not None:
         if isinstance(error, Py4JNetworkError):
             return True
@@ -284,5 +284,5 @@ def _stop_spark(about: ResultFile) -> None:
             about.spark_app_id = session.sparkContext.applicationId
             session.stop()
     except (Py4JNetworkError, ConnectionError) as error:
-        # A Java that was killed can neither tell nor be stopped; how the run ended is known already.
+        # A killed Java process cannot answer or be stopped; the outcome of the run is already known.
         say(f"Spark could not be stopped in order: {_JAVA_GONE} ({type(error).__name__})")

@@ -25,7 +25,7 @@ from broker_core.spark.samples import add_values
 from broker_core.spark.session import is_local
 
 _NOTHING: Final = "none"
-# From here on it pays that Java compiles well.
+# From this number of messages on, Java's optimizing compiler pays off.
 _SHORT_MESSAGES: Final = 500_000
 
 
@@ -38,7 +38,7 @@ def work(run: Run) -> ProgramResult:
     options = {name: source_options(run.request, asked[name], count_to) for name in SIDES}
     comparing = Comparing(run, comparison, options, counter)
     try:
-        # Both ends are pinned here, at one moment, and whatever comes later is no part of this run.
+        # Both sides are pinned here, at one moment; later messages are not part of this run.
         session = run.start_spark(comparing.plan, is_short=lambda: comparing.is_short, max_failures=4)
         return comparing.compare(session)
     finally:
@@ -55,7 +55,7 @@ def check(asked: Mapping[str, Any]) -> Comparison:
     for name in fields:
         if name not in FIELDS:
             raise BadRequest(f"compare={name!r}: some of {', '.join(FIELDS)}, or {_NOTHING}")
-    # Messages that are paired by their bodies have the same.
+    # Messages that are paired by their bodies have equal bodies.
     fields = tuple(name for name in FIELDS if name in fields and (name, by) != ("body", "body"))
     return Comparison(by, fields, bool(asked.get("order")))
 

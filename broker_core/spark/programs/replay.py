@@ -222,7 +222,7 @@ class Replaying:
         """Put a checkpoint on disk; called by the thread of the lane that waits for it."""
         with self._lock:
             known = self.checkpoints.get(checkpoint.chunk)
-            # A look at the running chunks may come too late: never go back behind what is on disk.
+            # A checkpoint of a running chunk may arrive late: never go back behind the one on disk.
             if known is None or known.is_behind(checkpoint):
                 self.run.folder.append_line("checkpoint.jsonl", checkpoint)
                 self.checkpoints[checkpoint.chunk] = checkpoint
@@ -239,7 +239,7 @@ class Replaying:
             return
         self.collector.stop = True
         self.stop_seen_at = self.stop_seen_at or time.monotonic()
-        # Lanes end by themselves after the batch in hand; one that hangs is cut off.
+        # Lanes end by themselves after their current batch; one that hangs is cancelled.
         if time.monotonic() - self.stop_seen_at > _SOFT_STOP_S:
             session.sparkContext.cancelAllJobs()
 

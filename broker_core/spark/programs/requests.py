@@ -1,4 +1,4 @@
-"""What ``request.json`` says to every program: who starts a program writes it."""
+"""The content of ``request.json``, which the launcher writes for every program."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ProgramRequest(Struct, frozen=True, kw_only=True):
     cluster: str
     created_by: str
     attempt: int
-    """From 1 on; a later one goes on where the one before ended."""
+    """Starts at 1; a later attempt continues where the previous one ended."""
     request_hash: str
     asked: dict[str, Any] = msgspec.field(name="request")
     """The request of the API, which each program reads for itself."""
