@@ -72,6 +72,8 @@ def _peer(error: client.ClientError, address: str, names: Mapping[str, str] | No
 
 
 def _late(error: client.TimedOut, peer: str) -> str:
+    if not error.was_sent:
+        return f"the topic's brokers were not found within {error.timeout_ms / 1000:g} s"
     return f"{peer} did not answer within {error.timeout_ms / 1000:g} s"
 
 

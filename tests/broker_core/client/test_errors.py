@@ -45,6 +45,7 @@ def test_an_unknown_topic_names_the_topic() -> None:
 
 def test_a_time_out_may_have_reached_the_peer() -> None:
     assert errors.TimedOut(ADDR, 300).was_sent
+    assert not errors.TimedOut(ADDR, 300, was_sent=False).was_sent
     assert not errors.Unreachable(ADDR, "refused").was_sent
 
 

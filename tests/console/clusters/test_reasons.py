@@ -86,6 +86,7 @@ async def test_a_broker_is_called_by_its_name(shared_broker: RunningBroker) -> N
     ("error", "reason"),
     [
         (TimedOut("a:1", 5_000), "broker-a at a:1 did not answer within 5 s"),
+        (TimedOut("topic t", 3_000, was_sent=False), "the topic's brokers were not found within 3 s"),
         (Unreachable("a:1", "closed by the peer", was_sent=True), "broker-a at a:1 closed the connection"),
         (BrokerRefused(1, "the store is damaged", "a:1"), "broker-a at a:1 refused: the store is damaged"),
         (GantryError("[Errno 5] the disk failed"), "the disk failed"),
