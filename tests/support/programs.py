@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import redirect_stderr
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
+from pyspark.sql import SparkSession
+
+from broker_core.spark import session as sessions
+from broker_core.spark.programs import program
 from tests.support.cluster import ROOT
 
 PATIENCE_SECONDS = 240.0
@@ -30,6 +37,15 @@ class Program:
 
     def start(self, request: Mapping[str, Any], *, request_hash: str = "hash") -> subprocess.Popen[bytes]:
         """Write the request and start the program in a session of its own."""
+        self._write(request, request_hash)
+        command = [sys.executable, "-m", f"broker_core.spark.programs.{self.type}", str(self.folder)]
+        with self._log.open("ab") as log:
+            return subprocess.Popen(
+                command, cwd=self.folder, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdin=subprocess.DEVNULL,
+                stdout=log, stderr=log, start_new_session=True,
+            )  # fmt: skip
+
+    def _write(self, request: Mapping[str, Any], request_hash: str) -> None:
         self.folder.mkdir(exist_ok=True)
         self.attempt += 1
         whole = {
@@ -38,12 +54,6 @@ class Program:
             "spark": {"master": self.master, "cache": str(self.cache)},
         }  # fmt: skip
         (self.folder / "request.json").write_text(json.dumps(whole))
-        command = [sys.executable, "-m", f"broker_core.spark.programs.{self.type}", str(self.folder)]
-        with (self.folder / "log").open("ab") as log:
-            return subprocess.Popen(
-                command, cwd=self.folder, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdin=subprocess.DEVNULL,
-                stdout=log, stderr=log, start_new_session=True,
-            )  # fmt: skip
 
     def run(self, request: Mapping[str, Any], **options: Any) -> int:
         """Run the program to its end; return its exit status."""
@@ -52,6 +62,26 @@ class Program:
             return child.wait(PATIENCE_SECONDS)
         finally:
             kill(child)
+
+    def run_here(self, request: Mapping[str, Any], spark: SparkSession) -> int:
+        """Run the program in this process and a Spark that goes on; return its exit status."""
+        self._write(request, "hash")
+        work = importlib.import_module(f"broker_core.spark.programs.{self.type}").work
+        handler = signal.getsignal(signal.SIGTERM)
+        try:
+            with (
+                self._log.open("a") as log,
+                redirect_stderr(log),
+                patch.object(sys, "argv", [self.type, str(self.folder)]),
+                patch.object(sessions, "start", lambda _config: spark),
+                patch.object(program, "_stop_spark", lambda _about: None),
+            ):
+                program.main(work)
+        except SystemExit as ended:
+            return int(ended.code or 0)
+        finally:
+            signal.signal(signal.SIGTERM, handler)
+        raise AssertionError("a program ends by exiting")
 
     def progress(self) -> dict[str, Any]:
         """Return the counters of the last line of progress."""
@@ -69,7 +99,11 @@ class Program:
     @property
     def log(self) -> str:
         """What the program and Spark said."""
-        return (self.folder / "log").read_text()
+        return self._log.read_text()
+
+    @property
+    def _log(self) -> Path:
+        return self.folder / "log"
 
 
 def kill(child: subprocess.Popen[bytes]) -> None:

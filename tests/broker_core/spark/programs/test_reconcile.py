@@ -11,7 +11,6 @@ import pytest
 
 from broker_core.protocol.message import Message
 from tests.support.programs import Program
-from tests.support.stores import overwrite, segment
 from tests.support.topics import write_topic
 
 pytestmark = pytest.mark.spark
@@ -64,29 +63,6 @@ def test_every_seeded_fault_is_found_and_nothing_else(program: Program) -> None:
     assert list(result["phases"]) == ["starting Python", "starting Spark", "comparing", "reporting"]
     assert all(f"{phase}: took" in program.log for phase in list(result["phases"])[1:])
     assert "the first messages were through" in program.log
-
-
-def test_what_cannot_be_compared_is_counted_and_said(program: Program, tmp_path: Path) -> None:
-    # Given a message without a key on the left, and one with a flipped bit on the right
-    store = tmp_path / "other"
-    left = [sale("ledger", 1), sale("ledger", 2), Message("ledger", b"keyless")]
-    write_topic(store, [*left, sale("orders", 1), sale("orders", 2, amount=7)], queues=1)
-    overwrite(segment(store), segment(store).read_bytes().index(b'{"id":2,"amount":7}'), b"z")
-    program.source = {**program.source, "store": str(store)}
-    # When the two are compared
-    assert program.run({"left": {"topic": "ledger"}, "right": {"topic": "orders"}}) == 3, program.log
-    # Then the sentence, the counters and the report tell of both
-    report, result = program.read("report.json"), program.read("result.json")
-    assert report["summary"] == result["reason"] == (
-        "1 keys match, 1 do not; 1 messages on the left and 0 on the right have no key and were not compared; "
-        "0 messages on the left and 1 on the right are damaged and were left out"
-    )  # fmt: skip
-    assert {name: result["counters"][name] for name in ("planned", "read", "filtered", "damaged", "matched")} == {
-        "planned": 5, "read": 5, "filtered": 0, "damaged": 1, "matched": 1,
-    }  # fmt: skip
-    (damaged,) = (sample for sample in report["samples"] if sample["class"] == "damaged_right")
-    assert damaged["damage"] == "the body does not have the checksum that the record states"
-    assert damaged["right"] == {"broker": "broker-a", "queue_id": 0, "queue_offset": 1}
 
 
 def test_a_way_of_pairing_that_does_not_exist_ends_with_2(program: Program) -> None:

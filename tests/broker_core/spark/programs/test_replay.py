@@ -12,8 +12,7 @@ from broker_core.client.blocking import BlockingSession
 from tests.support.cluster import RunningBroker
 from tests.support.programs import Program, kill
 from tests.support.replays import fill_topic, make_topic, read_topic
-from tests.support.stores import overwrite, segment
-from tests.support.topics import orders, write_topic
+from tests.support.topics import orders
 from tests.support.wait import wait_until
 
 pytestmark = pytest.mark.spark
@@ -74,38 +73,6 @@ def test_a_replay_that_was_killed_and_cancelled_counts_as_one_that_was_not(
     report = program.read("report.json")["queues"]
     assert [(queue["from"], queue["read"]) for queue in report] == [(0, 1600), (0, 1400)]
     assert not (program.folder / "tmp").exists()
-
-
-def test_a_damaged_message_is_passed_over_or_ends_the_job_as_asked(
-    program: Program, session: BlockingSession, tmp_path: Path
-) -> None:
-    # Given a topic in which one body has a flipped bit
-    target = f"copy-{next(_names)}"
-    make_topic(session, target)
-    store = tmp_path / "store"
-    write_topic(store, orders(5), queues=1)
-    overwrite(segment(store), segment(store).read_bytes().index(b'{"n":2}'), b"z")
-    program.source = {**program.source, "store": str(store)}
-    request: dict[str, Any] = {"source": {"topic": "orders"}, "target": {"topic": target}}
-    # When it is replayed, and damage is to stop it
-    assert program.run(request | {"on_damage": "stop"}) == 5, program.log
-    # Then the reason names the message
-    result = program.read("result.json")
-    assert result["error"].startswith("the message at offset 2 of queue 0 of topic orders on broker-a is damaged: ")
-    counters = result["counters"]
-    assert counters["damaged"] == len(program.read("report.json")["damage"]) == 1
-    assert counters["read"] == counters["filtered"] + counters["damaged"] + counters["matched"]
-    assert [queue["damaged"] for queue in program.read("report.json")["queues"]] == [1]
-    # When damage is to be passed over
-    assert program.run(request) == 3, program.log
-    # Then all others are written, and the report names it
-    assert [message.body for message in read_topic(session, target)[0]] == [b'{"n":%d}' % n for n in (0, 1, 3, 4)]
-    assert list(program.read("result.json")["phases"]) == ["starting Python", "planning", "starting Spark", "copying"]
-    report = program.read("report.json")
-    assert report["summary"] == (
-        "5 messages read, 4 written, 1 damaged and not copied; the report names them"
-    )  # fmt: skip
-    assert [(each["queue_offset"], each["topic"]) for each in report["damage"]] == [(2, "orders")]
 
 
 def test_a_request_that_cannot_be_served_ends_with_2_and_says_why(program: Program, topics: tuple[str, str]) -> None:
