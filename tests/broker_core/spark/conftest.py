@@ -16,6 +16,9 @@ from tests.support.cluster import RunningBroker, shared_broker
 
 __all__ = ["shared_broker"]
 
+# A few rows need no more, and each task costs more than they do.
+FEW_TASKS = {"spark.sql.shuffle.partitions": "2", "spark.default.parallelism": "2"}
+
 
 @pytest.fixture(scope="module")
 def session(shared_broker: RunningBroker) -> Iterator[BlockingSession]:
@@ -41,6 +44,10 @@ def spark_cache() -> Path:
 def spark(tmp_path_factory: pytest.TempPathFactory, spark_cache: Path) -> Iterator[SparkSession]:
     """One Spark for all tests: starting it takes longer than most of them."""
     folder = tmp_path_factory.mktemp("spark")
-    running = start(SessionConfig(app_name="tests", work_dir=folder, cache=spark_cache, master="local[2]"))
+    running = start(
+        SessionConfig(
+            app_name="tests", work_dir=folder, cache=spark_cache, master="local[2]", is_short=True, extra=FEW_TASKS
+        )
+    )
     yield running
     running.stop()
