@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,6 +43,11 @@ scopes = ["produce:orders*", "read:orders*"]
 made["narrow"] = services.add_token(Actor.system("test"), user, name="narrow", scopes=scopes)[1]
 print(json.dumps(made))
 """
+
+# By name server and umask: a prepared data folder, and the tokens of its users.
+_prepared: dict[tuple[str, int], tuple[Path, dict[str, str]]] = {}
+_kept = tempfile.TemporaryDirectory(prefix="gantry-prepared-")
+atexit.register(_kept.cleanup)
 
 
 @dataclass
@@ -91,21 +99,35 @@ def running_installation(data: Path, *, name_server: str, redis_url: str, **sett
         "GANTRY_NAME_SERVERS": name_server,
         **settings,
     }
-    prepared = subprocess.run(
-        [sys.executable, "-c", _PREPARE % PASSWORD], env=environment, check=True, capture_output=True, text=True
-    )
+    tokens = _prepare(data, environment)
     port = free_ports()
-    data.mkdir(exist_ok=True)
     with (data / "gateway.log").open("wb") as log:
         process = subprocess.Popen(
             gateway_command("127.0.0.1", port), env=environment, cwd=ROOT, stdout=log, stderr=log
         )
-    running = Installation(data, port, json.loads(prepared.stdout), process)
+    running = Installation(data, port, tokens, process)
     try:
         wait_until(lambda: _answers(running))
         yield running
     finally:
         running.stop()
+
+
+def _prepare(data: Path, environment: Mapping[str, str]) -> dict[str, str]:
+    """Make the database and its users in `data`; return the tokens. Made once for each name server, then copied."""
+    umask = os.umask(0)
+    os.umask(umask)
+    key = (environment["GANTRY_NAME_SERVERS"], umask)
+    if key not in _prepared:
+        folder = Path(_kept.name) / str(len(_prepared))
+        prepared = subprocess.run(
+            [sys.executable, "-c", _PREPARE % PASSWORD], env={**environment, "GANTRY_DATA_DIR": str(folder)},
+            check=True, capture_output=True, text=True,
+        )  # fmt: skip
+        _prepared[key] = folder, json.loads(prepared.stdout)
+    folder, tokens = _prepared[key]
+    shutil.copytree(folder, data, dirs_exist_ok=True)
+    return dict(tokens)
 
 
 def _answers(running: Installation) -> bool:
