@@ -12,6 +12,7 @@ from pathlib import Path
 import pyspark
 
 from broker_core.spark.java import find_java
+from broker_core.spark.session import SessionConfig, _archive_options
 from tests.support.wait import wait_until
 
 _PATIENCE_SECONDS = 120.0
@@ -44,12 +45,17 @@ def spark_cluster(folder: Path, cache: Path, *, workers: int = 2) -> Iterator[st
 def _start(folder: Path, cache: Path, command: list[str]) -> subprocess.Popen[bytes]:
     folder.mkdir()
     home = Path(pyspark.__file__).parent
+    java = find_java(cache)
+    archive = _archive_options(SessionConfig(app_name="cluster", work_dir=folder, cache=cache), java)
     environment = {
         "PATH": os.environ["PATH"],
         "HOME": str(folder),
-        "JAVA_HOME": str(find_java(cache).home),
+        "JAVA_HOME": str(java.home),
         "SPARK_HOME": str(home),
         "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_DAEMON_MEMORY": "256m",
+        # For the daemons and, by inheritance, for the executors: none works long enough to gain from more.
+        "JDK_JAVA_OPTIONS": " ".join(["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", *archive]),
     }
     name, *arguments = command
     with (folder / "log").open("wb") as log:
