@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections import defaultdict
 from typing import Any
 
@@ -19,8 +20,10 @@ logging.getLogger("httpx").setLevel(logging.WARNING)
 logging.getLogger("py4j").setLevel(logging.WARNING)
 
 # How long an example takes says more about the machine than about the code.
-hypothesis.settings.register_profile("gantry", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
-hypothesis.settings.load_profile("gantry")
+_SETTINGS = hypothesis.settings(deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+for name, examples in (("usual", 100), ("few", 30), ("many", 2000)):
+    hypothesis.settings.register_profile(name, _SETTINGS, max_examples=examples)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "usual"))
 
 
 @pytest.hookimpl(optionalhook=True)

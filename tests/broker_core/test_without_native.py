@@ -22,6 +22,7 @@ def test_everything_goes_without_what_is_compiled(folder: str) -> None:
     plain = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-x", *ignored, f"tests/broker_core/{folder}"],
-        cwd=ROOT, env={**plain, "GANTRY_NATIVE": "off"}, capture_output=True, text=True, check=False,
+        cwd=ROOT, env={**plain, "GANTRY_NATIVE": "off", "HYPOTHESIS_PROFILE": "few"},
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
