@@ -41,10 +41,10 @@ class Pages:
         self._folder = tempfile.TemporaryDirectory(prefix="gantry-vitest-")
         self._output = Path(self._folder.name) / "output"
         self._report = Path(self._folder.name) / "report.json"
-        reporters = ("--", "--reporter=default", "--reporter=json", f"--outputFile.json={self._report}")
+        reporters = ("--reporter=default", "--reporter=json", f"--outputFile.json={self._report}")
         with self._output.open("wb") as output:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "gateway.up.frontend", "test", *reporters],
+                [sys.executable, "-m", "gateway.up.frontend", "test", "--", "--maxWorkers=1", *reporters],
                 stdin=subprocess.DEVNULL, stdout=output, stderr=output,
             )  # fmt: skip
 

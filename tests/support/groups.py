@@ -35,6 +35,8 @@ def _rule(pattern: str, kind: str | None = None, name: str = "", *, is_apart: bo
 # The first that matches counts. What takes longest begins first, so that no worker is left alone with it in the end.
 GROUPS: Final = (
     _rule(r"tests/scenarios/", kind="whole"),
+    # It mostly waits, for a minute at a time.
+    _rule(r"tests/compat/test_orderly_takeover.*\[gantry"),
     _rule(r"tests/gateway/data/", name="data plane"),
     _rule(r"tests/gateway/", name="gateway"),
     _rule(r"tests/broker_core/spark/programs/", kind="spark", is_apart=True),
