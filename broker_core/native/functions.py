@@ -12,9 +12,7 @@ H = TypeVar("H")
 Writable = Any
 """A memory map or a bytearray; type checkers have no name for what can be written into."""
 
-MessageOrigin = tuple[int, bytes, int, bytes, int, int]
-"""The fields of `protocol.record.MessageOrigin`."""
-Incoming = tuple[str, int, bytes, str, int, int, MessageOrigin]
+Incoming = tuple[str, int, bytes, str, int, int, int, bytes, int, bytes, int, int]
 """The fields of `store.incoming.Incoming`."""
 HeaderParts = tuple[int, dict[str, str], int, int, str | None, int, int]
 

@@ -80,7 +80,7 @@ class Appender:
 
         Raises MessageUnstorable, MessageError, UnicodeEncodeError or StoreFull, after which nothing is appended.
         """
-        _, _, body, text, _, sys_flag, origin = incoming
+        _, _, body, text, _, sys_flag, _, _, store_time, store_host, _, _ = incoming
         if len(body) > self.max_body:
             self._check_sizes(len(body), 0)
         is_queued = not sys_flag & TRANSACTION_PREPARED
@@ -88,7 +88,6 @@ class Appender:
         log_offset, size = self._write(queue, incoming, offset)
         if is_queued:
             queue.next_offset = offset + 1
-        _, _, store_time, store_host, _, _ = origin
         self.store_time = store_time
         self.pending.append(
             _new_tuple(PendingRecord, (queue, log_offset, size, offset, store_time, sys_flag, text, None))
@@ -115,13 +114,14 @@ class Appender:
         """Write a record at the end of the log; return where it begins and its bytes."""
         topic, properties = queue.encoded_topic, incoming.text.encode()
         self._check_sizes(0, len(properties))
-        size = size_of(topic, incoming.body, properties, incoming.origin)
+        origin = incoming.origin
+        size = size_of(topic, incoming.body, properties, origin)
         log_offset = self._log.place(size)
         record = encode(
             topic,
             incoming.body,
             properties,
-            incoming.origin,
+            origin,
             size,
             queue.queue_id,
             offset,

@@ -116,8 +116,8 @@ class MessageStore:
         Raises MessageUnstorable for what the format or the limits do not allow, StoreFull, FlushFailed, StoreClosed;
         nothing is stored then. A prepared or rolled back transaction message gets queue offset 0 and enters no queue.
         """
-        topic, queue_id, _, _, _, _, _ = incoming
-        queue = self._by_key.get((topic, queue_id)) or self._make_queue(topic, queue_id)
+        place = incoming.topic, incoming.queue_id
+        queue = self._by_key.get(place) or self._make_queue(*place)
         if self._refusal is not None or len(self._pending) >= self._max_undispatched:
             self._make_ready()
         try:
@@ -131,8 +131,8 @@ class MessageStore:
         Raises what `put` raises, MalformedBatch, and MessageUnstorable for transaction messages
         (store/README.md#batches).
         """
-        topic, queue_id, _, _, _, _, _ = incoming
-        queue = self._by_key.get((topic, queue_id)) or self._make_queue(topic, queue_id)
+        place = incoming.topic, incoming.queue_id
+        queue = self._by_key.get(place) or self._make_queue(*place)
         self._make_ready()
         try:
             return self._appender.append_batch(queue, incoming)

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from broker_core.protocol.host import encode_host
-from broker_core.protocol.record import MessageOrigin
 from broker_core.store.config import StoreConfig
 from broker_core.store.incoming import Incoming
 from broker_core.store.message_store import MessageStore
@@ -52,8 +51,7 @@ def _put(store: MessageStore) -> None:
     now = _now()
     for number in range(RUN):
         # As the broker makes them (broker/processors/send.py).
-        origin = _new_tuple(MessageOrigin, (now, HOST, now, HOST, 0, 0))
-        store.put(_new_tuple(Incoming, ("bench", number & 3, BODY, TEXT, 0, 0, origin)))
+        store.put(_new_tuple(Incoming, ("bench", number & 3, BODY, TEXT, 0, 0, now, HOST, now, HOST, 0, 0)))
 
 
 def _copies(file: Path) -> list[float]:

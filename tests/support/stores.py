@@ -76,7 +76,7 @@ def incoming_batch(
 ) -> Incoming:
     """Return what a put takes of messages side by side in one queue; their own topics do not count."""
     origin = MessageOrigin(NOW, encode_host(*PRODUCER), now, encode_host(*BROKER))
-    return Incoming(topic, queue_id, encode_batch(messages), common, 0, sys_flag, origin)
+    return Incoming(topic, queue_id, encode_batch(messages), common, 0, sys_flag, *origin)
 
 
 def put_batch(store: MessageStore, messages: Sequence[Message], **words: Any) -> PutBatchResult:

@@ -18,29 +18,14 @@ static int read_host(PyObject *object, Span *host)
     return 0;
 }
 
-/* `MessageOrigin` of protocol/record.py. */
-enum {
-    ORIGIN_BORN_TIMESTAMP,
-    ORIGIN_BORN_HOST,
-    ORIGIN_STORE_TIMESTAMP,
-    ORIGIN_STORE_HOST,
-    ORIGIN_RECONSUME_TIMES,
-    ORIGIN_PREPARED_TRANSACTION_OFFSET,
-    ORIGIN_FIELDS
-};
-
-static int read_origin(PyObject *tuple, Origin *origin)
+static int read_origin(PyObject *incoming, Origin *origin)
 {
-    if (!PyTuple_Check(tuple) || PyTuple_GET_SIZE(tuple) != ORIGIN_FIELDS) {
-        PyErr_SetString(PyExc_TypeError, "an origin is a tuple of six");
-        return -1;
-    }
-    return as_int64(PyTuple_GET_ITEM(tuple, ORIGIN_BORN_TIMESTAMP), &origin->born_time) < 0 ||
-                   read_host(PyTuple_GET_ITEM(tuple, ORIGIN_BORN_HOST), &origin->born_host) < 0 ||
-                   as_int64(PyTuple_GET_ITEM(tuple, ORIGIN_STORE_TIMESTAMP), &origin->store_time) < 0 ||
-                   read_host(PyTuple_GET_ITEM(tuple, ORIGIN_STORE_HOST), &origin->store_host) < 0 ||
-                   as_int32(PyTuple_GET_ITEM(tuple, ORIGIN_RECONSUME_TIMES), &origin->reconsume_times) < 0 ||
-                   as_int64(PyTuple_GET_ITEM(tuple, ORIGIN_PREPARED_TRANSACTION_OFFSET), &origin->prepared) < 0
+    return as_int64(PyTuple_GET_ITEM(incoming, INCOMING_BORN_TIMESTAMP), &origin->born_time) < 0 ||
+                   read_host(PyTuple_GET_ITEM(incoming, INCOMING_BORN_HOST), &origin->born_host) < 0 ||
+                   as_int64(PyTuple_GET_ITEM(incoming, INCOMING_STORE_TIMESTAMP), &origin->store_time) < 0 ||
+                   read_host(PyTuple_GET_ITEM(incoming, INCOMING_STORE_HOST), &origin->store_host) < 0 ||
+                   as_int32(PyTuple_GET_ITEM(incoming, INCOMING_RECONSUME_TIMES), &origin->reconsume_times) < 0 ||
+                   as_int64(PyTuple_GET_ITEM(incoming, INCOMING_PREPARED_TRANSACTION_OFFSET), &origin->prepared) < 0
                ? -1
                : 0;
 }
@@ -59,7 +44,7 @@ int read_bytes(PyObject *object, Span *span)
 int read_incoming(PyObject *incoming, Record *record, Origin *origin)
 {
     if (!PyTuple_Check(incoming) || PyTuple_GET_SIZE(incoming) != INCOMING_FIELDS) {
-        PyErr_SetString(PyExc_TypeError, "what is put is a tuple of seven");
+        PyErr_SetString(PyExc_TypeError, "what is put is a tuple of twelve");
         return -1;
     }
     return as_int32(PyTuple_GET_ITEM(incoming, INCOMING_QUEUE_ID), &record->queue_id) < 0 ||
@@ -67,7 +52,7 @@ int read_incoming(PyObject *incoming, Record *record, Origin *origin)
                    text_span(PyTuple_GET_ITEM(incoming, INCOMING_TEXT), &record->properties) < 0 ||
                    as_int32(PyTuple_GET_ITEM(incoming, INCOMING_FLAG), &record->flag) < 0 ||
                    as_int32(PyTuple_GET_ITEM(incoming, INCOMING_SYS_FLAG), &record->sys_flag) < 0 ||
-                   read_origin(PyTuple_GET_ITEM(incoming, INCOMING_ORIGIN), origin) < 0
+                   read_origin(incoming, origin) < 0
                ? -1
                : 0;
 }

@@ -49,7 +49,7 @@ def put(intake: Intake, *, level: int = 0) -> int:
 
 def put_batch(intake: Intake, *, count: int) -> PutBatchResult:
     body = encode_batch([Message("orders", b"%d" % number, {"KEYS": f"k{number}"}) for number in range(count)])
-    return intake.put_batch(Incoming("orders", 0, body, "CLUSTER\x01c", 0, 0, ORIGIN))
+    return intake.put_batch(Incoming("orders", 0, body, "CLUSTER\x01c", 0, 0, *ORIGIN))
 
 
 def test_a_message_is_stored_counted_and_announced(scene: Scene) -> None:

@@ -36,8 +36,8 @@ def _calls() -> list[Callable[[], object]]:
     """Return one call of each function that makes objects, the failing ones included."""
     body = encode_batch([Message("t", b"body", {"a": "b"})])
     origin = MessageOrigin(0, bytes(8), 0, bytes(8))
-    one = Incoming("topic", 0, b"body", "a\x01b", 0, 0, origin)
-    batch = Incoming("topic", 3, body, "KEYS\x01k", 0, 0, origin)
+    one = Incoming("topic", 0, b"body", "a\x01b", 0, 0, *origin)
+    batch = Incoming("topic", 3, body, "KEYS\x01k", 0, 0, *origin)
     into = bytearray(4096)
     pending = [(QUEUES[number], 0, 100, 0, 5, 0, "KEYS\x01a b\x02TAGS\x01t", None) for number in range(3)]
     odd = WRITTEN[:-5]

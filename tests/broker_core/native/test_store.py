@@ -56,7 +56,7 @@ def test_record(
         at,
         limit,
         TOPIC,
-        Incoming("T", queue_id, body, text, flag, sys_flag, origin),
+        Incoming("T", queue_id, body, text, flag, sys_flag, *origin),
         queue_offset,
         log_offset,
     )
@@ -72,7 +72,7 @@ def test_record(
 
 def test_numbers_and_texts_that_do_not_fit_write_nothing() -> None:
     into = bytearray(200)
-    empty = Incoming("T", 0, b"", "", 0, 0, record.MessageOrigin(0, bytes(8), 0, bytes(8)))
+    empty = Incoming("T", 0, b"", "", 0, 0, *record.MessageOrigin(0, bytes(8), 0, bytes(8)))
     assert compiled.write_record(into, 0, 1 << 60, TOPIC, empty._replace(text="x" * 32768), 0, 0) == -1
     for at in (-1, 201, 1 << 62, -(1 << 62)):
         assert compiled.write_record(into, at, 1 << 62, TOPIC, empty, 0, 0) == 0
@@ -80,8 +80,7 @@ def test_numbers_and_texts_that_do_not_fit_write_nothing() -> None:
         compiled.write_record(into, 0, 200, TOPIC, empty._replace(queue_id=1 << 31), 0, 0)
     with pytest.raises(UnicodeEncodeError):
         compiled.write_record(into, 0, 200, TOPIC, empty._replace(text="\ud800"), 0, 0)
-    origin = record.MessageOrigin(0, b"short", 0, bytes(8))
-    for odd in (empty._replace(origin=origin), empty[:6]):
+    for odd in (empty._replace(born_host=b"short"), empty._replace(store_host=b"short"), empty[:6]):
         with pytest.raises(TypeError):
             compiled.write_record(into, 0, 200, TOPIC, odd, 0, 0)  # type: ignore[arg-type]
     assert bytes(into) == bytes(200)
@@ -91,7 +90,6 @@ def test_numbers_and_texts_that_do_not_fit_write_nothing() -> None:
     ("kind", "prefix", "file"),
     [
         (Incoming, "INCOMING", "native.h"),
-        (record.MessageOrigin, "ORIGIN", "record.c"),
         (PendingRecord, "PENDING", "derived.c"),
     ],
 )
@@ -136,7 +134,7 @@ def test_batch_written(
         max(map(len, encoded)),
     )
     into = bytearray(sum(sizes))
-    incoming = Incoming(queue.topic, 3, body, common, 0, sys_flag, origin)
+    incoming = Incoming(queue.topic, 3, body, common, 0, sys_flag, *origin)
     arguments = (TOPIC, incoming, len(entries), 40, log_offset)
     places, end, units, keys = compiled.write_batch(into, 0, *arguments)
     assert bytes(into) == b"".join(
