@@ -44,7 +44,7 @@ class Pages:
         reporters = ("--reporter=default", "--reporter=json", f"--outputFile.json={self._report}")
         with self._output.open("wb") as output:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "gateway.up.frontend", "test", "--", "--maxWorkers=1", *reporters],
+                [sys.executable, "-m", "gateway.up.frontend", "test", "--", *reporters],
                 stdin=subprocess.DEVNULL, stdout=output, stderr=output,
             )  # fmt: skip
 
