@@ -33,11 +33,12 @@ _GROUPS: Final = {
     "ledger": ("payments", 34),
     "search-indexer": ("stock-changes", 12),
 }
+_PAGES: Final = {"overview": "/?range=15m", "group": "/groups/warehouse?range=15m"}
 _LEASED_AT_ONCE: Final = 32
 
 
 def main(folder: Path) -> None:
-    """Run a Gantry for some minutes and write ``overview.png`` and ``overview-zh.png`` to `folder`."""
+    """Run a Gantry for some minutes and write each page to `folder`, in English and (``-zh``) in Chinese."""
     with (
         tempfile.TemporaryDirectory() as place,
         Place.free(Path(place) / "data").started() as gantry,
@@ -46,9 +47,11 @@ def main(folder: Path) -> None:
         tab(browser, gantry, signed_in(browser, gantry)) as console,
     ):
         time.sleep(SECONDS)
-        _take(console, folder / "overview.png")
-        console.page.evaluate("""() => localStorage.setItem("gantry.language", '"zh"')""")
-        _take(console, folder / "overview-zh.png")
+        console.open("/")
+        for language, suffix in (("en", ""), ("zh", "-zh")):
+            console.page.evaluate(f"""() => localStorage.setItem("gantry.language", '"{language}"')""")
+            for name, path in _PAGES.items():
+                _take(console, path, folder / f"{name}{suffix}.png")
 
 
 @contextmanager
@@ -81,8 +84,8 @@ def _send_and_take(gantry: Gantry, enough: threading.Event) -> None:
                     data.take(group, topic, most=min(_LEASED_AT_ONCE, amount - taken))
 
 
-def _take(console: Console, file: Path) -> None:
-    console.open("/?range=15m")
+def _take(console: Console, path: str, file: Path) -> None:
+    console.open(path)
     console.settled()
     expect(console.connection).to_have_attribute("data-state", "live")
     _zoom(console.page)
