@@ -1,5 +1,6 @@
 import { notifications } from "@mantine/notifications"
 import { cleanup, configure } from "@testing-library/react"
+import i18next from "i18next"
 import { afterEach, beforeEach, vi } from "vitest"
 import { live } from "@/lib/live"
 import { forgetAnswers } from "./server"
@@ -67,8 +68,10 @@ beforeEach(() => {
   document.cookie = "csrftoken=kept-secret"
 })
 
-afterEach(() => {
+afterEach(async () => {
   cleanup()
+  // Files share their modules: the language that one test chose would be the next file's.
+  if (i18next.isInitialized && i18next.language !== "en") await i18next.changeLanguage("en")
   // Errors stay until somebody closes them, and only so many are shown at a time: those of one test would hide the next one's.
   notifications.cleanQueue()
   notifications.clean()

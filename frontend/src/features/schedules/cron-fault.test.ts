@@ -1,9 +1,11 @@
 import i18next from "i18next"
-import { beforeAll, describe, expect, it } from "vitest"
+import { beforeEach, describe, expect, it } from "vitest"
 import { startTranslations } from "@/lib/i18n"
 import { cronFaultIn } from "./cron-fault"
 
-beforeAll(() => startTranslations("zh"))
+beforeEach(() => {
+  startTranslations("zh")
+})
 
 const said = (reason: string | undefined) => cronFaultIn(i18next.t, reason)
 
