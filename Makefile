@@ -20,7 +20,7 @@ help: ## print this
 	@printf '\nSettings, from the environment:\n'
 	@PYTHONPATH=. $(PYTHON) -m gateway.up --help-settings
 
-up: $(VENV)/.runtime $(VENV)/.native $(VENV)/.archive frontend/dist/index.html ## set everything up, run it, stop it with Ctrl-C
+up: $(VENV)/.runtime $(VENV)/.native frontend/dist/index.html ## set everything up, run it, stop it with Ctrl-C
 	@exec $(BIN)/python -m gateway.up
 
 setup: $(VENV)/.dev $(VENV)/.native $(VENV)/.archive frontend/dist/index.html ## set up what `make test` and `make lint` need, and run nothing

@@ -14,7 +14,7 @@ from gateway.up.checks import claimed, require_apart, require_free
 from gateway.up.config import UpConfig, help_text
 from gateway.up.console_log import ConsoleLog
 from gateway.up.errors import CannotStart, NoRight
-from gateway.up.first_run import TOPIC, Admin, ensure_topic, prepare
+from gateway.up.first_run import TOPIC, Admin, ensure_topic, prepare, record_classes
 from gateway.up.processes import plan
 from gateway.up.supervisor import Supervisor
 
@@ -75,7 +75,10 @@ async def _run(config: UpConfig, log: ConsoleLog) -> None:
         await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
         if starting.done():
             log.plain(banner(config, starting.result()))
+            recording = asyncio.create_task(_record(startup_plan.environment, log), name="record Spark's classes")
             await stopping
+            recording.cancel()
+            await asyncio.gather(recording, return_exceptions=True)
         else:
             starting.cancel()
             await asyncio.gather(starting, return_exceptions=True)
@@ -83,6 +86,12 @@ async def _run(config: UpConfig, log: ConsoleLog) -> None:
     finally:
         await supervisor.stop()
     log.line("gantry", "stopped")
+
+
+async def _record(environment: dict[str, str], log: ConsoleLog) -> None:
+    failure = await record_classes(environment)
+    if failure is not None:
+        log.line("gantry", failure)
 
 
 async def _start_all(environment: dict[str, str], config: UpConfig, supervisor: Supervisor, log: ConsoleLog) -> Admin:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import urllib.error
@@ -53,6 +56,32 @@ def ensure_topic(config: UpConfig) -> str | None:
         return None if error.code == _EXISTS_ALREADY else error.read(2000).decode(errors="replace")
     except OSError as error:
         return str(error)
+
+
+async def record_classes(environment: dict[str, str]) -> str | None:
+    """Record which Java classes Spark needs, unless that is done; return why jobs will start slowly, or None.
+
+    It takes half a minute of processor time, so `make up` begins it when everything else is up.
+    """
+    recorder = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "broker_core.spark.archive"),
+        cwd=ROOT,
+        env=environment,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+        start_new_session=True,
+    )
+    try:
+        output, _ = await recorder.communicate()
+    except asyncio.CancelledError:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(recorder.pid, signal.SIGTERM)
+        await recorder.wait()
+        raise
+    lines = output.decode(errors="replace").splitlines()
+    if recorder.returncode:
+        lines.append(f"Spark will start slowly: recording its classes ended with status {recorder.returncode}")
+    return next((line for line in lines if line.startswith("Spark will start slowly")), None)
 
 
 def _manage(environment: dict[str, str], *arguments: str) -> str:
