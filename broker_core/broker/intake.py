@@ -15,7 +15,7 @@ from broker_core.protocol.host import encode_host, parse_host
 from broker_core.protocol.message import Message, StoredMessage
 from broker_core.protocol.record import MessageOrigin
 from broker_core.protocol.topics import SCHEDULE_TOPIC
-from broker_core.store import Incoming, MessageStore, PutBatchResult, PutResult
+from broker_core.store import AppendedBatch, AppendedRecord, Incoming, MessageStore
 
 Host = tuple[str, int]
 
@@ -50,7 +50,7 @@ class Intake:
         # Why no message is taken, while the disk is full.
         self.refusal: str | None = None
 
-    def put(self, incoming: Incoming) -> PutResult:
+    def put(self, incoming: Incoming) -> AppendedRecord:
         """Store a message; raises DiskFull and what the store raises."""
         if self.refusal is not None:
             raise DiskFull(self.refusal)
@@ -59,7 +59,7 @@ class Intake:
         self._arrivals.expect()
         return result
 
-    def put_batch(self, incoming: Incoming) -> PutBatchResult:
+    def put_batch(self, incoming: Incoming) -> AppendedBatch:
         """Store the messages of a batch side by side, all or none; raises like `put`."""
         if self.refusal is not None:
             raise DiskFull(self.refusal)
@@ -68,7 +68,9 @@ class Intake:
         self._arrivals.expect()
         return result
 
-    def put_message(self, message: Message, queue_id: int, origin: MessageOrigin, *, delay_level: int = 0) -> PutResult:
+    def put_message(
+        self, message: Message, queue_id: int, origin: MessageOrigin, *, delay_level: int = 0
+    ) -> AppendedRecord:
         """Do what `put` does for a message with parsed properties; with a delay level it goes to the schedule topic."""
         if delay_level > 0:
             level = min(delay_level, self._delay_levels)

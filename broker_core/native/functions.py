@@ -85,6 +85,8 @@ class Native(Protocol):
 
     def write_record(
         self,
+        kind: type[T],
+        queue: object,
         into: Writable,
         at: int,
         limit: int,
@@ -93,10 +95,11 @@ class Native(Protocol):
         queue_offset: int,
         log_offset: int,
         /,
-    ) -> int:
+    ) -> T | None:
         """Twin of `protocol.record.encode`, written to its place; `topic` is the encoded one.
 
-        Returns its bytes; 0 if it would end behind `limit`, -1 if its properties are too long.
+        Returns what `store.appended.AppendedRecord`, which is `kind`, says of it; None if it would end behind `limit`
+        or its properties are too long.
         """
 
     def batch_asks_for_nothing(self, body: bytes, /) -> bool:

@@ -1,6 +1,6 @@
 """Messages in files, byte for byte as Apache RocketMQ 4.9 keeps them (store/README.md)."""
 
-from broker_core.store.appender import PutBatchResult, PutResult
+from broker_core.store.appended import AppendedBatch, AppendedRecord
 from broker_core.store.config import StoreConfig
 from broker_core.store.dispatcher import Arrived
 from broker_core.store.fetch import GetResult, GetStatus
@@ -9,6 +9,8 @@ from broker_core.store.key_search import IndexSearch
 from broker_core.store.message_store import FlushedUpTo, MessageStore
 
 __all__ = [
+    "AppendedBatch",
+    "AppendedRecord",
     "Arrived",
     "FlushedUpTo",
     "GetResult",
@@ -16,7 +18,5 @@ __all__ = [
     "Incoming",
     "IndexSearch",
     "MessageStore",
-    "PutBatchResult",
-    "PutResult",
     "StoreConfig",
 ]

@@ -4,61 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Final, NamedTuple
 
 from broker_core.native import native
 from broker_core.native.functions import Native
 from broker_core.protocol.batch import BatchEntry, decode_batch
 from broker_core.protocol.errors import MalformedRecord
 from broker_core.protocol.message import LogOffset, QueueOffset
-from broker_core.protocol.message_id import format_offset_id, format_offset_ids
 from broker_core.protocol.properties import MAX_PROPERTIES_BYTES, PAIR_END
 from broker_core.protocol.record import encode, size_of
 from broker_core.protocol.sys_flag import TRANSACTION_MASK, TRANSACTION_PREPARED
 from broker_core.protocol.topics import SCHEDULE_TOPIC
+from broker_core.store.appended import AppendedBatch, AppendedRecord
 from broker_core.store.commit_log import BLANK_BYTES, CommitLog
 from broker_core.store.consume_queue import ConsumeQueue
-from broker_core.store.dispatcher import Pending, PendingBatch, PendingRecord
+from broker_core.store.dispatcher import Pending, PendingBatch
 from broker_core.store.errors import MessageUnstorable
 from broker_core.store.incoming import Incoming
-
-# A named tuple's own constructor is a Python function: with it each put would take half as long again.
-_new_tuple: Final = tuple.__new__
-
-
-class PutResult(NamedTuple):
-    """Where a message was put."""
-
-    log_offset: LogOffset
-    size: int
-    queue_offset: QueueOffset
-    store_timestamp: int
-    store_host: bytes
-
-    @property
-    def offset_id(self) -> str:
-        """The offset message id (store/README.md#hosts)."""
-        return format_offset_id(self.store_host, self.log_offset)
-
-    @property
-    def end(self) -> int:
-        """The log offset behind the record: it is durable once `flushed_log_offset` is not less."""
-        return self.log_offset + self.size
-
-
-class PutBatchResult(NamedTuple):
-    """Where the messages of a batch were put: back to back, with rising queue offsets."""
-
-    log_offsets: list[int]
-    end: int
-    queue_offset: QueueOffset
-    store_timestamp: int
-    store_host: bytes
-
-    @property
-    def offset_id(self) -> str:
-        """The offset message ids with commas between them, as the answer to a send carries them."""
-        return format_offset_ids(self.store_host, self.log_offsets)
 
 
 class Appender:
@@ -75,26 +36,23 @@ class Appender:
         if native:
             self._write_record = native.write_record
 
-    def append_one(self, queue: ConsumeQueue, incoming: Incoming) -> PutResult:
+    def append_one(self, queue: ConsumeQueue, incoming: Incoming) -> AppendedRecord:
         """Append one message.
 
         Raises MessageUnstorable, MessageError, UnicodeEncodeError or StoreFull, after which nothing is appended.
         """
-        _, _, body, text, _, sys_flag, _, _, store_time, store_host, _, _ = incoming
-        if len(body) > self.max_body:
-            self._check_sizes(len(body), 0)
-        is_queued = not sys_flag & TRANSACTION_PREPARED
-        offset = queue.next_offset if is_queued else 0
-        log_offset, size = self._write(queue, incoming, offset)
-        if is_queued:
-            queue.next_offset = offset + 1
-        self.store_time = store_time
-        self.pending.append(
-            _new_tuple(PendingRecord, (queue, log_offset, size, offset, store_time, sys_flag, text, None))
-        )
-        return _new_tuple(PutResult, (log_offset, size, offset, store_time, store_host))
+        if len(incoming.body) > self.max_body:
+            self._check_sizes(len(incoming.body), 0)
+        if incoming.sys_flag & TRANSACTION_PREPARED:
+            record = self._write(queue, incoming, QueueOffset(0))
+        else:
+            record = self._write(queue, incoming, QueueOffset(queue.next_offset))
+            queue.next_offset += 1
+        self.store_time = incoming.store_timestamp
+        self.pending.append(record)
+        return record
 
-    def append_batch(self, queue: ConsumeQueue, incoming: Incoming) -> PutBatchResult:
+    def append_batch(self, queue: ConsumeQueue, incoming: Incoming) -> AppendedBatch:
         """Append the messages of a batch, back to back in one segment, all or none; raises like `append_one`."""
         if incoming.sys_flag & TRANSACTION_MASK:
             raise MessageUnstorable("a batch cannot hold transaction messages")
@@ -110,29 +68,20 @@ class Appender:
 
     # -- in Python
 
-    def _write_one(self, queue: ConsumeQueue, incoming: Incoming, offset: int) -> tuple[int, int]:
-        """Write a record at the end of the log; return where it begins and its bytes."""
+    def _write_one(self, queue: ConsumeQueue, incoming: Incoming, offset: QueueOffset) -> AppendedRecord:
+        """Write a record at the end of the log."""
         topic, properties = queue.encoded_topic, incoming.text.encode()
         self._check_sizes(0, len(properties))
-        origin = incoming.origin
+        origin, sys_flag = incoming.origin, incoming.sys_flag
         size = size_of(topic, incoming.body, properties, origin)
-        log_offset = self._log.place(size)
+        place = self._log.place(size)
         record = encode(
-            topic,
-            incoming.body,
-            properties,
-            origin,
-            size,
-            queue.queue_id,
-            offset,
-            log_offset,
-            incoming.sys_flag,
-            incoming.flag,
+            topic, incoming.body, properties, origin, size, queue.queue_id, offset, place, sys_flag, incoming.flag
         )
         self._log.append(record)
-        return log_offset, size
+        return _appended(queue, place, size, offset, incoming, incoming.text)
 
-    def _write_batch(self, queue: ConsumeQueue, incoming: Incoming) -> PutBatchResult:
+    def _write_batch(self, queue: ConsumeQueue, incoming: Incoming) -> AppendedBatch:
         entries = decode_batch(incoming.body)
         topic, offset, origin, sys_flag = queue.encoded_topic, queue.next_offset, incoming.origin, incoming.sys_flag
         texts = join_texts(entries, incoming.text)
@@ -141,51 +90,39 @@ class Appender:
         sizes = [size_of(topic, entry.body, text, origin) for entry, text in zip(entries, encoded, strict=True)]
         *log_offsets, end = accumulate(sizes, initial=self._log.place(sum(sizes)))
         records, pending = [], []
-        for number, (entry, text, properties, size, log_offset) in enumerate(
+        for number, (entry, text, properties, size, place) in enumerate(
             zip(entries, texts, encoded, sizes, log_offsets, strict=True), offset
         ):
             records.append(
-                encode(
-                    topic,
-                    entry.body,
-                    properties,
-                    origin,
-                    size,
-                    queue.queue_id,
-                    number,
-                    log_offset,
-                    sys_flag,
-                    entry.flag,
-                )
+                encode(topic, entry.body, properties, origin, size, queue.queue_id, number, place, sys_flag, entry.flag)
             )
-            pending.append(PendingRecord(queue, log_offset, size, number, origin.store_timestamp, sys_flag, text, None))
+            pending.append(_appended(queue, place, size, number, incoming, text))
         self._log.append(b"".join(records))
         self.pending += pending
-        return PutBatchResult(log_offsets, end, QueueOffset(offset), origin.store_timestamp, origin.store_host)
+        return AppendedBatch(log_offsets, end, QueueOffset(offset), origin.store_timestamp, origin.store_host)
 
     # -- compiled
 
-    def _write_one_compiled(self, queue: ConsumeQueue, incoming: Incoming, offset: int) -> tuple[int, int]:
+    def _write_one_compiled(self, queue: ConsumeQueue, incoming: Incoming, offset: QueueOffset) -> AppendedRecord:
         tail = self._log.tail
         if tail is None:
             return self._write_one(queue, incoming, offset)
-        begin = tail.wrote
-        log_offset = tail.start + begin
+        begin, limit, topic = tail.wrote, tail.reserved - BLANK_BYTES, queue.encoded_topic
         try:
-            size = self._write_record(
-                tail.writable, begin, tail.reserved - BLANK_BYTES, queue.encoded_topic, incoming, offset, log_offset
+            record = self._write_record(
+                AppendedRecord, queue, tail.writable, begin, limit, topic, incoming, offset, tail.start + begin
             )
         except OverflowError as error:
             raise MalformedRecord(f"a number does not fit its field: {error}") from error
-        if size <= 0:
+        if record is None:
             # The segment or what is reserved of it is full, or the properties are too long.
             return self._write_one(queue, incoming, offset)
-        tail.wrote_to(begin + size)
-        return log_offset, size
+        tail.wrote_to(begin + record.size)
+        return record
 
     def _write_batch_compiled(
         self, compiled: Native, queue: ConsumeQueue, incoming: Incoming, measured: tuple[int, int, int, int]
-    ) -> PutBatchResult:
+    ) -> AppendedBatch:
         messages, variable, longest_body, longest_text = measured
         self._check_sizes(longest_body, longest_text)
         topic, offset, origin = queue.encoded_topic, queue.next_offset, incoming.origin
@@ -200,7 +137,7 @@ class Appender:
             raise MalformedRecord(f"a number does not fit its field: {error}") from error
         tail.wrote_to(end - tail.start)
         self.pending.append(PendingBatch(queue, begin, end, offset, origin.store_timestamp, units, keys))
-        return PutBatchResult(log_offsets, end, QueueOffset(offset), origin.store_timestamp, origin.store_host)
+        return AppendedBatch(log_offsets, end, QueueOffset(offset), origin.store_timestamp, origin.store_host)
 
     def _check_sizes(self, body_bytes: int, properties_bytes: int) -> None:
         """Raise MessageUnstorable if one of them is too long."""
@@ -210,6 +147,22 @@ class Appender:
             raise MessageUnstorable(
                 f"properties of {properties_bytes} bytes; at most {MAX_PROPERTIES_BYTES} are allowed"
             )
+
+
+def _appended(
+    queue: ConsumeQueue, log_offset: int, size: int, queue_offset: int, incoming: Incoming, text: str
+) -> AppendedRecord:
+    return AppendedRecord(
+        queue,
+        LogOffset(log_offset),
+        size,
+        QueueOffset(queue_offset),
+        incoming.store_timestamp,
+        incoming.store_host,
+        incoming.sys_flag,
+        text,
+        None,
+    )
 
 
 def join_texts(entries: Sequence[BatchEntry], common: str) -> list[str]:

@@ -13,12 +13,13 @@ from typing import Final, NamedTuple, cast
 
 from broker_core.native import native
 from broker_core.protocol import properties as names
-from broker_core.protocol.message import QueueOffset
+from broker_core.protocol.message import LogOffset, QueueOffset
 from broker_core.protocol.properties import value_after
 from broker_core.protocol.record import RecordHead
 from broker_core.protocol.string_hash import key_hash, tags_code
 from broker_core.protocol.sys_flag import TRANSACTION_MASK, TRANSACTION_PREPARED, TRANSACTION_ROLLBACK
 from broker_core.protocol.topics import SCHEDULE_TOPIC
+from broker_core.store.appended import AppendedRecord
 from broker_core.store.consume_queue import ConsumeQueue
 from broker_core.store.index import Index
 from broker_core.store.index_file import KEY
@@ -29,27 +30,6 @@ from broker_core.store.units import UNIT
 RUN_RECORDS: Final = 4096
 
 
-class PendingRecord(NamedTuple):
-    """A record that waits for its unit and its keys. `native/src/derived.c` knows the order.
-
-    `tags_code` replaces the hash of the tag: the time at which a delayed message is due.
-    """
-
-    queue: ConsumeQueue
-    log_offset: int
-    size: int
-    queue_offset: int
-    store_time: int
-    sys_flag: int
-    text: str
-    tags_code: int | None
-
-    @property
-    def end(self) -> int:
-        """The log offset behind the record."""
-        return self.log_offset + self.size
-
-
 class PendingBatch(NamedTuple):
     """Records that stand back to back in the log and in their queue, with the units and keys made for them."""
 
@@ -57,7 +37,7 @@ class PendingBatch(NamedTuple):
     log_offset: int
     end: int
     queue_offset: int
-    store_time: int
+    store_timestamp: int
     units: bytes
     keys: bytes
 
@@ -73,7 +53,7 @@ class PendingBatch(NamedTuple):
         return b"".join([KEY.pack(*key) for key in KEY.iter_unpack(self.keys) if key[1] >= known])
 
 
-Pending = PendingRecord | PendingBatch
+Pending = AppendedRecord | PendingBatch
 
 _TAGS: Final = names.mark_of(names.TAGS)
 _KEYS: Final = names.mark_of(names.KEYS)
@@ -116,15 +96,15 @@ class Dispatcher:
             if kind is PendingBatch:
                 keys += [self._dispatch_batch(batch, known) for batch in cast(Iterator[PendingBatch], part)]
             else:
-                keys.append(self._dispatch_records(list(cast(Iterator[PendingRecord], part)), known))
+                keys.append(self._dispatch_records(list(cast(Iterator[AppendedRecord], part)), known))
         self._index.put(b"".join(keys))
         last = pending[-1]
         newest = last.newest if isinstance(last, PendingBatch) else last.log_offset
         self.position = last.end
-        self.store_time = last.store_time
-        self._index.roll_when_due(newest, last.end, last.store_time)
+        self.store_time = last.store_timestamp
+        self._index.roll_when_due(newest, last.end, last.store_timestamp)
 
-    def _dispatch_records(self, records: list[PendingRecord], known: int) -> bytes:
+    def _dispatch_records(self, records: list[AppendedRecord], known: int) -> bytes:
         """Put records into their queues; return their keys, but for those before log offset `known`."""
         for queue, mine in _by_queue(records).items():
             for part in _consecutive(mine):
@@ -135,32 +115,40 @@ class Dispatcher:
         batch.queue.append(batch.units, first=batch.queue_offset, physical_end=batch.end)
         return batch.keys_from(known)
 
-    def find_pending(self, head: RecordHead, view: memoryview) -> PendingRecord | None:
+    def find_pending(self, head: RecordHead, view: memoryview) -> AppendedRecord | None:
         """Return what there is to dispatch of a record in the log; None if its topic can have no queue."""
         topic = str(view[head.topic_begin : head.topic_end], "utf-8", "replace")
         if not is_folder_name(topic) or head.queue_id < 0:
             return None
         queue = self._queues.get_or_make(topic, head.queue_id)
         text = str(view[head.properties_begin : head.properties_end], "utf-8", "replace")
-        return PendingRecord(
-            queue, head.log_offset, head.size, head.queue_offset, head.store_timestamp, head.sys_flag, text, None
+        return AppendedRecord(
+            queue,
+            LogOffset(head.log_offset),
+            head.size,
+            QueueOffset(head.queue_offset),
+            head.store_timestamp,
+            head.store_host,
+            head.sys_flag,
+            text,
+            None,
         )
 
-    def _append(self, queue: ConsumeQueue, records: list[PendingRecord]) -> None:
+    def _append(self, queue: ConsumeQueue, records: list[AppendedRecord]) -> None:
         if queue.topic == SCHEDULE_TOPIC:
             records = [self._with_due(record) for record in records]
         queue.append(pack_units(records), first=records[0].queue_offset, physical_end=records[-1].end)
 
-    def _with_due(self, record: PendingRecord) -> PendingRecord:
+    def _with_due(self, record: AppendedRecord) -> AppendedRecord:
         """Return a record of the schedule topic with the time (ms) it is due as its tags code."""
         level = value_after(_DELAY, names.PAIR_END + record.text)
         if not level.isdecimal() or not int(level):
             return record
         delay = self.delay_levels_ms[min(int(level), len(self.delay_levels_ms)) - 1]
-        return record._replace(tags_code=record.store_time + delay)
+        return record._replace(tags_code=record.store_timestamp + delay)
 
 
-def _pack_units(records: list[PendingRecord]) -> bytes:
+def _pack_units(records: list[AppendedRecord]) -> bytes:
     """Return the units of these records, back to back."""
     units = []
     pack = UNIT.pack
@@ -173,11 +161,11 @@ def _pack_units(records: list[PendingRecord]) -> bytes:
     return b"".join(units)
 
 
-def _hash_keys(records: list[PendingRecord], known: int) -> bytes:
+def _hash_keys(records: list[AppendedRecord], known: int) -> bytes:
     """Return the index keys, each a KEY, of the records from log offset `known` on: of each unique id, then keys."""
     keys: list[bytes] = []
     pack = KEY.pack
-    for queue, log_offset, _, _, store_time, sys_flag, text, _ in records:
+    for queue, log_offset, _, _, store_time, _, sys_flag, text, _ in records:
         if log_offset < known or sys_flag & TRANSACTION_MASK == TRANSACTION_ROLLBACK:
             continue
         marked = names.PAIR_END + text
@@ -195,16 +183,16 @@ pack_units: Final = native.pack_units if native else _pack_units
 hash_keys: Final = native.hash_keys if native else _hash_keys
 
 
-def _by_queue(records: list[PendingRecord]) -> dict[ConsumeQueue, list[PendingRecord]]:
+def _by_queue(records: list[AppendedRecord]) -> dict[ConsumeQueue, list[AppendedRecord]]:
     """Group the records that enter a queue: all but prepared and rolled back ones."""
-    grouped: dict[ConsumeQueue, list[PendingRecord]] = defaultdict(list)
+    grouped: dict[ConsumeQueue, list[AppendedRecord]] = defaultdict(list)
     for record in records:
         if not record.sys_flag & TRANSACTION_PREPARED:
             grouped[record.queue].append(record)
     return grouped
 
 
-def _consecutive(records: list[PendingRecord]) -> list[list[PendingRecord]]:
+def _consecutive(records: list[AppendedRecord]) -> list[list[AppendedRecord]]:
     """Cut where queue offsets do not follow each other, as in the log of a topic that was deleted and made again."""
     if records[-1].queue_offset - records[0].queue_offset == len(records) - 1:
         return [records]

@@ -16,7 +16,8 @@ from broker_core.protocol.errors import MalformedBatch, MessageError
 from broker_core.protocol.message import LogOffset, QueueOffset
 from broker_core.protocol.topics import is_topic_name
 from broker_core.store import abort, closed, retention
-from broker_core.store.appender import Appender, PutBatchResult, PutResult
+from broker_core.store.appended import AppendedBatch, AppendedRecord
+from broker_core.store.appender import Appender
 from broker_core.store.checkpoint import Checkpoint, write_checkpoint
 from broker_core.store.config import StoreConfig
 from broker_core.store.consume_queue import ConsumeQueue
@@ -110,7 +111,7 @@ class MessageStore:
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
-    def put(self, incoming: Incoming) -> PutResult:
+    def put(self, incoming: Incoming) -> AppendedRecord:
         """Append a message to the log and give it its queue offset.
 
         Raises MessageUnstorable for what the format or the limits do not allow, StoreFull, FlushFailed, StoreClosed;
@@ -125,7 +126,7 @@ class MessageStore:
         except (MessageError, UnicodeEncodeError) as error:
             raise MessageUnstorable(str(error)) from error
 
-    def put_batch(self, incoming: Incoming) -> PutBatchResult:
+    def put_batch(self, incoming: Incoming) -> AppendedBatch:
         """Append the messages of a batch to one queue, all or none, with consecutive offsets and in one segment.
 
         Raises what `put` raises, MalformedBatch, and MessageUnstorable for transaction messages

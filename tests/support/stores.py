@@ -11,7 +11,7 @@ from broker_core.protocol.batch import encode_batch
 from broker_core.protocol.host import encode_host
 from broker_core.protocol.message import Message
 from broker_core.protocol.record import MessageOrigin, decode_many
-from broker_core.store import Incoming, MessageStore, PutBatchResult, PutResult, StoreConfig
+from broker_core.store import AppendedBatch, AppendedRecord, Incoming, MessageStore, StoreConfig
 from broker_core.store.index_file import KEY
 
 Host = tuple[str, int]
@@ -79,7 +79,7 @@ def incoming_batch(
     return Incoming(topic, queue_id, encode_batch(messages), common, 0, sys_flag, *origin)
 
 
-def put_batch(store: MessageStore, messages: Sequence[Message], **words: Any) -> PutBatchResult:
+def put_batch(store: MessageStore, messages: Sequence[Message], **words: Any) -> AppendedBatch:
     """Put messages side by side into one queue; the words are those of `incoming_batch`."""
     return store.put_batch(incoming_batch(messages, **words))
 
@@ -95,7 +95,7 @@ def put(
     tag: str | None = None,
     properties: dict[str, str] | None = None,
     sys_flag: int = 0,
-) -> PutResult:
+) -> AppendedRecord:
     """Put one message and dispatch it."""
     created = Message.create(topic, body, keys=keys, tag=tag, properties=properties)
     message = Message(topic, body, created.properties, 0, sys_flag)

@@ -49,12 +49,9 @@ from broker_core.protocol.properties import format_properties
 from broker_core.protocol.record import MessageOrigin
 from broker_core.protocol.topics import NOT_FOR_CLIENTS, RETRY_PREFIX
 from broker_core.remoting.connection import Connection, Result
-from broker_core.store import Incoming, PutBatchResult, PutResult
+from broker_core.store import AppendedBatch, AppendedRecord, Incoming
 
 MULTI_TAG: Final = "MULTI_TAG"
-
-# A named tuple's own constructor takes three times as long, and each send makes one.
-_new_tuple: Final = tuple.__new__
 
 _SUCCESS: Final = int(ResponseCode.SUCCESS)
 _NAMES: Final = fields.wire_names(SendMessageResponse)
@@ -124,7 +121,7 @@ class SendProcessor:
         born_host = _born_host(connection.peer)
         if header.batch:
             text, waits = take_wait(text)
-            stored: PutResult | PutBatchResult = self._put_batch(
+            stored: AppendedRecord | AppendedBatch = self._put_batch(
                 header, topic, queue_id, request.body, text, self._origin(header, born_host, now)
             )
         else:
@@ -149,7 +146,7 @@ class SendProcessor:
         text: str,
         born_host: bytes,
         now: int,
-    ) -> tuple[PutResult, bool]:
+    ) -> tuple[AppendedRecord, bool]:
         """Store the message; return where, and whether its sender waits for the disk."""
         if header.sys_flag & flags.TRANSACTION_PREPARED:  # prepared or rolled back: it would enter no queue
             raise TransactionsRefused("this broker takes no transactional messages")
@@ -159,22 +156,19 @@ class SendProcessor:
             origin = self._origin(header, born_host, now)
             return self._put_special(request, header, topic, queue_id, text, origin), waits
         text, waits = settled
-        incoming = _new_tuple(
-            Incoming,
-            (
-                header.topic,
-                queue_id,
-                request.body,
-                text,
-                header.flag,
-                _sys_flag(header, topic),
-                header.born_timestamp,
-                born_host,
-                now,
-                self._intake.store_host,
-                header.reconsume_times,
-                0,
-            ),
+        incoming = Incoming(
+            header.topic,
+            queue_id,
+            request.body,
+            text,
+            header.flag,
+            _sys_flag(header, topic),
+            header.born_timestamp,
+            born_host,
+            now,
+            self._intake.store_host,
+            header.reconsume_times,
+            0,
         )
         return self._intake.put(incoming), waits
 
@@ -183,7 +177,7 @@ class SendProcessor:
 
     def _put_special(
         self, request: Command, header: SendHeader, topic: TopicConfig, queue_id: int, text: str, origin: MessageOrigin
-    ) -> PutResult:
+    ) -> AppendedRecord:
         """Store a message that asks for more than to be stored: a delay, or a retry of its own."""
         name, level = header.topic, 0
         pairs = self._pairs(text)
@@ -203,7 +197,7 @@ class SendProcessor:
 
     def _put_batch(
         self, header: SendHeader, topic: TopicConfig, queue_id: int, body: bytes, text: str, origin: MessageOrigin
-    ) -> PutBatchResult:
+    ) -> AppendedBatch:
         pairs = self._pairs(text)
         if header.sys_flag & flags.TRANSACTION_MASK or names.DELAY in pairs or header.topic.startswith(RETRY_PREFIX):
             raise MessageIllegal("a batch takes no delay, no transaction and no retry topic")

@@ -10,36 +10,23 @@
 #define TRANSACTION_MASK 12
 #define TRANSACTION_ROLLBACK 12
 
-/* A record that waits for its unit and its keys: `PendingRecord` of store/dispatcher.py. */
-enum {
-    PENDING_QUEUE,
-    PENDING_LOG_OFFSET,
-    PENDING_SIZE,
-    PENDING_QUEUE_OFFSET,
-    PENDING_STORE_TIME,
-    PENDING_SYS_FLAG,
-    PENDING_TEXT,
-    PENDING_TAGS_CODE,
-    PENDING_FIELDS
-};
-
-static int is_pending(PyObject *record)
+static int is_appended(PyObject *record)
 {
-    if (PyTuple_Check(record) && PyTuple_GET_SIZE(record) == PENDING_FIELDS && PyUnicode_Check(PyTuple_GET_ITEM(record, PENDING_TEXT)))
+    if (PyTuple_Check(record) && PyTuple_GET_SIZE(record) == APPENDED_FIELDS && PyUnicode_Check(PyTuple_GET_ITEM(record, APPENDED_TEXT)))
         return 1;
-    PyErr_SetString(PyExc_TypeError, "a pending record is a tuple of eight");
+    PyErr_SetString(PyExc_TypeError, "an appended record is a tuple of nine");
     return 0;
 }
 
 static int code_of(PyObject *record, int64_t *code)
 {
-    PyObject *own = PyTuple_GET_ITEM(record, PENDING_TAGS_CODE);
+    PyObject *own = PyTuple_GET_ITEM(record, APPENDED_TAGS_CODE);
     if (own != Py_None)
         return as_int64(own, code);
     Span text;
     Marks marks;
     uint32_t hash = 0;
-    if (text_span(PyTuple_GET_ITEM(record, PENDING_TEXT), &text) < 0 || read_marks(text, &marks) < 0 ||
+    if (text_span(PyTuple_GET_ITEM(record, APPENDED_TEXT), &text) < 0 || read_marks(text, &marks) < 0 ||
         hash_text(marks.tags, &hash) < 0)
         return -1;
     *code = (int32_t)hash;
@@ -62,8 +49,8 @@ PyObject *native_pack_units(PyObject *module, PyObject *records)
         PyObject *record = PyList_GET_ITEM(records, i);
         int64_t log_offset, code;
         int32_t size;
-        if (!is_pending(record) || as_int64(PyTuple_GET_ITEM(record, PENDING_LOG_OFFSET), &log_offset) < 0 ||
-            as_int32(PyTuple_GET_ITEM(record, PENDING_SIZE), &size) < 0 || code_of(record, &code) < 0) {
+        if (!is_appended(record) || as_int64(PyTuple_GET_ITEM(record, APPENDED_LOG_OFFSET), &log_offset) < 0 ||
+            as_int32(PyTuple_GET_ITEM(record, APPENDED_SIZE), &size) < 0 || code_of(record, &code) < 0) {
             Py_DECREF(units);
             return NULL;
         }
@@ -77,6 +64,7 @@ PyObject *native_pack_units(PyObject *module, PyObject *records)
 /* -- keys ----------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
+    PyObject *name;  /* the attribute of a queue that holds its topic */
     PyObject *queue; /* whose topic `topic` is the hash of */
     uint32_t topic;
     Keys keys;
@@ -86,7 +74,7 @@ static int take_topic(Hashing *hashing, PyObject *queue)
 {
     if (queue == hashing->queue)
         return 0;
-    PyObject *topic = PyObject_GetAttrString(queue, "topic");
+    PyObject *topic = PyObject_GetAttr(queue, hashing->name);
     Span span;
     int failed = topic == NULL || text_span(topic, &span) < 0 || topic_hash(span, &hashing->topic) < 0;
     Py_XDECREF(topic);
@@ -100,14 +88,14 @@ static int hash_record(Hashing *hashing, PyObject *record, int64_t known)
     int32_t sys_flag;
     Span text;
     Marks marks;
-    if (!is_pending(record) || as_int64(PyTuple_GET_ITEM(record, PENDING_LOG_OFFSET), &log_offset) < 0 ||
-        as_int64(PyTuple_GET_ITEM(record, PENDING_STORE_TIME), &store_time) < 0 ||
-        as_int32(PyTuple_GET_ITEM(record, PENDING_SYS_FLAG), &sys_flag) < 0)
+    if (!is_appended(record) || as_int64(PyTuple_GET_ITEM(record, APPENDED_LOG_OFFSET), &log_offset) < 0 ||
+        as_int64(PyTuple_GET_ITEM(record, APPENDED_STORE_TIMESTAMP), &store_time) < 0 ||
+        as_int32(PyTuple_GET_ITEM(record, APPENDED_SYS_FLAG), &sys_flag) < 0)
         return -1;
     if (log_offset < known || (sys_flag & TRANSACTION_MASK) == TRANSACTION_ROLLBACK)
         return 0;
-    if (take_topic(hashing, PyTuple_GET_ITEM(record, PENDING_QUEUE)) < 0 ||
-        text_span(PyTuple_GET_ITEM(record, PENDING_TEXT), &text) < 0 || read_marks(text, &marks) < 0)
+    if (take_topic(hashing, PyTuple_GET_ITEM(record, APPENDED_QUEUE)) < 0 ||
+        text_span(PyTuple_GET_ITEM(record, APPENDED_TEXT), &text) < 0 || read_marks(text, &marks) < 0)
         return -1;
     return add_keys(&hashing->keys, hashing->topic, &marks, log_offset, store_time);
 }
@@ -122,13 +110,15 @@ PyObject *native_hash_keys(PyObject *module, PyObject *const *args, Py_ssize_t c
         PyErr_SetString(PyExc_TypeError, "hash_keys takes a list");
         return NULL;
     }
-    Hashing hashing = {0};
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(args[0]); i++)
-        if (hash_record(&hashing, PyList_GET_ITEM(args[0], i), known) < 0) {
-            drop_keys(&hashing.keys);
-            return NULL;
-        }
-    return take_keys(&hashing.keys);
+    Hashing hashing = {.name = PyUnicode_InternFromString("topic")};
+    int failed = hashing.name == NULL;
+    for (Py_ssize_t i = 0; !failed && i < PyList_GET_SIZE(args[0]); i++)
+        failed = hash_record(&hashing, PyList_GET_ITEM(args[0], i), known) < 0;
+    Py_XDECREF(hashing.name);
+    if (!failed)
+        return take_keys(&hashing.keys);
+    drop_keys(&hashing.keys);
+    return NULL;
 }
 
 /* -- entries of an index file --------------------------------------------------------------------------------------- */

@@ -106,6 +106,20 @@ enum {
     INCOMING_FIELDS
 };
 
+/* What a put gives: `AppendedRecord` of store/appended.py. */
+enum {
+    APPENDED_QUEUE,
+    APPENDED_LOG_OFFSET,
+    APPENDED_SIZE,
+    APPENDED_QUEUE_OFFSET,
+    APPENDED_STORE_TIMESTAMP,
+    APPENDED_STORE_HOST,
+    APPENDED_SYS_FLAG,
+    APPENDED_TEXT,
+    APPENDED_TAGS_CODE,
+    APPENDED_FIELDS
+};
+
 typedef struct {
     Span topic, body, properties;
     int32_t queue_id, flag, sys_flag;

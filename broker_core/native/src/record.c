@@ -100,29 +100,71 @@ void put_record(uint8_t *at, const Record *record, const Origin *origin, uint32_
     put_span(at + 2, record->properties);
 }
 
-/* write_record(map, at, limit, topic, incoming, queue_offset, log_offset)
- * -> bytes of the record; 0 if it would end behind limit, -1 if its properties are too long: nothing is written */
+/* Make an instance of `kind`, a named tuple; `parts` are given away, and one that is NULL makes none. */
+static PyObject *make_tuple(PyTypeObject *kind, PyObject *const *parts, Py_ssize_t count)
+{
+    PyObject *made = NULL;
+    int all = 1;
+    for (Py_ssize_t i = 0; i < count; i++)
+        all &= parts[i] != NULL;
+    if (all)
+        made = kind->tp_alloc(kind, count);
+    for (Py_ssize_t i = 0; i < count; i++)
+        if (made != NULL)
+            PyTuple_SET_ITEM(made, i, parts[i]);
+        else
+            Py_XDECREF(parts[i]);
+    return made;
+}
+
+static PyObject *share(PyObject *incoming, Py_ssize_t field)
+{
+    return Py_NewRef(PyTuple_GET_ITEM(incoming, field));
+}
+
+/* write_record(kind, queue, map, at, limit, topic, incoming, queue_offset, log_offset)
+ * -> the AppendedRecord, which is `kind`; None if the record would end behind limit or its properties are too long:
+ * nothing is written then */
 PyObject *native_write_record(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     int64_t at, limit;
     Record record;
     Origin origin;
-    if (check_count(count, 7, "write_record") < 0 || as_int64(args[1], &at) < 0 || as_int64(args[2], &limit) < 0 ||
-        read_bytes(args[3], &record.topic) < 0 || read_incoming(args[4], &record, &origin) < 0 ||
-        as_int64(args[5], &record.queue_offset) < 0 || as_int64(args[6], &record.log_offset) < 0)
+    if (check_count(count, 9, "write_record") < 0 || as_int64(args[3], &at) < 0 || as_int64(args[4], &limit) < 0 ||
+        read_bytes(args[5], &record.topic) < 0 || read_incoming(args[6], &record, &origin) < 0 ||
+        as_int64(args[7], &record.queue_offset) < 0 || as_int64(args[8], &record.log_offset) < 0)
         return NULL;
+    if (!PyType_Check(args[0]) || !PyType_IsSubtype((PyTypeObject *)args[0], &PyTuple_Type)) {
+        PyErr_SetString(PyExc_TypeError, "an appended record is a tuple");
+        return NULL;
+    }
     if (record.properties.size > LONGEST_PROPERTIES)
-        return PyLong_FromLong(-1);
+        Py_RETURN_NONE;
     Py_buffer map;
-    if (PyObject_GetBuffer(args[0], &map, PyBUF_WRITABLE) < 0)
+    if (PyObject_GetBuffer(args[2], &map, PyBUF_WRITABLE) < 0)
         return NULL;
     int64_t size = size_of(&record, &origin);
     if (limit > map.len)
         limit = map.len;
-    if (at < 0 || at > limit || size > limit - at || size > INT32_MAX)
-        size = 0;
-    else
-        put_record((uint8_t *)map.buf + at, &record, &origin, (uint32_t)size);
+    int fits = at >= 0 && at <= limit && size <= limit - at && size <= INT32_MAX;
+    PyObject *made = NULL;
+    if (fits) {
+        PyObject *incoming = args[6];
+        PyObject *parts[APPENDED_FIELDS] = {
+            [APPENDED_QUEUE] = Py_NewRef(args[1]),
+            [APPENDED_LOG_OFFSET] = Py_NewRef(args[8]),
+            [APPENDED_SIZE] = PyLong_FromLongLong(size),
+            [APPENDED_QUEUE_OFFSET] = Py_NewRef(args[7]),
+            [APPENDED_STORE_TIMESTAMP] = share(incoming, INCOMING_STORE_TIMESTAMP),
+            [APPENDED_STORE_HOST] = share(incoming, INCOMING_STORE_HOST),
+            [APPENDED_SYS_FLAG] = share(incoming, INCOMING_SYS_FLAG),
+            [APPENDED_TEXT] = share(incoming, INCOMING_TEXT),
+            [APPENDED_TAGS_CODE] = Py_NewRef(Py_None),
+        };
+        made = make_tuple((PyTypeObject *)args[0], parts, APPENDED_FIELDS);
+        if (made != NULL)
+            put_record((uint8_t *)map.buf + at, &record, &origin, (uint32_t)size);
+    }
     PyBuffer_Release(&map);
-    return PyLong_FromLongLong(size);
+    return fits ? made : Py_NewRef(Py_None);
 }

@@ -17,7 +17,7 @@ from broker_core.protocol.host import encode_host
 from broker_core.protocol.message import Message
 from broker_core.protocol.record import MessageOrigin
 from broker_core.protocol.topics import SCHEDULE_TOPIC
-from broker_core.store import Incoming, MessageStore, PutBatchResult
+from broker_core.store import AppendedBatch, Incoming, MessageStore
 from tests.support.broker import small_store
 
 HOST = ("127.0.0.1", 1)
@@ -47,7 +47,7 @@ def put(intake: Intake, *, level: int = 0) -> int:
     return intake.put_message(message, 3, ORIGIN, delay_level=level).queue_offset
 
 
-def put_batch(intake: Intake, *, count: int) -> PutBatchResult:
+def put_batch(intake: Intake, *, count: int) -> AppendedBatch:
     body = encode_batch([Message("orders", b"%d" % number, {"KEYS": f"k{number}"}) for number in range(count)])
     return intake.put_batch(Incoming("orders", 0, body, "CLUSTER\x01c", 0, 0, *ORIGIN))
 

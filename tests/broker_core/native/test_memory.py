@@ -15,6 +15,7 @@ from broker_core.protocol.batch import encode_batch
 from broker_core.protocol.frame import Frame, frame_parts
 from broker_core.protocol.message import Message
 from broker_core.protocol.record import MessageOrigin
+from broker_core.store.appended import AppendedRecord
 from broker_core.store.incoming import Incoming
 from broker_core.store.index_file import HEADER, file_bytes
 from tests.broker_core.native.twins import LANGUAGES, QUEUES, TOPIC, WRITTEN, compiled
@@ -39,7 +40,11 @@ def _calls() -> list[Callable[[], object]]:
     one = Incoming("topic", 0, b"body", "a\x01b", 0, 0, *origin)
     batch = Incoming("topic", 3, body, "KEYS\x01k", 0, 0, *origin)
     into = bytearray(4096)
-    pending = [(QUEUES[number], 0, 100, 0, 5, 0, "KEYS\x01a b\x02TAGS\x01t", None) for number in range(3)]
+    pending = [(QUEUES[number], 0, 100, 0, 5, b"", 0, "KEYS\x01a b\x02TAGS\x01t", None) for number in range(3)]
+
+    def write(incoming: Incoming) -> object:
+        return compiled.write_record(AppendedRecord, None, into, 0, 4096, TOPIC, incoming, 0, 0)
+
     odd = WRITTEN[:-5]
     file = bytearray(file_bytes(4, 9))
 
@@ -69,8 +74,8 @@ def _calls() -> list[Callable[[], object]]:
         lambda: compiled.format_ids(bytes(8), [1, 2, 3]),
         fails(lambda: compiled.format_ids(bytes(8), [1, 1 << 70])),
         lambda: compiled.settle_text("WAIT\x01true\x02a\x01b", "CLUSTER\x01c"),
-        lambda: compiled.write_record(into, 0, 4096, TOPIC, one, 0, 0),
-        fails(lambda: compiled.write_record(into, 0, 4096, TOPIC, one._replace(queue_id=1 << 40), 0, 0)),
+        lambda: write(one),
+        fails(lambda: write(one._replace(queue_id=1 << 40))),
         lambda: compiled.pack_units(pending),
         lambda: compiled.hash_keys(pending, 0),
         lambda: compiled.put_entries(file, 4, HEADER.size + 16, 1, 0, 0, 0, packed([(5, 6, 7)])),

@@ -19,7 +19,7 @@ from broker_core.protocol.batch import BatchEntry, decode_batch, encode_batch
 from broker_core.protocol.errors import MalformedBatch, MalformedProperties
 from broker_core.protocol.message import Message
 from broker_core.store import appender, dispatcher, index_file, mapped_file
-from broker_core.store.dispatcher import PendingRecord
+from broker_core.store.appended import AppendedRecord
 from broker_core.store.incoming import Incoming
 from broker_core.store.index_file import ENTRY, HEADER, file_bytes
 from tests.broker_core.native.twins import I32, I64, QUEUES, TEXT, TEXTS, TOPIC, Queue, compiled
@@ -51,19 +51,15 @@ def test_record(
     size = record.size_of(TOPIC, body, properties, origin)
     into = bytearray(b"\xaa" * 600)
     limit = at + size + slack
+    incoming = Incoming("T", queue_id, body, text, flag, sys_flag, *origin)
     written = compiled.write_record(
-        into,
-        at,
-        limit,
-        TOPIC,
-        Incoming("T", queue_id, body, text, flag, sys_flag, *origin),
-        queue_offset,
-        log_offset,
+        AppendedRecord, QUEUES[0], into, at, limit, TOPIC, incoming, queue_offset, log_offset
     )
     if slack < 0 or at + size > len(into):
-        assert (written, bytes(into)) == (0, b"\xaa" * 600)
+        assert (written, bytes(into)) == (None, b"\xaa" * 600)
         return
-    assert written == size
+    stored = AppendedRecord(QUEUES[0], log_offset, size, queue_offset, *origin[2:4], sys_flag, text, None)  # type: ignore[arg-type]
+    assert (type(written), written) == (AppendedRecord, stored)
     assert bytes(into[at : at + size]) == record.encode(
         TOPIC, body, properties, origin, size, queue_id, queue_offset, log_offset, sys_flag, flag
     )
@@ -73,16 +69,23 @@ def test_record(
 def test_numbers_and_texts_that_do_not_fit_write_nothing() -> None:
     into = bytearray(200)
     empty = Incoming("T", 0, b"", "", 0, 0, *record.MessageOrigin(0, bytes(8), 0, bytes(8)))
-    assert compiled.write_record(into, 0, 1 << 60, TOPIC, empty._replace(text="x" * 32768), 0, 0) == -1
+
+    def write(incoming: Any, *, at: int = 0, limit: int = 200, kind: Any = AppendedRecord) -> object:
+        return compiled.write_record(kind, None, into, at, limit, TOPIC, incoming, 0, 0)
+
+    assert write(empty._replace(text="x" * 32768), limit=1 << 60) is None
     for at in (-1, 201, 1 << 62, -(1 << 62)):
-        assert compiled.write_record(into, at, 1 << 62, TOPIC, empty, 0, 0) == 0
+        assert write(empty, at=at, limit=1 << 62) is None
     with pytest.raises(OverflowError):
-        compiled.write_record(into, 0, 200, TOPIC, empty._replace(queue_id=1 << 31), 0, 0)
+        write(empty._replace(queue_id=1 << 31))
     with pytest.raises(UnicodeEncodeError):
-        compiled.write_record(into, 0, 200, TOPIC, empty._replace(text="\ud800"), 0, 0)
+        write(empty._replace(text="\ud800"))
     for odd in (empty._replace(born_host=b"short"), empty._replace(store_host=b"short"), empty[:6]):
         with pytest.raises(TypeError):
-            compiled.write_record(into, 0, 200, TOPIC, odd, 0, 0)  # type: ignore[arg-type]
+            write(odd)
+    for kind in (list, "tuple"):
+        with pytest.raises(TypeError, match="is a tuple"):
+            write(empty, kind=kind)
     assert bytes(into) == bytes(200)
 
 
@@ -90,7 +93,7 @@ def test_numbers_and_texts_that_do_not_fit_write_nothing() -> None:
     ("kind", "prefix", "file"),
     [
         (Incoming, "INCOMING", "native.h"),
-        (PendingRecord, "PENDING", "derived.c"),
+        (AppendedRecord, "APPENDED", "native.h"),
     ],
 )
 def test_c_knows_the_order_of_the_fields(kind: Any, prefix: str, file: str) -> None:
@@ -143,7 +146,7 @@ def test_batch_written(
     )
     assert [*places, end] == [log_offset + sum(sizes[:number]) for number in range(len(sizes) + 1)]
     pending = [
-        PendingRecord(queue, place, size, 40 + number, origin.store_timestamp, sys_flag, text, None)  # type: ignore[arg-type]
+        AppendedRecord(queue, place, size, 40 + number, *origin[2:4], sys_flag, text, None)  # type: ignore[arg-type]
         for number, (place, size, text) in enumerate(zip(places, sizes, texts, strict=True))
     ]
     assert units == dispatcher._pack_units(pending)
@@ -187,17 +190,17 @@ def test_message_ids(host: bytes, log_offsets: list[int]) -> None:
 # -- queues and index
 
 PENDING: Final = st.tuples(
-    st.sampled_from(QUEUES), I64, I32, I64, I64, st.sampled_from([0, 4, 8, 12]), TEXTS, st.none() | I64
-).map(PendingRecord._make)
+    st.sampled_from(QUEUES), I64, I32, I64, I64, HOST, st.sampled_from([0, 4, 8, 12]), TEXTS, st.none() | I64
+).map(AppendedRecord._make)
 
 
 @given(st.lists(PENDING, max_size=6))
-def test_units(records: list[PendingRecord]) -> None:
+def test_units(records: list[AppendedRecord]) -> None:
     assert compiled.pack_units(records) == dispatcher._pack_units(records)
 
 
 @given(st.lists(PENDING, max_size=6), I64)
-def test_keys(records: list[PendingRecord], known: int) -> None:
+def test_keys(records: list[AppendedRecord], known: int) -> None:
     assert compiled.hash_keys(records, known) == dispatcher._hash_keys(records, known)
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from broker_core.protocol.message import Message
 from broker_core.protocol.record import decode_one
-from broker_core.store import Arrived, GetStatus, MessageStore, PutResult, StoreConfig, mapped_file
+from broker_core.store import AppendedRecord, Arrived, GetStatus, MessageStore, StoreConfig, mapped_file
 from broker_core.store.errors import FlushFailed, MessageUnstorable, StoreClosed, StoreFull, StoreLocked
 from tests.support.stores import (
     BROKER,
@@ -42,7 +42,7 @@ WORKED_RECORD = bytes.fromhex(
 )
 
 
-def put_only(store: MessageStore, message: Message, **changes: Any) -> PutResult:
+def put_only(store: MessageStore, message: Message, **changes: Any) -> AppendedRecord:
     """Put a message without dispatching it."""
     words: dict[str, Any] = {
         "queue_id": 0, "born_timestamp": 1, "born_host": PRODUCER, "store_host": BROKER, "now": NOW,

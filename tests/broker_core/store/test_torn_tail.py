@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from broker_core.protocol.message import LogOffset, Message
-from broker_core.store import MessageStore, PutResult
+from broker_core.protocol.message import Message
+from broker_core.store import AppendedBatch, AppendedRecord, MessageStore
 from broker_core.store.reader import StoreReader
 from broker_core.store.verify import verify
 from tests.support.stores import (
@@ -29,20 +29,16 @@ from tests.support.stores import (
 FIRST = [b"a", b"b"]
 
 
-def put_from(store: MessageStore, born: tuple[str, int], stored: tuple[str, int]) -> PutResult:
+def put_from(store: MessageStore, born: tuple[str, int], stored: tuple[str, int]) -> AppendedRecord:
     message = Message("T", b"torn", {"KEYS": "k"})
     return store.put(incoming(message, queue_id=0, born_timestamp=NOW, born_host=born, store_host=stored, now=NOW))
 
 
-def put_three(store: MessageStore) -> PutResult:
-    """Put a batch and return it as if it were one record."""
-    messages = [Message("T", b"torn%d" % number, {"KEYS": "k"}) for number in range(3)]
-    series = put_batch(store, messages)
-    begin = LogOffset(series.log_offsets[0])
-    return PutResult(begin, series.end - begin, series.queue_offset, series.store_timestamp, series.store_host)
+def put_three(store: MessageStore) -> AppendedBatch:
+    return put_batch(store, [Message("T", b"torn%d" % number, {"KEYS": "k"}) for number in range(3)])
 
 
-LAST: dict[str, Callable[[MessageStore], PutResult]] = {
+LAST: dict[str, Callable[[MessageStore], AppendedRecord | AppendedBatch]] = {
     "with a key": lambda store: put(store, b"torn", keys=["k"]),
     "with many properties": lambda store: put(store, b"torn", properties={"KEYS": "k", "CLUSTER": "c" * 20}, tag="t"),
     "without properties": lambda store: put(store, b"torn"),
@@ -72,16 +68,17 @@ def test_a_last_record_torn_at_any_byte_is_cut_and_the_rest_stays(tmp_path: Path
         last = LAST[kind](store)
         store.dispatch()
         before = bodies(store)
-    start = last.log_offset // 2048 * 2048
+    log_offset = last.log_offsets[0] if isinstance(last, AppendedBatch) else last.log_offset
+    start = log_offset // 2048 * 2048
     data = segment(origin, start).read_bytes()
-    begin = last.log_offset - start
-    record = data[begin : begin + last.size]
+    begin = log_offset - start
+    record = data[begin : last.end - start]
     (origin / "abort").touch()
-    for kept in range(last.size):
+    for kept in range(len(record)):
         # When only its first `kept` bytes reached the disk
         folder = shutil.copytree(origin, tmp_path / str(kept))
-        overwrite(segment(folder, start), begin + kept, bytes(last.size - kept))
-        is_whole = record[kept:] == bytes(last.size - kept)
+        overwrite(segment(folder, start), begin + kept, bytes(len(record) - kept))
+        is_whole = record[kept:] == bytes(len(record) - kept)
         with opened(folder) as store:
             # Then what was whole is there and nothing else, and the next message takes the place of what was cut
             found = bodies(store)
