@@ -30,14 +30,14 @@ EXIT_STORE_LOCKED: Final = 71
 EXIT_PORT_TAKEN: Final = 72
 
 _ONLY_OURS: Final = 0o077
-"""Whatever the process was started with: messages are nobody else's to read."""
+"""The umask, whatever the process inherited: only this user may read the messages."""
 
 _FLUSHES: Final = {"async": "ASYNC_FLUSH", "sync": "SYNC_FLUSH"}
 
 _log: Final = logs.get_logger(__name__)
 
 _YOUNG_OBJECTS: Final = 10_000
-"""So many new objects make a round of the garbage collector, instead of 700: a batch of sends stays below it."""
+"""How many new objects start a garbage collection, instead of 700: more than a batch of sends makes."""
 
 
 def main() -> int:
@@ -46,7 +46,7 @@ def main() -> int:
     os.umask(_ONLY_OURS)
     logs.configure(arguments.log_level)
     if native is None:
-        _log.info("compiled functions are not used, Python does their work more slowly: %s", why_not)
+        _log.info("running without the compiled functions, which is slower: %s", why_not)
     try:
         files = raise_limit()
         check_files(files)
@@ -66,23 +66,23 @@ def _give_up(error: Exception, status: int) -> int:
 
 def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m broker_core", description="A RocketMQ name server and broker.")
-    parser.add_argument("--data-dir", type=Path, default=Path("data"), help="where everything is kept (%(default)s)")
+    parser.add_argument("--data-dir", type=Path, default=Path("data"), help="folder for all data (%(default)s)")
     parser.add_argument("--bind", default="127.0.0.1", help="address to listen on (%(default)s)")
-    parser.add_argument("--namesrv-port", type=int, default=9876, help="0 for any free one (%(default)s)")
+    parser.add_argument("--namesrv-port", type=int, default=9876, help="0: any free port (%(default)s)")
     parser.add_argument(
         "--namesrv",
         metavar="HOST:PORT[;HOST:PORT]",
-        help="register at these name servers and start none (one of its own)",
+        help="register with these name servers instead of starting one",
     )
-    parser.add_argument("--broker-port", type=int, default=10911, help="0 for any free one (%(default)s)")
-    parser.add_argument("--advertise", metavar="HOST", help="address that clients are told (the bound one)")
+    parser.add_argument("--broker-port", type=int, default=10911, help="0: any free port (%(default)s)")
+    parser.add_argument("--advertise", metavar="HOST", help="address that clients connect to (the --bind address)")
     parser.add_argument("--broker-name", default="broker-a", help="(%(default)s)")
     parser.add_argument("--cluster", default="local", help="(%(default)s)")
     parser.add_argument(
-        "--flush", choices=_FLUSHES, help="sync answers a send when the disk has it (async); setting flushDiskType"
+        "--flush", choices=_FLUSHES, help="sync: answer a send once it is on disk (async); setting flushDiskType"
     )
     parser.add_argument(
-        "--commit-log-file-size", metavar="BYTES", help="of a new store (128 MiB); setting mappedFileSizeCommitLog"
+        "--commit-log-file-size", metavar="BYTES", help="for a new store (128 MiB); setting mappedFileSizeCommitLog"
     )
     parser.add_argument(
         "--setting",
@@ -90,7 +90,7 @@ def _parse() -> argparse.Namespace:
         default=[],
         type=_setting,
         metavar="NAME=VALUE",
-        help="a broker setting under RocketMQ's name, overrides what mqadmin changed (repeatable)",
+        help="a broker setting by its RocketMQ name; overrides changes made with mqadmin (repeatable)",
     )
     parser.add_argument("--log-level", default="INFO", choices=("DEBUG", "INFO", "WARNING", "ERROR"))
     return parser.parse_args()
@@ -133,14 +133,14 @@ def _name_server(arguments: argparse.Namespace, sockets: Sockets) -> NameServer:
 
 
 def _leave_alone_what_stays() -> None:
-    """Spare the garbage collector what was made until now and stays; rounds over it only hold up the loop."""
+    """Exempt what exists now from garbage collection: it stays, and scanning it delays the loop."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(_YOUNG_OBJECTS)
 
 
 async def _until_stopped(broker: Broker, stop: asyncio.Event) -> int:
-    """Wait for a signal; the broker's own end before that is a failure."""
+    """Wait for a signal, or for the broker to stop by itself, which is a failure."""
     stopped = asyncio.ensure_future(stop.wait())
     failed = asyncio.ensure_future(broker.failed())
     await asyncio.wait((stopped, failed), return_when=asyncio.FIRST_COMPLETED)

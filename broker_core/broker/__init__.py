@@ -1,4 +1,4 @@
-"""The broker: takes messages, keeps them, hands them out; everything it knows of others it learns over the wire."""
+"""The broker: accepts, stores and delivers messages. It communicates with other processes only over the wire."""
 
 from broker_core.broker.config import BrokerConfig, Identity, Periods, TopicDefaults
 from broker_core.broker.limits import BrokerLimits

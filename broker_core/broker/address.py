@@ -11,14 +11,14 @@ _ANY = ("0.0.0.0", "::", "")  # noqa: S104 - compared with, not bound to
 
 
 def advertised_host(bind: str, advertise: str | None) -> str:
-    """Return the host that clients get: the configured one, else the bound one, else this machine's own address."""
+    """Return the host announced to clients: the configured one, else the bound one, else this machine's own address."""
     if advertise:
         return advertise
     return _own_address() if bind in _ANY else bind
 
 
 def ip_of(host: str) -> str:
-    """Return the IP address of a host, which records and message ids need; raise CannotStart for an unknown name."""
+    """Return the IP address of a host, for records and message ids; raise CannotStart for an unknown name."""
     try:
         return str(ip_address(host))
     except ValueError:
@@ -35,7 +35,7 @@ def join(host: str, port: int) -> str:
 
 
 def _own_address() -> str:
-    """Return the address from which this machine would reach others; no packet is sent."""
+    """Return the address from which this machine reaches others; no packet is sent."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(("192.0.2.1", 9))

@@ -1,7 +1,7 @@
-"""What each refusal is on the wire: one table from error class to response code.
+"""How each refusal is sent: one table from error class to response code.
 
-The remark is the error's own text. Errors of the protocol and the store stand here too, so that every edge of the
-broker translates by the same table.
+The remark is the text of the error. Errors of the protocol and the store are included, so that all of the broker uses
+the same table.
 """
 
 from __future__ import annotations
@@ -66,6 +66,6 @@ ANSWERS: Final[Mapping[type[Exception], ResponseCode]] = {
 
 
 def refusal(error: Exception) -> Command:
-    """Return the response to a request that waited: no handler is left that could raise the error."""
+    """Return the response to a request that waited; no handler is running that could raise the error."""
     code = find_code(ANSWERS, error)
     return Command.response(ResponseCode.SYSTEM_ERROR if code is None else code, remark=str(error))

@@ -1,9 +1,9 @@
-"""Announces what became readable to listeners: once a turn of the loop, however many messages were stored in it.
+"""Notifies listeners of messages that became readable: once per turn of the loop, however many were stored in it.
 
-Every put calls `expect`; the first of a turn schedules one round, which makes readable what was appended and calls each
-listener once for every queue that got something. Rounds come at most once a millisecond (`paced`), as those of Apache
-RocketMQ do: with thousands of sends a second one of them serves many. Whoever asks for something meanwhile has the
-round made before it is answered (`settle`), so nobody sees less than what was acknowledged.
+Every put calls `expect`; the first in a turn schedules one round, which makes appended messages readable and calls each
+listener once for every queue that received some. Rounds run at most once a millisecond (`paced`), as in Apache
+RocketMQ: with thousands of sends a second, one round serves many. A
+request that reads in the meantime runs the round first (`settle`), so it sees every acknowledged message.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ Listener = Callable[[str, int], None]
 """Called with topic and queue id."""
 
 CallSoon = Callable[[Callable[[], None]], object]
-"""Has a function called when this turn of the loop is over."""
+"""Schedules a function to run after this turn of the loop."""
 
 _log = get_logger(__name__)
 
 
 def paced(loop: asyncio.AbstractEventLoop, seconds: float) -> CallSoon:
-    """Return what calls a function when this turn of `loop` is over, and no sooner than `seconds` after the last."""
+    """Return a scheduler that runs a function after this turn of `loop`, at least `seconds` after the last run."""
     last = 0.0
 
     def call_soon(function: Callable[[], None]) -> None:
@@ -42,10 +42,10 @@ def paced(loop: asyncio.AbstractEventLoop, seconds: float) -> CallSoon:
 
 
 class Dispatches(Protocol):
-    """What is needed of a store."""
+    """The part of a store that is used here."""
 
     def dispatch(self) -> Sequence[Arrived]:
-        """Make appended messages readable and return where."""
+        """Make appended messages readable and return their queues."""
 
 
 class Arrivals:
@@ -58,22 +58,22 @@ class Arrivals:
         self._is_expected = False
 
     def listen(self, listener: Listener) -> None:
-        """Have `listener` called for every queue that gets messages."""
+        """Call `listener` for every queue that receives messages."""
         self._listeners.append(listener)
 
     def expect(self) -> None:
-        """Have a round soon; something was appended."""
+        """Schedule a round; something was appended."""
         if not self._is_expected:
             self._is_expected = True
             self._call_soon(self.settle)
 
     def settle(self) -> None:
-        """Have the round that is expected, if one is, at once."""
+        """Run the scheduled round now, if there is one."""
         if self._is_expected:
             self.round()
 
     def round(self) -> None:
-        """Make readable what was appended and call the listeners; what the disk refuses is left for a later round."""
+        """Make appended messages readable and call the listeners; what fails on disk is left for a later round."""
         self._is_expected = False
         try:
             arrived = self._store.dispatch()

@@ -1,7 +1,7 @@
-"""Who is connected: producers and consumers by group, as their heartbeats say (broker/README.md#heartbeats).
+"""Connected producers and consumers by group, as reported by their heartbeats (broker/README.md#heartbeats).
 
-Members are keyed by connection, so a client that reconnects is there twice until its old connection ends; lists of
-client ids name it once. A consumer group's subscriptions are those of the last heartbeat from any member.
+Members are keyed by connection, so a client that reconnects is present twice until its old connection ends; lists of
+client ids contain it once. A consumer group's subscriptions are those of the last heartbeat of any member.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from broker_core.protocol.bodies.heartbeat import (
 
 
 class Channel(Protocol):
-    """What the tables need of a connection: it can be a key."""
+    """What the tables require of a connection: that it can be a key."""
 
     def __hash__(self) -> int: ...
 
@@ -41,7 +41,7 @@ class Member(Generic[Ch]):
 
 @dataclass(slots=True)
 class ConsumerGroup(Generic[Ch]):
-    """The members of a consumer group, and what it wants."""
+    """The members of a consumer group and its subscriptions."""
 
     name: str
     consume_type: ConsumeType | None = None
@@ -52,11 +52,11 @@ class ConsumerGroup(Generic[Ch]):
 
     @property
     def is_broadcasting(self) -> bool:
-        """Whether each member gets every message."""
+        """Whether every member receives every message."""
         return self.message_model is MessageModel.BROADCASTING
 
     def client_ids(self) -> list[str]:
-        """Return the ids of the members, each once."""
+        """Return the ids of the members, without duplicates."""
         return list(dict.fromkeys(member.client_id for member in self.members.values()))
 
     def find_member(self, client_id: str) -> Member[Ch] | None:
@@ -65,7 +65,7 @@ class ConsumerGroup(Generic[Ch]):
         return max(found, key=lambda member: member.seen_at, default=None)
 
     def subscribe(self, subscriptions: Iterable[SubscriptionData]) -> bool:
-        """Want exactly these topics; say whether one came or went. A newer version replaces a topic's expression."""
+        """Subscribe to exactly these topics; return whether the set changed. A newer version replaces an expression."""
         wanted = {subscription.topic: subscription for subscription in subscriptions}
         changed = wanted.keys() != self.subscriptions.keys()
         for topic, known in self.subscriptions.items():
@@ -98,11 +98,11 @@ class Clients(Generic[Ch]):
 
     @property
     def producer_groups(self) -> int:
-        """How many producer groups have a member."""
+        """How many producer groups have members."""
         return len(self._producers)
 
     def has_producers(self, group: str) -> bool:
-        """Say whether a producer group has a member."""
+        """Return whether a producer group has members."""
         return group in self._producers
 
     def find_producer(self, client_id: str) -> Member[Ch] | None:
@@ -116,17 +116,17 @@ class Clients(Generic[Ch]):
         return max(found, key=lambda member: member.seen_at, default=None)
 
     def groups_on(self, topic: str) -> list[str]:
-        """Return the consumer groups whose members subscribe a topic."""
+        """Return the consumer groups whose members subscribe to a topic."""
         return [name for name, group in self._consumers.items() if topic in group.subscriptions]
 
     # -- changes
 
     def heartbeat_producer(self, group: str, member: Member[Ch]) -> None:
-        """Note a producer."""
+        """Record a producer."""
         self._producers.setdefault(group, {})[member.channel] = member
 
     def heartbeat_consumer(self, data: ConsumerData, member: Member[Ch]) -> bool:
-        """Note a consumer; say whether its group changed: a new connection, or another set of topics."""
+        """Record a consumer; return whether its group changed: a new connection, or a different set of topics."""
         group = self._consumers.setdefault(data.group_name, ConsumerGroup(data.group_name))
         is_new = member.channel not in group.members
         group.members[member.channel] = member
@@ -136,7 +136,7 @@ class Clients(Generic[Ch]):
         return group.subscribe(data.subscription_data_set) or is_new
 
     def leave_producer(self, group: str, channel: Ch) -> None:
-        """Take a connection out of a producer group."""
+        """Remove a connection from a producer group."""
         members = self._producers.get(group)
         if members is not None:
             members.pop(channel, None)
@@ -144,7 +144,7 @@ class Clients(Generic[Ch]):
                 del self._producers[group]
 
     def leave_consumer(self, name: str, channel: Ch) -> bool:
-        """Take a connection out of a consumer group; say whether it was in and others remain, who want to know."""
+        """Remove a connection from a consumer group; return whether it was a member and other members remain."""
         group = self._consumers.get(name)
         if group is None or group.members.pop(channel, None) is None:
             return False
@@ -153,13 +153,13 @@ class Clients(Generic[Ch]):
         return bool(group.members)
 
     def leave(self, channel: Ch) -> list[str]:
-        """Take a connection out of all groups; return the consumer groups whose other members want to know."""
+        """Remove a connection from all groups; return the consumer groups whose other members must be notified."""
         for name in list(self._producers):
             self.leave_producer(name, channel)
         return [name for name in list(self._consumers) if self.leave_consumer(name, channel)]
 
     def silent_since(self, time: int) -> set[Ch]:
-        """Return the connections on which some client was last heard before `time`."""
+        """Return the connections with a client whose last heartbeat is older than `time`."""
         members = [member for members in self._producers.values() for member in members.values()]
         members += [member for group in self._consumers.values() for member in group.members.values()]
         return {member.channel for member in members if member.seen_at < time}

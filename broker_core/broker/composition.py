@@ -1,4 +1,4 @@
-"""Putting a broker's components together, in the order in which they need each other."""
+"""Creates a broker's components, in the order of their dependencies."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Resources:
 
 @dataclass(frozen=True, slots=True)
 class Components:
-    """What a broker is made of; only where it is put together and run is all of it in one place.
+    """The parts of a broker; only the code that creates and runs it handles all of them together.
 
     `clock` returns ms since 1970, `address` is the ``host:port`` where clients find the broker.
     """
@@ -83,12 +83,12 @@ class Components:
 
     @property
     def config(self) -> BrokerConfig:
-        """What holds now; a part that keeps a value from it watches `settings`."""
+        """The current configuration; a part that keeps a value from it watches `settings`."""
         return self.settings.config
 
 
 def compose(settings: Settings, resources: Resources) -> Components:
-    """Return the components of a broker, with everything its files remember; they follow the settings from here on.
+    """Return the components of a broker, with the state from its files; from here on they follow the settings.
 
     Raises BadConfigFile, and OSError for files that cannot be read.
     """
@@ -134,7 +134,7 @@ def compose(settings: Settings, resources: Resources) -> Components:
 
 
 def _follower(components: Components) -> Callable[[BrokerConfig], None]:
-    """Return what has the components do as the settings say; processors that keep something follow by themselves."""
+    """Return a watcher that applies the settings to the components; processors watch the settings on their own."""
 
     def follow(config: BrokerConfig) -> None:
         components.groups.auto_create = config.topics.auto_create_groups
@@ -198,9 +198,9 @@ def _load_topics(config: BrokerConfig, store: MessageStore, now: int) -> Topics:
     register.forget_deleted(now - 2 * config.store.retention_ms)
     lost, deleted = register.adopt(store.queues(), now=now)
     for topic in lost:
-        _log.warning("topic=%s: its settings were lost, they are made again from its queues", topic)
+        _log.warning("topic=%s: its settings were lost and are rebuilt from its queues", topic)
     for topic in deleted:
-        _log.info("topic=%s: deleted before a crash, its queues are dropped once more", topic)
+        _log.info("topic=%s: deleted before a crash; dropping its queues again", topic)
         store.delete_topic(topic)
     return register
 
@@ -219,7 +219,7 @@ def _deliver_with(intake: Intake, register: Topics, clock: Callable[[], int]) ->
     def deliver(message: Message, queue_id: int, parked: StoredMessage) -> None:
         topic = register.find(message.topic)
         if topic is None:
-            _log.warning("topic=%s: deleted meanwhile, a delayed message for it is dropped", message.topic)
+            _log.warning("topic=%s: deleted in the meantime; dropping a delayed message for it", message.topic)
             return
         queues = max(topic.read_queue_nums, topic.write_queue_nums, 1)
         origin = intake.origin_of_copy(parked, now=clock(), reconsume_times=parked.reconsume_times)

@@ -1,6 +1,6 @@
-"""What a broker is given when the process starts: identity, places, periods, behaviour.
+"""The configuration of a broker at the start of the process: identity, folders, periods, behaviour.
 
-Where RocketMQ has a setting of the same meaning, the comment names it.
+The comments name the RocketMQ settings of the same meaning.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MASTER_ID: Final = 0
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who the broker is to name servers and clients."""
+    """How the broker identifies itself to name servers and clients."""
 
     cluster: str = "local"
     name: str = "broker-a"
@@ -30,13 +30,13 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class TopicDefaults:
-    """What happens to topics and groups that do not exist yet."""
+    """How unknown topics and groups are treated."""
 
     auto_create_topics: bool = True  # autoCreateTopicEnable
     auto_create_groups: bool = True  # autoCreateSubscriptionGroup
     queues: int = 8  # defaultTopicQueueNums: what TBW102 offers; clients ask for 4 of them
-    cluster_topic: bool = True  # clusterTopicEnable: the cluster's own topic can be sent to
-    broker_topic: bool = True  # brokerTopicEnable: the broker's own topic can be sent to
+    cluster_topic: bool = True  # clusterTopicEnable: clients can send to the topic named after the cluster
+    broker_topic: bool = True  # brokerTopicEnable: clients can send to the topic named after the broker
     trace_topic: bool = False  # traceTopicEnable: there is a topic for message traces
     trace_topic_name: str = TRACE_TOPIC  # msgTraceTopicName
 
@@ -46,10 +46,10 @@ class Pulls:
     """How pulls are answered."""
 
     long_polling: bool = True  # longPollingEnable: a pull that finds nothing waits as long as its client allows
-    short_polling_ms: int = 1_000  # shortPollingTimeMills: … and this long without long polling
+    short_polling_ms: int = 1_000  # shortPollingTimeMills: how long it waits without long polling
     max_messages: int = 32  # maxTransferCountOnMessageInMemory
     max_bytes: int = 262_144  # maxTransferBytesOnMessageInMemory
-    in_memory_ratio: float = 0.4  # accessMessageInMemoryMaxRatio: so much of the memory holds what is still young
+    in_memory_ratio: float = 0.4  # accessMessageInMemoryMaxRatio: the share of memory that holds recent messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,40 +58,40 @@ class Periods:
 
     registration: int = 30_000
     registration_timeout: int = 6_000
-    save: int = 5_000  # consumer offsets and whatever else changed
+    save: int = 5_000  # consumer offsets and every other changed register
     flush: int = 500  # asynchronous flush of the commit log
     client_scan: int = 10_000
     client_expiry: int = 120_000
     delay_step: int = 100
     sync_flush_timeout: int = 5_000
-    relay_timeout: int = 10_000  # calls that a broker makes to a client
+    relay_timeout: int = 10_000  # calls from the broker to a client
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerConfig:
     """One broker."""
 
-    store: StoreConfig  # its folder is RocketMQ's storePathRootDir: commitlog/, consumequeue/, index/, config/
+    store: StoreConfig  # the store's folder is RocketMQ's storePathRootDir: commitlog/, consumequeue/, index/, config/
     name_servers: tuple[str, ...] = ()
     bind: str = "127.0.0.1"
-    port: int = 10911  # 0: any free one, and no fast port
-    advertise: str | None = None  # the host that clients get; None: the bound one
+    port: int = 10911  # 0: any free port, and no fast port
+    advertise: str | None = None  # the host announced to clients; None: the bound one
     identity: Identity = field(default_factory=Identity)
     topics: TopicDefaults = field(default_factory=TopicDefaults)
     periods: Periods = field(default_factory=Periods)
     limits: BrokerLimits = field(default_factory=BrokerLimits)
     pulls: Pulls = field(default_factory=Pulls)
     permission: int = PERM_READ | PERM_WRITE  # brokerPermission
-    rejects_transactions: bool = True  # rejectTransactionMessage: this broker takes none yet
-    # By RocketMQ's names; they come before what the parts above say, and before what was changed while running.
+    rejects_transactions: bool = True  # rejectTransactionMessage: transactions are not supported yet
+    # By RocketMQ name; they override the fields above and changes that were saved while running.
     settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def config_folder(self) -> Path:
-        """Where the registers are kept as files."""
+        """The folder of the register files."""
         return self.store.folder / "config"
 
     @property
     def flushes_before_answer(self) -> bool:
-        """Whether a send is answered only when it is on the disk."""
+        """Whether a send is answered only after its message is on the disk."""
         return self.store.flush == "sync"

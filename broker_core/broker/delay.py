@@ -1,7 +1,8 @@
 """Delayed messages: one queue of the schedule topic per level, delivered when due (broker/README.md#delay-levels).
 
-All messages of a level wait equally long, so each queue is in order of delivery and only its head needs looking at.
-How far each level is, is kept as ``delayOffset.json``; after a crash some messages are delivered again, none is lost.
+All messages of a level wait equally long, so each queue is in order of delivery and only its head has to be checked.
+The progress of each level is saved in ``delayOffset.json``; after a crash some messages are delivered again, none is
+lost.
 """
 
 from __future__ import annotations
@@ -26,22 +27,22 @@ from broker_core.store.errors import StoreError
 
 FILE_NAME: Final = "delayOffset.json"
 STEP_MESSAGES: Final = 512
-"""How many messages one level delivers in one step at most, so that a late broker does not hold up its loop."""
+"""At most this many messages of a level are delivered in one step, so that a backlog does not block the loop."""
 
 _READ_MESSAGES: Final = 64
 _QUEUE_DIGITS: Final = 10  # of a 32-bit number
 _READ_BYTES: Final = 1024 * 1024
 
 Deliver = Callable[[Message, int, StoredMessage], None]
-"""Stores a message now, in that queue; the third is what it was parked as. Raises StoreError."""
+"""Stores a message now, in the given queue; the third argument is the parked message. Raises StoreError."""
 
 _log = get_logger(__name__)
 
 
 def delivered(parked: StoredMessage) -> tuple[Message, int]:
-    """Return the message that was parked, and the queue it wants to.
+    """Return the parked message as it is delivered, and its destination queue.
 
-    Its properties keep DELAY, REAL_TOPIC and REAL_QID, as they do in the reference.
+    Its properties keep DELAY, REAL_TOPIC and REAL_QID, as in Apache RocketMQ.
     """
     topic = parked.properties.get(names.REAL_TOPIC, "")
     queue_id = parked.properties.get(names.REAL_QID, "0")
@@ -50,7 +51,7 @@ def delivered(parked: StoredMessage) -> tuple[Message, int]:
 
 
 class DelayQueues:
-    """How far every level is, and what is due next."""
+    """The progress of every level, and the next due time of each."""
 
     def __init__(self, file: JsonFile, store: MessageStore, levels_ms: Sequence[int], deliver: Deliver) -> None:
         self._file = file
@@ -58,22 +59,22 @@ class DelayQueues:
         self._levels_ms = levels_ms
         self._deliver = deliver
         self._offsets = [0] * len(levels_ms)
-        self._next_due = [0] * len(levels_ms)  # nothing of that level is due before
+        self._next_due = [0] * len(levels_ms)  # the earliest time at which a level has a due message
         self.is_changed = False
 
     def progress(self) -> Iterator[tuple[int, int, int]]:
-        """Return level, next offset to deliver and end of the queue, of every level that was ever used."""
+        """Return level, next offset to deliver and end of the queue, for every level that was ever used."""
         for level, offset in enumerate(self._offsets, start=1):
             end = self._store.max_offset(SCHEDULE_TOPIC, level - 1)
             if end:
                 yield level, offset, end
 
     def step(self, now: int) -> int:
-        """Deliver what is due at `now`; return how many messages."""
+        """Deliver the messages that are due at `now`; return how many."""
         return sum(self._step_level(level, now) for level in range(len(self._levels_ms)))
 
     def _step_level(self, level: int, now: int) -> int:
-        # A due time further away than the whole delay means that the clock went back: look at the queue again.
+        # A due time further away than the whole delay means that the clock went back: check the queue again.
         if now < self._next_due[level] <= now + self._levels_ms[level]:
             return 0
         done = 0
@@ -90,7 +91,7 @@ class DelayQueues:
         return done
 
     def _waiting(self, level: int) -> Iterator[StoredMessage]:
-        """Return the messages of a level from its offset on; moves the offset over what the store no longer has."""
+        """Return the messages of a level from its offset on; skips offsets that the store no longer has."""
         while self._offsets[level] != self._store.max_offset(SCHEDULE_TOPIC, level):
             found = self._store.get(
                 SCHEDULE_TOPIC, level, self._offsets[level], max_messages=_READ_MESSAGES, max_bytes=_READ_BYTES
@@ -103,37 +104,37 @@ class DelayQueues:
             for record in found.records:
                 yield decode_one(record, decompress=False)
             if self._offsets[level] < found.next_offset:
-                return  # the reader stopped in the middle
+                return  # the reader stopped part way
 
     def _hand_over(self, parked: StoredMessage) -> bool:
         message, queue_id = delivered(parked)
         if not message.topic:
-            _log.error("topic=%s offset=%d: a message without a destination", SCHEDULE_TOPIC, parked.queue_offset)
+            _log.error("topic=%s offset=%d: the message has no destination", SCHEDULE_TOPIC, parked.queue_offset)
             return True
         try:
             self._deliver(message, queue_id, parked)
         except StoreError as error:
-            _log.warning("topic=%s: a delayed message has to wait: %s", message.topic, error)
+            _log.warning("topic=%s: a delayed message is due but cannot be delivered yet: %s", message.topic, error)
             return False
         return True
 
     # -- the file
 
     def tree(self) -> dict[str, dict[str, int]]:
-        """Return the progress in the file's shape; levels count from 1."""
+        """Return the progress in the format of the file; levels count from 1."""
         return {"offsetTable": {str(level): offset for level, offset, _ in self.progress()}}
 
     def text(self) -> bytes:
-        """Return the text of the file as it should be now; from here on the progress counts as unchanged."""
+        """Return the current content for the file, and mark the progress as saved."""
         self.is_changed = False
         return orjson.dumps(self.tree(), option=orjson.OPT_INDENT_2)
 
     def save(self, text: bytes) -> None:
-        """Write a text of `text()`; may run in another thread. Raises OSError."""
+        """Write a text returned by `text()`; may run in another thread. Raises OSError."""
         self._file.save(text)
 
     def load(self) -> None:
-        """Take the progress from the file, clamped to what the queues hold; raises BadConfigFile."""
+        """Load the progress from the file, limited to what the queues hold; raises BadConfigFile."""
         tree: Any = self._file.load()
         try:
             table = coder.from_tree(DelayOffsetSerializeWrapper, {} if tree is None else tree).offset_table

@@ -1,8 +1,8 @@
-"""Who waits for the disk: a thread of Python's, or the compiled one that needs no interpreter for it.
+"""Flushing to the disk: in a Python thread, or in the compiled thread, which needs no interpreter while it waits.
 
-A thread of Python's must have the interpreter before it can ask the disk, and again before it can report the result;
-while the loop's thread is at work that may be milliseconds later, each time. The compiled one begins at once, and the
-loop hears of its end like of a socket.
+A Python thread needs the interpreter lock before it can start a flush and again before it can report the result; while
+the thread of the loop is busy, each may take milliseconds. The compiled thread starts at once and signals the end
+through a file descriptor that the loop watches.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from broker_core.store import MessageStore
 from broker_core.store.message_store import FlushPlan
 
 Done = Callable[[BaseException | None], None]
-"""Called on the loop when a flush is over, with what went wrong."""
+"""Called on the loop when a flush has ended, with its error or None."""
 
 
 class Disk(Protocol):
-    """Brings to the disk what was appended; one flush at a time."""
+    """Flushes appended data to the disk; one flush at a time."""
 
     def flush(self, done: Done) -> None:
-        """Begin a flush of everything there is."""
+        """Start a flush of everything appended so far."""
 
     def look(self) -> None:
-        """Call `done` now if the flush is over, rather than in the next turn of the loop."""
+        """Call `done` now if the flush has ended, rather than in the next turn of the loop."""
 
     def close(self) -> None:
-        """Let go of threads; no flush is under way."""
+        """Release threads; no flush may be running."""
 
 
 class ThreadedDisk:
-    """Flushes in a thread of Python's."""
+    """Flushes in a Python thread."""
 
     def __init__(self, flush: Callable[[], object], executor: Executor) -> None:
         self._flush = flush
@@ -43,7 +43,7 @@ class ThreadedDisk:
         self._loop = asyncio.get_running_loop()
 
     def flush(self, done: Done) -> None:
-        """Begin a flush of everything there is."""
+        """Start a flush of everything appended so far."""
 
         def report(flushed: Future[object]) -> None:
             self._loop.call_soon_threadsafe(done, flushed.exception())
@@ -51,14 +51,14 @@ class ThreadedDisk:
         self._executor.submit(self._flush).add_done_callback(report)
 
     def look(self) -> None:
-        """Do nothing: the loop hears of it as soon as Python does."""
+        """Do nothing: the loop is notified as soon as Python is."""
 
     def close(self) -> None:
         """Leave the executor to its owner."""
 
 
 class CompiledDisk:
-    """Flushes in the compiled thread; what is more than the data of one file it leaves to Python's."""
+    """Flushes in the compiled thread; a flush of more than the data of one file is left to a Python thread."""
 
     def __init__(self, store: MessageStore, syncer: Syncer, otherwise: Disk) -> None:
         self._store = store
@@ -69,7 +69,7 @@ class CompiledDisk:
         self._loop.add_reader(syncer.fileno(), self.look)
 
     def flush(self, done: Done) -> None:
-        """Begin a flush of everything there is."""
+        """Start a flush of everything appended so far."""
         plan = self._store.plan_flush()
         if plan is None:
             self._otherwise.flush(done)
@@ -82,7 +82,7 @@ class CompiledDisk:
         self._out = plan, done
 
     def look(self) -> None:
-        """Call `done` now if the flush is over."""
+        """Call `done` now if the flush has ended."""
         if self._out is None or not self._syncer.is_done():
             return
         plan, done = self._out
@@ -102,6 +102,6 @@ class CompiledDisk:
 
 
 def disk_of(store: MessageStore, executor: Executor) -> Disk:
-    """Return who waits for the disk of `store`; `executor` has one thread."""
+    """Return the way to flush `store`; `executor` has one thread."""
     threaded = ThreadedDisk(store.flush, executor)
     return CompiledDisk(store, native.Syncer(), threaded) if native else threaded

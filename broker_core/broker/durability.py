@@ -1,4 +1,4 @@
-"""Group commit: sends that wait until the disk has them, and the one flush that serves all of them.
+"""Group commit: sends wait until their messages are on the disk, and one flush serves all of them.
 
 ::
 
@@ -6,14 +6,14 @@
     put ──► wait(end, answer) ──┤   one flush elsewhere (disk.py)   flushed up to X
     put ──► wait(end, answer) ──┴──────────────────────────────────► answer(True) for every end ≤ X
 
-While one flush runs, the sends that arrive gather for the next, so the disk is never asked for less than everything
-there is. With asynchronous flush no sender waits, and the same flush runs twice a second.
+While one flush runs, arriving sends gather for the next, so each flush covers everything appended before it. With
+asynchronous flush no sender waits, and the same flush runs twice a second.
 
-A disk that answers in less time than it takes to hand the work to another thread and back is asked right here, between
-two turns of the loop (`DiskPace`); one slow answer, and the thread has it again.
+If the disk is faster than handing the work to another thread and back, the flush runs on the loop's own thread
+(`DiskPace`); one slow flush moves the work back to the other thread.
 
-A flush that fails is never tried again as if nothing had happened: the system may have thrown the pages away. All who
-wait, and all who come later, are told that their message is not known to be on the disk.
+A failed flush is never retried as if nothing had happened: the system may have discarded the pages. All waiting sends
+and all later ones are answered that it is unknown whether their message is on the disk.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from broker_core.errors import GantryError
 from broker_core.logs import get_logger
 
 _QUICK_NS: Final = 200_000
-# The time that an unknown disk is assumed to need; some dozens of flushes show what it does need.
+# The assumed flush time of an unknown disk; a few dozen flushes show the real one.
 _UNKNOWN_NS: Final = 10_000_000
-# The number of flushes over which a slow one fades to a third of its weight.
+# After this many flushes the weight of a slow one has fallen to a third.
 _REMEMBERED: Final = 20
 
 _log = get_logger(__name__)
@@ -43,22 +43,22 @@ OnFlushed = Callable[[bool], None]
 
 
 class Flushes(Protocol):
-    """What is needed of a store."""
+    """The part of a store that is used here."""
 
     @property
     def flushed_log_offset(self) -> int:
-        """Everything before it is on the disk."""
+        """Everything before this log offset is on the disk."""
 
     @property
     def flush_ns(self) -> int:
-        """How long the disk took for the last flush."""
+        """The duration of the last flush."""
 
     def flush(self) -> object:
-        """Bring what was appended to the disk; called in another thread."""
+        """Flush appended data to the disk; called in another thread."""
 
 
 class DiskPace:
-    """Judges from the times of past flushes whether the next will be quick; it forgets a slow one only bit by bit."""
+    """Predicts from the times of past flushes whether the next will be quick; a slow one is forgotten gradually."""
 
     def __init__(self) -> None:
         self._expected_ns = float(_UNKNOWN_NS)
@@ -69,7 +69,7 @@ class DiskPace:
         return self._expected_ns < _QUICK_NS
 
     def learn(self, took_ns: int) -> None:
-        """Take note of how long a flush took."""
+        """Record the duration of a flush."""
         self._expected_ns = max(took_ns, self._expected_ns + (took_ns - self._expected_ns) / _REMEMBERED)
 
 
@@ -81,7 +81,7 @@ class _Waiter:
 
 
 class GroupCommit:
-    """The flushes of one store, and who waits for them. Belongs to one event loop."""
+    """The flushes of one store and the sends that wait for them. Belongs to one event loop."""
 
     def __init__(self, store: Flushes, disk: Disk, *, limits: BrokerLimits, timeout_ms: int) -> None:
         self._store = store
@@ -89,9 +89,9 @@ class GroupCommit:
         self._limits = limits
         self._timeout_ms = timeout_ms
         self._loop = asyncio.get_running_loop()
-        self._waiting: deque[_Waiter] = deque()  # ends rise from left to right, and so do deadlines
-        self._asked: list[asyncio.Future[None]] = []  # for a flush that begins from now on
-        self._is_wanted = False  # one begins when this turn of the loop is over
+        self._waiting: deque[_Waiter] = deque()  # ends and deadlines both increase from left to right
+        self._asked: list[asyncio.Future[None]] = []  # for a flush that starts from now on
+        self._is_wanted = False  # a flush starts after this turn of the loop
         self._is_running = False
         self._pace = DiskPace()
         self._failure: BaseException | None = None
@@ -101,49 +101,49 @@ class GroupCommit:
 
     @property
     def failure(self) -> BaseException | None:
-        """Why the disk takes no more, if it does not."""
+        """The error after which the disk accepts nothing more, if there was one."""
         return self._failure
 
     def check_room(self) -> None:
-        """Raise LimitReached when no further send may wait; asked before the message is stored."""
+        """Raise LimitReached when no further send may wait; called before the message is stored."""
         if len(self._waiting) >= self._limits.unflushed_waiters:
             raise self._limits.refuse("unflushed_waiters", "the disk is slower than the senders")
 
     def wait(self, end: int, answer: OnFlushed, *, now: int) -> None:
-        """Have `answer` called when everything before log offset `end` is on the disk, or after the timeout."""
+        """Call `answer` when everything before log offset `end` is on the disk, or after the timeout."""
         if self._failure is not None:
             answer(False)
             return
         self._waiting.append(_Waiter(end, now + self._timeout_ms, answer))
         if self._is_running:
-            # In the middle of many sends: a flush that has ended is answered, and the next one begins, without delay.
+            # Among many sends: answer for a flush that has ended and start the next one without delay.
             self._disk.look()
         else:
             self._want()
 
     def expire(self, now: int) -> None:
-        """Answer those whose time is over: their messages are stored, but not known to be on the disk."""
+        """Answer the sends whose time is over: their messages are stored, but may not be on the disk."""
         while self._waiting and self._waiting[0].deadline <= now:
             self._waiting.popleft().answer(False)
 
     async def run(self, idle_ms: int) -> None:
-        """Flush every `idle_ms`, whether somebody waits or not; ends when it is cancelled."""
+        """Flush every `idle_ms`, whether a send waits or not, until cancelled."""
         while True:
             await asyncio.sleep(idle_ms / 1000)
             await self.flush()
 
     async def flush(self) -> None:
-        """Return when a flush that began after this call has ended and all that waited for it are answered."""
+        """Return when a flush that started after this call has ended and all sends that waited for it are answered."""
         ended = self._loop.create_future()
         self._asked.append(ended)
         self._want()
         await ended
 
     def close(self) -> None:
-        """Close the disk after the flush that is under way."""
+        """Close the disk after the running flush."""
         self._disk.close()
 
-    # Callbacks, not coroutines: each turn of the loop between a send and its answer is time that the sender waits.
+    # Callbacks, not coroutines: each turn of the loop between a send and its answer adds to the sender's wait.
 
     def _want(self) -> None:
         if not self._is_wanted and not self._is_running:
@@ -173,7 +173,7 @@ class GroupCommit:
     def _end(self, served: list[asyncio.Future[None]], failure: BaseException | None) -> None:
         self._is_running = False
         if failure is not None:
-            _log.error("flush=failed: %s; messages are no longer known to be on the disk", failure)
+            _log.error("flush=failed: %s; from now on it is unknown whether messages are on the disk", failure)
             self._failure = failure
         self._pace.learn(self._store.flush_ns)
         flushed = self._store.flushed_log_offset

@@ -1,12 +1,12 @@
-"""What the broker refuses, and why: one class per reason, carrying its values.
+"""The reasons for which the broker refuses a request: one class per reason, with its values.
 
 ::
 
     BrokerError
-    ├── CannotStart              the process gives up before it serves
+    ├── CannotStart              the process stops before it serves
     │   └── BadConfigFile        neither a configuration file nor its backup can be read
     └── Refused                  a request is answered with a code and a remark (`answers.py` maps class to code)
-        ├── IllegalTopicName     blank, too long, or with characters that topics do not have
+        ├── IllegalTopicName     blank, too long, or with characters that are not allowed
         ├── SystemTopic          administration of a topic that belongs to the broker
         ├── SendForbidden        a topic that clients may not send to
         ├── TopicUnknown         no such topic, and it may not be created
@@ -17,30 +17,30 @@
         ├── IllegalQueue         a queue id outside the topic
         ├── IllegalArgument      a header field has a value outside its range
         ├── SettingUnknown       there is no such setting here
-        ├── SettingIllegal       a setting does not take that text
+        ├── SettingIllegal       the text is not valid for the setting
         ├── SettingFixed         a setting that cannot be changed this way
         ├── GroupNotFound        no such consumer group, and it may not be created
         ├── GroupPaused          the group is not allowed to consume
         ├── GroupOffline         no member of the group is connected
         ├── NoMembers            a list of members was asked for, and there are none
         ├── OffsetUnknown        the group never stored an offset there
-        ├── OffsetOutOfRange     a group cannot be sent to an offset that the queue does not have
-        ├── StatisticUnknown     nothing was ever counted under that name and key
-        ├── ClientUnreachable    a client that a request is to be handed on to does not answer
+        ├── OffsetOutOfRange     a group cannot be reset to an offset outside the queue
+        ├── StatisticUnknown     nothing was counted under that name and key
+        ├── ClientUnreachable    a client to which a request is forwarded does not answer
         ├── ClientTooSlow        … not in time
-        ├── ReplyLost            the client that waits for a reply is unknown or does not take it
-        ├── NotSubscribed        the group does not subscribe the topic
-        ├── SubscriptionTooOld   the request knows a newer subscription than the broker
+        ├── ReplyLost            the client that waits for a reply is unknown or does not accept it
+        ├── NotSubscribed        the group does not subscribe to the topic
+        ├── SubscriptionTooOld   the request has a newer subscription than the broker
         ├── BadSubscription      the filter expression cannot be read
-        ├── FilterUnsupported    a filter of a kind that this broker does not know
+        ├── FilterUnsupported    a kind of filter that this broker does not support
         ├── MessageIllegal       a message, batch or property text that may not be stored
         ├── MessageGone          no message at that place
-        ├── DiskFull             the disk is so short of room that no message is taken
+        ├── DiskFull             too little space on the disk to accept messages
         ├── LeaseLost            the lease of a message ended, or belongs to a later delivery
-        ├── TransactionsRefused  this broker takes no transactional messages
-        ├── NothingFound         a look-up that is answered "not found"
+        ├── TransactionsRefused  this broker does not accept transactional messages
+        ├── NothingFound         a look-up without a result
         └── LimitReached         a named limit of `limits.py`
-            ├── Overloaded       … of waiting: ask again a little later
+            ├── Overloaded       … of waiting requests: retry a little later
             ├── PollingFull      … of long polls for leases
             └── TooManyLeases    … of messages on lease
 """
@@ -51,11 +51,11 @@ from broker_core.errors import GantryError
 
 
 class BrokerError(GantryError):
-    """Something that the broker can name went wrong."""
+    """A failure that the broker can name."""
 
 
 class CannotStart(BrokerError):
-    """Raised when the broker gives up before it serves anybody."""
+    """Raised when the broker stops before it serves."""
 
 
 class BadConfigFile(CannotStart):
@@ -67,11 +67,11 @@ class Refused(BrokerError):
 
 
 class IllegalTopicName(Refused):
-    """Raised for a topic name that is blank, too long or has characters that topics do not have."""
+    """Raised for a topic name that is blank, too long or has characters that are not allowed."""
 
 
 class SystemTopic(Refused):
-    """Raised when a topic that belongs to the broker is to be changed or deleted."""
+    """Raised when a request would change or delete a topic of the broker itself."""
 
     def __init__(self, topic: str) -> None:
         super().__init__(f"The topic[{topic}] is conflict with system topic.")
@@ -79,7 +79,7 @@ class SystemTopic(Refused):
 
 
 class SendForbidden(Refused):
-    """Raised when a client sends to a topic that only the broker writes."""
+    """Raised when a client sends to a topic that only the broker writes to."""
 
     def __init__(self, topic: str) -> None:
         super().__init__(f"Sending message to topic[{topic}] is forbidden.")
@@ -138,7 +138,7 @@ class IllegalArgument(Refused):
 
 
 class SettingUnknown(Refused):
-    """Raised when a setting is to be changed that this broker does not have."""
+    """Raised when a request changes a setting that this broker does not have."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"this broker has no setting {name[:80]!r}")
@@ -146,7 +146,7 @@ class SettingUnknown(Refused):
 
 
 class SettingIllegal(Refused):
-    """Raised when a setting is given a text that it does not take."""
+    """Raised when the text for a setting is not valid."""
 
     def __init__(self, name: str, reason: str) -> None:
         super().__init__(f"setting {name}: {reason}")
@@ -154,7 +154,7 @@ class SettingIllegal(Refused):
 
 
 class SettingFixed(Refused):
-    """Raised for a change of a setting that the command line gives, or that is fixed."""
+    """Raised for a change of a setting that is fixed or that the command line sets."""
 
 
 class GroupNotFound(Refused):
@@ -178,15 +178,15 @@ class GroupOffline(Refused):
 
 
 class NoMembers(Refused):
-    """Raised when the members of a group are asked for that has none connected."""
+    """Raised when a request asks for the members of a group that has none connected."""
 
 
 class OffsetUnknown(Refused):
-    """Raised when a group has no offset to go back from."""
+    """Raised when a group that is to be reset has no offset."""
 
 
 class OffsetOutOfRange(Refused):
-    """Raised when a group is to go to an offset that its queue does not have."""
+    """Raised when a group is to be reset to an offset outside its queue."""
 
     def __init__(self, offset: int, low: int, high: int) -> None:
         super().__init__(f"Target offset {offset} not in consume queue range [{low}-{high}]")
@@ -194,11 +194,11 @@ class OffsetOutOfRange(Refused):
 
 
 class StatisticUnknown(Refused):
-    """Raised when nothing was ever counted under a name and key."""
+    """Raised when nothing was counted under a name and key."""
 
 
 class ClientUnreachable(Refused):
-    """Raised when a client to which a request should be handed on is not connected, or its connection broke."""
+    """Raised when a client to which a request is forwarded is not connected, or its connection breaks."""
 
 
 class ClientTooSlow(Refused):
@@ -206,7 +206,7 @@ class ClientTooSlow(Refused):
 
 
 class NotSubscribed(Refused):
-    """Raised when a group does not subscribe the topic it pulls from."""
+    """Raised when a group does not subscribe to the topic it pulls from."""
 
 
 class SubscriptionTooOld(Refused):
@@ -218,7 +218,7 @@ class BadSubscription(Refused):
 
 
 class FilterUnsupported(Refused):
-    """Raised for a filter expression of a kind that this broker does not know: anything but tags."""
+    """Raised for a kind of filter expression that this broker does not support: anything but tags."""
 
     def __init__(self, kind: str | None) -> None:
         super().__init__(f"The broker does not support consumer to filter message by {kind}")
@@ -234,23 +234,23 @@ class MessageIllegal(Refused):
 
 
 class MessageGone(Refused):
-    """Raised when no message lies at the asked place."""
+    """Raised when there is no message at the requested place."""
 
 
 class DiskFull(Refused):
-    """Raised when the disk is so short of room that messages are refused before the store fails."""
+    """Raised when the disk has so little space left that messages are refused before the store fails."""
 
 
 class LeaseLost(Refused):
-    """Raised when a lease has ended or its message was delivered again since."""
+    """Raised when a lease has ended or its message was delivered again in the meantime."""
 
 
 class TransactionsRefused(Refused):
-    """Raised for a transactional message: this broker does not take them."""
+    """Raised for a transactional message, which this broker does not accept."""
 
 
 class NothingFound(Refused):
-    """Raised for a look-up whose answer is "not found"."""
+    """Raised for a look-up without a result."""
 
 
 class LimitReached(Refused):
@@ -271,4 +271,4 @@ class PollingFull(LimitReached):
 
 
 class TooManyLeases(LimitReached):
-    """Raised when a group holds so many messages that it gets no more before some are settled."""
+    """Raised when a group has too many messages on lease and must settle some first."""

@@ -1,6 +1,6 @@
-"""The register of consumer groups: what each may do, created when first seen (broker/README.md#groups).
+"""The register of consumer groups and their settings; a group is created at its first use (broker/README.md#groups).
 
-Kept as ``subscriptionGroup.json``.
+Saved as ``subscriptionGroup.json``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ BUILT_IN: Final = (
 
 
 class Groups:
-    """Every consumer group of this broker by name."""
+    """All consumer groups of this broker, by name."""
 
     def __init__(self, file: JsonFile, *, defaults: TopicDefaults, limits: BrokerLimits) -> None:
         self._file = file
@@ -52,13 +52,13 @@ class Groups:
         return self._table.get(group)
 
     def all(self) -> Collection[SubscriptionGroupConfig]:
-        """Return every group, built-in ones included."""
+        """Return all groups, built-in ones included."""
         return self._table.values()
 
     def get_or_create(self, group: str, *, now: int) -> SubscriptionGroupConfig:
-        """Return a group's settings, made with defaults when it is seen first.
+        """Return a group's settings, created with defaults at its first use.
 
-        Raises GroupNotFound when groups are not made by themselves, LimitReached for one too many.
+        Raises GroupNotFound when automatic creation is off, LimitReached when there are too many groups.
         """
         config = self._table.get(group)
         if config is None:
@@ -69,18 +69,18 @@ class Groups:
         return config
 
     def get_consuming(self, group: str, *, now: int) -> SubscriptionGroupConfig:
-        """Return the settings of a group that may consume; raises like `get_or_create`, and GroupPaused."""
+        """Return the settings of a group that may consume; raises GroupPaused, and as `get_or_create`."""
         config = self.get_or_create(group, now=now)
         if not config.consume_enable:
             raise GroupPaused(group)
         return config
 
     def wrapper(self) -> SubscriptionGroupWrapper:
-        """Return all groups with their version, as they go over the wire and into the file."""
+        """Return all groups with their version, as sent over the wire and saved in the file."""
         return SubscriptionGroupWrapper(self.version, dict(self._table))
 
     def put(self, config: SubscriptionGroupConfig, *, now: int) -> None:
-        """Create a group or replace its settings; raise LimitReached for one too many."""
+        """Create a group or replace its settings; raise LimitReached when there are too many groups."""
         name = config.group_name
         if name not in self._table and len(self._table) >= self._limits.groups:
             raise self._limits.refuse("groups", f"group {name!r} was not created")
@@ -88,7 +88,7 @@ class Groups:
         self._changed(now)
 
     def delete(self, group: str, *, now: int) -> None:
-        """Forget a group's settings; an unknown one is forgotten already."""
+        """Delete a group's settings; nothing happens for an unknown group."""
         if self._table.pop(group, None) is not None:
             self._changed(now)
 
@@ -97,16 +97,16 @@ class Groups:
         self.is_changed = True
 
     def text(self) -> bytes:
-        """Return the text of the file as it should be now; from here on the register counts as unchanged."""
+        """Return the current content for the file, and mark the register as saved."""
         self.is_changed = False
         return orjson.dumps(coder.to_tree(self.wrapper()), option=orjson.OPT_INDENT_2)
 
     def save(self, text: bytes) -> None:
-        """Write a text of `text()`; may run in another thread. Raises OSError."""
+        """Write a text returned by `text()`; may run in another thread. Raises OSError."""
         self._file.save(text)
 
     def load(self) -> None:
-        """Put what the file says over the built-in groups; raises BadConfigFile."""
+        """Add the groups of the file to the built-in ones, overriding these; raises BadConfigFile."""
         tree: Any = self._file.load()
         if tree is None:
             return

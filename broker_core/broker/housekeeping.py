@@ -1,4 +1,4 @@
-"""What a broker does by itself: short steps at fixed periods, on the loop, with the time as their argument."""
+"""Periodic jobs of a broker: short steps on the loop, with the time as their argument."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _log = get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Something to be done every `period_ms`; it is given the time in ms."""
+    """A function to call every `period_ms` with the time in ms."""
 
     name: str
     period_ms: int
@@ -27,7 +27,7 @@ class Step:
 
 
 async def repeat(step: Step, clock: Callable[[], int]) -> None:
-    """Run a step for ever; one that fails is logged and runs again next time. Ends when it is cancelled."""
+    """Run a step repeatedly until cancelled; a failed step is logged and runs again next time."""
     while True:
         await asyncio.sleep(step.period_ms / 1000)
         try:
@@ -39,7 +39,7 @@ async def repeat(step: Step, clock: Callable[[], int]) -> None:
 
 
 class Housekeeping:
-    """The steps that look after the store; `executor` waits for its disk."""
+    """The steps that maintain the store; `executor` waits for its disk."""
 
     def __init__(self, *, store: MessageStore, intake: Intake, arrivals: Arrivals, executor: Executor) -> None:
         self._store = store
@@ -53,18 +53,20 @@ class Housekeeping:
         if dropped.segments:
             _log.info("store: dropped %d old segments, %d bytes", dropped.segments, dropped.log_bytes)
         if dropped.has_room != (self._intake.refusal is None):
-            _log.warning("store: messages are %s", f"refused, {dropped.refusal}" if dropped.refusal else "taken again")
+            _log.warning(
+                "store: messages are %s", f"refused, {dropped.refusal}" if dropped.refusal else "accepted again"
+            )
         self._intake.refusal = dropped.refusal
-        # What a full disk left undone may have room now.
+        # What failed while the disk was full may be possible now.
         self._arrivals.expect()
 
     def log_damage(self, _now: int) -> None:
-        """Name the messages that reads left out since the last step."""
+        """Log the damaged messages that reads skipped since the last step."""
         for damaged in self._store.damage.take_new():
             _log.error("%s", damaged)
 
     async def checkpoint(self, _now: int) -> None:
-        """Have the store note how far its files are on the disk."""
+        """Record in the store's checkpoint how much of its files is on the disk."""
         try:
             await asyncio.get_running_loop().run_in_executor(self._executor, self._store.checkpoint)
         except (GantryError, OSError) as error:

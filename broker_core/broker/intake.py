@@ -1,8 +1,8 @@
-"""The one way of a message into the store: room on the disk, counting, and the word that something arrived.
+"""The only way for messages into the store: checks the room on the disk, counts, and announces the arrival.
 
-A message with a delay level goes to the schedule topic and remembers where it wants to go
-(store/README.md#delayed-messages); `delay.py` brings it there. Its answer names the queue that the client asked for,
-and the offset in the schedule queue.
+A message with a delay level goes to the schedule topic and keeps its destination in properties
+(store/README.md#delayed-messages); `delay.py` delivers it. The answer names the queue that the client asked for and
+the offset in the schedule queue.
 """
 
 from __future__ import annotations

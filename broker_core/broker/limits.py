@@ -1,11 +1,11 @@
-"""Every limit of the broker: its name, its value, and what is answered when it is reached.
+"""Every limit of the broker: its name, its value, and the answer when it is reached.
 
 ====================== ==================================== ==========================================================
 limit                  bounds                               answer when reached
 ====================== ==================================== ==========================================================
 connections            open sockets of each listener        the new socket is closed
 idle_seconds           seconds a connection may be idle     it is closed
-frame_bytes            one request with its length word     the connection is closed: no frame after it can be found
+frame_bytes            one request with its length word     the connection is closed: the next frame cannot be found
 header_bytes           one request's header                 the connection is closed
 body_bytes             one message's or one batch's body    MESSAGE_ILLEGAL (13)
 properties_bytes       one message's property text          MESSAGE_ILLEGAL (13)
@@ -19,22 +19,22 @@ queue_locks            queues that orderly consumers hold   SYSTEM_ERROR (1)
 parked_pulls           waiting long polls of all queues     SYSTEM_BUSY (2): the client asks again after a second
 parked_pops            waiting long polls for leases        POLLING_FULL (209)
 pop_batch              messages leased by one request       INVALID_PARAMETER (29)
-request_modes          topics of groups that are to pop     SYSTEM_ERROR (1)
-leases_per_group       messages out on lease to one group   FLOW_CONTROL (215)
+request_modes          pop settings of topics and groups    SYSTEM_ERROR (1)
+leases_per_group       messages on lease to one group       FLOW_CONTROL (215)
 query_results          messages of one look-up by key       the answer ends there
 unflushed_waiters      sends that wait for one sync flush   SYSTEM_BUSY (2)
 unanswered_requests    requests of one connection that      SYSTEM_BUSY (2)
                        handlers still work on
-calls_per_connection   requests to one client that wait     SYSTEM_ERROR (1) to whoever asked for the request
+calls_per_connection   requests to one client that wait     SYSTEM_ERROR (1) to the sender of the request
                        for its answer
-write_buffer_bytes     answers one client has not taken     nothing more is read from it until it has
+write_buffer_bytes     answers one client has not read      no more requests are read until it has
 unread_bytes           the same, while more answers come    the connection is closed
 memory_bytes           what all connections and parked      a long poll: SYSTEM_BUSY (2); otherwise the connection
                        requests hold together               that holds most is closed
 ====================== ==================================== ==========================================================
 
-The remark of each answer names the limit and its value, so that an operator finds it here; where a connection is closed
-the log does. Every limit is also a setting (`settings/table.py`).
+The remark of each answer names the limit and its value, so that an operator can find it here; when a connection is
+closed, the log names them. Every limit is also a setting (`settings/table.py`).
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _REFUSALS: Final[dict[str, type[LimitReached]]] = {
     "parked_pops": PollingFull,
     "leases_per_group": TooManyLeases,
 }
-"""The limits that are not answered SYSTEM_ERROR."""
+"""The limits that are not answered with SYSTEM_ERROR."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,34 +77,34 @@ class BrokerLimits:
     header_bytes: int = 512 * _KIB
     body_bytes: int = 4 * _MIB  # maxMessageSize
     properties_bytes: int = 32_767  # a signed 16-bit length in the record
-    # Java's dialect of it is read at one or two megabytes a second, and no other client is served meanwhile.
+    # JSON in Java's dialect is read at one or two megabytes a second, and no other client is served meanwhile.
     json_bytes: int = _MIB
     topics: int = 20_000  # each keeps consume queue files open
     groups: int = 20_000
     groups_per_client: int = 1_000
     queues_per_topic: int = 65_536
-    queues: int = 30_000  # each keeps a file open; fewer where the system allows fewer files
+    queues: int = 30_000  # each keeps a file open; the limit is lower where the system allows fewer files
     queue_locks: int = 200_000
-    parked_pulls: int = 100_000  # as many as the reference holds pops
+    parked_pulls: int = 100_000  # the same limit as in Apache RocketMQ
     parked_pops: int = 100_000
     pop_batch: int = 32
     request_modes: int = 20_000
     leases_per_group: int = 100_000
     query_results: int = 64  # maxMsgsNumBatch
     unflushed_waiters: int = 100_000
-    unanswered_requests: int = 10_000  # as long as the longest queue of sends in the reference
+    unanswered_requests: int = 10_000  # as long as the longest send queue of Apache RocketMQ
     calls_per_connection: int = 10_000
-    # One pull answer: more only waits in another place, since a client that reads has it taken at once.
+    # One pull answer: a client that reads keeps up, so a larger buffer would only move the wait.
     write_buffer_bytes: int = 256 * _KIB
     unread_bytes: int = 64 * _MIB
     memory_bytes: int = 1024 * _MIB
 
     def refuse(self, limit: str, what: str) -> LimitReached:
-        """Return the error that says that `limit` is reached by `what`."""
+        """Return the error for `limit`, reached by `what`."""
         return _REFUSALS.get(limit, LimitReached)(limit, getattr(self, limit), what)
 
     def of_connections(self) -> ConnectionLimits:
-        """Return the limits that are watched where bytes come in and go out."""
+        """Return the limits that are enforced where bytes are received and sent."""
         return ConnectionLimits(
             frame_bytes=self.frame_bytes,
             header_bytes=self.header_bytes,
@@ -118,7 +118,7 @@ class BrokerLimits:
         )
 
     def check_queues(self, **counts: int) -> None:
-        """Raise IllegalArgument for a topic of less than no or too many queues, by the field's name on the wire."""
+        """Raise IllegalArgument for a negative or too large number of queues; arguments are named as on the wire."""
         for name, count in counts.items():
             if not 0 <= count <= self.queues_per_topic:
                 raise IllegalArgument(

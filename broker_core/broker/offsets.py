@@ -1,7 +1,7 @@
-"""How far each group is: the next queue offset it wants of every queue (broker/README.md#consumer-offsets).
+"""The progress of each group: the next offset to consume in every queue (broker/README.md#consumer-offsets).
 
-The register takes every offset without a check, smaller ones too, because the last writer wins. It is kept as
-``consumerOffset.json`` every five seconds and at the end; what a crash loses is delivered again.
+The register accepts every offset unchecked, smaller ones too, because the last writer wins. It is saved as
+``consumerOffset.json`` every five seconds and at shutdown; messages whose offsets a crash loses are delivered again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NOTHING: Final[Mapping[int, int]] = {}
 
 
 class ConsumerOffsets:
-    """Group, topic and queue id to queue offset."""
+    """Consumer offsets by group, topic and queue id."""
 
     def __init__(self, file: JsonFile) -> None:
         self._file = file
@@ -33,14 +33,14 @@ class ConsumerOffsets:
         self.is_changed = False
 
     def commit(self, group: str, topic: str, queue_id: int, offset: int) -> None:
-        """Keep the offset of a group in a queue, in place of the one before."""
+        """Set the offset of a group in a queue."""
         queues = self._groups.setdefault(group, {}).setdefault(topic, {})
         if queues.get(queue_id) != offset:
             queues[queue_id] = offset
             self.is_changed = True
 
     def find(self, group: str, topic: str, queue_id: int) -> int | None:
-        """Return the offset of a group in a queue, or None when it never stored one."""
+        """Return the offset of a group in a queue, or None if it never stored one."""
         return self.of(group, topic).get(queue_id)
 
     def of(self, group: str, topic: str) -> Mapping[int, int]:
@@ -60,17 +60,17 @@ class ConsumerOffsets:
         return list(self._groups)
 
     def drop_topic(self, topic: str) -> None:
-        """Forget the offsets of a topic that is deleted: one made again under its name starts at 0."""
+        """Delete the offsets of a deleted topic: a new topic of the same name starts at 0."""
         for topics in self._groups.values():
             self.is_changed |= topics.pop(topic, None) is not None
         self._groups = {group: topics for group, topics in self._groups.items() if topics}
 
     def drop_group(self, group: str) -> None:
-        """Forget the offsets of a group."""
+        """Delete the offsets of a group."""
         self.is_changed |= self._groups.pop(group, None) is not None
 
     def tree(self) -> dict[str, dict[str, dict[str, int]]]:
-        """Return the register in the file's shape."""
+        """Return the register in the format of the file."""
         table = {
             f"{topic}{_SEPARATOR}{group}": {str(queue_id): offset for queue_id, offset in queues.items()}
             for group, topics in self._groups.items()
@@ -79,16 +79,16 @@ class ConsumerOffsets:
         return {"offsetTable": table}
 
     def text(self) -> bytes:
-        """Return the text of the file as it should be now; from here on the register counts as unchanged."""
+        """Return the current content for the file, and mark the register as saved."""
         self.is_changed = False
         return orjson.dumps(self.tree(), option=orjson.OPT_INDENT_2)
 
     def save(self, text: bytes) -> None:
-        """Write a text of `text()`; may run in another thread. Raises OSError."""
+        """Write a text returned by `text()`; may run in another thread. Raises OSError."""
         self._file.save(text)
 
     def load(self) -> None:
-        """Replace the register by what the file says; raises BadConfigFile."""
+        """Replace the register with the content of the file; raises BadConfigFile."""
         tree: Any = self._file.load()
         try:
             table = coder.from_tree(ConsumerOffsetSerializeWrapper, {} if tree is None else tree).offset_table
@@ -103,9 +103,9 @@ class ConsumerOffsets:
 
 
 class Resets:
-    """Sets offsets from outside, the only way besides acknowledging leases.
+    """Sets offsets on behalf of a client or operator; nothing else changes them except acknowledgements of leases.
 
-    What the group has on lease in a queue is forgotten, so that it really begins there.
+    The group's leases in the queue are discarded, so that it really starts there.
     """
 
     def __init__(self, offsets: ConsumerOffsets, leases: Leases, limits: BrokerLimits) -> None:
@@ -114,10 +114,9 @@ class Resets:
         self._limits = limits
 
     def set_offset(self, group: str, topic: str, queue_id: int, offset: int) -> None:
-        """Let a group go on at `offset` of a queue; the same offset again changes nothing.
+        """Let a group continue at `offset` of a queue; setting the same offset again changes nothing.
 
-        Neither group nor topic need to be known, as in the reference; so their number is limited here. Raises
-        LimitReached.
+        Group and topic need not be known, as in Apache RocketMQ; so their number is limited here. Raises LimitReached.
         """
         if self._offsets.find(group, topic, queue_id) is None:
             self._check_room(group, topic)

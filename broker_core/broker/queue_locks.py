@@ -1,6 +1,6 @@
 """Orderly consumption: which client of a group may consume a queue (broker/README.md#queue-locks).
 
-Locks live in memory: a restart frees all of them, and their owners renew every 20 s. Time is an argument.
+Locks are kept in memory: a restart releases all of them, and their owners renew every 20 s. Time is an argument.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 LOCK_LIFE_MS: Final = 60_000
-"""A lock that its owner has not renewed for so long is free; clients renew every 20 s and trust a lock for 30 s."""
+"""A lock that was not renewed for this long is free; clients renew every 20 s and rely on a lock for 30 s."""
 
 Queue = tuple[str, str, int]
 """Topic, broker name, queue id: what clients call a message queue."""
@@ -23,22 +23,22 @@ class _Lock:
 
 
 class QueueLocks:
-    """Who holds which queue, group by group."""
+    """The owner of each locked queue, by group."""
 
     def __init__(self) -> None:
         self._groups: dict[str, dict[Queue, _Lock]] = {}
 
     def __len__(self) -> int:
-        """Return how many locks are kept, expired ones that no client has taken included."""
+        """Return the number of locks, including expired ones that no client has taken."""
         return sum(map(len, self._groups.values()))
 
     def count_new(self, group: str, queues: Iterable[Queue]) -> int:
-        """Return how many of `queues` a group has no lock of yet."""
+        """Return how many of `queues` the group has not locked yet."""
         held = self._groups.get(group, {})
         return sum(1 for queue in queues if queue not in held)
 
     def lock(self, group: str, client_id: str, queues: Iterable[Queue], *, now: int) -> list[Queue]:
-        """Take or renew the queues that nobody else holds; return those that `client_id` holds now."""
+        """Take or renew the queues that no other client holds; return those that `client_id` holds now."""
         held = self._groups.setdefault(group, {})
         granted = []
         for queue in queues:
@@ -49,7 +49,7 @@ class QueueLocks:
         return granted
 
     def unlock(self, group: str, client_id: str, queues: Iterable[Queue]) -> None:
-        """Free those of `queues` that `client_id` holds; the locks of others stay."""
+        """Release those of `queues` that `client_id` holds; other clients keep their locks."""
         held = self._groups.get(group)
         if held is None:
             return
@@ -66,7 +66,7 @@ class QueueLocks:
         return lock.client_id if lock is not None and now - lock.renewed_at <= LOCK_LIFE_MS else None
 
     def expire(self, now: int) -> None:
-        """Forget the locks whose life is over."""
+        """Remove expired locks."""
         for group, held in list(self._groups.items()):
             alive = {queue: lock for queue, lock in held.items() if now - lock.renewed_at <= LOCK_LIFE_MS}
             if alive:
@@ -75,5 +75,5 @@ class QueueLocks:
                 del self._groups[group]
 
     def drop_group(self, group: str) -> None:
-        """Free every queue of a group that is deleted."""
+        """Release every queue of a deleted group."""
         self._groups.pop(group, None)

@@ -1,8 +1,8 @@
-"""Registering this broker and its topics at every name server (broker/README.md#registration).
+"""Registering this broker and its topics with every name server (broker/README.md#registration).
 
-At the start, every 30 s, and at once when topics changed. A name server that took all topics gets those that
-changed since, after it was asked whether it still has the others; one that restarted, or forgot us, gets all again. One
-that cannot be reached is tried again in the next round; only the change from reachable to unreachable, and back, is
+The broker registers at the start, every 30 s, and at once when topics change. A name server that has all topics gets
+only the changed ones, after a check that it still has the others; one that restarted or dropped this broker gets all of
+them. An unreachable name server is tried again in the next round; only the change between reachable and unreachable is
 logged.
 """
 
@@ -36,13 +36,13 @@ _CRC_MASK: Final = 0x7FFFFFFF
 _UNREGISTER_TIMEOUT_MS: Final = 3_000
 _LOOK_TIMEOUT_MS: Final = 1_000
 _PATIENCE_SECONDS: Final = 1.0
-"""How long an answer waits for name servers to learn of a new topic; clients wait three seconds for it."""
+"""How long an answer waits for the name servers to learn of a new topic; clients time out after three seconds."""
 
 _log = get_logger(__name__)
 
 
 class Registration:
-    """One broker's entry at all of its name servers."""
+    """This broker's entry at all its name servers."""
 
     def __init__(
         self,
@@ -61,35 +61,35 @@ class Registration:
         self._topics = topics
         self._name_servers = name_servers
         self._remoting = remoting
-        self.permission = permission  # of the whole broker: without both bits it stands for every topic's own
+        self.permission = permission  # of the broker: without both bits it overrides every topic's
         self._timeout_ms = timeout_ms
         self._clock = clock
-        # The version of our topics that each name server took last.
+        # The version of our topics that each name server accepted last.
         self._told: dict[str, DataVersion] = {}
         self._wanted = asyncio.Event()
         self._waiting: list[asyncio.Future[None]] = []
         self._unreachable: set[str] = set()
 
     def want(self) -> None:
-        """Ask for a registration soon: a topic was created, changed or deleted."""
+        """Request a registration soon: a topic was created, changed or deleted."""
         self._wanted.set()
 
     async def wait(self) -> None:
-        """Return when a registration that begins from now on is over; after a second whatever became of it."""
+        """Return when a registration that starts from now on has ended, or after a second."""
         waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(waiting)
         self._wanted.set()
         await asyncio.wait((waiting,), timeout=_PATIENCE_SECONDS)
 
     async def run(self, period_ms: int) -> None:
-        """Register every `period_ms` and whenever it is wanted; ends when it is cancelled."""
+        """Register every `period_ms` and on request, until cancelled."""
         while True:
             try:
                 async with asyncio.timeout(period_ms / 1000):
                     await self._wanted.wait()
             except TimeoutError:
                 pass
-            # What made a topic in this turn of the loop waits for it in the next: one registration serves both.
+            # Code that created a topic in this turn of the loop waits for it in the next: one registration covers all.
             await asyncio.sleep(0)
             self._wanted.clear()
             waiting, self._waiting = self._waiting, []
@@ -98,7 +98,7 @@ class Registration:
                 each.set_result(None)
 
     async def register(self) -> int:
-        """Tell every name server what it does not know yet; return how many took it."""
+        """Send every name server what it does not have yet; return how many accepted it."""
         answers = await asyncio.gather(*(self._tell(server) for server in self._name_servers))
         taken = [answer for answer in answers if answer is not None]
         for answer in taken[:1]:
@@ -106,7 +106,7 @@ class Registration:
         return len(taken)
 
     async def _tell(self, server: str) -> Command | None:
-        """Register at one name server: with the topics that changed, where it still has those before, else with all."""
+        """Register with one name server: with the changed topics if it still has the others, else with all of them."""
         known = self._told.pop(server, None)
         if known is not None and not await self._has(server, known):
             known = None
@@ -129,14 +129,14 @@ class Registration:
         return answer
 
     async def _has(self, server: str, version: DataVersion) -> bool:
-        """Say whether a name server still holds a version of our topics; the question is a sign of life too."""
+        """Return whether a name server has a version of our topics; the query also counts as a heartbeat."""
         identity = self._identity
         header = QueryDataVersionRequest(identity.name, self._address, identity.cluster, identity.broker_id)
         answer = await self._ask(server, Command.request(header, bodies.encode(version)), _LOOK_TIMEOUT_MS)
         return answer is not None and not answer.header(QueryDataVersionResponse).changed
 
     async def unregister(self) -> None:
-        """Tell all name servers that we go, so that clients leave before the sockets close."""
+        """Unregister from all name servers, so that clients leave before the sockets close."""
         identity = self._identity
         header = UnregisterBrokerRequest(identity.name, self._address, identity.cluster, identity.broker_id)
         self._told.clear()
@@ -161,22 +161,22 @@ class Registration:
     def _note_failure(self, server: str, reason: str) -> None:
         if server not in self._unreachable:
             self._unreachable.add(server)
-            _log.warning("nameserver=%s: not told of this broker: %s", server, reason)
+            _log.warning("nameserver=%s: this broker could not be registered: %s", server, reason)
 
     def _narrowed(self, wrapper: TopicConfigSerializeWrapper) -> TopicConfigSerializeWrapper:
-        """Return the topics with the broker's permission instead of their own."""
+        """Return the topics with the broker's permission in place of their own."""
         topics = wrapper.topic_config_table.items()
         return TopicConfigSerializeWrapper(
             wrapper.data_version, {name: replace(topic, perm=self.permission) for name, topic in topics}
         )
 
     def _apply_order(self, answer: Command) -> None:
-        """Take over which topics are ordered; a name server without that table says nothing."""
+        """Update which topics are ordered; a name server without that table is ignored."""
         if not answer.body:
             return
         try:
             table = bodies.decode(KVTable, answer.body).table
         except MalformedBody as error:
-            _log.warning("nameserver: its table of ordered topics cannot be read: %s", error)
+            _log.warning("nameserver: the table of ordered topics cannot be read: %s", error)
             return
         self._topics.apply_order(table.keys(), now=self._clock())

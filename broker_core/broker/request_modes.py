@@ -1,6 +1,6 @@
-"""How groups get a topic's messages where the broker shares out the queues: by pull, or by lease.
+"""How groups get a topic's messages when the broker assigns the queues: by pull, or by lease.
 
-Kept as ``messageRequestMode.json``, in Apache RocketMQ's form.
+Saved as ``messageRequestMode.json``, in the format of Apache RocketMQ.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class _File:
 
 
 class RequestModes:
-    """The mode of each topic and group; a group without one pulls."""
+    """The mode of each topic and group; the default is pull."""
 
     def __init__(self, file: JsonFile, limits: BrokerLimits) -> None:
         self._file = file
@@ -41,7 +41,7 @@ class RequestModes:
         return self._table.get((topic, group)) or SetMessageRequestModeRequestBody(topic, group)
 
     def put(self, mode: SetMessageRequestModeRequestBody) -> None:
-        """Keep what is set, in place of the one before; raise LimitReached for one too many."""
+        """Set the mode of a topic and group; raise LimitReached when there are too many."""
         place = mode.topic, mode.consumer_group
         if place not in self._table and len(self._table) >= self._limits.request_modes:
             what = f"group {mode.consumer_group!r} gets topic {mode.topic!r} as before"
@@ -50,13 +50,13 @@ class RequestModes:
         self.is_changed = True
 
     def forget(self, *, topic: str | None = None, group: str | None = None) -> None:
-        """Drop what was set for a topic, or for a group, that is deleted."""
+        """Remove the modes of a deleted topic or group."""
         left = {place: mode for place, mode in self._table.items() if place[0] != topic and place[1] != group}
         self.is_changed |= len(left) != len(self._table)
         self._table = left
 
     def text(self) -> bytes:
-        """Return the text of the file as it should be now; from here on the register counts as unchanged."""
+        """Return the current content for the file, and mark the register as saved."""
         self.is_changed = False
         topics: dict[str, dict[str, SetMessageRequestModeRequestBody]] = {}
         for (topic, group), mode in self._table.items():
@@ -64,11 +64,11 @@ class RequestModes:
         return orjson.dumps(coder.to_tree(_File(topics)), option=orjson.OPT_INDENT_2)
 
     def save(self, text: bytes) -> None:
-        """Write a text of `text()`; may run in another thread. Raises OSError."""
+        """Write a text returned by `text()`; may run in another thread. Raises OSError."""
         self._file.save(text)
 
     def load(self) -> None:
-        """Replace the register by what the file says; raises BadConfigFile."""
+        """Replace the register with the content of the file; raises BadConfigFile."""
         tree: Any = self._file.load()
         try:
             topics = coder.from_tree(_File, {} if tree is None else tree).message_request_mode_map

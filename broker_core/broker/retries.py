@@ -1,8 +1,7 @@
-"""Where a message goes that could not be consumed: the group's retry topic, later its dead letters.
+"""Messages that could not be consumed go to the group's retry topic, and finally to its dead letters.
 
-With the defaults a message is tried again sixteen times, on delay levels 3 to 18 (10 s to 2 h); the seventeenth failure
-makes it a dead letter. Retry topics belong to the group, not to the topic
-(broker/README.md#retries-and-dead-letters).
+By default a message is retried sixteen times, on delay levels 3 to 18 (10 s to 2 h); after the seventeenth failure it
+becomes a dead letter. Retry topics belong to the group, not to the topic (broker/README.md#retries-and-dead-letters).
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ from broker_core.protocol.topics import RETRY_PREFIX, dead_letter_topic, is_dead
 
 FIRST_RETRY_LEVEL: Final = 3
 TO_DEAD_LETTERS: Final = -1
-"""A delay level below zero asks for no further try."""
+"""A delay level below zero requests no further attempt."""
 
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """A message to be stored again; `message.topic` is the retry or the dead-letter topic of the group."""
+    """A message to store again; `message.topic` is the retry or the dead-letter topic of the group."""
 
     message: Message
     delay_level: int
@@ -33,14 +32,14 @@ class Retry:
 
     @property
     def is_dead_letter(self) -> bool:
-        """Whether it will not be tried again."""
+        """Whether it will not be retried any more."""
         return is_dead_letter_topic(self.message.topic)
 
 
 def send_back(stored: StoredMessage, group: str, *, delay_level: int, max_times: int) -> Retry:
-    """Return the copy of `stored` that `group` gets later, or its dead letter after `max_times` tries.
+    """Return the copy of `stored` that `group` gets later, or its dead letter after `max_times` retries.
 
-    A delay level of 0 means three more than the tries so far. `stored` carries its body as it lies in the log.
+    Delay level 0 means three more than the retries so far. `stored` has its body as stored in the log.
     """
     pairs = {name: value for name, value in stored.properties.items() if name not in names.OF_DELIVERIES}
     pairs.setdefault(names.RETRY_TOPIC, stored.topic)
@@ -56,16 +55,16 @@ def send_back(stored: StoredMessage, group: str, *, delay_level: int, max_times:
 
 
 def exhausted_retry(topic: str, reconsume_times: int, max_times: int) -> str | None:
-    """Return the dead-letter topic for a retry that a client sends itself, once it was tried often enough."""
+    """Return the dead-letter topic for a retry that a client sends itself after too many attempts, else None."""
     if reconsume_times < max_times:
         return None
     return dead_letter_topic(topic.removeprefix(RETRY_PREFIX))
 
 
 class GroupTopics:
-    """Creates the retry and dead-letter topics of groups, and has them registered at the name servers.
+    """Creates the retry and dead-letter topics of groups, and requests their registration with the name servers.
 
-    Every group has its retry topic from its first heartbeat or lease on, because tools find a group's brokers by it.
+    A group gets its retry topic with its first heartbeat or lease, because tools find a group's brokers by it.
     """
 
     def __init__(self, *, topics: Topics, registration: Registration) -> None:
@@ -73,7 +72,7 @@ class GroupTopics:
         self._registration = registration
 
     def get_or_create(self, name: str, *, queues: int, now: int) -> TopicConfig:
-        """Return a retry or dead-letter topic; raise IllegalTopicName or LimitReached when it cannot be created."""
+        """Return a retry or dead-letter topic; raise IllegalTopicName or LimitReached if it cannot be created."""
         known = self._topics.find(name)
         if known is not None:
             return known

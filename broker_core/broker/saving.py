@@ -1,8 +1,8 @@
-"""Registers as files: the text is made on the loop, and another thread writes it (store/README.md#config-files).
+"""Registers as files: the text is created on the loop and written in another thread (store/README.md#config-files).
 
-A file is written beside, synced and renamed, and the one before it is kept; nothing else in the broker touches these
-files. The text is ordinary JSON, which fastjson reads; what fastjson writes (integers as bare keys) is read too, so
-a store may have been Apache RocketMQ's before.
+A new file is written, synced and renamed over the old one, which is kept as a backup; nothing else in the broker writes
+these files. The text is ordinary JSON, which fastjson can read; what fastjson writes (integers as bare keys) is read
+too, so that the store may come from Apache RocketMQ.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class JsonFile:
         return str(self._path)
 
     def load(self) -> Any:
-        """Return the tree of the file, of its backup when the file is missing, empty or unreadable, or None.
+        """Return the tree of the file, or of its backup if the file is missing, empty or unreadable; None without both.
 
-        Raises BadConfigFile when only an unreadable backup is left.
+        Raises BadConfigFile if only an unreadable backup is left.
         """
         tree = self._read_own()
         if tree is not None:
@@ -50,11 +50,11 @@ class JsonFile:
             tree = fastjson.loads(text)
         except MalformedBody as error:
             raise BadConfigFile(f"neither {self._path} nor its backup can be read: {error}") from error
-        _log.warning("file=%s: missing or unreadable, its backup is used", self._path)
+        _log.warning("file=%s: missing or unreadable; using its backup", self._path)
         return tree
 
     def save(self, text: bytes) -> None:
-        """Replace the file; a whole file or backup is there at every moment. Raises OSError, and the old one stays."""
+        """Replace the file; at any time a complete file or backup exists. Raises OSError, and the old file stays."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         beside = self._path.with_name(self._path.name + ".tmp")
         with beside.open("wb") as file:
@@ -87,12 +87,12 @@ _log = get_logger(__name__)
 
 
 class Register(Protocol):
-    """What can be kept: its text is taken on the loop, and written in another thread."""
+    """A register that can be saved: its text is created on the loop and written in another thread."""
 
     is_changed: bool
 
     def text(self) -> bytes:
-        """Return the text as it should be now; from here on the register counts as unchanged."""
+        """Return the current text, and mark the register as saved."""
 
     def save(self, text: bytes) -> None:
         """Write the text; raises OSError."""
@@ -106,11 +106,11 @@ class Saver:
         self._turn = asyncio.Lock()
 
     async def save(self, register: Register) -> None:
-        """Write a register if it changed; what it says now is on the disk when this returns.
+        """Write a register if it changed; its current content is on the disk when this returns.
 
-        Raises OSError when the disk refuses; the register then counts as changed still.
+        Raises OSError when writing fails; the register then still counts as changed.
         """
-        async with self._turn:  # an older text must not come after a newer one
+        async with self._turn:  # an older text must not be written after a newer one
             if not register.is_changed:
                 return
             text = register.text()
@@ -121,16 +121,16 @@ class Saver:
                 raise
 
     async def save_all(self, registers: Sequence[Register]) -> None:
-        """Write the registers that changed; what the disk refuses is tried again next time."""
+        """Write the registers that changed; those that fail are retried next time."""
         for register in registers:
             try:
                 await self.save(register)
             except OSError as error:
-                _log.error("%s: cannot be saved, trying again: %s", type(register).__name__, error)
+                _log.error("%s: cannot be saved, will be retried: %s", type(register).__name__, error)
 
 
 class StateSaver:
-    """Keeps all that a broker remembers beside its messages; `executor` waits for the disk."""
+    """Saves all state of a broker apart from its messages; `executor` waits for the disk."""
 
     def __init__(
         self, *, saver: Saver, registers: Sequence[Register], journal: Journal, leases: Leases, executor: Executor
@@ -142,7 +142,7 @@ class StateSaver:
         self._executor = executor
 
     async def save(self) -> None:
-        """Write the registers that changed, and rewrite the journal of leases when it has grown."""
+        """Write the registers that changed, and rewrite the lease journal if it has grown."""
         await self._saver.save_all(self._registers)
         if self._journal.wants_rewrite:
             await self._rewrite_journal()
@@ -152,7 +152,7 @@ class StateSaver:
         try:
             file = await asyncio.get_running_loop().run_in_executor(self._executor, self._journal.write_beside, state)
         except OSError as error:
-            _log.warning("leases: the journal cannot be written anew: %s", error)
+            _log.warning("leases: the journal cannot be rewritten: %s", error)
             self._journal.end_rewrite(None)
             return
         self._journal.end_rewrite(file)

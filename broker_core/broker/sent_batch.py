@@ -1,4 +1,4 @@
-"""The messages of a batch, which ask for as little as those that are sent alone (`sent_text.py`)."""
+"""The messages of a batch, which are plain under the same conditions as single ones (`sent_text.py`)."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from broker_core.protocol.message import Message
 
 
 def _asks_for_nothing(body: bytes) -> bool:
-    """Say whether the messages of a batch ask for nothing but to be stored, as far as their properties say.
+    """Return whether the messages of a batch only need to be stored, judging by their properties.
 
-    True for a body that cannot be read too: whoever stores it says what is wrong with it.
+    Also true for an unreadable body: storing it raises the error.
     """
     try:
         entries = decode_batch(body)
@@ -29,11 +29,11 @@ asks_for_nothing: Final = native.batch_asks_for_nothing if native else _asks_for
 
 
 def settled_batch(body: bytes) -> bytes:
-    """Return the batch with what may be stored of its messages; raise like `settled_pairs`, and for a delay."""
+    """Return the batch without properties that may not be stored; raises like `settled_pairs`, and for a delay."""
     if asks_for_nothing(body):
         return body
     entries = decode_batch(body)
     pairs = [sent_text.settled_pairs(entry.properties) for entry in entries]
     if any(names.DELAY in each for each in pairs):
-        raise MessageIllegal("a message of a batch asks for a delay; it has to be sent alone")
+        raise MessageIllegal("a message of the batch has a delay; send it separately")
     return encode_batch(Message("", entry.body, each, entry.flag) for entry, each in zip(entries, pairs, strict=True))

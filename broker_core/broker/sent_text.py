@@ -1,7 +1,7 @@
-"""The properties of a send as text: what a broker takes out and puts in, without taking the text apart.
+"""The properties of a send as text: what the broker removes and adds without parsing the text.
 
-Nearly every send comes with a few pairs that are stored as they are. Only those that ask for something else - a delay,
-a transaction, a timer - or that speak of a delivery that is over are worth a dictionary (`is_plain`, `settled_pairs`).
+Nearly every send has a few pairs that are stored unchanged. Only those with a special request (a delay, a transaction,
+a timer) or with properties of an earlier delivery are parsed into a dictionary (`is_plain`, `settled_pairs`).
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ _WAIT: Final = mark_of(names.WAIT)
 _DELAY: Final = mark_of(names.DELAY)
 _TRAN_MSG: Final = mark_of(names.TRAN_MSG)
 _CLUSTER: Final = mark_of(names.CLUSTER)
-# Beginnings of names; the rare other names that begin so pass through a dictionary for nothing.
+# Prefixes of names; the rare other names with these prefixes are parsed unnecessarily.
 _POP_CK: Final = PAIR_END + names.POP_CK
 _FIRST_POP_TIME: Final = PAIR_END + names.FIRST_POP_TIME
 _TIMER: Final = f"{PAIR_END}TIMER_DEL"
 
 
 def _settle(text: str, pair: str) -> tuple[str, bool] | None:
-    """Return what is stored of the property string `text`, with `pair` behind it, and whether the sender waits.
+    """Return the property string to store, `text` followed by `pair`, and whether the sender waits for the disk.
 
-    None for a text that asks for something else than to be stored, or that is odd.
+    None for a text with a special request, or an unusual one.
     """
     rest, waits = take_wait(text)
     return (with_pair(rest, pair), waits) if is_plain(rest) else None
@@ -36,12 +36,12 @@ settle: Final = native.settle_text if native else _settle
 
 
 def is_plain(text: str) -> bool:
-    """Say whether a send with the property string `text` asks for nothing but to be stored."""
+    """Return whether a send with the property string `text` only needs to be stored."""
     return asks_for_nothing(text) and _CLUSTER not in PAIR_END + text
 
 
 def asks_for_nothing(text: str) -> bool:
-    """Say the same of a text that may name a cluster already."""
+    """Return the same for a text that may already name a cluster."""
     marked = PAIR_END + text
     return (
         _DELAY not in marked
@@ -53,20 +53,20 @@ def asks_for_nothing(text: str) -> bool:
 
 
 def settled_pairs(text: str) -> dict[str, str]:
-    """Return the pairs that may be stored; raise MessageIllegal or TransactionsRefused for what is not served."""
+    """Return the pairs to store; raise MessageIllegal or TransactionsRefused for unsupported requests."""
     pairs = parse_properties(text)
     if pairs.get(names.TRAN_MSG, "").lower() == "true":
         raise TransactionsRefused("this broker takes no transactional messages")
     for name in names.TIMERS:
         if name in pairs:
-            raise MessageIllegal(f"{name} asks for a time of its own; served are delay levels ({names.DELAY})")
+            raise MessageIllegal(f"{name} sets a delivery time; only delay levels are supported ({names.DELAY})")
     for name in names.OF_DELIVERIES:
         pairs.pop(name, None)
     return pairs
 
 
 def take_wait(text: str) -> tuple[str, bool]:
-    """Return `text` without its WAIT pair, and whether the sender waits for the disk, as it does unless it says no."""
+    """Return `text` without its WAIT pair, and whether the sender waits for the disk, which is the default."""
     marked = PAIR_END + text
     waits = True
     while (at := marked.find(_WAIT)) >= 0:
@@ -79,7 +79,7 @@ def take_wait(text: str) -> tuple[str, bool]:
 
 
 def with_pair(text: str, pair: str) -> str:
-    """Return `text` with `pair`, which is ``name U+0001 value``, behind it."""
+    """Return `text` followed by `pair`, which is ``name U+0001 value``."""
     if not text:
         return pair
     return text + pair if text.endswith(PAIR_END) else f"{text}{PAIR_END}{pair}"

@@ -1,4 +1,4 @@
-"""A broker as a whole: open, listen, serve, stop, in the order that loses nothing (broker/README.md#start-and-stop)."""
+"""A whole broker: open, listen, serve and stop in an order that loses nothing (broker/README.md#start-and-stop)."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from broker_core.store import MessageStore
 from broker_core.store.layout import count_files
 
 FAST_PORT_BELOW: Final = 2
-"""The second port, without pulls, lies so far below the first."""
+"""The second port, which serves no pulls, is this far below the first."""
 
 _DRAIN_SECONDS: Final = 1.0
 _CHECKPOINT_MS: Final = 60_000
 _RETENTION_MS: Final = 10_000
 _SECOND_MS: Final = 1_000
 _ROUND_SECONDS: Final = 0.001
-# They look at nothing that a round would have made readable.
+# Requests that read nothing which a pending round would make readable.
 _SENDS: Final = frozenset(
     {
         RequestCode.SEND_MESSAGE,
@@ -54,7 +54,7 @@ _log = get_logger(__name__)
 
 
 class Broker:
-    """A broker that serves; `open` starts one."""
+    """A running broker; `open` starts one."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class Broker:
         background: asyncio.Task[None],
         opened: AsyncExitStack,
     ) -> None:
-        """Take over what `open` made; `opened` releases it."""
+        """Take over the resources of `open`; `opened` releases them."""
         self.components = components
         self._processors = processors
         self._saver = saver
@@ -80,7 +80,7 @@ class Broker:
     async def open(
         cls, config: BrokerConfig, *, clock: Callable[[], int] = now_ms, sockets: Sockets | None = None
     ) -> Broker:
-        """Open the store, listen, and register at the name servers; after a failure nothing is left open.
+        """Open the store, listen, and register with the name servers; after a failure nothing is left open.
 
         Servers of one process share `sockets`. Raises StoreLocked, AddressInUse, TooFewFiles, BadConfigFile and other
         errors of the store, the sockets and the configuration.
@@ -105,7 +105,7 @@ class Broker:
         return self.components.address
 
     async def close(self) -> None:
-        """Leave the name servers, answer who waits, stop, and put everything on the disk; a failure frees all too."""
+        """Unregister, answer waiting requests, stop, and flush everything; after a failure resources are freed too."""
         if self._is_closed:
             return
         self._is_closed = True
@@ -122,14 +122,14 @@ class Broker:
         _log.info("broker=%s: stopped", self._name)
 
     async def failed(self) -> None:
-        """Return when the broker's background work has ended, which only happens by a bug or by `close`."""
+        """Return when the broker's background work has ended, which happens only through a bug or `close`."""
         await asyncio.wait([self._background])
         if not self._background.cancelled() and (error := self._background.exception()) is not None:
-            _log.critical("broker=%s: its background work failed", self._name, exc_info=error)
+            _log.critical("broker=%s: a background task failed", self._name, exc_info=error)
 
 
 class _Start:
-    """One start of a broker; `opened` releases what it opened, the last first."""
+    """One start of a broker; `opened` releases what it opened, in reverse order."""
 
     def __init__(self, settings: Settings, clock: Callable[[], int], sockets: Sockets, opened: AsyncExitStack) -> None:
         self._settings = settings
@@ -149,14 +149,14 @@ class _Start:
         self._opened.push_async_callback(remoting.close)
         main, fast = Dispatch(ANSWERS), Dispatch(ANSWERS)
         server = await self._listen(main, self._config.port)
-        # No request is read before this function waits again, and then everything is in place.
+        # No request is read before this function waits again; by then everything is set up.
         components = compose(self._settings, self._resources(store, journal, remoting, server.port, disk, files))
         self._opened.callback(components.durability.close)
-        self._opened.push_async_callback(server.close)  # before the disk: a request may still need it
+        self._opened.push_async_callback(server.close)  # before the disk closes: a running request may still need it
         processors = processors_of(components)
         _register(processors, components.arrivals, main=main, fast=fast)
         housekeeping = Housekeeping(store=store, intake=components.intake, arrivals=components.arrivals, executor=disk)
-        # Before the first message: the disk may be full already.
+        # Before the first message: the disk may already be full.
         housekeeping.drop_expired(self._clock())
         servers = [server, *await self._listen_below(fast)]
         await components.registration.register()
@@ -224,7 +224,7 @@ class _Start:
         return server
 
     async def _listen_below(self, dispatch: Dispatch) -> Sequence[Server]:
-        """Listen on the second port if it is free; clients that want it fall back to the first."""
+        """Listen on the second port if it is free; otherwise clients that want it fall back to the first."""
         port = self._config.port - FAST_PORT_BELOW
         if port <= 0:
             return ()
@@ -236,9 +236,9 @@ class _Start:
 
 
 def _register(processors: Processors, arrivals: Arrivals, *, main: Dispatch, fast: Dispatch) -> None:
-    """Have every processor answer its codes; pulls are for the main port only.
+    """Register every processor for its request codes; pulls are served on the main port only.
 
-    Whoever asks for messages or offsets finds every message that was answered before.
+    Requests for messages or offsets see every message that was acknowledged before.
     """
     for processor in processors.all:
         for code, handler in processor.handlers().items():
@@ -275,7 +275,7 @@ def _saver(components: Components, journal: Journal, files: Executor) -> StateSa
 def _steps(
     components: Components, processors: Processors, housekeeping: Housekeeping, saver: StateSaver
 ) -> Sequence[Step]:
-    """Return what is done again and again."""
+    """Return the periodic steps."""
     periods = components.config.periods
     return (
         Step("parked pulls", SLOT_MS, processors.pulls.expire),
@@ -310,13 +310,13 @@ async def _run_in(executor: Executor, function: Callable[[], None]) -> None:
 
 
 def _log_recovery(store: MessageStore) -> None:
-    """Log what opening the store found, if that was not simply all in order."""
+    """Log what opening the store found, unless everything was in order."""
     found = store.recovered
     if not found.was_clean:
-        _log.warning("store: it was not closed well; %d records were looked at again", found.walked_records)
+        _log.warning("store: it was not shut down properly; %d records were checked again", found.walked_records)
     for begin, end, reason in found.damaged:
-        _log.error("store: no sound record from log offset %d to %d: %s", begin, end, reason)
+        _log.error("store: no intact record from log offset %d to %d: %s", begin, end, reason)
     if found.cut_reason is not None:
         _log.warning("store: the log was cut at %d: %s", store.appended_log_offset, found.cut_reason)
     for topic, queue_id in found.queues.lost:
-        _log.warning("store: topic=%s queue=%d was gone or broken, it was made again from the log", topic, queue_id)
+        _log.warning("store: topic=%s queue=%d was missing or damaged and was rebuilt from the log", topic, queue_id)

@@ -1,6 +1,6 @@
-"""What was put and got, kept for answers: rates, and sums of a minute, an hour and a day (broker/README.md#statistics).
+"""Counts of stored and delivered messages: rates, and sums per minute, hour and day (broker/README.md#statistics).
 
-Counting is one addition on the hot path. `step(now)` once a second takes the samples from which rates are differences.
+On the hot path counting is one addition. `step(now)`, once a second, takes the samples whose differences are the rates.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _MINUTE_SAMPLE_MS: Final = 10_000
 _HOUR_SAMPLE_MS: Final = 600_000
 _DAY_SAMPLE_MS: Final = 3_600_000
 _SPANS: Final = ((_MINUTE_SAMPLE_MS, 6), (_HOUR_SAMPLE_MS, 6), (_DAY_SAMPLE_MS, 24))
-"""How far the samples of a window lie apart, and how many are kept; a window ends at the last step, not at a sample."""
+"""The interval of the samples of each window, and their number; a window ends at the last step, not at a sample."""
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What happened in a span of time: how much, how much a second, how much each time."""
+    """The counts in a window of time: sum, sum per second, average per event."""
 
     sum: int
     tps: float
@@ -41,7 +41,7 @@ _NOTHING: Final = Window(0, 0.0, 0.0)
 
 
 class Counter:
-    """A sum that only grows, how often it grew, and samples of both."""
+    """A sum that only grows, the number of its increments, and samples of both."""
 
     __slots__ = ("_latest", "_samples", "sum", "times")
 
@@ -52,7 +52,7 @@ class Counter:
         self._samples: tuple[deque[tuple[int, int, int]], ...] = tuple(deque(maxlen=size) for _, size in _SPANS)
 
     def step(self, now: int) -> None:
-        """Take the samples that are due at `now`; a new counter was at zero a period ago."""
+        """Take the samples that are due at `now`; a new counter was zero one period ago."""
         for (period, _), samples in zip(_SPANS, self._samples, strict=True):
             if not samples:
                 samples.append((now - period, 0, 0))
@@ -67,7 +67,7 @@ class Counter:
 
 
 class Rate:
-    """Messages a second over the last 10, 60 and 600 seconds, and totals at midnights."""
+    """Messages per second over the last 10, 60 and 600 seconds, and totals at midnight."""
 
     def __init__(self, now: int) -> None:
         self.total = 0
@@ -77,14 +77,14 @@ class Rate:
         self._samples: deque[tuple[int, int]] = deque([(now, 0)], maxlen=RATE_WINDOWS_S[-1] + 1)
 
     def step(self, now: int) -> None:
-        """Take the sample of this second, and note the total when a new day has begun (UTC)."""
+        """Take the sample of this second, and record the total when a new day has begun (UTC)."""
         self._samples.append((now, self.total))
         if now // DAY_MS != self._day:
             self._day = now // DAY_MS
             self.yesterday_morning, self.today_morning = self.today_morning, self.total
 
     def per_second(self) -> tuple[float, ...]:
-        """Return the rates over the windows of `RATE_WINDOWS_S`; a younger broker's are over its life."""
+        """Return the rates over the windows of `RATE_WINDOWS_S`, or over the broker's uptime if that is shorter."""
         newest_at, newest = self._samples[-1]
         rates = []
         for window in RATE_WINDOWS_S:
@@ -94,7 +94,7 @@ class Rate:
 
 
 class Stats:
-    """Every counter of the broker, by name and key."""
+    """All counters of the broker, by name and key."""
 
     def __init__(self, cluster: str, now: int) -> None:
         self._cluster = cluster
@@ -109,7 +109,7 @@ class Stats:
         self.put_failed = 0
 
     def count_put(self, topic: str, messages: int, size: int) -> None:
-        """Count messages that were stored; `size` is their bytes in the store."""
+        """Count stored messages; `size` is their size in the store, in bytes."""
         self.put.total += messages
         self.put_bytes += size
         counters = self._put_by_topic.get(topic)
@@ -123,7 +123,7 @@ class Stats:
         sizes.times += 1
 
     def count_got(self, group: str, topic: str, messages: int, size: int) -> None:
-        """Count messages that were handed to a group, by pull or by lease."""
+        """Count messages that were delivered to a group, by pull or by lease."""
         self.got.total += messages
         self.got_found.total += 1
         counters = self._got_by_group.get((topic, group))
@@ -148,19 +148,19 @@ class Stats:
         counter.times += 1
 
     def find(self, name: str, key: str) -> tuple[Window, Window, Window] | None:
-        """Return the windows of one counter, or None when nothing was ever counted there."""
+        """Return the windows of one counter, or None if nothing was counted there."""
         if key == self._cluster and name in (BROKER_PUT_NUMS, BROKER_GET_NUMS):
             return self._counter(name, key).windows()
         counter = self._counters.get((name, key))
         return counter.windows() if counter is not None else None
 
     def consume_tps(self, group: str, topic: str) -> float:
-        """Return the messages a second that a group got of a topic in the last minute."""
+        """Return the messages per second that a group received of a topic in the last minute."""
         counters = self._got_by_group.get((topic, group))
         return counters[0].windows()[0].tps if counters is not None else 0.0
 
     def put_tps(self, topic: str) -> float:
-        """Return the messages a second that were stored in a topic in the last minute."""
+        """Return the messages per second that were stored in a topic in the last minute."""
         counters = self._put_by_topic.get(topic)
         return counters[0].windows()[0].tps if counters is not None else 0.0
 
@@ -175,7 +175,7 @@ class Stats:
             counter.step(now)
 
     def forget(self, keys: Iterable[str]) -> None:
-        """Drop the counters of topics or groups that are deleted; `keys` as in a question for one counter."""
+        """Remove the counters of deleted topics or groups; `keys` are those of `find`."""
         gone = set(keys)
         self._counters = {place: counter for place, counter in self._counters.items() if place[1] not in gone}
         self._put_by_topic = {topic: pair for topic, pair in self._put_by_topic.items() if topic not in gone}

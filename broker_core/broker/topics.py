@@ -1,7 +1,6 @@
-"""The register of topics: settings, built-in topics, creation on demand (broker/README.md#topics).
+"""The register of topics: settings, built-in topics, automatic creation (broker/README.md#topics).
 
-Every change raises the data version, by which name servers see that something is new. The register is kept as
-``topics.json``.
+Every change raises the data version, by which name servers detect changes. The register is saved as ``topics.json``.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ FILE_NAME: Final = "topics.json"
 
 READ_WRITE: Final = PERM_READ | PERM_WRITE
 _INHERITABLE: Final = READ_WRITE | PERM_INHERIT
-_DELETED: Final = "deletedTopics"  # ours: readers of RocketMQ ignore it
+_DELETED: Final = "deletedTopics"  # Gantry only: RocketMQ ignores it
 _BENCHMARK_QUEUES: Final = 1024
 _CLUSTER_QUEUES: Final = 16
 _SCHEDULE_QUEUES: Final = 18
@@ -46,13 +45,13 @@ _SCHEDULE_QUEUES: Final = 18
 
 @dataclass(frozen=True, slots=True)
 class _Deletions:
-    """What the file holds in addition to RocketMQ's: topics that were deleted, and when (ms)."""
+    """What the file holds in addition to RocketMQ's fields: deleted topics and the time of their deletion (ms)."""
 
     deleted_topics: dict[str, int] = field(default_factory=dict)
 
 
 def check_name(topic: str) -> None:
-    """Raise IllegalTopicName unless `topic` is a name that topics can have (protocol/README.md#names)."""
+    """Raise IllegalTopicName unless `topic` is a valid topic name (protocol/README.md#names)."""
     if not topic.strip():
         raise IllegalTopicName("The specified topic is blank.")
     if NAME.fullmatch(topic) is None:
@@ -80,7 +79,7 @@ def built_in(identity: Identity, defaults: TopicDefaults) -> list[TopicConfig]:
 
 
 class Topics:
-    """Every topic of this broker by name."""
+    """All topics of this broker, by name."""
 
     def __init__(self, file: JsonFile, *, identity: Identity, defaults: TopicDefaults, limits: BrokerLimits) -> None:
         self._file = file
@@ -91,7 +90,7 @@ class Topics:
         self._deleted: dict[str, int] = {}
         self.version = DataVersion()
         self.is_changed = False
-        # The version's counter when each topic changed, the last changed at the end, and when all did.
+        # The version's counter at each topic's last change, most recent last, and at the last change of all topics.
         self._changed_at: dict[str, int] = {}
         self._all_changed_at = 0
 
@@ -110,24 +109,24 @@ class Topics:
         return config
 
     def all(self) -> Collection[TopicConfig]:
-        """Return every topic, built-in ones included."""
+        """Return all topics, built-in ones included."""
         return self._table.values()
 
     def system_names(self) -> list[str]:
-        """Return the names of the topics that belong to the broker."""
+        """Return the names of the topics of the broker itself."""
         return sorted(SYSTEM_TOPICS | self._own)
 
     def check_is_not_system(self, topic: str) -> None:
-        """Raise SystemTopic for a topic that administration may not touch."""
+        """Raise SystemTopic for a topic that may not be changed by administration."""
         if is_system_topic(topic) or topic in self._own:
             raise SystemTopic(topic)
 
     def wrapper(self) -> TopicConfigSerializeWrapper:
-        """Return all topics with their version, as they go over the wire and into the file."""
+        """Return all topics with their version, as sent over the wire and saved in the file."""
         return TopicConfigSerializeWrapper(self.version, dict(self._table))
 
     def changed_since(self, version: DataVersion) -> TopicConfigSerializeWrapper:
-        """Return the topics that changed since `version`, which must be of this process, with the version of now."""
+        """Return the topics that changed since `version`, which must be of this process, with the current version."""
         if version.counter < self._all_changed_at:
             return self.wrapper()
         news = takewhile(lambda each: each[1] > version.counter, reversed(self._changed_at.items()))
@@ -136,7 +135,7 @@ class Topics:
     # -- changes; all of them raise the version
 
     def put(self, config: TopicConfig, *, now: int) -> None:
-        """Create a topic or replace its settings; raise LimitReached for one topic too many."""
+        """Create a topic or replace its settings; raise LimitReached when there are too many topics."""
         name = config.topic_name
         if name not in self._table and len(self._table) >= self._limits.topics:
             raise self._limits.refuse("topics", f"topic {name!r} was not created")
@@ -145,9 +144,9 @@ class Topics:
         self._changed(now, name)
 
     def create_like(self, template: str, topic: str, *, queues: int, sys_flag: int, now: int) -> TopicConfig:
-        """Create a topic after its template (broker/README.md#creating-a-topic-by-sending).
+        """Create a topic from its template (broker/README.md#creating-a-topic-by-sending).
 
-        Raises IllegalTopicName, LimitReached, and TopicUnknown when the template is missing or not inheritable.
+        Raises IllegalTopicName, LimitReached, and TopicUnknown if the template is missing or not inheritable.
         """
         check_name(topic)
         model = self._table.get(template)
@@ -166,7 +165,7 @@ class Topics:
         return config
 
     def get_or_create(self, topic: str, *, queues: int, now: int) -> TopicConfig:
-        """Return a retry or dead-letter topic, created when it is missing; raise IllegalTopicName or LimitReached."""
+        """Return a retry or dead-letter topic, created if it is missing; raise IllegalTopicName or LimitReached."""
         config = self._table.get(topic)
         if config is None:
             check_name(topic)
@@ -175,16 +174,16 @@ class Topics:
         return config
 
     def delete(self, topic: str, *, now: int) -> None:
-        """Forget a topic; an unknown one is forgotten already."""
+        """Delete a topic; nothing happens for an unknown topic."""
         if self._table.pop(topic, None) is not None:
             self._deleted[topic] = now
             self._changed_at.pop(topic, None)
             self._changed(now)
 
     def offer(self, defaults: TopicDefaults, *, now: int) -> bool:
-        """Have the templates, after which topics are made by themselves, as the settings say; say whether one changed.
+        """Create or update the templates of automatic topic creation as the settings say; return whether one changed.
 
-        Where that is off, a template that is known already can no longer be inherited from.
+        If automatic creation is off, an existing template can no longer be inherited from.
         """
         wanted = {topic.topic_name: topic for topic in built_in(self._identity, defaults)}
         known = self._table.get(TEMPLATE_TOPIC)
@@ -201,12 +200,12 @@ class Topics:
         return bool(changed)
 
     def touch(self, *, now: int) -> None:
-        """Raise the version: name servers take over all topics again."""
+        """Raise the version, so that name servers fetch all topics again."""
         self._changed(now)
         self._all_changed_at = self.version.counter
 
     def apply_order(self, ordered: Collection[str], *, now: int) -> None:
-        """Mark the topics that the name servers list as ordered, and no others."""
+        """Mark exactly the topics that the name servers list as ordered."""
         wrong = [config for config in self._table.values() if config.order != (config.topic_name in ordered)]
         for config in wrong:
             self._table[config.topic_name] = replace(config, order=not config.order)
@@ -214,11 +213,11 @@ class Topics:
             self._changed(now, *(config.topic_name for config in wrong))
 
     def adopt(self, queues: Iterable[tuple[str, int]], *, now: int) -> tuple[list[str], list[str]]:
-        """Settle the topics that the store has queues of and the register does not know, after a crash.
+        """After a crash, handle topics that have queues in the store but are missing from the register.
 
-        Those whose settings were lost get as many queues as were seen, so nothing that was acknowledged is hidden.
-        Those that were deleted, and whose queues were made again from the log, are for the caller to delete once more.
-        Returns the names of both.
+        Topics whose settings were lost get as many queues as the store has, so that no acknowledged message is hidden.
+        Deleted topics whose queues were rebuilt from the log must be deleted again by the caller. Returns the names of
+        both.
         """
         unknown: dict[str, int] = {}
         for topic, queue_id in queues:
@@ -232,7 +231,7 @@ class Topics:
         return lost, [topic for topic in unknown if topic in self._deleted]
 
     def forget_deleted(self, before: int) -> None:
-        """Forget which topics were deleted before a time (ms): the log holds nothing of them any more."""
+        """Forget topics that were deleted before a time (ms): the log has none of their messages any more."""
         self._deleted = {topic: time for topic, time in self._deleted.items() if time >= before}
 
     def _changed(self, now: int, *names: str) -> None:
@@ -245,17 +244,17 @@ class Topics:
     # -- the file
 
     def text(self) -> bytes:
-        """Return the text of the file as it should be now; from here on the register counts as unchanged."""
+        """Return the current content for the file, and mark the register as saved."""
         self.is_changed = False
         tree = coder.to_tree(self.wrapper()) | {_DELETED: self._deleted}
         return orjson.dumps(tree, option=orjson.OPT_INDENT_2)
 
     def save(self, text: bytes) -> None:
-        """Write a text of `text()`; may run in another thread. Raises OSError."""
+        """Write a text returned by `text()`; may run in another thread. Raises OSError."""
         self._file.save(text)
 
     def load(self) -> None:
-        """Put what the file says over the built-in topics; raises BadConfigFile."""
+        """Add the topics of the file to the built-in ones, overriding these; raises BadConfigFile."""
         tree: Any = self._file.load()
         if tree is None:
             return

@@ -286,7 +286,7 @@ class Connection(asyncio.Protocol):
     def _take(self, command: Command) -> None:
         if command.flag & FLAG_RESPONSE:
             if not self._calls.resolve(command):
-                self._log.debug("peer=%s opaque=%d: a response nobody waits for", self.peer, command.opaque)
+                self._log.debug("peer=%s opaque=%d: no request is waiting for this response", self.peer, command.opaque)
             return
         if self._serving is None:
             return
@@ -355,7 +355,7 @@ class Connection(asyncio.Protocol):
 
     def _check_backlog(self) -> None:
         if self._outbox.unread_bytes > self._limits.unread_bytes:
-            self.abort(f"limit unread_bytes={self._limits.unread_bytes} reached: the peer takes no answers")
+            self.abort(f"limit unread_bytes={self._limits.unread_bytes} reached: the peer does not read its answers")
         else:
             self._count()
 

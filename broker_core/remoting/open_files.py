@@ -26,8 +26,8 @@ class TooFewFiles(GantryError):
     def __init__(self, allowed: int, of_store: int) -> None:
         wanted = _wanted(of_store)
         super().__init__(
-            f"the system lets this process have {allowed} files open; its store has {of_store}, and {BESIDE_STORE} "
-            f"more are needed. Allow at least {wanted}, of which half are for connections: `ulimit -n {wanted}` before "
+            f"the system allows this process {allowed} open files; its store needs {of_store}, and {BESIDE_STORE} "
+            f"more are needed. Allow at least {wanted}, half of them for connections: `ulimit -n {wanted}` before "
             "the start (as root, where the hard limit is lower), nofile in /etc/security/limits.conf, LimitNOFILE in a "
             f"systemd unit, or --ulimit nofile={wanted} for a container"
         )

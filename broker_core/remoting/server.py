@@ -222,7 +222,7 @@ class Server:
                 await loop.connect_accepted_socket(self._connection, accepted, ssl=tls)
                 return
         except OSError as error:  # ssl.SSLError and TimeoutError are OSErrors too
-            _log.info("a connection ended before its first request: %s", error)
+            _log.info("a connection closed before its first request: %s", error)
         except asyncio.CancelledError:
             accepted.close()
             raise

@@ -45,9 +45,9 @@ def recognize(head: bytes) -> Stranger | None:
     if first in _HTTP_METHODS:
         return Stranger("HTTP on a remoting port", _http1_answer())
     if first == _HTTP_ANSWER:
-        return Stranger("the peer is an HTTP server and no name server or broker", b"")
+        return Stranger("the peer is an HTTP server, not a name server or broker", b"")
     if first.startswith(_TLS_ALERT):
-        return Stranger("the peer speaks TLS, and this side does not", b"")
+        return Stranger("the peer speaks TLS; this side does not", b"")
     return None
 
 

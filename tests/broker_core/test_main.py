@@ -95,8 +95,8 @@ def test_where_hardly_a_file_may_be_open_it_says_how_many_must_be(tmp_path: Path
     assert ended.returncode == 2
     (line,) = ended.stderr.splitlines()
     assert line.startswith(
-        f"broker_core: the system lets this process have {allowed} files open; its store has 0, and 64 more are "
-        "needed. Allow at least 128, of which half are for connections: `ulimit -n 128` before the start"
+        f"broker_core: the system allows this process {allowed} open files; its store needs 0, and 64 more are "
+        "needed. Allow at least 128, half of them for connections: `ulimit -n 128` before the start"
     )
     assert not list(tmp_path.iterdir())
 
@@ -126,7 +126,7 @@ async def test_a_store_of_more_files_than_may_be_open_is_not_touched_and_what_it
     # Then one line says all, and how many would do
     assert ended.returncode == 2
     (line,) = ended.stderr.splitlines()
-    said = f"the system lets this process have {files + 63} files open; its store has {files}, and 64 more are needed."
+    said = f"the system allows this process {files + 63} open files; its store needs {files}, and 64 more are needed."
     assert line.startswith(f"broker_core: {said} Allow at least {wanted}, ")
     for way in (f"`ulimit -n {wanted}`", "/etc/security/limits.conf", "LimitNOFILE", f"--ulimit nofile={wanted}"):
         assert way in line
@@ -161,7 +161,7 @@ async def test_two_stand_side_by_side(tmp_path: Path) -> None:
     [
         ("colour=blue", "broker_core: this broker has no setting 'colour'"),
         ("deleteWhen=noon", "broker_core: setting deleteWhen: 'noon' is not hours of the day like 04 or 04;16"),
-        ("brokerName=other", "broker_core: setting brokerName is told at the start of the broker, or is always so"),
+        ("brokerName=other", "broker_core: setting brokerName is fixed or can be set only on the command line"),
     ],
 )
 def test_a_setting_that_it_does_not_take_is_one_clear_line_and_status_2(

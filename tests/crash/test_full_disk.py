@@ -119,7 +119,7 @@ async def test_a_disk_without_room_refuses_messages_and_nothing_else(small_disk:
         await asyncio.to_thread(running.restart, kill=True)
         client = RemotingClient()
         assert await read(client, running) == taken
-        # When there is room again, then messages are taken again
+        # When there is room again, then messages are accepted again
         ballast.unlink()
         answer = await send(client, running, len(taken))
         assert answer.code == ResponseCode.SUCCESS, answer.remark
@@ -145,7 +145,7 @@ async def test_a_disk_beyond_the_ratio_refuses_messages_before_it_has_no_room(sm
         answer = await send(client, running, 1)
         assert answer.code == ResponseCode.SERVICE_NOT_AVAILABLE
         assert "the disk is full: 9" in str(answer.remark)
-        assert "taken again at 90% or less" in str(answer.remark)
+        assert "accepted again at 90% or less" in str(answer.remark)
         assert await read(client, running) == [0]
         ballast.unlink()
 

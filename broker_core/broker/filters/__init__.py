@@ -1,1 +1,1 @@
-"""Which messages a subscription wants."""
+"""Filters of subscriptions."""

@@ -1,7 +1,7 @@
-"""Tag expressions: ``TagA || TagB`` and the hash by which the consume queue answers them.
+"""Tag expressions such as ``TagA || TagB``, matched by the tag hashes in the consume queue.
 
-A consume queue keeps the 32-bit hash of a message's tag, not the tag; so a filter here lets a tag with the same hash
-through and clients look at the text again (protocol/README.md#tag-hash).
+A consume queue holds the 32-bit hash of a message's tag, not the tag. So a filter lets through other tags with the same
+hash, and clients compare the text (protocol/README.md#tag-hash).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ ALL: Final = "*"
 
 
 def parse_tags(expression: str | None) -> tuple[str, ...]:
-    """Return the tags of an expression, in order; empty means every message.
+    """Return the tags of an expression, in order; none means every message.
 
     Raises BadSubscription for an expression that has separators but no tag.
     """

@@ -1,1 +1,1 @@
-"""Leased consumption: a message is lent to a client, and delivered again unless it is acknowledged in time."""
+"""Leased consumption: a message is leased to a client, and delivered again unless it is acknowledged in time."""

@@ -1,7 +1,8 @@
-"""Pops that can be asked for again: a client whose answer was lost repeats its attempt id and gets the same messages.
+"""Repeatable pops: a client that lost an answer repeats its attempt id and gets the same messages.
 
-The reference has this for ordered groups; here every pop with an attempt id is remembered until its leases end. The
-memory is of this process: after a restart the messages come again when their leases end, as without an attempt id.
+Apache RocketMQ has this for ordered groups; here every pop with an attempt id is remembered until its leases end. The
+attempts are kept in memory: after a restart the messages are delivered again when their leases end, as without an
+attempt id.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What a pop gave out: queue ids with the offsets in them, leased from `pop_time` to `ends_at` (ms)."""
+    """The result of a pop: queue ids with their offsets, leased from `pop_time` to `ends_at` (ms)."""
 
     pop_time: int
     ends_at: int
@@ -23,7 +24,7 @@ class Attempt:
 
 
 class Attempts:
-    """The latest attempts; with more than `limit` of them the oldest are forgotten."""
+    """The latest attempts; beyond `limit` of them the oldest are forgotten."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -33,14 +34,14 @@ class Attempts:
         return len(self._attempts)
 
     def remember(self, key: Key, attempt: Attempt) -> None:
-        """Keep what an attempt gave out."""
+        """Remember the result of an attempt."""
         self._attempts[key] = attempt
         self._attempts.move_to_end(key)
         if len(self._attempts) > self._limit:
             self._attempts.popitem(last=False)
 
     def find(self, key: Key, *, now: int) -> Attempt | None:
-        """Return what an attempt gave out, while it is still on lease."""
+        """Return the result of an attempt while it is still on lease."""
         attempt = self._attempts.get(key)
         if attempt is None or attempt.ends_at > now:
             return attempt

@@ -1,7 +1,7 @@
-"""What can happen to leases, as values: recorded before it is answered, and made again after a restart.
+"""Changes of leases, as values: recorded before the request is answered, and applied again after a restart.
 
-A queue of a group is named by a number, which `Opened` gives; all other changes carry the number alone. The journal
-writes exactly these (`journal.py`), the leases make exactly these (`leases.py`). Times are ms since 1970.
+`Opened` assigns a number to a queue of a group; all other changes carry only the number. `journal.py` writes these
+changes, and `leases.py` applies them. Times are ms since 1970.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A group begins, or begins again, to take from a queue at `start`; what it held there is forgotten."""
+    """A group starts, possibly again, to consume a queue by lease at `start`; earlier leases there are discarded."""
 
     queue: int
     group: str
@@ -22,7 +22,7 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Leased:
-    """Messages went out, due or new; what is neither named nor held below `next_offset` is done."""
+    """Messages were delivered, due or new; those below `next_offset` that are neither listed nor held are done."""
 
     queue: int
     next_offset: int
@@ -41,7 +41,7 @@ class Acknowledged:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A message is on lease until `visible_at`, whatever was before: an extension, or a line of a snapshot."""
+    """A message is on lease until `visible_at`, whatever its state before: an extension, or a line of a snapshot."""
 
     queue: int
     offset: int
@@ -49,12 +49,12 @@ class Held:
     visible_at: int
     deliveries: int
     first_pop_time: int = 0
-    """When the message first went out; 0 in journals of before that was written."""
+    """Time of the first delivery, ms; 0 in older journals, which do not record it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """A group takes no more from a queue: its topic or the group itself is gone."""
+    """A group stops consuming a queue: the topic or the group was deleted."""
 
     queue: int
 

@@ -1,4 +1,4 @@
-"""Dead letters of groups that consume by lease: what was handed out too often, copied to the group's own topic."""
+"""Dead letters of groups that consume by lease: messages delivered too often, copied to the group's own topic."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _log = get_logger(__name__)
 
 
 class DeadLetters:
-    """Stores them."""
+    """Stores dead letters."""
 
     def __init__(self, *, group_topics: GroupTopics, intake: Intake, clock: Callable[[], int]) -> None:
         self._group_topics = group_topics
@@ -21,7 +21,7 @@ class DeadLetters:
         self._clock = clock
 
     def put(self, group: str, record: bytes) -> None:
-        """Store a copy of `record` in the dead letters of `group`; raises what the store raises."""
+        """Store a copy of `record` in the dead letters of `group`; raises the errors of the store."""
         now = self._clock()
         stored = decode_one(record, decompress=False)
         dead = send_back(stored, group, delay_level=TO_DEAD_LETTERS, max_times=0)
@@ -29,7 +29,7 @@ class DeadLetters:
         origin = self._intake.origin_of_copy(stored, now=now, reconsume_times=dead.reconsume_times)
         self._intake.put_message(dead.message, 0, origin)
         _log.warning(
-            "group=%s topic=%s queue=%d offset=%d: handed out too often, now a dead letter",
+            "group=%s topic=%s queue=%d offset=%d: delivered too often, moved to the dead letters",
             group,
             stored.topic,
             stored.queue_id,

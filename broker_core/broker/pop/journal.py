@@ -1,4 +1,4 @@
-"""The changes of leases as a file that only grows and is rewritten from time to time.
+"""The changes of leases in an append-only file, which is rewritten from time to time.
 
 ::
 
@@ -14,13 +14,13 @@
       5 closed       queue u32
       6 held         as 4, then first pop time i64
 
-Each change is handed to the operating system before its request is answered, so a killed process forgets none. A host
-that loses power may lose the tail: those messages are delivered again. A tail that is torn (short, or its checksum is
-wrong) is cut; a torn record in front of whole ones cannot happen, since the file only grows.
+Each change is written to the operating system before its request is answered, so a killed process loses none. A host
+that loses power may lose the tail: those messages are delivered again. A torn tail (too short, or with a wrong
+checksum) is cut off; a torn record before intact ones cannot occur, because the file is append-only.
 
-A rewrite has three steps: `begin_rewrite` takes the present state and from then on keeps a copy of what is appended;
-`write_beside` writes the state to ``leases.journal.new`` and syncs it, which is slow and may happen in another thread;
-`end_rewrite` adds the copy and renames the new file over the old one. At every moment one of them is whole.
+A rewrite has three steps: `begin_rewrite` takes the current state and from then on also buffers what is appended;
+`write_beside` writes the state to ``leases.journal.new`` and syncs it, which is slow and may run in another thread;
+`end_rewrite` appends the buffer and renames the new file over the old one. At any time one of the files is complete.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from broker_core.broker.pop.changes import Acknowledged, Change, Closed, Held, L
 
 FILE_NAME: Final = "leases.journal"
 REWRITE_BYTES: Final = 8 * 1024 * 1024
-"""The file is rewritten when it has grown by this much since the last time: about 200,000 changes."""
+"""The file is rewritten after it has grown by this many bytes, about 200,000 changes."""
 
 _FRAME: Final = Struct(">II")
 _OPENED: Final = Struct(">BIiqH")
@@ -51,15 +51,15 @@ _HELD_SINCE: Final = Struct(">BIqqqIq")
 
 
 def encode(change: Change) -> bytes:
-    """Return the frame of one change."""
+    """Return the encoded frame of one change."""
     payload = _encode_payload(change)
     return _FRAME.pack(crc32(payload), len(payload)) + payload
 
 
 def decode_all(data: bytes) -> tuple[list[Change], int]:
-    """Return the whole changes of a file and where the torn tail begins, which is the end of a file without one.
+    """Return the complete changes of a file and the position of its torn tail, or of its end if nothing is torn.
 
-    Raises BadConfigFile for a change that is whole and none of ours: a later version wrote it.
+    Raises BadConfigFile for a complete change of an unknown kind: a later version wrote it.
     """
     changes: list[Change] = []
     position = 0
@@ -71,13 +71,13 @@ def decode_all(data: bytes) -> tuple[list[Change], int]:
         try:
             changes.append(_DECODERS[payload[0]](payload))
         except (KeyError, StructError, UnicodeDecodeError) as error:
-            raise BadConfigFile(f"{FILE_NAME}: the change at byte {position} is of no known kind") from error
+            raise BadConfigFile(f"{FILE_NAME}: the change at byte {position} is of an unknown kind") from error
         position += _FRAME.size + size
     return changes, position
 
 
 class Journal:
-    """The file of one broker's leases. Raises OSError when the disk refuses a write, BadConfigFile from `load`."""
+    """The lease journal of one broker. Raises OSError when a write fails, and BadConfigFile from `load`."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -90,11 +90,11 @@ class Journal:
 
     @property
     def wants_rewrite(self) -> bool:
-        """Whether the file has grown so much that it should be rewritten."""
+        """Whether the file has grown enough to be rewritten."""
         return self._since is None and self._size - self._rewritten_size > REWRITE_BYTES
 
     def load(self) -> list[Change]:
-        """Return what the file holds, cut its torn tail if it has one, and stand ready to append."""
+        """Return the changes in the file, cut off its torn tail if it has one, and prepare to append."""
         with os.fdopen(os.dup(self._file), "rb") as file:
             file.seek(0)
             data = file.read()
@@ -105,23 +105,23 @@ class Journal:
         return changes
 
     def append(self, change: Change) -> None:
-        """Hand one change to the operating system; after an OSError the file is as it was before."""
+        """Write one change to the operating system; after an OSError the file is unchanged."""
         data = encode(change)
         if os.write(self._file, data) != len(data):
             os.ftruncate(self._file, self._size)
             os.lseek(self._file, self._size, os.SEEK_SET)
-            raise OSError(ENOSPC, "the disk took only a part of a lease change", str(self._path))
+            raise OSError(ENOSPC, "only part of a lease change was written", str(self._path))
         self._size += len(data)
         if self._since is not None:
             self._since.append(data)
 
     def begin_rewrite(self, snapshot: Iterable[Change]) -> bytes:
-        """Return the present state as bytes for `write_beside`; what is appended from now on goes to both files."""
+        """Return the current state as bytes for `write_beside`; from now on appends go to both files."""
         self._since = []
         return b"".join(map(encode, snapshot))
 
     def write_beside(self, state: bytes) -> int:
-        """Write the new file and sync it; return its descriptor. Touches nothing that `append` uses."""
+        """Write and sync the new file; return its descriptor. Uses nothing that `append` uses."""
         file = os.open(self._beside, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         try:
             _write_all(file, state)
@@ -132,10 +132,10 @@ class Journal:
         return file
 
     def end_rewrite(self, file: int | None) -> None:
-        """Make the new file the journal; None, for a rewrite that failed, keeps the old one."""
+        """Make the new file the journal; None, after a failed rewrite, keeps the old one."""
         since, self._since = self._since or [], None
         if file is None:
-            self._rewritten_size = self._size  # ask again only after as much growth again
+            self._rewritten_size = self._size  # do not retry before the file has grown by the same amount again
             return
         _write_all(file, b"".join(since))
         self._beside.replace(self._path)
@@ -144,7 +144,7 @@ class Journal:
         self._size = self._rewritten_size = os.lseek(file, 0, os.SEEK_CUR)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         os.close(self._file)
 
 

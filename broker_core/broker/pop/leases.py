@@ -1,18 +1,18 @@
-"""What the members of all groups have on lease, and when it comes back (broker/README.md#pop).
+"""The messages on lease to all groups, and when their leases end (broker/README.md#pop).
 
-A group's consumer offset is the lowest message that is not acknowledged, so its lag is right for leases as it is for
-pulls. A lease is named by the time of its pop: an acknowledgement with another time belongs to another delivery and
-is refused.
+A group's consumer offset is that of the lowest unacknowledged message, so its lag is as correct as with pulls. A lease
+is identified by the time of its pop: an acknowledgement with another time belongs to another delivery and is refused.
 
-The reference copies a message whose lease ended into a retry topic and follows it there. Here it stays where it is and
-is due again in place, with its delivery count: the offset then says what is really done, a restart needs no second
+Apache RocketMQ copies a message whose lease ended into a retry topic and tracks it there. Here it stays in its place
+and becomes due again, with its delivery count: the offset then shows what is really done, a restart needs no second
 topic, and nothing is stored twice. Clients see no difference: they read the count and acknowledge by queue, offset and
 pop time.
 
-An ordered group gets nothing of a queue while something of it is on lease, and then what is left in its order. What was
-acknowledged out of turn does not come again, though the reference hands it out once more behind the message before it.
+An ordered group gets no messages of a queue while one of them is on lease, and afterwards the remaining ones in order.
+A message that was acknowledged out of order is not delivered again; Apache RocketMQ would deliver it once more, after
+the message before it.
 
-Every change is given to `record` before it is made; after a restart `apply` makes the recorded changes again.
+Every change is passed to `record` before it is made; after a restart `apply` repeats the recorded changes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ C = TypeVar("C", bound=Change)
 
 
 class Settled(Enum):
-    """What became of an acknowledgement or an extension."""
+    """The result of an acknowledgement or an extension."""
 
     DONE = "done"
     ALREADY_DONE = "already done"
@@ -37,7 +37,7 @@ class Settled(Enum):
 
 
 class Leases:
-    """All leases of the broker: what is out, what comes back when, and how far each group is."""
+    """All leases of the broker: the messages on lease, the ends of their leases, and the progress of each group."""
 
     def __init__(self, record: Callable[[Change], None]) -> None:
         self._record = record
@@ -51,23 +51,23 @@ class Leases:
     # -- questions
 
     def find(self, group: str, topic: str, queue_id: int) -> QueueLeases | None:
-        """Return what a group holds of a queue, or None when it never took from it by lease."""
+        """Return the leases of a group in a queue, or None if it never consumed the queue by lease."""
         return self._queues.get((group, topic), {}).get(queue_id)
 
     def queues(self) -> Iterable[QueueLeases]:
-        """Return every queue that some group takes from by lease."""
+        """Return the leases of every group and queue."""
         return self._numbers.values()
 
     def held_by(self, group: str) -> int:
-        """Return how many messages of a group were handed out and are not done."""
+        """Return the number of messages that were delivered to a group and are not done."""
         return self._per_group.get(group, 0)
 
     def takes(self, group: str, topic: str) -> bool:
-        """Say whether a group takes from a topic by lease."""
+        """Return whether a group consumes a topic by lease."""
         return (group, topic) in self._queues
 
     def snapshot(self) -> Iterator[Change]:
-        """Return the changes that lead from nothing to the present state."""
+        """Return the changes that rebuild the current state."""
         for queue in self._numbers.values():
             yield Opened(queue.number, queue.group, queue.topic, queue.queue_id, queue.committed)
             for offset, lease in queue.leases():
@@ -77,7 +77,7 @@ class Leases:
     # -- changes
 
     def open(self, group: str, topic: str, queue_id: int, start: int) -> QueueLeases:
-        """Let a group take from a queue from `start` on; what it held there before is forgotten."""
+        """Let a group consume a queue from `start` on; its earlier leases there are discarded."""
         known = self.find(group, topic, queue_id)
         number = known.number if known is not None else self._last_number + 1
         return self._opened(self._told(Opened(number, group, topic, queue_id, start)))
@@ -85,13 +85,13 @@ class Leases:
     def lease(
         self, queue: QueueLeases, offsets: Iterable[int], *, next_offset: int, now: int, invisible_ms: int
     ) -> None:
-        """Hand out the messages at `offsets`, due or new, and move the position to `next_offset` if that is further."""
+        """Lease the messages at `offsets`, due or new, and advance the position to `next_offset` if that is further."""
         position = max(next_offset, queue.next_offset)
         change = Leased(queue.number, position, now, now + max(invisible_ms, 1), tuple(offsets))
         self._leased(queue, self._told(change))
 
     def settle(self, queue: QueueLeases, offset: int, *, pop_time: int, now: int) -> Settled:
-        """Note that a message is done, if its lease is the one of `pop_time` and has not ended."""
+        """Mark a message as done if its lease is that of `pop_time` and has not ended."""
         state = _state(queue, offset, pop_time, now)
         if state is Settled.DONE:
             self.finish(queue, offset)
@@ -107,9 +107,9 @@ class Leases:
         invisible_ms: int,
         was_delivered: bool = True,
     ) -> tuple[Settled, Lease | None]:
-        """Give a leased message a new lease from `now` on, under the same conditions; the old pop time is void.
+        """Give a leased message a new lease from `now` on, under the same conditions; the old pop time becomes invalid.
 
-        A lease whose message never reached a client is given back with `was_delivered` false: it is not counted.
+        With `was_delivered` false, for a message that never reached a client, the delivery is not counted.
         """
         state = _state(queue, offset, pop_time, now)
         lease = queue.find(offset)
@@ -122,11 +122,11 @@ class Leases:
         return state, queue.find(offset)
 
     def finish(self, queue: QueueLeases, offset: int) -> None:
-        """Note that a message is done, whoever holds it."""
+        """Mark a message as done, whoever holds its lease."""
         self._acknowledged(queue, self._told(Acknowledged(queue.number, offset)))
 
     def end_due(self, now: int) -> list[QueueLeases]:
-        """Make every message due again whose lease ended until `now`; return the queues that have some."""
+        """Make every message due again whose lease ended by `now`; return the queues that have due messages."""
         woken: dict[int, QueueLeases] = {}
         while self._ends and self._ends[0][0] <= now:
             visible_at, number, offset = heappop(self._ends)
@@ -136,13 +136,13 @@ class Leases:
         return list(woken.values())
 
     def close_matching(self, *, topic: str | None = None, group: str | None = None) -> None:
-        """Forget every queue of a topic, or of a group, that is deleted."""
+        """Discard the leases of every queue of a topic or group that is deleted."""
         for queue in list(self._numbers.values()):
             if queue.topic == topic or queue.group == group:
                 self._closed(queue, self._told(Closed(queue.number)))
 
     def clamp(self, max_offset: Callable[[str, int], int]) -> None:
-        """Take back what lies beyond the end of a queue: the store lost its tail, and new messages will come there."""
+        """Discard positions beyond the end of a queue: the store lost its tail, and will assign those offsets again."""
         for queue in list(self._numbers.values()):
             end = max_offset(queue.topic, queue.queue_id)
             if queue.next_offset <= end:
@@ -156,7 +156,7 @@ class Leases:
     # -- making changes, for the first time or again
 
     def apply(self, change: Change) -> None:
-        """Make a recorded change again, without recording it; a change of a queue that is closed since is nothing."""
+        """Apply a recorded change without recording it; a change of a queue that was closed later has no effect."""
         if isinstance(change, Opened):
             self._opened(change)
             return
@@ -189,7 +189,7 @@ class Leases:
     def _leased(self, queue: QueueLeases, change: Leased) -> None:
         for offset in change.offsets:
             before = queue.find(offset)
-            if before is None or not before.deliveries:  # never, or only to somebody who had left
+            if before is None or not before.deliveries:  # never, or only to a client that had left
                 lease = Lease(change.pop_time, change.visible_at, 1, change.pop_time)
             else:
                 lease = Lease(change.pop_time, change.visible_at, before.deliveries + 1, before.first_pop_time)
@@ -205,13 +205,13 @@ class Leases:
         if queue.hold(offset, lease):
             self._count(queue.group, 1)
         if before is not None and before.visible_at == lease.visible_at:
-            return  # that end is known; a second one would make the message due twice, and be taken twice at once
+            return  # that end is known; a second entry would make the message due twice and be delivered twice at once
         heappush(self._ends, (lease.visible_at, queue.number, offset))
         if len(self._ends) > 2 * self._total + SLACK:
             self._forget_ended()
 
     def _forget_ended(self) -> None:
-        """Rebuild the heap of ends: most of its entries are leases that were settled long before their end."""
+        """Rebuild the heap of ends: most of its entries belong to leases that were settled long before their end."""
         self._ends = sorted(
             (lease.visible_at, queue.number, offset)
             for queue in self._numbers.values()

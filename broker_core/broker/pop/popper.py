@@ -1,7 +1,7 @@
-"""Taking messages for a group: first what is due again, then what is new, queue after queue.
+"""Taking messages for a group: first those that are due again, then new ones, queue by queue.
 
-A message that was handed out as often as its group allows, and is due once more, becomes a dead letter instead: its
-copy is stored first and the message is done after, so a crash in between makes a duplicate and never a loss.
+A message that is due again after as many deliveries as its group allows becomes a dead letter: its copy is stored
+before the message is marked as done, so a crash in between leaves a duplicate but loses nothing.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from broker_core.store import GetResult, GetStatus, MessageStore
 from broker_core.store.fetch import AcceptTag
 
 MAX_BYTES: Final = 262_144
-"""All records of one answer; the first comes whatever its size, as in pulls."""
+"""The most bytes of records in one answer; the first record is returned whatever its size, as in pulls."""
 
 MAX_SCANS: Final = 8
-"""How often one pop looks further in one queue when its filter wants nothing of what it saw."""
+"""How many further batches one pop reads in a queue while its filter matches nothing."""
 
 MAX_REFUSED: Final = 256
-"""How many messages that are due again one pop looks at in one queue and leaves because of its filter."""
+"""How many due messages that do not match the filter one pop skips in a queue."""
 
 MAX_TURNS: Final = 100_000
-"""For so many pairs of group and topic it is remembered which queue comes first next time."""
+"""For how many pairs of group and topic the next queue to start with is remembered."""
 
 MAX_ATTEMPTS: Final = 10_000
-"""So many pops with an attempt id can be asked for again."""
+"""How many pops with an attempt id can be repeated."""
 
 DeadLetter = Callable[[str, bytes], None]
 """Stores a record in the dead letters of a group."""
@@ -43,7 +43,7 @@ DeadLetter = Callable[[str, bytes], None]
 
 @dataclass(frozen=True, slots=True)
 class PopRequest:
-    """What a pop asks for; `queue_id` -1 means any queue."""
+    """The request of a pop; `queue_id` -1 means any queue."""
 
     group: str
     topic: str
@@ -57,12 +57,12 @@ class PopRequest:
 
     @property
     def attempt_key(self) -> tuple[str, str, str]:
-        """Under what the attempt is remembered."""
+        """The key under which the attempt is remembered."""
         return self.group, self.topic, self.attempt_id
 
 
 class Portion(NamedTuple):
-    """What was taken of one queue: records in the order of their offsets."""
+    """The records taken from one queue, in order of their offsets."""
 
     queue_id: int
     offsets: list[int]
@@ -71,7 +71,7 @@ class Portion(NamedTuple):
 
 @dataclass(slots=True)
 class Popped:
-    """What a pop got from `pop_time` on, and how much more there would be."""
+    """The result of a pop at `pop_time`, and how many more messages are available."""
 
     pop_time: int
     invisible_ms: int
@@ -82,7 +82,7 @@ class Popped:
 
 
 class Popper:
-    """Takes for all groups from one store."""
+    """Takes messages from one store for all groups."""
 
     def __init__(
         self,
@@ -104,26 +104,26 @@ class Popper:
         self._attempts = Attempts(MAX_ATTEMPTS)
 
     def take(self, wanted: PopRequest, *, max_deliveries: int, now: int) -> Popped:
-        """Lease messages; raise TopicUnknown, and TooManyLeases when the group holds too many already."""
+        """Lease messages; raise TopicUnknown, or TooManyLeases when the group has too many on lease already."""
         queues = self._topics.get(wanted.topic).read_queue_nums
         popped = Popped(now, wanted.invisible_ms)
         for queue_id in self._order(wanted, queues):
             end = self._store.max_offset(wanted.topic, queue_id)
             queue = self._leases.find(wanted.group, wanted.topic, queue_id)
-            if queue is None or queue.next_offset > end:  # it was set to where nothing is yet
+            if queue is None or queue.next_offset > end:  # the group's offset was set beyond the end of the queue
                 queue = self._open(wanted, queue_id)
             if popped.messages < wanted.count and popped.bytes < MAX_BYTES:
                 self._take_from(queue, wanted, popped, max_deliveries, now)
             popped.rest += end - queue.next_offset + queue.due_count
         if not popped.messages and popped.rest and self._leases.held_by(wanted.group) >= self._limits.leases_per_group:
-            raise self._limits.refuse("leases_per_group", f"group {wanted.group!r} has to settle some messages first")
+            raise self._limits.refuse("leases_per_group", f"group {wanted.group!r} must settle some first")
         if wanted.attempt_id and popped.messages:
             given = tuple((portion.queue_id, tuple(portion.offsets)) for portion in popped.portions)
             self._attempts.remember(wanted.attempt_key, Attempt(now, now + wanted.invisible_ms, given))
         return popped
 
     def take_again(self, wanted: PopRequest, *, now: int) -> Popped | None:
-        """Return what the same attempt got before and still holds; None when nothing is left of it."""
+        """Return what the same attempt got and still has on lease; None if nothing is left of it."""
         attempt = self._attempts.find(wanted.attempt_key, now=now) if wanted.attempt_id else None
         if attempt is None:
             return None
@@ -145,7 +145,7 @@ class Popper:
         return self._store.get(topic, queue_id, position, max_messages=count, max_bytes=MAX_BYTES)
 
     def has_message(self, group: str, topic: str, queue_id: int, *, is_ordered: bool, now: int) -> bool:
-        """Say whether a pop would find a message, whatever its filter; `queue_id` -1 means any queue."""
+        """Return whether a pop would find a message, whatever its filter; `queue_id` -1 means any queue."""
         config = self._topics.find(topic)
         if config is None:
             return False
@@ -163,7 +163,7 @@ class Popper:
         return max(offset, self._store.min_offset(topic, queue_id)) < end
 
     def end_leases(self, now: int) -> set[tuple[str, str]]:
-        """Make messages due again whose lease has ended; return topic and group of each that has some."""
+        """Make messages due again whose lease has ended; return topic and group of each queue with due messages."""
         return {(queue.topic, queue.group) for queue in self._leases.end_due(now)}
 
     def _still_held(
@@ -178,17 +178,17 @@ class Popper:
                 yield offset, _of_lease(answer.records[0], lease, lease.deliveries - 1)
 
     def _order(self, wanted: PopRequest, queues: int) -> list[int]:
-        """Return the queues to look at; each pop begins with another one, so none is starved."""
+        """Return the queues in the order to try; each pop starts with a different one, so that none is starved."""
         if wanted.queue_id >= 0:
             return [wanted.queue_id]
         if len(self._turns) > MAX_TURNS:
-            self._turns.clear()  # of groups and topics that are gone, most of them
+            self._turns.clear()  # most of them are of deleted groups and topics
         turn = self._turns.get((wanted.group, wanted.topic), 0) % max(queues, 1)
         self._turns[wanted.group, wanted.topic] = turn + 1
         return [*range(turn, queues), *range(turn)]
 
     def _open(self, wanted: PopRequest, queue_id: int) -> QueueLeases:
-        """Begin to take from a queue at the group's offset, or where its first request says."""
+        """Start to consume a queue by lease at the group's offset, or where its first request specifies."""
         start = self._offsets.find(wanted.group, wanted.topic, queue_id)
         low, high = self._store.min_offset(wanted.topic, queue_id), self._store.max_offset(wanted.topic, queue_id)
         if start is None:
@@ -203,10 +203,10 @@ class Popper:
         try:
             self._lease_from(queue, wanted, popped, max_deliveries, now)
         except (GantryError, OSError):
-            queue.find_due(now)  # what was looked at and not leased is due as before
+            queue.find_due(now)  # messages that were read but not leased stay due
             raise
         finally:
-            # Whatever was taken: a message that became a dead letter, or left the log, is done as well.
+            # Even if the pop takes nothing: messages that became dead letters or left the log are done.
             self._offsets.commit(queue.group, queue.topic, queue.queue_id, queue.committed)
 
     def _lease_from(
@@ -257,7 +257,7 @@ class Popper:
                 found[offset] = _of_lease(answer.records[0], lease, lease.deliveries)
                 size += len(answer.records[0])
             elif offset < answer.min_offset or any(damaged.queue_offset == offset for damaged in answer.damaged):
-                self._leases.finish(queue, offset)  # it has left the log, or is not what it was
+                self._leases.finish(queue, offset)  # it has left the log, or is damaged
             else:
                 refused.append(offset)
         for offset in refused:
@@ -267,7 +267,7 @@ class Popper:
     def _take_new(
         self, queue: QueueLeases, wanted: PopRequest, found: dict[int, bytes | memoryview], room: int, max_bytes: int
     ) -> tuple[int, int]:
-        """Find messages that were never handed out; return up to where the queue was looked at, and their bytes."""
+        """Find messages that were never delivered; return the offset up to which the queue was read, and the bytes."""
         position = queue.next_offset
         for _ in range(MAX_SCANS if room > 0 and max_bytes > 0 else 0):
             answer = self._store.get(
@@ -283,5 +283,5 @@ class Popper:
 
 
 def _of_lease(record: memoryview, lease: Lease, before: int) -> bytes | memoryview:
-    """Return what goes out of a message that was delivered `before` times; at the first time, the record as it is."""
+    """Return the record to send after `before` deliveries; for the first delivery, the record unchanged."""
     return as_delivered(record, before, lease.first_pop_time) if before > 0 else record

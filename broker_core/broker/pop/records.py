@@ -1,4 +1,4 @@
-"""Records as pops hand them out: a message that was delivered before says how often, and when it was first."""
+"""Records as delivered by pops: a message that was delivered before carries its delivery count and first pop time."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ _INT: Final = Struct(">i")
 _SHORT: Final = Struct(">h")
 _LONG: Final = Struct(">q")
 _RECONSUME_BEFORE_BODY: Final = 4 + 8 + 4
-"""So far before the body the record says how often its message was tried."""
+"""Position of the delivery count in a record, in bytes before the body."""
 
 
 def offset_of(record: bytes | memoryview) -> int:
-    """Return the queue offset that a record states."""
+    """Return the queue offset in a record."""
     (offset,) = _LONG.unpack_from(record, QUEUE_OFFSET_AT)
     return int(offset)
 
 
 def as_delivered(record: bytes | memoryview, deliveries: int, first_pop_time: int) -> bytes:
-    """Return a copy of a record whose message went out `deliveries` times, first at `first_pop_time` (ms, 0: unknown).
+    """Return a copy of a record that was delivered `deliveries` times, first at `first_pop_time` (ms, 0: unknown).
 
-    The time is a property behind those of the message, so it counts before one of the same name; there is none where
-    the properties are as long as they may be. No checksum covers what is changed.
+    The time is a property after those of the message, so it overrides one of the same name; it is left out where the
+    properties already have the maximum length. No checksum covers the changed bytes.
     """
     head = read_head(record)
     copy = bytearray(record[: head.size])

@@ -1,5 +1,5 @@
-"""What the broker answers: one file per conversation, named as in `protocol/headers`.
+"""The requests that the broker serves: one file per subject, named as in `protocol/headers`.
 
-A processor takes by keyword what it uses and says by `handlers()` which code it answers with which of its methods. A
-handler on the hot path is a plain function; what it refuses it raises, and `answers.py` translates.
+A processor takes its dependencies by keyword; `handlers()` maps each request code to one of its methods. Handlers on
+the hot path are plain functions; they refuse a request by raising an error, which `answers.py` translates.
 """

@@ -1,4 +1,4 @@
-"""Access control and transactions, which this broker does not have: each code is refused."""
+"""Access control and transactions, which this broker does not support: each request is refused."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.remoting.connection import Connection
 
-_OFF: Final = "access control is off (aclEnable=false), there are no accounts to change or to tell of"
+_OFF: Final = "access control is off (aclEnable=false); there are no accounts to read or change"
 _CODES: Final = {
     RequestCode.UPDATE_AND_CREATE_ACL_CONFIG: ResponseCode.UPDATE_AND_CREATE_ACL_CONFIG_FAILED,
     RequestCode.DELETE_ACL_CONFIG: ResponseCode.DELETE_ACL_CONFIG_FAILED,
@@ -18,7 +18,7 @@ _CODES: Final = {
     RequestCode.UPDATE_GLOBAL_WHITE_ADDRS_CONFIG: ResponseCode.UPDATE_GLOBAL_WHITE_ADDRS_CONFIG_FAILED,
     RequestCode.GET_BROKER_CLUSTER_ACL_CONFIG: ResponseCode.SYSTEM_ERROR,
 }
-"""The codes that RocketMQ answers with; its text is that of a null pointer, and the questions it leaves unanswered."""
+"""The response codes are RocketMQ's; its remark is that of a null pointer, and some of these requests get no answer."""
 
 
 class AccessProcessor:
@@ -28,9 +28,9 @@ class AccessProcessor:
         return dict.fromkeys(_CODES, self.refuse) | {RequestCode.RESUME_CHECK_HALF_MESSAGE: self.refuse_check}
 
     def refuse(self, request: Command, _: Connection) -> Command:
-        """Say that there is no access control."""
+        """Refuse: there is no access control."""
         return Command.response(_CODES[RequestCode(request.code)], remark=_OFF)
 
     def refuse_check(self, _request: Command, _: Connection) -> Command:
-        """Say that there are no half messages."""
+        """Refuse: there are no half messages."""
         raise TransactionsRefused("this broker takes no transactional messages, so there are none to check")

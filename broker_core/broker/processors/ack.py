@@ -1,7 +1,7 @@
-"""Settling what is on lease: acknowledge one or many, lengthen a lease or give it back.
+"""Settling leases: acknowledge one or many messages, extend a lease or return it.
 
-Only the pop time of a receipt counts, together with queue and offset of the request; `pop.py` says how clients
-make one.
+Of a receipt only the pop time is used, together with queue and offset of the request; `pop.py` describes how clients
+build receipts.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class AckProcessor:
         clock: Callable[[], int],
         settled: Callable[[QueueLeases], None],
     ) -> None:
-        """Have `settled` called with the queue of every message that is done."""
+        """`settled` is called with the queue of every message that is done."""
         self._topics = topics
         self._leases = leases
         self._offsets = offsets
@@ -57,7 +57,7 @@ class AckProcessor:
         }
 
     def ack(self, request: Command, _: Connection) -> Command:
-        """Note that a leased message is done. A second time is a success too, and its remark says so."""
+        """Mark a leased message as done. A repeated acknowledgement succeeds too, and its remark says so."""
         header = request.header(headers.AckMessageRequest)
         queue = self._leased_queue(header.consumer_group, header.topic, header.queue_id)
         settled = self._settle(queue, header.offset, _pop_time(header.extra_info))
@@ -67,7 +67,7 @@ class AckProcessor:
         return Command.response(ResponseCode.SUCCESS, remark=remark)
 
     def batch_ack(self, request: Command, _: Connection) -> Command:
-        """Note that many are done; those whose lease was lost are passed over, as they come again anyway."""
+        """Mark many messages as done; those whose leases were lost are skipped: they are delivered again anyway."""
         body = body_of(BatchAckMessageRequestBody, request, self._limits)
         lost = 0
         room = self._limits.leases_per_group
@@ -80,7 +80,7 @@ class AckProcessor:
         return Command.response(ResponseCode.SUCCESS, remark=f"{lost} leases were lost" if lost else None)
 
     def change(self, request: Command, _: Connection) -> Command:
-        """Give a leased message a new lease from now on; 0 ms give it back at once, uncounted if no client got it."""
+        """Give a leased message a new lease from now on; 0 ms returns it at once, uncounted if no client got it."""
         header = request.header(headers.ChangeInvisibleTimeRequest)
         if header.invisible_time > MAX_LEASE_MS:
             raise IllegalArgument(f"invisibleTime {header.invisible_time} is not between 0 and {MAX_LEASE_MS} ms")
@@ -124,14 +124,14 @@ def _pop_time(receipt: str) -> int:
 def _offsets_of(ack: BatchAck, room: int) -> list[int]:
     """Return the offsets whose bits are set; the lowest bit of the first byte is the start offset.
 
-    Raises IllegalArgument for a bit set that is none, or of more bits than a group can have leases.
+    Raises IllegalArgument for an invalid bit set, or one with more bits than a group can have leases.
     """
     try:
         octets = base64.b64decode(ack.bit_set, validate=True).rstrip(b"\0")
-    except ValueError as error:  # also for letters beyond ASCII
+    except ValueError as error:  # also raised for non-ASCII text
         raise IllegalArgument(f"the bit set {ack.bit_set[:40]!r} is not Base64") from error
     if 8 * len(octets) > room + 7:
-        raise IllegalArgument(f"a bit set of {8 * len(octets)} messages; there is room for {room} by leases_per_group")
+        raise IllegalArgument(f"a bit set of {8 * len(octets)} messages; limit leases_per_group leaves room for {room}")
     return [
         ack.start_offset + 8 * at + bit
         for at, octet in enumerate(octets)
@@ -146,5 +146,5 @@ def _lost(queue: QueueLeases, offset: int, now: int) -> LeaseLost:
     if lease is not None and lease.visible_at <= now:
         return LeaseLost(f"the lease ended {now - lease.visible_at} ms ago; the message may be delivered again")
     if lease is not None:
-        return LeaseLost("the lease was replaced by a later one")
+        return LeaseLost("a later delivery has replaced the lease")
     return LeaseLost(f"offset {offset} of topic {queue.topic} queue {queue.queue_id} is not on lease")

@@ -1,4 +1,4 @@
-"""What fits nowhere else: figures of the running broker, statistics, housekeeping."""
+"""Requests that belong nowhere else: figures of the running broker, statistics, housekeeping."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class AdminProcessor:
         return Command.response(ResponseCode.SUCCESS, body=bodies.encode(KVTable(table)))
 
     def delay_offsets(self, _request: Command, _: Connection) -> Command:
-        """Return how far each delay level is delivered."""
+        """Return the progress of each delay level."""
         table = {level: offset for level, offset, _end in self._delay.progress()}
         return Command.response(ResponseCode.SUCCESS, body=bodies.encode(DelayOffsetSerializeWrapper(table)))
 
@@ -70,7 +70,7 @@ class AdminProcessor:
         return Command.response(ResponseCode.SUCCESS, body=bodies.encode(body))
 
     def drop_expired(self, _request: Command, _: Connection) -> Command:
-        """Drop now what the retention allows to drop."""
+        """Drop expired segments now."""
         self._store.drop_expired(self._clock(), at_any_hour=True)
         return Command.response(ResponseCode.SUCCESS)
 

@@ -1,4 +1,4 @@
-"""Sharing out a topic's queues among a group's members (broker/README.md#sharing-out-queues)."""
+"""Assigning a topic's queues to a group's members (broker/README.md#sharing-out-queues)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from broker_core.protocol.topics import is_retry_topic
 from broker_core.remoting.connection import Connection
 
 ANY_QUEUE: Final = -1
-"""The queue id that stands for all queues of a broker, which the members pop together."""
+"""The queue id that stands for all queues of a broker when members pop them together."""
 
 _STRATEGIES: Final[Mapping[str, Callable[[str, Sequence[MessageQueue], Sequence[str]], list[MessageQueue]]]] = {
     "AVG": average,
@@ -58,9 +58,9 @@ class AssignmentProcessor:
         return {RequestCode.QUERY_ASSIGNMENT: self.assign}
 
     async def assign(self, request: Command, _: Connection) -> Command:
-        """Return the queues of one member, each with how it gets their messages.
+        """Return the queues of one member, each with its request mode.
 
-        Without a list in the answer the member keeps what it has: the topic or the member is not known yet.
+        An answer without a list means that the topic or the member is not known yet; the member keeps its queues.
         """
         asked = body_of(QueryAssignmentRequestBody, request, self._limits)
         mode = self._request_modes.find(asked.topic, asked.consumer_group)
@@ -88,7 +88,7 @@ class AssignmentProcessor:
     def _share_for_pop(
         self, asked: QueryAssignmentRequestBody, share_with: int, queues: Sequence[MessageQueue], members: list[str]
     ) -> list[MessageQueue]:
-        """Return the own share and those of the next `share_with` members; all queues of all brokers if that is all."""
+        """Return the member's own share and those of the next `share_with` members, or all queues of all brokers."""
         if share_with <= 0 or share_with >= len(members) - 1:
             brokers = sorted({queue.broker_name for queue in queues})
             return [MessageQueue(asked.topic, broker, ANY_QUEUE) for broker in brokers]
@@ -107,13 +107,13 @@ class AssignmentProcessor:
     ) -> list[MessageQueue]:
         """Return the share of one member; raise IllegalArgument for a strategy that only clients know.
 
-        A client that is refused shares out the queues itself, which it can.
+        The client then assigns the queues itself.
         """
         name = asked.strategy_name or ""
         strategy = _STRATEGIES.get(name)
         if strategy is None:
             known = ", ".join(_STRATEGIES)
-            raise IllegalArgument(f"strategy {name[:80]!r} is none of {known}: share out the queues in the client")
+            raise IllegalArgument(f"strategy {name[:80]!r} is not one of {known}; assign the queues in the client")
         return strategy(member or asked.client_id, queues, members)
 
 
@@ -136,10 +136,10 @@ class RequestModeProcessor:
         return {RequestCode.SET_MESSAGE_REQUEST_MODE: self.set_mode}
 
     async def set_mode(self, request: Command, _: Connection) -> Command:
-        """Keep whether a group pulls or pops a topic; its members learn it when they ask for their queues."""
+        """Set whether a group pulls or pops a topic; members see the change when they next query their assignment."""
         mode = body_of(SetMessageRequestModeRequestBody, request, self._limits)
         if mode.mode not in _MODES:
-            raise IllegalArgument(f"mode {mode.mode[:80]!r} is none of {', '.join(_MODES)}")
+            raise IllegalArgument(f"mode {mode.mode[:80]!r} is not one of {', '.join(_MODES)}")
         if is_retry_topic(mode.topic):
             raise SystemTopic(mode.topic)
         self._topics.get(mode.topic)

@@ -70,7 +70,7 @@ class ClientProcessor:
         return Command.response(ResponseCode.SUCCESS)
 
     def unregister(self, request: Command, connection: Connection) -> Command:
-        """Take the connection out of the named groups; the other members of a consumer group are notified."""
+        """Remove the connection from the named groups; the other members of a consumer group are notified."""
         header = request.header(headers.UnregisterClientRequest)
         if header.producer_group:
             self._clients.leave_producer(header.producer_group, connection)
@@ -79,24 +79,24 @@ class ClientProcessor:
         return Command.response(ResponseCode.SUCCESS)
 
     def leave(self, connection: Connection) -> None:
-        """Take a closed connection out of everything; the other members of its consumer groups are notified."""
+        """Remove a closed connection from all groups; the other members of its consumer groups are notified."""
         self._watched.discard(connection)
         for group in self._clients.leave(connection):
             self._notify(group)
 
     def expire(self, now: int) -> None:
-        """Close the connections whose clients have not been heard for too long."""
+        """Close the connections whose clients have sent no heartbeat for too long."""
         for connection in self._clients.silent_since(now - self._expiry_ms):
             connection.close("no heartbeat")
 
     def members(self, request: Command, _: Connection) -> Command:
-        """Return the client ids of a group, each once: all members must see the same list."""
+        """Return the client ids of a group, without duplicates: all members must see the same list."""
         group = request.header(headers.GetConsumerListByGroupRequest).consumer_group
         ids = self._group(group).client_ids()
         return Command.response(ResponseCode.SUCCESS, body=bodies.encode(GetConsumerListByGroupResponseBody(ids)))
 
     def check(self, request: Command, _: Connection) -> Command:
-        """Say whether the broker can serve a subscription: tags only."""
+        """Check whether the broker supports a subscription: tags only."""
         subscription = body_of(CheckClientRequestBody, request, self._limits).subscription_data
         if subscription.expression_type != "TAG":
             remark = f"The broker does not support consumer to filter message by {subscription.expression_type}"
@@ -105,7 +105,7 @@ class ClientProcessor:
         return Command.response(ResponseCode.SUCCESS)
 
     def _check_room(self, data: HeartbeatData) -> None:
-        """Raise LimitReached for a client of too many groups, or new producer groups beyond their number."""
+        """Raise LimitReached for a client with too many groups, or for too many producer groups."""
         limits, clients = self._limits, self._clients
         if len(data.producer_data_set) + len(data.consumer_data_set) > limits.groups_per_client:
             raise limits.refuse("groups_per_client", f"client {data.client_id[:80]!r} was not registered")
@@ -117,7 +117,7 @@ class ClientProcessor:
         try:
             config = self._groups.get_or_create(data.group_name, now=now)
         except GroupNotFound:
-            return  # the reference skips such a consumer silently
+            return  # Apache RocketMQ silently ignores such a consumer
         self._group_topics.ensure_retry(config, now=now)
         if self._clients.heartbeat_consumer(data, member) and config.notify_consumer_ids_changed_enable:
             self._notify(data.group_name)

@@ -1,4 +1,4 @@
-"""All processors of a broker: each is given what it needs, in the order in which they need each other."""
+"""Creates all processors of a broker, in the order of their dependencies."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from broker_core.broker.retries import GroupTopics
 
 @dataclass(frozen=True, slots=True)
 class Processors:
-    """Those that have something to do without being asked, and those that only answer."""
+    """The processors with work of their own, and those that only answer requests."""
 
     clients: ClientProcessor
     pulls: PullProcessor
@@ -50,18 +50,18 @@ class Processors:
 
     @property
     def all(self) -> Sequence[Processor]:
-        """Every one; no two answer the same code."""
+        """All processors; no two serve the same code."""
         return (self.clients, self.pulls, self.pops, self.notifications, *self.others)
 
     def drain(self) -> None:
-        """Answer every long poll that waits."""
+        """Answer every waiting long poll."""
         self.pulls.drain()
         self.pops.drain()
         self.notifications.drain()
 
 
 def processors_of(c: Components) -> Processors:
-    """Return what answers the requests to a broker; long polls hear of arrivals from here on."""
+    """Return the processors of a broker; from here on long polls are notified of arrivals."""
     group_topics = GroupTopics(topics=c.topics, registration=c.registration)
     rights = ReadRights(settings=c.settings, address=c.address, topics=c.topics, groups=c.groups)
     popper = _popper(c, group_topics)

@@ -1,4 +1,4 @@
-"""How far groups are: offsets, lag and times."""
+"""The progress of groups: offsets, lag and times."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class ConsumeStatsProcessor:
         }
 
     def stats(self, request: Command, _: Connection) -> Command:
-        """Return, for each queue that a group reads, its offset and the queue's end; an unknown group reads nothing."""
+        """Return the group's offset and the queue's end for each queue that it reads; an unknown group reads none."""
         header = request.header(headers.GetConsumeStatsRequest)
         table: dict[MessageQueue, OffsetWrapper] = {}
         tps = 0.0
@@ -67,7 +67,7 @@ class ConsumeStatsProcessor:
         return Command.response(ResponseCode.SUCCESS, body=bodies.encode(ConsumeStats(table, tps)))
 
     def all_stats(self, request: Command, _: Connection) -> Command:
-        """Return the same of every group, by topic."""
+        """Return the same for every group, by topic."""
         ordered_only = request.header(headers.GetBrokerConsumeStatsRequest).is_order
         groups: list[dict[str, list[ConsumeStats]]] = []
         total = 0
@@ -85,7 +85,7 @@ class ConsumeStatsProcessor:
         return Command.response(ResponseCode.SUCCESS, body=bodies.encode(body))
 
     def time_span(self, request: Command, _: Connection) -> Command:
-        """Return, per queue, its range in time and how late a group is there."""
+        """Return the time range of each queue and the time lag of a group there."""
         header = request.header(headers.QueryConsumeTimeSpanRequest)
         topic = self._topics.get(header.topic)
         now = self._clock()
@@ -114,7 +114,7 @@ class GroupProgress:
         self._broker_name = broker_name
 
     def topics(self, group: str, topic: str | None = None) -> Iterator[TopicConfig]:
-        """Return the topics that exist and that a group still reads, as far as its members say; or the one given."""
+        """Return the existing topics that a group still reads, according to its members; or only the given one."""
         online = self._clients.find_consumers(group)
         for name in [topic] if topic else self._offsets.topics_of(group):
             config = self._topics.find(name)
@@ -132,12 +132,12 @@ class GroupProgress:
             last = store.store_time(name, queue_id, consumed - 1) if consumed else None
             queue = MessageQueue(name, self._broker_name, queue_id)
             leased = self._leases.find(group, name, queue_id)
-            # Readers take the difference of both offsets for what is in flight: with leases, what is out on lease.
+            # Readers take the difference of both offsets for the messages in flight: with leases, those on lease.
             pulled = None if leased is None else consumed + leased.held_count
             yield queue, OffsetWrapper(store.max_offset(name, queue_id), consumed, last or 0, pulled)
 
     def span(self, group: str, topic: TopicConfig, queue_id: int, now: int) -> QueueTimeSpan:
-        """Return the range of a queue in time (ms), and how late a group is there."""
+        """Return the time range of a queue (ms) and the time lag of a group there."""
         store, name = self._store, topic.topic_name
         low, high = store.min_offset(name, queue_id), store.max_offset(name, queue_id)
         consumed = self._offsets.find(group, name, queue_id) or 0

@@ -1,4 +1,4 @@
-"""What goes with a topic or a group that is deleted, in every register that knows it."""
+"""Removing a deleted topic or group from every register that refers to it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from broker_core.store import MessageStore
 
 
 class Deletions:
-    """Removes the traces of what its own register has forgotten already."""
+    """Removes what remains of a topic or group after its own register has deleted it."""
 
     def __init__(
         self,
@@ -31,9 +31,9 @@ class Deletions:
         self._request_modes = request_modes
 
     def clear_topic(self, topic: str) -> None:
-        """Drop a topic's queues, and the offsets and leases that groups have there.
+        """Delete a topic's queues, and the offsets and leases of groups there.
 
-        The reference keeps the offsets, and a topic made again under the name then starts with offsets beyond its end.
+        Apache RocketMQ keeps the offsets, so a new topic of the same name starts with offsets beyond its end.
         """
         self._store.delete_topic(topic)
         readers = self._offsets.groups_of(topic)
@@ -43,7 +43,7 @@ class Deletions:
         self._request_modes.forget(topic=topic)
 
     def clear_group(self, group: str, *, with_offsets: bool) -> None:
-        """Drop a group's locks and leases, and its offsets if asked."""
+        """Delete a group's locks and leases, and its offsets if requested."""
         self._locks.drop_group(group)
         self._leases.close_matching(group=group)
         self._request_modes.forget(group=group)

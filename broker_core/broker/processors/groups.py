@@ -1,4 +1,4 @@
-"""Groups: their settings."""
+"""Settings of consumer groups."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class GroupProcessor:
         return Command.response(ResponseCode.SUCCESS, body=bodies.encode(group))
 
     async def delete(self, request: Command, _: Connection) -> Command:
-        """Forget a group's settings and leases, and its offsets if asked; an unknown group is forgotten already."""
+        """Delete a group's settings and leases, and its offsets if requested; nothing happens for an unknown group."""
         header = request.header(headers.DeleteSubscriptionGroupRequest)
         self._groups.delete(header.group_name, now=self._clock())
         self._deletions.clear_group(header.group_name, with_offsets=header.remove_offset)

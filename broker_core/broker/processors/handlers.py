@@ -1,4 +1,4 @@
-"""The table of all processors: every code that the broker serves."""
+"""Common to all processors: the table of request codes, and reading request bodies."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from broker_core.remoting.dispatch import Handler
 T = TypeVar("T")
 
 Handlers = Mapping[int, Handler]
-"""Request code to what answers it."""
+"""Maps a request code to its handler."""
 
 
 def body_of(kind: type[T], request: Command, limits: BrokerLimits) -> T:
-    """Return the JSON body of a request; raises MalformedBody, and LimitReached for one that would hold up others."""
+    """Return the JSON body of a request; raises MalformedBody, and LimitReached for one that would block others."""
     return bodies.decode(kind, text_of(request, limits))
 
 
 def text_of(request: Command, limits: BrokerLimits) -> bytes:
-    """Return the body of a request, which is text that takes time to read; raises LimitReached."""
+    """Return the body of a request whose text takes time to read; raises LimitReached."""
     if len(request.body) > limits.json_bytes:
         raise limits.refuse("json_bytes", f"a body of {len(request.body)} bytes was not read")
     return request.body
 
 
 class Processor(Protocol):
-    """A conversation that the broker can have."""
+    """Serves the requests of one subject."""
 
     def handlers(self) -> Handlers:
         """Return the method that answers each request code."""

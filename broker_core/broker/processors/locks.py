@@ -1,4 +1,4 @@
-"""Locks of queues, which the members of an orderly group take and renew."""
+"""Queue locks, which the members of an orderly group take and renew."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class LockProcessor:
         return {RequestCode.LOCK_BATCH_MQ: self.lock, RequestCode.UNLOCK_BATCH_MQ: self.unlock}
 
     def lock(self, request: Command, _: Connection) -> Command:
-        """Lock what is free; return what the client holds now."""
+        """Lock the free queues; return those that the client holds now."""
         limits, locks = self._limits, self._locks
         wanted = body_of(LockBatchRequestBody, request, limits)
         queues = [_as_key(queue) for queue in wanted.mq_set]
@@ -39,7 +39,7 @@ class LockProcessor:
         return Command.response(ResponseCode.SUCCESS, body=bodies.encode(granted))
 
     def unlock(self, request: Command, _: Connection) -> Command:
-        """Free what the client holds."""
+        """Release the queues that the client holds."""
         given = body_of(UnlockBatchRequestBody, request, self._limits)
         self._locks.unlock(given.consumer_group, given.client_id, map(_as_key, given.mq_set))
         return Command.response(ResponseCode.SUCCESS)

@@ -1,4 +1,4 @@
-"""Who is connected: the members of consumer and producer groups, and the groups that read a topic."""
+"""Connected clients: the members of consumer and producer groups, and the groups that read a topic."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class MemberProcessor:
         return Command.response(ResponseCode.SUCCESS, body=bodies.encode(ProducerTableInfo(table)))
 
     def readers_of_topic(self, request: Command, _: Connection) -> Command:
-        """Return the groups that have offsets in a topic or subscribe it now."""
+        """Return the groups that have offsets in a topic or currently subscribe to it."""
         topic = request.header(headers.QueryTopicConsumeByWhoRequest).topic
         names = dict.fromkeys((*self._clients.groups_on(topic), *self._offsets.groups_of(topic)))
         return Command.response(ResponseCode.SUCCESS, body=bodies.encode(GroupList(list(names))))

@@ -1,4 +1,4 @@
-"""Looking messages up: by key or unique id, and by place in the log."""
+"""Message look-ups: by key or unique id, and by log offset."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from broker_core.store import MessageStore
 
 UNIQUE_KEY_RESULTS: Final = 32  # defaultQueryMaxNum
 MAX_BODY: Final = 12 * 1024 * 1024
-"""Bytes of records in one answer, well below what a frame can carry; one record comes whatever its size."""
+"""Bytes of records in one answer, well below the limit of a frame; a single record is returned whatever its size."""
 
 
 class MessageProcessor:
@@ -34,7 +34,7 @@ class MessageProcessor:
         }
 
     def by_key(self, request: Command, _: Connection) -> Command:
-        """Return the messages with a key in a span of time, oldest first, and how sure that answer is."""
+        """Return the messages with a key in a time range, oldest first, and whether the search was complete."""
         header = request.header(headers.QueryMessageRequest)
         limit = self._settings.config.limits.query_results
         wanted = UNIQUE_KEY_RESULTS if header.unique_key_query else header.max_num
@@ -62,7 +62,7 @@ class MessageProcessor:
         return Command.response(ResponseCode.SUCCESS, figures, b"".join(records))
 
     def by_log_offset(self, request: Command, _: Connection) -> Command:
-        """Return the record at a place in the log."""
+        """Return the record at a log offset."""
         offset = request.header(headers.ViewMessageByIdRequest).offset
         record = self._store.find_raw(offset)
         if record is None:

@@ -1,4 +1,4 @@
-"""Announcing that there is something to pop, without popping it."""
+"""Announcing that there are messages to pop, without popping them."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from broker_core.remoting.memory import Memory
 
 MAX_WAIT_MS: Final = 60_000
 STEP_MS: Final = 200
-"""How often ended leases are looked for; a new message is announced at once."""
+"""How often ended leases are checked; a new message is announced at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ParkedNotification:
-    """A question that waits for something to pop until `deadline` (ms)."""
+    """A request that waits for a message to pop until `deadline` (ms)."""
 
     request: Command
     header: NotificationRequest
@@ -39,7 +39,7 @@ class ParkedNotification:
 
     @property
     def size_bytes(self) -> int:
-        """What it takes of the memory."""
+        """The memory that it takes while it waits."""
         return REQUEST_BYTES
 
 
@@ -65,7 +65,7 @@ class NotificationProcessor:
         return {RequestCode.NOTIFICATION: self.ask}
 
     def ask(self, request: Command, connection: Connection) -> Command | None:
-        """Say whether there is something to pop, or return None while the request waits for it."""
+        """Answer whether there is a message to pop, or return None while the request waits for one."""
         header = request.header(NotificationRequest)
         now = self._clock()
         self._check(header, now)
@@ -82,16 +82,16 @@ class NotificationProcessor:
         return None
 
     def waiting(self) -> int:
-        """Return how many questions wait."""
+        """Return how many requests wait."""
         return len(self._parked)
 
     def arrived(self, topic: str, _queue_id: int) -> None:
-        """Tell the groups that wait for this topic."""
+        """Notify the groups that wait for this topic."""
         for group in list(self._waiting.get(topic, ())):
             self._tell(topic, group, self._clock())
 
     def step(self, now: int) -> None:
-        """Tell of messages whose lease ended, and end the waits whose time is over."""
+        """Announce messages whose lease ended, and end the waits whose time is over."""
         for topic, groups in list(self._waiting.items()):
             for group in list(groups):
                 self._tell(topic, group, now)

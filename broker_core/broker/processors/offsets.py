@@ -1,6 +1,6 @@
 """Queue offsets: consumed, smallest, largest, by time.
 
-None of these asks whether the topic exists: an unknown queue is an empty one.
+None of these requests checks whether the topic exists: an unknown queue counts as empty.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class OffsetProcessor:
         }
 
     def query(self, request: Command, _: Connection) -> Command:
-        """Return a group's offset; a new group begins at 0 on a young queue, and learns elsewhere that it is new."""
+        """Return a group's offset; a new group starts at 0 on a young queue, otherwise NothingFound is raised."""
         header = request.header(headers.QueryConsumerOffsetRequest)
         offset = self._offsets.find(header.consumer_group, header.topic, header.queue_id)
         if offset is None or offset < 0:
@@ -66,25 +66,25 @@ class OffsetProcessor:
         return Command.response(ResponseCode.SUCCESS)
 
     def by_time(self, request: Command, _: Connection) -> Command:
-        """Return the offset of the message stored nearest to a time; after the last one it is that one."""
+        """Return the offset of the message stored nearest to a time; after the last one, the offset of the last."""
         header = request.header(headers.SearchOffsetRequest)
         offset = self._store.offset_by_time(header.topic, header.queue_id, header.timestamp)
         return Command.response(ResponseCode.SUCCESS, headers.SearchOffsetResponse(offset))
 
     def max(self, request: Command, _: Connection) -> Command:
-        """Return the offset that the next message of a queue gets."""
+        """Return the offset of the next message of a queue."""
         header = request.header(headers.GetMaxOffsetRequest)
         offset = self._store.max_offset(header.topic, header.queue_id)
         return Command.response(ResponseCode.SUCCESS, headers.GetMaxOffsetResponse(offset))
 
     def min(self, request: Command, _: Connection) -> Command:
-        """Return the first offset of a queue that can still be read."""
+        """Return the first readable offset of a queue."""
         header = request.header(headers.GetMinOffsetRequest)
         offset = self._store.min_offset(header.topic, header.queue_id)
         return Command.response(ResponseCode.SUCCESS, headers.GetMinOffsetResponse(offset))
 
     def earliest_time(self, request: Command, _: Connection) -> Command:
-        """Return when the first readable message of a queue was stored, -1 without one."""
+        """Return the store time of the first readable message of a queue, or -1 if there is none."""
         header = request.header(headers.GetEarliestMsgStoretimeRequest)
         store = self._store
         time = store.store_time(header.topic, header.queue_id, store.min_offset(header.topic, header.queue_id))
@@ -115,7 +115,7 @@ class OffsetProcessor:
         return Command.response(ResponseCode.SUCCESS, body=bodies.encode(QueryCorrectionOffsetBody(smallest)))
 
     def clone(self, request: Command, _: Connection) -> Command:
-        """Give one group the offsets of another, in one topic or in all of the other's topics."""
+        """Copy the offsets of one group to another, in one topic or in all topics."""
         header = request.header(headers.CloneGroupOffsetRequest)
         offsets = self._offsets
         if header.src_group == header.dest_group:
@@ -126,7 +126,7 @@ class OffsetProcessor:
         return Command.response(ResponseCode.SUCCESS)
 
     def _is_young(self, topic: str, queue_id: int) -> bool:
-        """Say whether a new group can begin at offset 0 without old data (broker/README.md#consumer-offsets)."""
+        """Return whether a new group can start at offset 0 without old data (broker/README.md#consumer-offsets)."""
         store = self._store
         if store.min_offset(topic, queue_id) > 0:
             return False

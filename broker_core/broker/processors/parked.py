@@ -1,16 +1,16 @@
-"""Long polls that wait: each under the place it waits for, and in the slot of time at which its patience ends.
+"""Waiting long polls, found by the place they wait for and by the time slot in which their wait ends.
 
-A request that finds nothing is parked with the moment until which its client waits (broker/README.md#long-polls). An
-arrival at its place takes it out again, and so does the end of its time; then it runs once more, and may park again.
-The slots are fine enough that a wait of one second lasts one second.
+A request that finds nothing is parked until a deadline (broker/README.md#long-polls). An arrival at its place or the
+deadline takes it out again; then it runs once more, and may be parked again. The slots are short enough that a wait of
+one second lasts one second.
 
 ::
 
-    places   ("orders", 3) ──► {request, request}          an arrival looks at all of them, in the order they came
+    places   ("orders", 3) ──► {request, request}          an arrival takes all of them, in order of arrival
     slots    deadline // 50 ──► {request, request}         the clock takes every slot that has passed
     owners   connection ──► {request, request}             one that closes takes its requests with it
 
-None of the three looks at a request that is not concerned, however many wait.
+Each of the three finds its requests without scanning the others, however many wait.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from broker_core.remoting.connection import Connection
 from broker_core.remoting.memory import Memory
 
 SLOT_MS: Final = 50
-"""How exactly a wait ends; also the period of the clock that calls `expire`."""
+"""The precision of deadlines, ms; also the period at which `expire` is called."""
 
 REQUEST_BYTES: Final = 2 * 1024
-"""What a request that waits takes of the memory, without its filter."""
+"""The memory that a waiting request takes, without its filter."""
 
 _FILTER_FACTOR: Final = 24
-"""Bytes that a filter takes for each letter of its expression, if all its tags are as short as can be."""
+"""Bytes that a filter takes for each letter of its expression, in the worst case of one-letter tags."""
 
 
 def size_of_wait(expression: str | None) -> int:
-    """Return the bytes that a request with a filter expression takes while it waits."""
+    """Return the bytes of memory that a request with a filter expression takes while it waits."""
     return REQUEST_BYTES + _FILTER_FACTOR * len(expression or "")
 
 
 def without_payload(request: Command) -> Command:
-    """Return what of a request is needed to answer it: a body or a long header need not wait with it."""
+    """Return the parts of a request that are needed to answer it, without its body or a long header."""
     return Command(request.code, opaque=request.opaque, flag=request.flag, serializer=request.serializer)
 
 
 class Waiting(Protocol):
-    """What can be parked: a request that knows where and how long it waits."""
+    """A request that can be parked: it has a place and a deadline."""
 
     @property
     def place(self) -> Hashable:
@@ -55,11 +55,11 @@ class Waiting(Protocol):
 
     @property
     def connection(self) -> Connection:
-        """Who waits for its answer."""
+        """The connection that waits for the answer."""
 
     @property
     def size_bytes(self) -> int:
-        """What it takes of the memory."""
+        """The memory that it takes while it waits."""
 
 
 K = TypeVar("K", bound=Hashable)
@@ -67,10 +67,10 @@ W = TypeVar("W", bound=Waiting)
 
 
 class Parked(Generic[W]):
-    """A bounded set of requests that wait; every one is in exactly one place and one slot, and has one owner."""
+    """A bounded set of waiting requests; each is in exactly one place and one slot, and has one owner."""
 
     def __init__(self, limit: int, memory: Memory, on_leave: Callable[[W], None] | None = None) -> None:
-        """Have `on_leave` called with every request that waits no longer, for whatever reason."""
+        """`on_leave` is called with every request that stops waiting, for whatever reason."""
         self._limit = limit
         self._memory = memory
         self._on_leave = on_leave
@@ -90,13 +90,13 @@ class Parked(Generic[W]):
         return len(self._slot_of) < self._limit
 
     def waits_at(self, place: Hashable) -> bool:
-        """Say whether a request waits at `place`."""
+        """Return whether a request waits at `place`."""
         return place in self._places
 
     def park(self, request: W) -> bool:
-        """Keep `request` until something arrives at its place or its time ends; callers look at `has_room` first.
+        """Keep `request` until something arrives at its place or its deadline passes; callers check `has_room` first.
 
-        Returns whether there was memory for it; without, it does not wait.
+        Returns whether there was memory for it; if not, it does not wait.
         """
         if not self._memory.reserve(request.size_bytes):
             return False
@@ -117,7 +117,7 @@ class Parked(Generic[W]):
         return next(iter(self._places.get(place, ())), None)
 
     def shorten_wait(self, request: W, deadline: int) -> None:
-        """Let the time of a request that waits end at `deadline` (ms), if that is earlier."""
+        """Move the deadline of a waiting request to `deadline` (ms), if that is earlier."""
         before, slot = self._slot_of[request], max(-(-deadline // SLOT_MS), self._next_slot)
         if slot < before:
             self._leave(self._slots, before, request)
@@ -125,12 +125,12 @@ class Parked(Generic[W]):
             self._slots.setdefault(slot, {})[request] = None
 
     def remove(self, request: W) -> None:
-        """Take out a request that is answered, or whose client is gone; it must wait."""
+        """Remove a request that is answered or whose client is gone; it must be waiting."""
         self._leave(self._slots, self._slot_of.pop(request), request)
         self._let_go(request)
 
     def expire(self, now: int) -> list[W]:
-        """Take out and return the requests whose time has ended at `now`."""
+        """Remove and return the requests whose deadline has passed at `now`."""
         last = now // SLOT_MS
         if last - self._next_slot < len(self._slots):
             due = [slot for slot in range(self._next_slot, last + 1) if slot in self._slots]
@@ -144,14 +144,14 @@ class Parked(Generic[W]):
         return expired
 
     def drain(self) -> list[W]:
-        """Take out and return every request, for a broker that stops."""
+        """Remove and return every request, when the broker stops."""
         requests = list(self._slot_of)
         for request in requests:
             self.remove(request)
         return requests
 
     def _watch(self, connection: Connection) -> None:
-        """Have the requests of a connection removed when it closes: each asks for that once, however much it parks."""
+        """Remove a connection's requests when it closes; registered once, however many requests it parks."""
         if connection not in self._watched:
             self._watched.add(connection)
             connection.on_close(self._closed)

@@ -1,12 +1,12 @@
-"""Consuming by lease: pop, wait for something to pop, look without a lease (broker/README.md#pop).
+"""Consuming by lease: pop, wait for messages to pop, peek without a lease (broker/README.md#pop).
 
-The client makes a message's receipt itself, of what the answer's header says::
+The client builds a message's receipt from the header of the answer::
 
     startOffsetInfo  "0 3 17;0 4 9"          retry flag, queue id, first offset of the portion
     msgOffsetInfo    "0 3 17,18,20;0 4 9"    retry flag, queue id, offsets of the messages
     receipt          "17 <pop time> <invisible ms> <revive queue> 0 <broker> 3 18"
 
-`ack.py` reads the receipts again.
+`ack.py` reads the receipts.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from broker_core.store.fetch import AcceptTag
 
 MAX_WAIT_MS: Final = 60_000
 MAX_LEASE_MS: Final = 30 * 86_400_000
-"""Thirty days: ten times as long as messages are kept by default."""
+"""Thirty days: ten times the default retention of messages."""
 
 ANY_QUEUE: Final = -1
 _TAG: Final = "TAG"
@@ -66,12 +66,12 @@ class ParkedPop:
 
     @property
     def size_bytes(self) -> int:
-        """What it takes of the memory."""
+        """The memory that it takes while it waits."""
         return size_of_wait(self.expression) + len(self.poll_id)
 
     @property
     def sees(self) -> tuple[int, str]:
-        """What it could get; a pop that sees the same as one that got nothing gets nothing either."""
+        """What it can match; if one pop finds nothing, another with the same value finds nothing either."""
         return self.wanted.queue_id, self.expression
 
 
@@ -142,7 +142,7 @@ class PopProcessor:
         return None
 
     def roll_back(self, request: Command, connection: Connection) -> Command:
-        """End the wait of a pop whose asker has left; one that was answered meanwhile is the client's to give back."""
+        """End the wait of a pop whose caller has left; if it was already answered, the client returns the messages."""
         parked = self._polls.get((connection, request.header(headers.PopRollbackRequest).poll_id))
         if parked is not None:
             self._parked.remove(parked)
@@ -191,9 +191,9 @@ class PopProcessor:
 
     def _park(self, parked: ParkedPop) -> None:
         if not self._parked.has_room:
-            raise self._limits.refuse("parked_pops", "too many pops wait for messages")
+            raise self._limits.refuse("parked_pops", "too many pops are waiting for messages")
         if not self._parked.park(parked):
-            raise self._limits.refuse("memory_bytes", "no memory for a pop that waits")
+            raise self._limits.refuse("memory_bytes", "no memory left for another waiting pop")
         self._waiting_groups[parked.wanted.topic].add(parked.wanted.group)
         if parked.poll_id:
             self._polls[parked.connection, parked.poll_id] = parked
@@ -211,7 +211,7 @@ class PopProcessor:
                 self._serve(topic, group)
 
     def _serve(self, topic: str, group: str) -> None:
-        """Give the waiting pops of a group what there is, the longest waiting first."""
+        """Give the waiting pops of a group the available messages, the longest waiting first."""
         now = self._clock()
         in_vain: set[tuple[int, str]] = set()
         for parked in self._parked.at((topic, group)):
@@ -231,7 +231,7 @@ class PopProcessor:
                 del self._waiting_groups[topic]
 
     def _try(self, parked: ParkedPop, now: int) -> Command | None:
-        """Return the answer to a pop that waited, or None if there is still nothing for it."""
+        """Return the answer to a waiting pop, or None if there is still nothing for it."""
         try:
             popped = self._take(parked.wanted, now)
         except (GantryError, OSError) as error:
@@ -239,7 +239,7 @@ class PopProcessor:
         return self._answer(parked.wanted, popped) if popped.messages else None
 
     def settled(self, queue: QueueLeases) -> None:
-        """Serve an ordered group that waits for its queue: one of its messages was settled."""
+        """Serve an ordered group that waits for this queue after one of its messages was settled."""
         waiting = self._parked.first((queue.topic, queue.group))
         if waiting is not None and waiting.wanted.is_ordered:
             self._serve(queue.topic, queue.group)
@@ -284,4 +284,4 @@ def _accept(header: headers.PopMessageRequest) -> AcceptTag | None:
 
 
 def _nothing_yet() -> Command:
-    return Command.response(ResponseCode.POLLING_TIMEOUT, remark="no message came in time")
+    return Command.response(ResponseCode.POLLING_TIMEOUT, remark="no message arrived in time")

@@ -1,7 +1,7 @@
-"""Pulling: raw records from a queue offset on, or a wait for the first one (broker/README.md#pulling).
+"""Pulling: records from a queue offset on, or a wait for the first one (broker/README.md#pulling).
 
-A pull that finds nothing new may be parked; an arrival in its queue, or the end of its time, runs it once more. The
-records of an answer are the log's own bytes.
+A pull that finds nothing new may be parked; an arrival in its queue or its deadline runs it once more. The records in
+an answer are the bytes of the log.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ from broker_core.store import GetResult, GetStatus, MessageStore
 from broker_core.store.fetch import AcceptTag
 
 MAX_WAIT_MS: Final = 60_000
-"""Longer waits are cut to this; clients ask for 15 to 30 s."""
+"""Longer waits are shortened to this; clients ask for 15 to 30 s."""
 
 PROGRESS_MS: Final = 5_000
-"""A client whose filter passed over messages learns so after this time: what it commits does not stay behind."""
+"""After this time a client whose filter skipped messages gets the new offset, so that its commits keep up."""
 
 _CODES: Final = {
     GetStatus.FOUND: ResponseCode.SUCCESS,
@@ -61,7 +61,7 @@ _EMPTY: Final = (GetStatus.NO_MATCHED_LOGIC_QUEUE, GetStatus.NO_MESSAGE_IN_QUEUE
 
 @dataclass(slots=True, eq=False)
 class ParkedPull:
-    """A pull that waits until `deadline` (ms) for a message; `offset` is how far its filter has looked for one."""
+    """A pull that waits until `deadline` (ms) for a message; `offset` is how far its filter has searched."""
 
     request: Command
     header: PullMessageRequest
@@ -77,7 +77,7 @@ class ParkedPull:
 
     @property
     def size_bytes(self) -> int:
-        """What it takes of the memory."""
+        """The memory that it takes while it waits."""
         return size_of_wait(self.header.subscription)
 
 
@@ -112,7 +112,7 @@ class PullProcessor:
         self._rules = config.pulls
 
     def pull(self, request: Command, connection: Connection) -> Command | None:
-        """Return records, or why there are none; None while the request is parked."""
+        """Return records, or the reason why there are none; None while the request is parked."""
         header = request.header(PullMessageRequest)
         now = self._clock()
         accept = self._checks.accept(header, now)
@@ -122,12 +122,12 @@ class PullProcessor:
         code = code_of(found, header.queue_offset)
         if code == ResponseCode.PULL_NOT_FOUND and header.sys_flag & PULL_SUSPEND and header.suspend_timeout_millis > 0:
             if not self._parked.has_room:
-                raise self._limits.refuse("parked_pulls", "too many pulls wait for messages")
+                raise self._limits.refuse("parked_pulls", "too many pulls are waiting for messages")
             patience = header.suspend_timeout_millis if self._rules.long_polling else self._rules.short_polling_ms
             deadline = now + min(patience, MAX_WAIT_MS)
             parked = ParkedPull(without_payload(request), header, accept, connection, deadline, header.queue_offset)
             if not self._parked.park(parked):
-                raise self._limits.refuse("memory_bytes", "no memory for a pull that waits")
+                raise self._limits.refuse("memory_bytes", "no memory left for another waiting pull")
             return None
         return self._answer(header, found, code)
 
@@ -138,7 +138,7 @@ class PullProcessor:
         return len(self._parked)
 
     def arrived(self, topic: str, queue_id: int) -> None:
-        """Run the pulls again that wait for this queue; those whose filter wants none of the news wait on."""
+        """Run the pulls that wait for this queue again; those whose filter matches no new message keep waiting."""
         if not self._parked.waits_at((topic, queue_id)):
             return
         for parked in self._parked.at((topic, queue_id)):
@@ -154,13 +154,13 @@ class PullProcessor:
                 self._parked.shorten_wait(parked, self._clock() + PROGRESS_MS)
 
     def expire(self, now: int) -> None:
-        """Answer the pulls whose time is over, with how far their filter has looked."""
+        """Answer the pulls whose time is over with the offset up to which their filter has searched."""
         for parked in self._parked.expire(now):
             if not parked.connection.is_closing:
                 self._answer_parked(parked, self._get(parked.header, parked.accept, parked.offset))
 
     def drain(self) -> None:
-        """Answer all pulls that wait: the broker stops."""
+        """Answer all waiting pulls: the broker stops."""
         for parked in self._parked.drain():
             if not parked.connection.is_closing:
                 self._answer_parked(parked, self._get(parked.header, parked.accept, parked.offset))
@@ -194,7 +194,7 @@ class PullProcessor:
 
 
 def code_of(found: GetResult, queue_offset: int) -> ResponseCode:
-    """Return the response code for what a read met (store/README.md#reading-a-queue)."""
+    """Return the response code for the result of a read (store/README.md#reading-a-queue)."""
     if found.status in _EMPTY:
         return ResponseCode.PULL_NOT_FOUND if queue_offset == 0 else ResponseCode.PULL_OFFSET_MOVED
     return _CODES[found.status]
@@ -204,14 +204,14 @@ _TAG: Final = "TAG"
 
 
 class PullChecks:
-    """Asks the permissions, then takes the filter of the request or that of the group's last heartbeat."""
+    """Checks permissions, then returns the filter of the request or of the group's last heartbeat."""
 
     def __init__(self, *, rights: ReadRights, clients: Clients[Connection]) -> None:
         self._rights = rights
         self._clients = clients
 
     def accept(self, header: PullMessageRequest, now: int) -> AcceptTag | None:
-        """Return the filter of a pull that may be served; raise what is wrong with it (broker/README.md#pulling)."""
+        """Return the filter of a pull, or raise the reason why it is refused (broker/README.md#pulling)."""
         self._rights.check_broker()
         group = self._rights.get_group(header.consumer_group, now=now)
         topic = self._rights.get_topic(header.topic)

@@ -1,4 +1,4 @@
-"""What the queues of a topic hold: their ranges, and their entries as they lie in the store."""
+"""The contents of a topic's queues: their ranges, and their entries as stored."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from broker_core.remoting.connection import Connection
 from broker_core.store import MessageStore
 
 MAX_ENTRIES: Final = 4096
-"""Entries of one answer; RocketMQ gives what is left of a file."""
+"""Entries in one answer; RocketMQ returns the rest of a file."""
 
 
 class QueueProcessor:
@@ -43,7 +43,7 @@ class QueueProcessor:
         }
 
     def stats(self, request: Command, _: Connection) -> Command:
-        """Return the range of each write queue, when its last message was stored, and how many come a second."""
+        """Return the range of each write queue, when its last message was stored, and how many arrive per second."""
         topic = request.header(GetTopicStatsInfoRequest).topic
         config = self._topics.get(topic)
         store, broker = self._store, self._broker_name
@@ -56,9 +56,9 @@ class QueueProcessor:
         return Command.response(ResponseCode.SUCCESS, body=bodies.encode(body))
 
     def entries(self, request: Command, _: Connection) -> Command:
-        """Return entries from an index on, with a group's subscription; nothing is said of its filter, as there.
+        """Return entries from an index on, with a group's subscription but, as in RocketMQ, without its filter.
 
-        An index outside the queue is answered with no entries; RocketMQ sends no body then, at which its tool breaks.
+        For an index outside the queue there are no entries; RocketMQ sends no body then, which breaks its own tool.
         """
         header = request.header(QueryConsumeQueueRequest)
         store, topic, queue_id = self._store, header.topic, header.queue_id
@@ -82,7 +82,7 @@ class QueueProcessor:
 
 
 def _filter_of(header: QueryConsumeQueueRequest, subscription: SubscriptionData | None) -> str | None:
-    """Return what is said of a group's compiled filter: by tag there is none."""
+    """Return the text about a group's compiled filter: a tag filter is not compiled."""
     if not header.consumer_group:
         return None
     return "null" if subscription is not None else f"{header.consumer_group}@{header.topic} is not online!"

@@ -1,4 +1,4 @@
-"""Questions about consumers that only their clients can answer, handed on and back."""
+"""Questions about consumers that only their clients can answer: forwarded to them, with the answers returned."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class RelayProcessor:
         }
 
     async def positions(self, request: Command, _: Connection) -> Command:
-        """Ask the members of a group, or one of them, where they are in a topic; who does not answer is left out."""
+        """Ask one or all members of a group for their offsets in a topic; members that do not answer are left out."""
         header = request.header(headers.GetConsumerStatusRequest)
         group = self._clients.find_consumers(header.group)
         if group is None:
@@ -51,7 +51,7 @@ class RelayProcessor:
         return Command.response(ResponseCode.SUCCESS, body=bodies.encode(GetConsumerStatusBody(consumer_table=table)))
 
     async def running_info(self, request: Command, _: Connection) -> Command:
-        """Hand the question on to the client and its answer back."""
+        """Forward the question to the client and return its answer."""
         header = request.header(headers.GetConsumerRunningInfoRequest)
         return await self._hand_on(request, header.consumer_group, header.client_id)
 
@@ -71,7 +71,7 @@ class RelayProcessor:
             answer = await member.channel.invoke(question, self._timeout_ms)
             return bodies.decode(GetConsumerStatusBody, answer.body).message_queue_table
         except (RemotingError, MalformedBody) as error:
-            _log.warning("group=%s client=%s: does not say where it is: %s", group, member.client_id, error)
+            _log.warning("group=%s client=%s: did not report its offsets: %s", group, member.client_id, error)
             return None
 
     async def _hand_on(self, request: Command, group: str, client_id: str) -> Command:

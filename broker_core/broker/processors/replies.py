@@ -1,6 +1,6 @@
-"""Request and reply: an answer goes at once to the producer that asked, and is kept.
+"""Request and reply: a reply goes at once to the producer that waits for it, and is stored.
 
-RocketMQ also stores an answer that reaches no client; here its sender gets an error, and nothing is stored.
+RocketMQ also stores a reply that reaches no client; here its sender gets an error, and nothing is stored.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ReplyProcessor:
         return {RequestCode.SEND_REPLY_MESSAGE: self.reply, RequestCode.SEND_REPLY_MESSAGE_V2: self.reply}
 
     async def reply(self, request: Command, connection: Connection) -> Command | None:
-        """Hand a reply to the client that its property names, then store it like any message; raise ReplyLost."""
+        """Forward a reply to the client that its property names, then store it like any message; raise ReplyLost."""
         header = request.header(send_header_kind(request.code))
         properties = parse_properties(header.properties or "")
         client_id = properties.get(names.REPLY_TO_CLIENT)

@@ -1,4 +1,4 @@
-"""Sending a group back or forward: a whole topic by time, or one queue (broker/README.md#resetting-offsets)."""
+"""Resetting a group's offsets: a whole topic by time, or one queue (broker/README.md#resetting-offsets)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class ResetProcessor:
         return {RequestCode.INVOKE_BROKER_TO_RESET_OFFSET: self.reset}
 
     def reset(self, request: Command, _: Connection) -> Command:
-        """Send a group to a time in all queues of a topic, or to a time or an offset in the one that is named."""
+        """Reset a group to a time in all queues of a topic, or to a time or an offset in the given queue."""
         header = request.header(ResetOffsetRequest)
         targets = (
             self._reset_topic(header)
@@ -53,9 +53,9 @@ class ResetProcessor:
         return Command.response(ResponseCode.SUCCESS, body=bodies.encode(self._body(header.topic, targets)))
 
     def _reset_topic(self, header: ResetOffsetRequest) -> dict[int, int]:
-        """Have the connected members go to a time, and commit it as they do.
+        """Send a time to the connected members, which go there and commit their new offsets.
 
-        A group that takes by lease has no member that could: its offsets are set here.
+        Members that consume by lease cannot do so: the offsets of their group are set here.
         """
         targets = self._targets.in_topic(header)
         leased = self._leases.takes(header.group, header.topic)
@@ -69,9 +69,9 @@ class ResetProcessor:
         return targets
 
     def _reset_queue(self, header: ResetOffsetRequest, queue_id: int) -> dict[int, int]:
-        """Set the group's offset in one queue here, and push it to the members for that queue alone.
+        """Set the group's offset in one queue here, and push it to the members for this queue only.
 
-        As in 5.x it goes forward without force, and no member needs to be connected.
+        As in RocketMQ 5.x it may go forward without force, and no member needs to be connected.
         """
         targets = {queue_id: self._targets.in_queue(header, queue_id)}
         self._set(header, targets)
@@ -87,7 +87,7 @@ class ResetProcessor:
         return ResetOffsetBody({MessageQueue(topic, name, queue_id): to for queue_id, to in targets.items()})
 
     def _push(self, header: ResetOffsetRequest, targets: dict[int, int]) -> bool:
-        """Tell every member of the group; say whether there was one."""
+        """Notify every member of the group; return whether there was one."""
         group = self._clients.find_consumers(header.group)
         if group is None:
             return False
@@ -107,11 +107,11 @@ class ResetProcessor:
 TO_THE_END: Final = -1
 """The timestamp that means "after the last message"."""
 _NONE: Final = -1
-"""What 5.x sends for no offset; 4.x does not know the field."""
+"""The value that 5.x sends for no offset; 4.x does not know the field."""
 
 
 class ResetTargets:
-    """Finds them; nothing is changed here."""
+    """Computes the offsets of a reset; nothing is changed here."""
 
     def __init__(self, *, store: MessageStore, topics: Topics, groups: Groups, offsets: ConsumerOffsets) -> None:
         self._store = store
@@ -136,7 +136,7 @@ class ResetTargets:
         return header.offset
 
     def in_topic(self, header: ResetOffsetRequest) -> dict[int, int]:
-        """Return the offset for each queue of a topic, further ahead only by force; raise OffsetUnknown."""
+        """Return the offset for each queue of a topic, moving forward only with force; raise OffsetUnknown."""
         targets = {}
         for queue_id in range(self._topics.get(header.topic).write_queue_nums):
             current = self._offsets.find(header.group, header.topic, queue_id)

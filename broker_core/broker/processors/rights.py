@@ -1,4 +1,4 @@
-"""Permissions to read and to write: of the broker as a whole, of a topic, of a group."""
+"""Read and write permissions of the broker, of topics and of groups."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from broker_core.protocol.codes import PERM_READ, PERM_WRITE
 
 
 class ReadRights:
-    """Who may read, now; `address` is named where the broker refuses."""
+    """Current read permissions; `address` is named where the broker refuses."""
 
     def __init__(self, *, settings: Settings, address: str, topics: Topics, groups: Groups) -> None:
         self._address = address
@@ -42,7 +42,7 @@ class ReadRights:
 
 
 class WriteRights:
-    """Whether the broker may be written to, now."""
+    """Current write permission of the broker."""
 
     def __init__(self, *, settings: Settings, address: str) -> None:
         self._address = address

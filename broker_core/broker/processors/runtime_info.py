@@ -15,11 +15,11 @@ from broker_core.store import MessageStore
 
 _GIB: Final = 1024**3
 _IDLE_POOLS: Final = ("send", "pull", "query")
-"""The reference has a queue before each pool of threads; here a request is handled when it is read."""
+"""RocketMQ has a queue before each thread pool; here a request is handled as soon as it is read."""
 
 
 class RuntimeInfo:
-    """Reads them from the parts of the broker each time it is called."""
+    """Reads the figures from the parts of the broker on each call."""
 
     def __init__(
         self,
@@ -31,7 +31,7 @@ class RuntimeInfo:
         counts: Mapping[str, Callable[[], int]],
         clock: Callable[[], int],
     ) -> None:
-        """`folder` is the store's; `counts` are figures of others, by the names under which they are shown."""
+        """`folder` is the store's; `counts` are other figures, by the names under which they are shown."""
         self._store = store
         self._folder = folder
         self._delay = delay
@@ -108,7 +108,7 @@ class RuntimeInfo:
 
 
 def _used(used: int, usable: int) -> float:
-    """Return the share of a disk that is in use, in whole percent rounded up, as RocketMQ reckons it."""
+    """Return the used share of a disk, in whole percent rounded up, as RocketMQ calculates it."""
     return math.ceil(used * 100 / (used + usable)) / 100
 
 

@@ -1,4 +1,4 @@
-"""Sending back what could not be consumed (broker/README.md#retries-and-dead-letters)."""
+"""Sending back messages that could not be consumed (broker/README.md#retries-and-dead-letters)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class SendBackProcessor:
         return {RequestCode.CONSUMER_SEND_MSG_BACK: self.send_back}
 
     def send_back(self, request: Command, _: Connection) -> Command:
-        """Store a message again for its group's next try, or as its dead letter."""
+        """Store a message again for its group's next attempt, or as a dead letter."""
         header = request.header(ConsumerSendMessageBackRequest)
         now = self._clock()
         group = self._groups.get_or_create(header.group, now=now)

@@ -1,4 +1,4 @@
-"""The broker's settings over the wire: read and changed under RocketMQ's names."""
+"""Reading and changing the broker's settings over the wire, by their RocketMQ names."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ class SettingsProcessor:
         }
 
     def read(self, _request: Command, _: Connection) -> Command:
-        """Return all settings, one ``key=value`` a line."""
+        """Return all settings, one ``key=value`` per line."""
         settings = self._settings
         version = orjson.dumps(coder.to_tree(settings.version)).decode()
         body = java_properties.dump(dict(settings.lines(self._address)))
         return Command.response(ResponseCode.SUCCESS, GetBrokerConfigResponse(version), body)
 
     async def update(self, request: Command, _: Connection) -> Command:
-        """Change settings, all or none; they hold, and are kept, when the answer goes out.
+        """Change settings, all or none; they are in effect and saved when the answer is sent.
 
-        A name that is unknown here is refused; RocketMQ would ignore it without a word. Where the disk refuses, the
-        change holds, the answer says so, and saving is tried again with the other registers.
+        An unknown name is refused; RocketMQ ignores it silently. After a disk error the change is in effect, the answer
+        reports the error, and the settings are saved later with the other registers.
         """
         texts = java_properties.parse(text_of(request, self._settings.config.limits))
         if not texts:

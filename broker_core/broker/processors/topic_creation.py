@@ -1,4 +1,4 @@
-"""Topics that sends bring into being: unknown ones, and dead letters of retries that clients send themselves."""
+"""Topics created by sends: unknown topics, and dead-letter topics of retries that clients send themselves."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from broker_core.protocol.topics import RETRY_PREFIX
 
 
 class TopicCreation:
-    """Creates topics and has them registered at the name servers."""
+    """Creates topics and requests their registration with the name servers."""
 
     def __init__(
         self, *, topics: Topics, groups: Groups, group_topics: GroupTopics, registration: Registration
@@ -26,7 +26,7 @@ class TopicCreation:
         self._registration = registration
 
     def create_for(self, header: SendHeader, *, now: int) -> TopicConfig:
-        """Return a topic made for its first message; raise IllegalTopicName, TopicUnknown or LimitReached."""
+        """Return the topic created for its first message; raise IllegalTopicName, TopicUnknown or LimitReached."""
         check_name(header.topic)
         try:
             topic = self._topics.create_like(
@@ -44,7 +44,7 @@ class TopicCreation:
         return topic
 
     def dead_letter_of(self, request: Command, header: SendHeader, *, now: int) -> str | None:
-        """Return the dead-letter topic for a retry that a client sends itself and that was tried often enough."""
+        """Return the dead-letter topic for a retry that a client sends itself after too many attempts, else None."""
         group = self._groups.get_or_create(header.topic.removeprefix(RETRY_PREFIX), now=now)
         max_times = max_times_of(request, header.max_reconsume_times, group.retry_max_times)
         dead = exhausted_retry(header.topic, header.reconsume_times, max_times)
@@ -53,10 +53,10 @@ class TopicCreation:
         return dead
 
     async def registered(self) -> None:
-        """Return when name servers know what was created, or after a second."""
+        """Return when the name servers know the created topics, or after a second."""
         await self._registration.wait()
 
 
 def max_times_of(request: Command, wanted: int | None, of_group: int) -> int:
-    """Return how often a message is tried: as the request says if its client is new enough, else as the group says."""
+    """Return how often a message is retried: as the request says if its client is recent, else as the group says."""
     return of_group if wanted is None or request.version < MAX_RECONSUME_VERSION else wanted

@@ -1,4 +1,4 @@
-"""The queues that a topic has on all brokers, as the name servers know them: asked for when a group shares them out."""
+"""The queues of a topic on all brokers, from the name servers: used to assign queues to the members of a group."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from broker_core.remoting.client import RemotingClient
 from broker_core.remoting.errors import RemotingError
 
 FRESH_MS: Final = 5_000
-"""How long an answer is used: all members of a group ask within moments, and every 20 s."""
+"""How long an answer is reused: all members of a group ask within moments, and every 20 s."""
 MAX_TOPICS: Final = 10_000
-"""Answers kept; the oldest goes first."""
+"""The number of answers kept; the oldest is dropped first."""
 _TIMEOUT_MS: Final = 2_000
 
 _log = get_logger(__name__)
@@ -44,13 +44,13 @@ class TopicQueues:
         self._turn = asyncio.Lock()
 
     async def find(self, topic: str) -> tuple[MessageQueue, ...] | None:
-        """Return the sorted queues of a topic; None for one that no name server knows.
+        """Return the sorted queues of a topic; None if no name server knows it.
 
-        While no name server answers it is what was known last, None if nothing was.
+        While no name server answers, the last known result is returned, or None.
         """
         known = self._known.get(topic)
         if known is None or self._clock() - known.at >= FRESH_MS:
-            async with self._turn:  # members that ask at once are answered by one question
+            async with self._turn:  # members that ask at the same time share one request
                 known = self._known.get(topic)
                 if known is None or self._clock() - known.at >= FRESH_MS:
                     known = await self._ask(topic) or known
@@ -62,7 +62,7 @@ class TopicQueues:
                 answer = await self._remoting.invoke(server, Command.request(GetRouteInfoRequest(topic)), _TIMEOUT_MS)
                 queues = _queues_of(topic, answer)
             except (RemotingError, MalformedBody) as error:
-                _log.warning("nameserver=%s: did not tell the queues of topic %s: %s", server, topic, error)
+                _log.warning("nameserver=%s: the queues of topic %s are unknown: %s", server, topic, error)
                 continue
             return self._keep(topic, _Known(self._clock(), queues))
         return None

@@ -51,7 +51,7 @@ class TopicProcessor:
         }
 
     async def put(self, request: Command, _: Connection) -> Command:
-        """Create a topic or replace its settings; name servers know it before the answer goes out."""
+        """Create a topic or replace its settings; the name servers know it before the answer is sent."""
         header = request.header(headers.CreateTopicRequest)
         check_name(header.topic)
         self._topics.check_is_not_system(header.topic)
@@ -66,11 +66,11 @@ class TopicProcessor:
                 config.perm,
                 config.topic_filter_type,
                 config.topic_sys_flag,
-                before.order,  # the flag of the header does not count
+                before.order,  # the flag in the header is ignored
             )
         self._topics.put(config, now=self._clock())
         await self._saver.save(self._topics)
-        # Of all topics: two that are made at once have one version, and name servers pass over the second of a version.
+        # Register all changes: topics created at once share a version, and name servers ignore a version they have.
         await self._registration.wait()
         return Command.response(ResponseCode.SUCCESS)
 
@@ -84,7 +84,7 @@ class TopicProcessor:
         return Command.response(ResponseCode.SUCCESS, body=bodies.encode(topic))
 
     async def delete(self, request: Command, _: Connection) -> Command:
-        """Forget a topic with its queues, and the offsets and leases that groups have there."""
+        """Delete a topic with its queues, and the offsets and leases of groups there."""
         topic = request.header(headers.DeleteTopicRequest).topic
         check_name(topic)
         self._topics.check_is_not_system(topic)
@@ -101,7 +101,7 @@ class TopicProcessor:
 
 def _config_of(header: headers.CreateTopicRequest) -> TopicConfig:
     if header.topic_filter_type not in _FILTER_TYPES:
-        raise IllegalArgument(f"topicFilterType {header.topic_filter_type!r} is none of {', '.join(_FILTER_TYPES)}")
+        raise IllegalArgument(f"topicFilterType {header.topic_filter_type!r} is not one of {', '.join(_FILTER_TYPES)}")
     return TopicConfig(
         header.topic,
         header.read_queue_nums,

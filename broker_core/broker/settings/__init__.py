@@ -1,4 +1,4 @@
-"""The broker's settings under RocketMQ's names."""
+"""The broker's settings by their RocketMQ names."""
 
 from broker_core.broker.settings.register import Settings
 

@@ -1,6 +1,6 @@
-"""What texts a setting takes: one object per kind, which reads a text, writes it back, and says what it takes.
+"""The kinds of settings: each parses and formats a value, and describes the texts it accepts.
 
-A reader raises ValueError, whose text says what is wrong; the name of the setting is put before it elsewhere.
+A parser raises ValueError with the reason; the caller adds the name of the setting.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def switch() -> Kind:
 
 
 def choice(values: Mapping[str, Any]) -> Kind:
-    """One of the given words, in any case."""
+    """One of the given words, ignoring case."""
     by_word = {word.lower(): value for word, value in values.items()}
     takes = " or ".join(values)
 
@@ -44,7 +44,7 @@ def choice(values: Mapping[str, Any]) -> Kind:
 
 
 def number(low: int, high: int, *, times: int = 1, share: int = 1) -> Kind:
-    """A whole number within [low, high]; kept as its multiple by `times`, or as its part of `share`, rounded up."""
+    """A whole number within [low, high]; stored multiplied by `times`, or divided by `share` and rounded up."""
     takes = f"a number from {low} to {high}"
 
     def read(text: str) -> int:
@@ -56,26 +56,26 @@ def number(low: int, high: int, *, times: int = 1, share: int = 1) -> Kind:
 
 
 def percentage(low: int, high: int) -> Kind:
-    """A whole number of percent within [low, high], kept as a ratio."""
+    """A whole number of percent within [low, high], stored as a ratio."""
     whole = number(low, high)
     return Kind(whole.takes, lambda text: whole.read(text) / 100, lambda ratio: str(round(ratio * 100)))
 
 
 def delay_levels() -> Kind:
-    """Times like ``1s 5s 1m 2h``, kept in ms: what each level of a delay means."""
+    """Times like ``1s 5s 1m 2h``, stored in ms: the delay of each level."""
 
     def read(text: str) -> tuple[int, ...]:
         found = [_LEVEL.fullmatch(word) for word in text.split(" ") if word]
         levels = tuple(int(level[1]) * _UNITS_MS[level[2]] for level in found if level is not None)
         if not levels or len(levels) != len(found) or len(levels) > _MAX_LEVELS:
-            raise ValueError(f"{text[:80]!r} is not times like 1s 5s 1m 2h 1d with a blank between")
+            raise ValueError(f"{text[:80]!r} is not a list of times like 1s 5s 1m 2h 1d, separated by spaces")
         return levels
 
     return Kind("times like 1s 5s 1m 2h 1d", read, lambda levels: " ".join(map(_time, levels)))
 
 
 def hours() -> Kind:
-    """Hours of the day like ``04`` or ``04;16``, kept as numbers."""
+    """Hours of the day like ``04`` or ``04;16``, stored as numbers."""
 
     def read(text: str) -> tuple[int, ...]:
         words = [word.strip() for word in text.split(";")]
@@ -87,7 +87,7 @@ def hours() -> Kind:
 
 
 def word(pattern: str, takes: str) -> Kind:
-    """A text that a pattern matches wholly."""
+    """A text that matches a pattern as a whole."""
     wanted = re.compile(pattern)
 
     def read(text: str) -> str:

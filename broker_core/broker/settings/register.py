@@ -1,7 +1,7 @@
-"""The broker's settings as they are: read by name, changed while it runs, kept over restarts.
+"""The broker's current settings: read by name, changed at run time, saved over restarts.
 
-What was changed is kept as ``brokerSettings.json``; a name that the command line gives (`BrokerConfig.settings`)
-comes before what the file says of it. The parts of the broker that depend on a setting watch the register.
+Changes are saved as ``brokerSettings.json``; settings on the command line (`BrokerConfig.settings`) override the file.
+The parts of the broker that depend on a setting watch the register.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Settings:
     """The settings of one broker."""
 
     def __init__(self, config: BrokerConfig, file: JsonFile) -> None:
-        """Begin with a configuration as it was given; `load` puts over it what was changed since."""
+        """Start with the given configuration; `load` applies the saved changes."""
         self._file = file
         self._changes: dict[str, str] = {}
         self._watchers: list[Watcher] = []
@@ -43,7 +43,7 @@ class Settings:
 
     @classmethod
     def of(cls, config: BrokerConfig) -> Settings:
-        """Return the settings of a broker whose files lie where `config` says; raises BadConfigFile and `Refused`."""
+        """Return the settings of a broker whose folder is in `config`; raises BadConfigFile and `Refused`."""
         settings = cls(config, JsonFile(config.config_folder / FILE_NAME))
         settings.load()
         return settings
@@ -51,7 +51,7 @@ class Settings:
     # -- reading
 
     def lines(self, address: str) -> Iterator[tuple[str, str]]:
-        """Return all names with their texts; those that take effect at the next start are shown already."""
+        """Return all names and texts, including changes that take effect at the next start."""
         yield from facts(self.config, address)
         for name, setting in SETTINGS.items():
             yield name, setting.text(self._wanted)
@@ -78,7 +78,7 @@ class Settings:
         self.version = DataVersion(self.version.counter + 1, now)
         self.is_changed = True
         for name in texts:
-            _log.info("setting=%s: %s, holds %s", name, self._changes[name], SETTINGS[name].holds)
+            _log.info("setting=%s: %s, takes effect %s", name, self._changes[name], SETTINGS[name].holds)
         self.config = current
         for watcher in self._watchers:
             watcher(current)
@@ -96,25 +96,25 @@ class Settings:
         if name in BLACK_LIST:
             raise SettingFixed("Can not update config in black list.")
         if name in dict(facts(self.config, "")):
-            raise SettingFixed(f"setting {name} is told at the start of the broker, or is always so")
+            raise SettingFixed(f"setting {name} is fixed or can be set only on the command line")
         raise SettingUnknown(name)
 
     # -- the file
 
     def text(self) -> bytes:
-        """Return the text of the file as it should be now; from here on the register counts as unchanged."""
+        """Return the current content for the file, and mark the register as saved."""
         self.is_changed = False
         version = {"counter": self.version.counter, "timestamp": self.version.timestamp}
         return orjson.dumps({"dataVersion": version, _CHANGES: self._changes}, option=orjson.OPT_INDENT_2)
 
     def save(self, text: bytes) -> None:
-        """Write a text of `text()`; may run in another thread. Raises OSError."""
+        """Write a text returned by `text()`; may run in another thread. Raises OSError."""
         self._file.save(text)
 
     def load(self) -> None:
-        """Put over the configuration what the file says, then what the start says.
+        """Apply the settings of the file, then those of the command line.
 
-        Raises BadConfigFile for a file that holds something else, `Refused` for what the start says wrongly.
+        Raises BadConfigFile for a wrong setting in the file, and `Refused` for one on the command line.
         """
         config, started_with = self.config, self.config.settings
         tree: Any = self._file.load()
@@ -128,7 +128,7 @@ class Settings:
         for name, text in started_with.items():
             config = self._changed(config, name, text)
             if name in self._changes and self._changes[name] != SETTINGS[name].text(config):
-                _log.warning("setting=%s: the start says %r, which comes before %r", name, text, self._changes[name])
+                _log.warning("setting=%s: %r on the command line overrides %r", name, text, self._changes[name])
         self.config = self._wanted = config
 
     def _parsed(self, tree: Any) -> tuple[dict[str, str], DataVersion]:

@@ -1,7 +1,7 @@
-"""The settings of a broker under RocketMQ's names: what each takes, where it is kept, when it holds.
+"""The settings of a broker by their RocketMQ names: accepted values, place in the configuration, time of effect.
 
-A setting that is `LIVE` holds from the answer on. One `AT_START` is kept and holds from the next start on, as in
-RocketMQ, where most of them are read once.
+A `LIVE` setting takes effect when the change is answered. An `AT_START` setting is saved and takes effect at the next
+start, as in RocketMQ, which reads most of them once.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ _SMALLEST_MEMORY: Final = 16 * 1024 * 1024  # one frame
 
 
 class Holds(StrEnum):
-    """From when on a changed setting holds."""
+    """When a changed setting takes effect."""
 
     LIVE = "at once"
-    AT_START = "from the next start on"
+    AT_START = "at the next start"
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting; `places` are the attributes of BrokerConfig that keep it, ``part.name``."""
+    """One setting; `places` are the attributes of BrokerConfig that hold it, as ``part.name``."""
 
     name: str
     kind: Kind
@@ -41,14 +41,14 @@ class Setting:
     places: tuple[str, ...]
 
     def text(self, config: BrokerConfig) -> str:
-        """Return the setting's text in a configuration."""
+        """Return the setting's text for a configuration."""
         value: Any = config
         for name in self.places[0].split("."):
             value = getattr(value, name)
         return self.kind.write(value)
 
     def put(self, config: BrokerConfig, text: str) -> BrokerConfig:
-        """Return the configuration with the setting changed; raise ValueError for a text it does not take."""
+        """Return the configuration with the setting changed; raise ValueError for an invalid text."""
         value = self.kind.read(text)
         for place in self.places:
             config = _with(config, place.split("."), value)
@@ -66,7 +66,7 @@ _SWITCH: Final = kinds.switch()
 _NAME: Final = kinds.word(TOPIC_NAME.pattern, "a name of letters, digits, %, |, _ and -")
 
 _ALL: Final = (
-    # Topics and groups that do not exist yet, and those that every broker has.
+    # Unknown topics and groups, and the topics that every broker has.
     Setting("autoCreateTopicEnable", _SWITCH, _LIVE, ("topics.auto_create_topics",)),
     Setting("autoCreateSubscriptionGroup", _SWITCH, _LIVE, ("topics.auto_create_groups",)),
     Setting("defaultTopicQueueNums", kinds.number(1, 65_536), _LIVE, ("topics.queues",)),
@@ -74,7 +74,7 @@ _ALL: Final = (
     Setting("brokerTopicEnable", _SWITCH, _AT_START, ("topics.broker_topic",)),
     Setting("traceTopicEnable", _SWITCH, _AT_START, ("topics.trace_topic",)),
     Setting("msgTraceTopicName", _NAME, _AT_START, ("topics.trace_topic_name",)),
-    # What the broker does for clients.
+    # Service to clients.
     Setting("brokerPermission", kinds.number(0, 7), _LIVE, ("permission",)),
     Setting("rejectTransactionMessage", kinds.choice({"true": True}), _LIVE, ("rejects_transactions",)),
     Setting("maxMessageSize", kinds.number(1, _INT), _LIVE, ("limits.body_bytes", "store.max_message_size")),
@@ -85,7 +85,7 @@ _ALL: Final = (
     Setting("maxTransferBytesOnMessageInMemory", kinds.number(1, _INT), _LIVE, ("pulls.max_bytes",)),
     Setting("accessMessageInMemoryMaxRatio", kinds.percentage(0, 100), _LIVE, ("pulls.in_memory_ratio",)),
     Setting("messageDelayLevel", kinds.delay_levels(), _AT_START, ("store.delay_levels_ms",)),
-    # The store: what is kept, and how it lies on the disk.
+    # The store: retention and layout on the disk.
     Setting(
         "flushDiskType",
         kinds.choice({"ASYNC_FLUSH": "async", "SYNC_FLUSH": "sync"}),
@@ -140,21 +140,21 @@ _ALL: Final = (
         )
     ),
     Setting("limitMemoryBytes", kinds.number(_SMALLEST_MEMORY, 1 << 50), _AT_START, ("limits.memory_bytes",)),
-    # How often what is done.
+    # Periods.
     Setting("flushConsumerOffsetInterval", kinds.number(100, _INT), _AT_START, ("periods.save",)),
     Setting("registerNameServerPeriod", kinds.number(10_000, 60_000), _AT_START, ("periods.registration",)),
     Setting("registerBrokerTimeoutMills", kinds.number(100, _INT), _AT_START, ("periods.registration_timeout",)),
     Setting("regionId", _NAME, _AT_START, ("identity.region",)),
 )
 SETTINGS: Final = {setting.name: setting for setting in _ALL}
-"""Every setting that can be changed."""
+"""All settings that can be changed."""
 
 BLACK_LIST: Final = frozenset({"configBlackList", "brokerConfigPath"})
-"""What RocketMQ refuses to change, for the safety of its machine."""
+"""Settings that RocketMQ refuses to change, for the security of its host."""
 
 
 def facts(config: BrokerConfig, address: str) -> Iterator[tuple[str, str]]:
-    """Return what can be read like settings, but comes from the command line or is fixed."""
+    """Return values that are shown as settings, but come from the command line or are fixed."""
     host, _, port = address.rpartition(":")
     yield "brokerName", config.identity.name
     yield "brokerClusterName", config.identity.cluster

@@ -119,7 +119,7 @@ async def test_a_long_poll_without_memory_is_told_to_come_later(tmp_path: Path) 
         await eventually(lambda: client.answers)
         answer = next(iter(client.answers.values()))
         assert answer.code == 2
-        assert answer.remark == f"limit memory_bytes={16 * MIB} reached: no memory for a pull that waits"
+        assert answer.remark == f"limit memory_bytes={16 * MIB} reached: no memory left for another waiting pull"
 
 
 async def test_connections_beyond_the_limit_are_closed_and_the_log_says_why(tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ async def test_where_few_files_may_be_open_limits_are_lower_and_nothing_breaks(t
             # Then what goes beyond is refused by name, before it is stored
             refused = [answer for answer in answers if answer.code]
             assert len(refused) == 200 - 96
-            assert refused[0].remark == "limit queues=96 reached: queue 96 of topic wide was not begun"
+            assert refused[0].remark == "limit queues=96 reached: queue 96 of topic wide was not created"
             # … and the crowd that is too large is let go, and everybody else served
             async with crowd(small.address, 200) as clients:
                 await eventually(lambda: sum(each.is_closed for each in clients) > 60)

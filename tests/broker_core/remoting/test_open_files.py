@@ -40,7 +40,7 @@ def test_fewer_files_than_are_needed_to_begin_are_refused_with_how_many_to_allow
         check_files(of_store + BESIDE_STORE - 1, of_store)
 
     wanted = refused.value.wanted
-    assert f"have {of_store + BESIDE_STORE - 1} files open; its store has {of_store}, " in str(refused.value)
+    assert f"process {of_store + BESIDE_STORE - 1} open files; its store needs {of_store}, " in str(refused.value)
     assert f"`ulimit -n {wanted}`" in str(refused.value)
     # With so many the store has its files, and connections theirs.
     check_files(wanted - connections_within(1_000_000, wanted), of_store)

@@ -102,7 +102,7 @@ async def test_a_client_that_reached_an_http_server_says_so() -> None:
     stranger = await asyncio.start_server(answer, "127.0.0.1", 0)
     port = stranger.sockets[0].getsockname()[1]
     async with calling() as client:
-        with pytest.raises(Exception, match="HTTP server and no name server or broker"):
+        with pytest.raises(Exception, match="HTTP server, not a name server or broker"):
             await client.invoke(f"127.0.0.1:{port}", question(), 5000)
     stranger.close()
 

@@ -61,7 +61,7 @@ async def test_an_acknowledgement_after_the_end_is_refused_and_says_why(wire: Wi
     answer = await wire.ack(first)
 
     assert answer.code == ResponseCode.NO_MESSAGE
-    assert answer.remark == "the lease was replaced by a later one"
+    assert answer.remark == "a later delivery has replaced the lease"
     assert (await wire.ack(second)).code == ResponseCode.SUCCESS
 
 
@@ -122,7 +122,10 @@ async def test_many_can_be_acknowledged_at_once(wire: Wire) -> None:
     [
         ("no base64!", "the bit set 'no base64!' is not Base64"),
         ("é", "the bit set 'é' is not Base64"),
-        (base64.b64encode(b"\xff" * 12_501).decode(), "a bit set of 100008 messages; there is room for 100000"),
+        (
+            base64.b64encode(b"\xff" * 12_501).decode(),
+            "a bit set of 100008 messages; limit leases_per_group leaves room for 100000",
+        ),
     ],
 )
 async def test_a_bit_set_that_is_none_or_too_long_is_refused(wire: Wire, bits: str, remark: str) -> None:

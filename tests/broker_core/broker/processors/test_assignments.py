@@ -78,7 +78,7 @@ async def test_a_strategy_that_only_clients_know_is_left_to_them_by_name(wire: W
     answer = await ask(wire, "one", strategy="CONSISTENT_HASH")
 
     assert answer.code == ResponseCode.INVALID_PARAMETER
-    assert "'CONSISTENT_HASH' is none of AVG, AVG_BY_CIRCLE" in (answer.remark or "")
+    assert "'CONSISTENT_HASH' is not one of AVG, AVG_BY_CIRCLE" in (answer.remark or "")
 
 
 async def test_a_member_keeps_what_it_has_while_topic_or_member_is_unknown(wire: Wire) -> None:

@@ -74,7 +74,7 @@ def test_the_start_comes_before_what_was_changed(tmp_path: Path, caplog: pytest.
         again = settings_in(tmp_path, fileReservedTime="24")
 
     assert told(again, "fileReservedTime") == "24"
-    assert "setting=fileReservedTime: the start says '24', which comes before '48'" in caplog.text
+    assert "setting=fileReservedTime: '24' on the command line overrides '48'" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_the_start_comes_before_what_was_changed(tmp_path: Path, caplog: pytest.
         ("sendMessageThreadPoolNums", "4", SettingUnknown, "has no setting 'sendMessageThreadPoolNums'"),
         ("deleteWhen", "25", SettingIllegal, "setting deleteWhen: '25' is not hours of the day"),
         ("rejectTransactionMessage", "false", SettingIllegal, "'false' is not true"),
-        ("brokerName", "other", SettingFixed, "setting brokerName is told at the start"),
+        ("brokerName", "other", SettingFixed, "setting brokerName is fixed or can be set only on"),
         ("brokerConfigPath", "/tmp/x", SettingFixed, "Can not update config in black list."),
     ],
 )
