@@ -1,4 +1,4 @@
-"""The clock on the wall, in the unit in which RocketMQ and the API count time."""
+"""The wall clock, in the time unit of RocketMQ and the API."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import time
 
 
 def now_ms() -> int:
-    """Return ms since 1970; a clock that is set can jump either way, so no duration is measured with it."""
+    """Return ms since 1970. The clock may be set and jump, so it must not be used to measure durations."""
     return time.time_ns() // 1_000_000

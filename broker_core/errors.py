@@ -1,5 +1,5 @@
-"""The root of every error that `broker_core` raises on purpose."""
+"""The base class of all errors that `broker_core` raises deliberately."""
 
 
 class GantryError(Exception):
-    """Something that Gantry can name went wrong; each package derives its own tree from this."""
+    """A failure that Gantry can name; each package derives its own errors from this class."""

@@ -15,7 +15,7 @@ class SubjectLogger(logging.LoggerAdapter[logging.Logger]):
             return
         subject = str((self.extra or {}).get("subject", ""))
         if subject:
-            # With arguments the line is a format, and names such as %RETRY%billing are no part of it.
+            # With arguments the line is a format, and names such as %RETRY%billing must not be part of it.
             msg = f"{subject.replace('%', '%%') if args else subject}: {msg}"
         self.logger.log(level, msg, *args, **kwargs)
 

@@ -1,6 +1,6 @@
 """The client of a RocketMQ-compatible cluster: produce, consume, administer (docs/python-client.md).
 
-These names are the public ones. All errors are in `broker_core.client.errors`.
+These are the public names. All errors are in `broker_core.client.errors`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One question to many brokers: what was found, and who failed."""
+"""One request to many brokers: their answers, and the brokers that failed."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from broker_core.errors import GantryError
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)  # without slots, in which `Answers[int]()` cannot note its type
+@dataclass(frozen=True)  # no slots: with them `Answers[int]()` could not record its type
 class Answers(Generic[T]):
-    """The answers of several peers, by address; a peer that failed is named with its error, never left out."""
+    """The answers of several peers, by address; peers that failed are listed with their errors, never left out."""
 
     found: dict[str, T] = field(default_factory=dict)
     failed: dict[str, GantryError] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:
-        """Whether every peer that was asked answered."""
+        """Whether all peers answered."""
         return not self.failed
 
     def raise_if_none(self) -> Answers[T]:
-        """Return itself; raise the first failure when there are failures and no answers."""
+        """Return itself; raise the first failure if there are failures and no answers."""
         if not self.found and self.failed:
             raise next(iter(self.failed.values()))
         return self
 
 
 async def ask_all(addresses: Iterable[str], ask: Callable[[str], Awaitable[T]]) -> Answers[T]:
-    """Ask every address at once; only `GantryError` counts as a failed answer, anything else is raised."""
+    """Query every address at once; a `GantryError` is a failed answer, any other error is raised."""
     asked = list(dict.fromkeys(addresses))
     results = await asyncio.gather(*(_caught(ask, address) for address in asked))
     answers = Answers[T]()

@@ -1,8 +1,8 @@
-"""The one synchronous door to the client: a loop in its own thread, or a loop that runs already.
+"""The synchronous interface to the client: through an event loop in its own thread, or through a running loop.
 
 Threads of web requests, Celery tasks and commands have no loop, and a connection belongs to the loop it was opened on.
-So there is one loop for all of them, in a thread that starts with the first call. After a fork the thread is gone in
-the child: the first call there starts a new one, and a `BlockingSession` opens new connections.
+So they share one loop, in a thread that starts with the first call. A forked child does not have that thread: its first
+call starts a new one, and a `BlockingSession` opens new connections.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ _to_forget: weakref.WeakSet[LoopThread | BlockingSession] = weakref.WeakSet()
 
 
 class CallEnded(ClientError):
-    """The call was cancelled before its end; what it asked for may have happened."""
+    """The call was cancelled before it finished; the operation may have been carried out."""
 
 
 class CallTimedOut(CallEnded):
-    """The call did not end in the time the caller gave."""
+    """The call did not finish in the given time; the operation may have been carried out."""
 
     def __init__(self, timeout_s: float) -> None:
-        super().__init__(f"no end within {timeout_s:g} s; what the call asked for may have happened")
+        super().__init__(f"not finished within {timeout_s:g} s; the operation may have been carried out")
         self.timeout_s = timeout_s
 
 
 class LoopThread:
-    """Runs coroutines for threads that have no loop, and waits for them."""
+    """Runs coroutines for threads without a loop, and waits for them."""
 
     def __init__(self, name: str = "client loop") -> None:
         self._name = name
@@ -57,31 +57,31 @@ class LoopThread:
 
     @classmethod
     def on(cls, loop: asyncio.AbstractEventLoop) -> Self:
-        """Return the door to a loop that another thread runs; it is not this object's to stop."""
+        """Return the interface to a loop that another thread runs; `close` does not stop that loop."""
         door = cls()
         door._loop = loop
         return door
 
     @property
     def process(self) -> int:
-        """The process whose loop this is: it changes with a fork."""
+        """The id of the process that runs this loop; it changes with a fork."""
         return self._process
 
     def run(self, work: Coroutine[Any, Any, T], *, timeout_s: float | None = None) -> T:
-        """Run `work` on the loop and return what it returns, or raise what it raises; at last CallTimedOut.
+        """Run `work` on the loop and return its result or raise its error; after `timeout_s` raise CallTimedOut.
 
-        Raises CallEnded when another thread calls `close` before the end. Must not be called on the loop's own
-        thread, which it would wait for without end.
+        Raises CallEnded if another thread calls `close` first. Must not be called on the loop's own thread, where it
+        would wait forever.
         """
         future = self._begin(work)
         try:
             return future.result(timeout_s)
         except concurrent.futures.CancelledError:
-            if future in self._calls:  # the work cancelled itself
+            if future in self._calls:  # `work` cancelled itself
                 raise
-            raise CallEnded("closed during the call; what the call asked for may have happened") from None
+            raise CallEnded("closed during the call; the operation may have been carried out") from None
         except concurrent.futures.TimeoutError:
-            if future.done():  # the work itself raised a TimeoutError
+            if future.done():  # `work` itself raised a TimeoutError
                 raise
             future.cancel()
             raise CallTimedOut(timeout_s or 0.0) from None
@@ -92,13 +92,13 @@ class LoopThread:
             self._calls.discard(future)
 
     def close(self) -> None:
-        """Stop the loop and its thread, and end the calls under way; a later `run` starts new ones."""
+        """Stop the loop and its thread, and end running calls; a later `run` starts new ones."""
         with self._lock:
             loop, thread = self._loop, self._thread
             self._loop = self._thread = None
             calls, self._calls = self._calls, set()
         if loop is not None and thread is not None:
-            for call in calls:  # nobody would wake the threads that wait for them
+            for call in calls:  # otherwise the threads that wait for them would never wake up
                 call.cancel()
             loop.call_soon_threadsafe(loop.stop)
             thread.join(_STOP_SECONDS)
@@ -108,9 +108,9 @@ class LoopThread:
             loop = self._running_loop()
             if threading.current_thread() is self._thread or _is_running_here(loop):
                 work.close()
-                raise RuntimeError("called from the loop that would have to do the work: await it instead")
-            # In a context of its own: what belongs to the calling thread, such as Django's thread for synchronous
-            # work, must not be waited for by work that this thread waits for.
+                raise RuntimeError("called from the event loop that must do the work; await it instead")
+            # In a separate context: the work must not wait for resources of the calling thread, such as Django's
+            # thread for synchronous work, because that thread waits for the work.
             future = contextvars.Context().run(asyncio.run_coroutine_threadsafe, work, loop)
             self._calls.add(future)
             return future
@@ -123,7 +123,7 @@ class LoopThread:
         return self._loop
 
     def forget(self) -> None:
-        """Start over in a child of a fork: the loop's thread is gone there, and a lock may have been held by it."""
+        """Reset in a forked child: it does not have the loop's thread, and a lock may be locked."""
         self._lock = threading.Lock()
         self._loop = self._thread = None
         self._calls = set()
@@ -151,13 +151,13 @@ def _is_running_here(loop: asyncio.AbstractEventLoop) -> bool:
 
 
 class BlockingSession:
-    """A session for code without a loop: the same objects as elsewhere, their coroutines run by `run`.
+    """A session for code without an event loop: the usual objects, whose coroutines are passed to `run`.
 
     ``with BlockingSession(config) as session: session.run(session.admin.topics.list())``
     """
 
     def __init__(self, config: ClientConfig, *, door: LoopThread | None = None) -> None:
-        """Without `door` the session has its own loop thread, which ends with `close`."""
+        """Without `door` the session has its own loop thread, which stops with `close`."""
         self._config = config
         self._own_door = door is None
         self._door = door or LoopThread(f"client {config.client_id}")
@@ -169,7 +169,7 @@ class BlockingSession:
 
     @property
     def session(self) -> Session:
-        """The session, started by the first use."""
+        """The session, started at its first use."""
         with self._lock:
             if self._session is None:
                 self._session = self._door.run(_started(self._config))
@@ -177,14 +177,14 @@ class BlockingSession:
 
     @property
     def admin(self) -> Admin:
-        """Administration; its coroutines are for `run`."""
+        """Administration; pass its coroutines to `run`."""
         session = self.session
         if self._admin is None or self._admin.session is not session:
             self._admin = Admin(session)
         return self._admin
 
     def producer(self, group: str = "GANTRY_PRODUCER", config: ProducerConfig | None = None) -> Producer:
-        """Return the producer of a group, made and started by the first use with that group."""
+        """Return the producer of a group, created and started at the first use of that group."""
         session = self.session
         with self._lock:
             producer = self._producers.get(group)
@@ -197,7 +197,7 @@ class BlockingSession:
         return self._door.run(work, timeout_s=timeout_s)
 
     def close(self) -> None:
-        """Close producers, session and, if it is our own, the loop thread."""
+        """Close producers, the session and, if it is the session's own, the loop thread."""
         with self._lock:
             session, self._session, self._admin = self._session, None, None
             producers, self._producers = list(self._producers.values()), {}
@@ -217,9 +217,9 @@ class BlockingSession:
         self.close()
 
     def forget(self) -> None:
-        """Start over in a child of a fork: the connections belong to the parent, and so does the client id."""
+        """Reset in a forked child: the connections and the client id belong to the parent."""
         if self._session is not None:
-            self._session.abandon()  # a producer of the parent's may still be used here
+            self._session.abandon()  # a producer of the parent may still be used here
         self._config = replace(self._config, client_id=new_client_id())
         self._lock = threading.Lock()
         self._session = self._admin = None

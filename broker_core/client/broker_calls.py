@@ -1,4 +1,4 @@
-"""What brokers ask of a client (client/README.md#calls-from-brokers)."""
+"""Requests that brokers send to a client (client/README.md#calls-from-brokers)."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from broker_core.remoting.dispatch import Dispatch
 
 
 class BrokerCalls:
-    """Hands each request of a broker to the consumer of the group that it names."""
+    """Passes each request of a broker to the consumer of the group that it names."""
 
     def __init__(self, members: ClientMembers) -> None:
         self._members = members
 
     def register(self, dispatch: Dispatch) -> None:
-        """Make `dispatch` call this for every code that a client answers."""
+        """Register these handlers with `dispatch` for every request code that a client serves."""
         dispatch.register(RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, self._members_changed)
         dispatch.register(RequestCode.RESET_CONSUMER_CLIENT_OFFSET, self._reset_offsets)
         dispatch.register(RequestCode.GET_CONSUMER_STATUS_FROM_CLIENT, self._positions)

@@ -1,4 +1,4 @@
-"""Settings of a client: a frozen dataclass per role. Defaults are the Java client's unless a field says why not."""
+"""Settings of a client: a frozen dataclass per role. Defaults are the Java client's unless a field gives a reason."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from broker_core.protocol.codes import ResponseCode
 DEFAULT_TOPIC_QUEUES: Final = 4
 MAX_BODY_BYTES: Final = 4 * 1024 * 1024
 BROWSING_GROUP: Final = "TOOLS_CONSUMER"
-"""A consumer group that every broker has from the start; reading by offset needs some group and commits nothing."""
+"""A consumer group that exists on every broker; reading by offset requires a group and commits nothing."""
 
 RETRIED_CODES: Final = frozenset(
     {
@@ -27,13 +27,13 @@ RETRIED_CODES: Final = frozenset(
         ResponseCode.NO_PERMISSION,
         ResponseCode.NO_BUYER_ID,
         ResponseCode.NOT_IN_CURRENT_UNIT,
-        ResponseCode.SYSTEM_BUSY,  # of 5.x: a broker that sheds load asks for nothing else
+        ResponseCode.SYSTEM_BUSY,  # of 5.x: with this a broker sheds load and expects a retry
     }
 )
-"""Refusals that another broker may not share (client/README.md#attempts)."""
+"""Refusals after which another broker may accept the request (client/README.md#attempts)."""
 
 Strategy = Callable[[str, Sequence[MessageQueue], Sequence[str]], list[MessageQueue]]
-"""(own client id, all queues sorted, all client ids sorted) → own queues (client/README.md#strategies)."""
+"""Maps (own client id, all queues sorted, all client ids sorted) to the own queues (client/README.md#strategies)."""
 
 _instances = itertools.count(1)
 
@@ -44,8 +44,8 @@ def new_client_id() -> str:
 
 
 def local_ip() -> str:
-    """Return the address this machine uses towards others, ``127.0.0.1`` when it has none."""
-    # Connecting a datagram socket sends nothing: it only asks the kernel which own address leads outwards.
+    """Return the address from which this machine reaches others, ``127.0.0.1`` if it has none."""
+    # Connecting a datagram socket sends nothing: it only makes the kernel choose the local address.
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(("192.0.2.1", 9))
@@ -56,23 +56,23 @@ def local_ip() -> str:
 
 @dataclass(frozen=True, slots=True)
 class ClientConfig:
-    """Where a cluster is and how a session talks to it."""
+    """The address of a cluster and the behaviour of a session."""
 
     name_servers: Sequence[str]
-    """``host:port`` of each name server; one is asked, the next one when it fails."""
+    """``host:port`` of each name server; one is used, the next one when it fails."""
     client_id: str = field(default_factory=new_client_id)
     timeout_ms: int = 3_000
-    """Default time limit of a call."""
+    """Default timeout of a request."""
     admin_timeout_ms: int = 5_000
-    """The same for calls of administration, whose answers are larger."""
+    """Default timeout of an administration request, whose answers are larger."""
     route_refresh_ms: int = 30_000
     heartbeat_ms: int = 30_000
     tls: ssl.SSLContext | None = None
 
     def __post_init__(self) -> None:
-        """Refuse one address where a list of them belongs: its characters would be taken for addresses."""
+        """Refuse a single string in place of a list: its characters would be taken for addresses."""
         if isinstance(self.name_servers, str):
-            raise TypeError(f"name_servers is a list of host:port, not the text {self.name_servers!r}")
+            raise TypeError(f"name_servers must be a list of host:port, not the string {self.name_servers!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +80,17 @@ class ProducerConfig:
     """How messages are sent."""
 
     retries: int = 2
-    """Further attempts, each on another broker when there is one."""
+    """Number of retries, each on another broker if there is one."""
     retried_codes: frozenset[int] = RETRIED_CODES
-    """The refusals after which there is a further attempt; any other is raised at once."""
+    """Refusals that are retried; any other is raised at once."""
     timeout_ms: int = 3_000
-    """For all attempts of one message together, looking for its route included."""
+    """Limits all attempts for one message together, including the route look-up."""
     fault_avoidance: FaultAvoidance = FaultAvoidance.V5
-    """Off in Java; on here, since a gateway's callers would wait for every broker that is away."""
+    """Off in Java; on here, because a gateway's callers would wait for every unreachable broker."""
     create_topics: bool = False
-    """Let brokers create unknown topics. Off, unlike Java: behind HTTP a misspelt topic is to be an error."""
+    """Let brokers create unknown topics. Off, unlike in Java: over HTTP a misspelt topic must be an error."""
     retry_when_not_stored_ok: bool = False
-    """Try another broker when the answer is a flush or replica time-out; the message may then be stored twice."""
+    """Try another broker when the answer is a flush or replica timeout; the message may then be stored twice."""
     compress_from_bytes: int = 4096
     compress_level: int = 5
     max_body_bytes: int = MAX_BODY_BYTES
@@ -98,10 +98,10 @@ class ProducerConfig:
 
 @dataclass(frozen=True, slots=True)
 class PushConfig:
-    """How a push consumer reads (client/README.md#reading-a-queue)."""
+    """The reading behaviour of a push consumer (client/README.md#reading-a-queue)."""
 
     start_from: Literal["first", "last", "time"] = "last"
-    """Where a group without committed offset starts: ``first``, ``last``, or ``time`` with `start_timestamp`."""
+    """Where a group without a committed offset starts: ``first``, ``last``, or ``time`` with `start_timestamp`."""
     start_timestamp: int = 0
     strategy: Literal["AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH"] | Strategy = "AVG"
     """All members of a group have to use the same one; those with settings of their own are functions of
@@ -109,49 +109,49 @@ class PushConfig:
     orderly: bool = False
     broadcasting: bool = False
     concurrency: int = 20
-    """Messages that are handled at the same time, over all queues; an orderly queue handles one at a time."""
+    """Messages handled concurrently over all queues; an orderly queue handles one at a time."""
     pull_batch: int = 32
     pull_suspend_ms: int = 15_000
     pull_timeout_ms: int = 30_000
     pull_error_delay_ms: int = 1_000
     pull_idle_delay_ms: int = 100
-    """Pause after an answer without news that came at once: the broker does not hold requests just now."""
+    """Pause after an empty answer that came at once: the broker is not holding requests at the moment."""
     flow_control_delay_ms: int = 50
     busy_delay_ms: int = 20
     queue_max_messages: int = 1_000
     queue_max_bytes: int = 100 * 1024 * 1024
     queue_max_span: int = 2_000
     topic_max_messages: int = -1
-    """Over all queues of a topic that are read here: each may hold its part instead of `queue_max_messages`."""
+    """Limit over all queues of a topic that are read here: each gets its share instead of `queue_max_messages`."""
     topic_max_bytes: int = -1
     """The same for `queue_max_bytes`."""
     max_reconsume_times: int = -1
-    """Further deliveries before a message becomes a dead letter; -1 as in Java: 16, and without end if orderly."""
+    """Further deliveries before a message becomes a dead letter; -1, as in Java: 16, or without limit if orderly."""
     consume_timeout_ms: int = 15 * 60 * 1_000
     """A handler that takes longer is cancelled, and its message counts as failed."""
     retry_local_ms: int = 5_000
-    """When not even the retry of a message can be stored, it is handled here again after this pause."""
+    """Pause before a message is handled here again when not even its retry could be stored."""
     suspend_queue_ms: int = 1_000
-    """How long an orderly queue waits before the same message is handled again."""
+    """Pause before an orderly queue handles the same message again."""
     rebalance_ms: int = 20_000
     rebalance_again_ms: int = 1_000
-    """The pause after a round in which something was not known."""
+    """The pause after a rebalance in which something was unknown."""
     lock_renewal_ms: int = 20_000
     persist_offsets_ms: int = 5_000
     shutdown_wait_ms: int = 5_000
     """How long `close` waits for messages that are being handled; the others are delivered again."""
 
     def __post_init__(self) -> None:
-        """Refuse with ValueError what would leave a consumer silent."""
+        """Refuse with ValueError values with which a consumer would silently receive nothing."""
         if self.start_from not in ("first", "last", "time"):
-            raise ValueError(f"start_from is first, last or time, not {self.start_from!r}")
+            raise ValueError(f"start_from must be first, last or time, not {self.start_from!r}")
         if isinstance(self.strategy, str) and self.strategy not in ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH"):
-            raise ValueError(f"strategy is AVG, AVG_BY_CIRCLE, CONSISTENT_HASH or a function, not {self.strategy!r}")
+            raise ValueError(f"strategy is not AVG, AVG_BY_CIRCLE, CONSISTENT_HASH or a function: {self.strategy!r}")
         for name in ("concurrency", "pull_batch", "queue_max_messages", "queue_max_bytes"):
             if getattr(self, name) < 1:
-                raise ValueError(f"{name} is at least 1, not {getattr(self, name)}")
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
 
     @property
     def locks_queues(self) -> bool:
-        """Whether a queue is read only by the member that holds its lock."""
+        """Whether a member may read a queue only while it holds its lock."""
         return self.orderly and not self.broadcasting

@@ -1,30 +1,30 @@
-"""What a user of the client can meet.
+"""The errors of the client.
 
 ::
 
     ClientError
     ├── ClientClosed             the session was closed, or never started
-    ├── GroupTaken               this session has a consumer of the group already
-    ├── NameIllegal              a name that brokers refuse
+    ├── GroupTaken               this session already has a consumer of the group
+    ├── NameIllegal              an invalid name
     ├── TopicNotFound            no broker of the cluster has this topic
-    ├── NoRoute                  the topic is known, but none of its brokers can take this request
-    │   └── TopicReadOnly        … because none of its queues may be written
+    ├── NoRoute                  the topic is known, but none of its brokers can serve this request
+    │   └── TopicReadOnly        … because none of its queues is writable
     ├── MessageTooLarge          refused before it was sent
-    ├── MessageRefused           a batch or message that no broker would take
-    ├── SendUncertain            sent, and no answer came: stored or not is unknown
-    ├── LeaseExpired             the lease of a message is over or was replaced
+    ├── MessageRefused           a batch or message that no broker would accept
+    ├── SendUncertain            sent without an answer: it is unknown whether it was stored
+    ├── LeaseExpired             the lease of a message has ended or was replaced
     ├── OffsetsDamaged           the file with a broadcasting consumer's offsets cannot be read
-    ├── MalformedAnswer          an answer that does not hold what its code promises
-    ├── Unreachable              no connection, or it broke before the answer
+    ├── MalformedAnswer          an answer whose content does not match its code
+    ├── Unreachable              no connection, or it was lost before the answer
     │   └── TimedOut             … no answer in time
     └── BrokerRefused            the broker answered with an error code
         ├── BrokerBusy           try again a little later (2, 215)
         ├── BrokerUnavailable    cannot store now: slave, disk full, shutting down (14)
-        ├── NoPermission         topic, group or broker does not allow it (16)
+        ├── NoPermission         not allowed by topic, group or broker (16)
         ├── GroupNotFound        the consumer group does not exist there (26)
         ├── GroupOffline         no client of the group is connected there (206)
         ├── SubscriptionRefused  expression or subscription not accepted (23, 24, 25, 27, 28)
-        └── NotSupported         the broker does not know this request (3)
+        └── NotSupported         the broker does not support this request (3)
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from broker_core.protocol.codes import ResponseCode
 
 
 class ClientError(GantryError):
-    """The root of every error of the client."""
+    """The base class of all client errors."""
 
     of_name_server = False
-    """Whether it was a name server that failed or refused, and not a broker."""
+    """Whether a name server failed or refused, rather than a broker."""
 
 
 class ClientClosed(ClientError):
@@ -48,11 +48,11 @@ class ClientClosed(ClientError):
 
 
 class GroupTaken(ClientError):
-    """One client has each consumer group at most once: two members under one client id would share one queue set."""
+    """Raised for a second consumer of a group in one client: members with one client id would share their queues."""
 
 
 class NameIllegal(ClientError):
-    """Raised for a topic or group name that brokers refuse (protocol/README.md#names); nothing was sent."""
+    """Raised for an invalid topic or group name (protocol/README.md#names); nothing was sent."""
 
 
 class TopicNotFound(ClientError):
@@ -64,18 +64,18 @@ class TopicNotFound(ClientError):
 
 
 class NoRoute(ClientError):
-    """The topic is known, but none of its brokers can take this request now."""
+    """The topic is known, but none of its brokers can serve this request now."""
 
-    def __init__(self, topic: str, reason: str = "no broker of it is reachable by its route") -> None:
+    def __init__(self, topic: str, reason: str = "its route names no reachable broker") -> None:
         super().__init__(f"topic {topic!r}: {reason}")
         self.topic = topic
 
 
 class TopicReadOnly(NoRoute):
-    """None of the topic's queues may be written."""
+    """None of the topic's queues is writable."""
 
     def __init__(self, topic: str) -> None:
-        super().__init__(topic, "none of its queues may be written")
+        super().__init__(topic, "none of its queues is writable")
 
 
 class MessageTooLarge(ClientError):
@@ -88,11 +88,11 @@ class MessageTooLarge(ClientError):
 
 
 class MessageRefused(ClientError):
-    """No broker would take this message or batch; the text says why. Nothing was sent."""
+    """No broker would accept this message or batch; the text says why. Nothing was sent."""
 
 
 class SendUncertain(ClientError):
-    """The message was sent and no answer came: it may be stored, it may not."""
+    """The message was sent and no answer arrived: it is unknown whether it was stored."""
 
     def __init__(self, topic: str, addr: str, reason: str) -> None:
         super().__init__(f"topic {topic!r}: sent to {addr}, state unknown: {reason}")
@@ -101,18 +101,18 @@ class SendUncertain(ClientError):
 
 
 class LeaseExpired(ClientError):
-    """The lease of a message is over or was replaced; the message may be delivered again."""
+    """The lease of a message has ended or was replaced; the message may be delivered again."""
 
     def __init__(self, topic: str, queue_id: int, queue_offset: int, reason: str = "") -> None:
         where = f"topic {topic!r} queue {queue_id} offset {queue_offset}"
-        super().__init__(f"the lease of {where} is over" + (f": {reason}" if reason else ""))
+        super().__init__(f"the lease of {where} has ended" + (f": {reason}" if reason else ""))
         self.topic = topic
         self.queue_id = queue_id
         self.queue_offset = queue_offset
 
 
 class OffsetsDamaged(ClientError):
-    """The file with a broadcasting consumer's offsets cannot be read: repair it, or remove it to start over."""
+    """The file with a broadcasting consumer's offsets cannot be read: repair it, or delete it to start over."""
 
     def __init__(self, path: Path, reason: str) -> None:
         super().__init__(f"{path}: {reason}")
@@ -120,7 +120,7 @@ class OffsetsDamaged(ClientError):
 
 
 class MalformedAnswer(ClientError):
-    """A peer's answer does not hold what its code promises."""
+    """The content of a peer's answer does not match its code."""
 
     def __init__(self, addr: str, reason: str) -> None:
         super().__init__(f"{addr}: {reason}")
@@ -128,7 +128,7 @@ class MalformedAnswer(ClientError):
 
 
 class Unreachable(ClientError):
-    """No connection to the peer, or it broke before the answer came."""
+    """There is no connection to the peer, or it was lost before the answer."""
 
     def __init__(self, addr: str, reason: str, *, was_sent: bool = False) -> None:
         super().__init__(f"{addr}: {reason}")
@@ -138,7 +138,7 @@ class Unreachable(ClientError):
 
 
 class TimedOut(Unreachable):
-    """The peer did not answer in time; what the request asked for may have happened if `was_sent`."""
+    """The peer did not answer in time; the operation may have been carried out if `was_sent`."""
 
     def __init__(self, addr: str, timeout_ms: int, *, was_sent: bool = True) -> None:
         what = "no answer" if was_sent else "not sent"
@@ -181,7 +181,7 @@ class SubscriptionRefused(BrokerRefused):
 
 
 class NotSupported(BrokerRefused):
-    """The broker does not know this request code."""
+    """The broker does not support this request code."""
 
 
 _BY_CODE: Final[dict[int, type[BrokerRefused]]] = {
@@ -201,7 +201,7 @@ _BY_CODE: Final[dict[int, type[BrokerRefused]]] = {
 
 
 def refusal(code: int, remark: str | None, addr: str, *, topic: str | None = None) -> ClientError:
-    """Return the error that the answer `code` of the peer at `addr` stands for."""
+    """Return the error for the response code `code` of the peer at `addr`."""
     if code == ResponseCode.TOPIC_NOT_EXIST and topic is not None:
         return TopicNotFound(topic)
     return _BY_CODE.get(code, BrokerRefused)(code, remark, addr)

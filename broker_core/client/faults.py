@@ -1,4 +1,4 @@
-"""Which brokers to avoid after they failed or were slow, and for how long (client/README.md#fault-avoidance)."""
+"""Avoiding brokers that failed or were slow, for a limited time (client/README.md#fault-avoidance)."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from typing import Final
 
 
 class FaultAvoidance(StrEnum):
-    """How a producer keeps away from brokers in trouble."""
+    """How a producer avoids failing brokers."""
 
     OFF = "OFF"
-    """Only a retry goes to another broker: the Java client's default."""
+    """Only a retry goes to another broker: the default of the Java client."""
     V4 = "4.9"
-    """The rules of 4.9 when they are switched on: ten minutes of pause for a lost connection."""
+    """The rules of 4.9 if enabled: a ten-minute pause after a lost connection."""
     V5 = "5.x"
-    """The rules of 5.x: ten seconds of pause for the same."""
+    """The rules of 5.x if enabled: a ten-second pause after a lost connection."""
 
 
 @dataclass(frozen=True, slots=True)
 class FaultTable:
-    """From which latency on a broker pauses, and for how long."""
+    """The latency from which a broker is avoided, and for how long."""
 
     pauses: tuple[tuple[int, int], ...]
     """(latency in ms, pause in ms), the greatest latency first."""
     isolation_ms: int
-    """The latency that stands for an attempt that failed."""
+    """The latency that is assumed for a failed attempt."""
     every_refusal_counts: bool = False
-    """Whether a refusal that no other broker would take back, such as of a wrong message, is a failure too."""
+    """Whether refusals that every broker would repeat, such as of a malformed message, also count as failures."""
 
     def pause_ms(self, latency_ms: int) -> int:
-        """Return for how long a broker is avoided that took so long."""
+        """Return how long to avoid a broker with this latency."""
         return next((pause for threshold, pause in self.pauses if latency_ms >= threshold), 0)
 
 
@@ -40,7 +40,7 @@ TABLES: Final = {
         isolation_ms=30_000,
         every_refusal_counts=True,
     ),
-    # A refused message says nothing about its broker: one bad sender must not have all brokers avoided.
+    # A refused message says nothing about its broker: one faulty sender must not cause all brokers to be avoided.
     FaultAvoidance.V5: FaultTable(
         ((15_000, 30_000), (5_000, 10_000), (3_000, 6_000), (1_800, 5_000), (550, 2_000), (100, 0), (50, 0)),
         isolation_ms=10_000,
@@ -57,7 +57,7 @@ class _Fault:
 
 
 class Faults:
-    """Remembers until when each broker is to be avoided; the clock comes in as `now` in ms."""
+    """Records until when each broker is avoided; `now` is the clock in ms."""
 
     def __init__(self, avoidance: FaultAvoidance = FaultAvoidance.V5) -> None:
         self.avoidance = avoidance
@@ -66,12 +66,12 @@ class Faults:
         self._turn = 0
 
     def __bool__(self) -> bool:
-        """Whether any broker is remembered at all: the quick way past every other question."""
+        """Whether any broker is recorded; a quick check that saves all others."""
         return bool(self._known)
 
     @property
     def every_refusal_counts(self) -> bool:
-        """Whether `note_failure` is wanted for every refusal, or for those only that another broker may not share."""
+        """Whether to call `note_failure` for every refusal, or only for those that another broker may not repeat."""
         return self._table is not None and self._table.every_refusal_counts
 
     def is_available(self, broker_name: str, *, now: int) -> bool:
@@ -80,7 +80,7 @@ class Faults:
         return known is None or now >= known.until
 
     def note_latency(self, broker_name: str, latency_ms: int, *, now: int) -> None:
-        """Remember a request that was answered after `latency_ms`: a slow broker is avoided, a quick one no more."""
+        """Record a request that was answered after `latency_ms`: slow brokers are avoided, quick ones no longer."""
         if self._table is None:
             return
         pause = self._table.pause_ms(latency_ms)
@@ -90,17 +90,17 @@ class Faults:
             self._known.pop(broker_name, None)
 
     def note_failure(self, broker_name: str, *, now: int) -> None:
-        """Remember that a request failed: the broker is isolated for as long as one that is very slow."""
+        """Record a failed request: the broker is avoided as long as a very slow one."""
         if self._table is not None:
             latency = self._table.isolation_ms
             self._known[broker_name] = _Fault(latency, now + self._table.pause_ms(latency))
 
     def forget(self, broker_name: str) -> None:
-        """Know nothing of a broker any more."""
+        """Remove what is recorded of a broker."""
         self._known.pop(broker_name, None)
 
     def pick_one_at_least(self, *, now: int) -> str | None:
-        """Return one of the better half of the brokers remembered, in turn; None when none is."""
+        """Return one of the better half of the recorded brokers, in turn; None if there are none."""
         ranked = sorted(self._known, key=lambda name: self._rank(name, now))
         half = len(ranked) // 2
         if half == 0:

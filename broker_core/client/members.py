@@ -1,4 +1,4 @@
-"""The producer and consumer groups of one client, and what brokers hear of them (client/README.md#heartbeats)."""
+"""The producer and consumer groups of one client, as reported to brokers (client/README.md#heartbeats)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from broker_core.protocol.message import StoredMessage
 
 
 class Member(Protocol):
-    """A consumer as its session sees it: what brokers hear of it and ask it (client/README.md#calls-from-brokers)."""
+    """A consumer as seen by its session: heartbeats, and requests of brokers (client/README.md#calls-from-brokers)."""
 
     @property
     def group(self) -> str:
@@ -24,10 +24,10 @@ class Member(Protocol):
         """Return its part of the heartbeat."""
 
     def members_changed(self) -> None:
-        """Look again at who reads what, soon."""
+        """Schedule a rebalance."""
 
     def reset_offsets(self, topic: str, offsets: Mapping[MessageQueue, int]) -> None:
-        """Go to these offsets in the queues that are read here."""
+        """Move to these offsets in the queues that are read here."""
 
     def positions(self, topic: str) -> dict[MessageQueue, int]:
         """Return the committed offset of each queue that is read here."""
@@ -36,7 +36,7 @@ class Member(Protocol):
         """Return its inner state, for operators."""
 
     async def consume_directly(self, message: StoredMessage) -> ConsumeMessageDirectlyResult:
-        """Handle one message now, outside of any queue."""
+        """Handle one message now, outside any queue."""
 
 
 class ClientMembers:
@@ -52,11 +52,11 @@ class ClientMembers:
         return bool(self._producers or self.consumers)
 
     def add_producer(self, group: str) -> None:
-        """Add one more producer of `group`."""
+        """Add a producer of `group`."""
         self._producers[group] += 1
 
     def remove_producer(self, group: str) -> bool:
-        """Take one producer of `group` away; return whether it was the last."""
+        """Remove a producer of `group`; return whether it was the last."""
         self._producers[group] -= 1
         if self._producers[group] > 0:
             return False
@@ -64,13 +64,13 @@ class ClientMembers:
         return True
 
     def add_consumer(self, member: Member) -> None:
-        """Add a consumer; raise GroupTaken when the group has one."""
+        """Add a consumer; raise GroupTaken if the group already has one."""
         if member.group in self.consumers:
-            raise GroupTaken(f"client {self._client_id} has a consumer of group {member.group!r} already")
+            raise GroupTaken(f"client {self._client_id} already has a consumer of group {member.group!r}")
         self.consumers[member.group] = member
 
     def remove_consumer(self, member: Member) -> None:
-        """Take a consumer away."""
+        """Remove a consumer."""
         if self.consumers.get(member.group) is member:
             del self.consumers[member.group]
 

@@ -1,4 +1,4 @@
-"""Which name server to ask: the one that answered last, the next one when it fails (client/README.md#name-servers)."""
+"""Choosing a name server: the last one that answered; the next one if it fails (client/README.md#name-servers)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from broker_core.client.errors import ClientError, Unreachable
 from broker_core.protocol.command import Command
 
 Invoke = Callable[[str, object], Awaitable[Command]]
-"""Sends one request header to one address and returns whatever is answered; raises Unreachable."""
+"""Sends one request header to one address and returns any answer; raises Unreachable."""
 
 
 class NameServers:
-    """The name servers of one cluster; every one of them knows everything, so one answer is enough."""
+    """The name servers of one cluster; each has all routes, so one answer is enough."""
 
     def __init__(self, addresses: Sequence[str], invoke: Invoke) -> None:
         self.addresses = tuple(dict.fromkeys(addresses))
@@ -20,8 +20,8 @@ class NameServers:
         self._current = 0
 
     async def ask(self, header: object) -> tuple[str, Command]:
-        """Return who answered and the answer, of any code; raise the last failure when none could be reached."""
-        failure: ClientError = Unreachable("name servers", "none is configured")
+        """Return the address that answered and its answer, of any code; raise the last failure if none is reachable."""
+        failure: ClientError = Unreachable("name servers", "none configured")
         for _ in self.addresses:
             asked = self._current
             address = self.addresses[asked % len(self.addresses)]
@@ -30,6 +30,6 @@ class NameServers:
             except Unreachable as error:
                 error.of_name_server = True
                 failure = error
-                if self._current == asked:  # else another call has gone on to the next one already
+                if self._current == asked:  # otherwise another call has already moved to the next one
                     self._current += 1
         raise failure

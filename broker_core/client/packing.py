@@ -1,4 +1,4 @@
-"""From a message to what is sent of it: unique id, compression, property text, flags (client/README.md#packing)."""
+"""Converting a message to its send request: unique id, compression, properties, flags (client/README.md#packing)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from broker_core.protocol.topics import is_retry_topic
 
 @dataclass(slots=True)
 class Packed:
-    """One send body with its header values. It is packed once, so every attempt carries the same unique ids."""
+    """One send body with its header values. A message is packed once, so all attempts have the same unique ids."""
 
     topic: str
     body: bytes
@@ -52,7 +52,7 @@ class Packer:
         sys_flag = message.sys_flag & ~(flags.COMPRESSED | flags.COMPRESSOR_MASK)
         if len(body) >= self._config.compress_from_bytes:
             compressed = zlib.compress(body, self._config.compress_level)
-            # What does not shrink goes as it is: a body near the limit would grow beyond it.
+            # A body that does not shrink is sent uncompressed: near the limit, compression could make it too large.
             if len(compressed) < len(body):
                 body = compressed
                 sys_flag |= flags.COMPRESSED | flags.COMPRESSOR_ZLIB
@@ -75,7 +75,7 @@ class Packer:
         if len(body) > self._config.max_body_bytes:
             raise MessageTooLarge(len(body), self._config.max_body_bytes)
         ids = tuple(unique_id for _, _, unique_id in identified)
-        # The text of the whole batch: brokers append it to every entry, so it says nothing the entries do not.
+        # The properties of the whole batch: brokers append them to every entry, so they repeat nothing of the entries.
         wait = "" if messages[0].waits_for_store else _text({names.WAIT: "false"})
         return Packed(topic, body, wait, ids, born_timestamp=now, is_batch=True)
 
@@ -91,23 +91,23 @@ def _check_batch(topic: str, messages: Sequence[Message]) -> None:
     if not messages:
         raise MessageRefused("a batch needs at least one message")
     if is_retry_topic(topic):
-        raise MessageRefused("a retry topic takes no batch")
+        raise MessageRefused("a batch cannot be sent to a retry topic")
     for message in messages:
         if message.topic != topic:
-            raise MessageRefused(f"a batch has one topic, not {topic!r} and {message.topic!r}")
+            raise MessageRefused(f"messages of a batch must have the same topic, not {topic!r} and {message.topic!r}")
         _check_body(message.body)
         if message.delay_level:
             raise MessageRefused("a batch cannot be delayed")
         if message.properties.get(names.TRAN_MSG) == "true":
             raise MessageRefused("a batch cannot be transactional")
         if message.waits_for_store != messages[0].waits_for_store:
-            raise MessageRefused("all messages of a batch wait for the store, or none does")
+            raise MessageRefused("waits_for_store must be the same for all messages of a batch")
 
 
 def _check_body(body: object) -> None:
-    """Refuse text: found out only when it is written, it would fail every request that is written with it."""
+    """Refuse a str: an error while writing would fail every request in the same write."""
     if not isinstance(body, bytes | bytearray | memoryview):
-        raise MessageRefused(f"a body is bytes, not {type(body).__name__}")
+        raise MessageRefused(f"a body must be bytes, not {type(body).__name__}")
 
 
 def _move_retry_counts(packed: Packed, properties: dict[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""Sending messages: try, and try elsewhere when that fails (client/README.md#attempts)."""
+"""Sending messages, with retries on other brokers (client/README.md#attempts)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ __all__ = ["Producer", "SendResult", "SendStatus"]
 
 
 class Producer:
-    """Sends messages. Safe to use from many tasks of the session's loop: all sends to a broker share one connection."""
+    """Sends messages. Safe to use from many tasks of the session's loop; all sends to a broker share one connection."""
 
     def __init__(self, session: Session, group: str = "GANTRY_PRODUCER", config: ProducerConfig | None = None) -> None:
         self.group = group
@@ -59,7 +59,7 @@ class Producer:
         return self
 
     async def close(self) -> None:
-        """Leave the brokers' tables."""
+        """Leave the group: the brokers no longer list this producer."""
         if self._started:
             self._started = False
             if self._session.members.remove_producer(self.group):
@@ -81,11 +81,11 @@ class Producer:
         queue: MessageQueue | None = None,
         is_repeatable: bool = True,
     ) -> SendResult:
-        """Send one message: with `queue` to that queue in one attempt, else with retries on other brokers.
+        """Send one message: with `queue` to that queue in one attempt, otherwise with retries on other brokers.
 
         `timeout_ms` is for all attempts together. Raises TopicNotFound, TopicReadOnly, NoRoute, MessageTooLarge,
-        MessageRefused, BrokerRefused, Unreachable, or SendUncertain when the message may be stored all the same.
-        Attempts of one call share the unique id; with `is_repeatable` false there is none after an uncertain one.
+        MessageRefused, BrokerRefused, Unreachable, or SendUncertain if the message may have been stored. The attempts
+        of one call share the unique id; with `is_repeatable` false there is no retry after an uncertain attempt.
         """
         return await self._deliver(self._packer.pack(message, now=now_ms()), queue, timeout_ms, is_repeatable)
 
@@ -98,14 +98,14 @@ class Producer:
         queue: MessageQueue | None = None,
         is_repeatable: bool = True,
     ) -> SendResult:
-        """Send all messages as one broker batch: stored together in one queue, or not at all. Raises like `send`."""
+        """Send all messages as one batch: stored together in one queue, or not at all. Raises like `send`."""
         packed = self._packer.pack_batch(topic, messages, now=now_ms())
         return await self._deliver(packed, queue, timeout_ms, is_repeatable)
 
     async def send_many(
         self, messages: Iterable[Message], *, timeout_ms: int | None = None
     ) -> list[SendResult | ClientError]:
-        """Send messages side by side, each on its own; return results and failures in the order given."""
+        """Send messages concurrently, each on its own; return results and failures in the order of the messages."""
         places = asyncio.Semaphore(_MAX_IN_FLIGHT)
 
         async def send(message: Message) -> SendResult | ClientError:
@@ -118,12 +118,12 @@ class Producer:
         return list(await asyncio.gather(*(send(message) for message in messages)))
 
     async def send_one_way(self, message: Message, *, queue: MessageQueue | None = None) -> None:
-        """Send one message without an answer: only local errors are raised, and whether it is stored stays unknown."""
+        """Send one message without an answer: only local errors are raised, and it is unknown whether it was stored."""
         packed = self._packer.pack(message, now=now_ms())
         await self._sending.one_way(packed, queue or await self._sending.pick(packed.topic))
 
     async def queues(self, topic: str) -> tuple[MessageQueue, ...]:
-        """Return the writable queues in the order that `queue_for_key` needs; raise TopicNotFound or Unreachable."""
+        """Return the writable queues in the order required by `queue_for_key`; raise TopicNotFound or Unreachable."""
         return (await self._sending.get_picker(topic)).queues
 
     async def _deliver(
@@ -133,14 +133,14 @@ class Producer:
         if queue is None:
             return await self._with_retries(packed, timeout, is_repeatable)
         if queue.topic != packed.topic:
-            raise MessageRefused(f"a message of topic {packed.topic!r} does not go to a queue of {queue.topic!r}")
+            raise MessageRefused(f"a message of topic {packed.topic!r} cannot be sent to a queue of {queue.topic!r}")
         deadline = time.monotonic() + timeout / 1000
         async with _within(deadline, packed.topic, timeout):
             await self._sending.get_picker(packed.topic)
         return await self._sending.attempt(packed, queue, timeout_ms=max(1, _left_ms(deadline)))
 
     async def _with_retries(self, packed: Packed, timeout_ms: int, is_repeatable: bool) -> SendResult:
-        """Attempt 1 + retries times within one time limit; raise what the last attempt raised."""
+        """Make 1 + retries attempts within one time limit; raise the error of the last one."""
         deadline = time.monotonic() + timeout_ms / 1000
         tried = _Tried(self.config.retried_codes, is_repeatable)
         pauses: Iterator[float] | None = None
@@ -150,7 +150,7 @@ class Producer:
                 async with _within(deadline, packed.topic, timeout_ms):
                     queue = await self._sending.pick(packed.topic, last_broker=tried.broker_name)
             except ClientError as error:
-                # The route is gone, or was not found in time: what the last attempt came to counts for more.
+                # The route is gone or was not found in time: the outcome of the last attempt is more informative.
                 return tried.end(error)
             if queue.broker_name == tried.broker_name and tried.may_recover:
                 await asyncio.sleep(pause_s)
@@ -171,7 +171,7 @@ class Producer:
         return tried.end(TimedOut(f"topic {packed.topic}", timeout_ms, was_sent=False))
 
     def _pauses(self, deadline: float) -> Iterator[float]:
-        """Return the pauses before further attempts; made after a failure only, since most sends need none."""
+        """Return the pauses before retries; created only after a failure, since most sends need none."""
         pauses = backoff(
             first_s=_SAME_BROKER_DELAY_S,
             longest_s=_SAME_BROKER_DELAY_S,
@@ -197,7 +197,7 @@ async def _within(deadline: float, topic: str, timeout_ms: int) -> AsyncIterator
 
 @dataclass(slots=True)
 class _Tried:
-    """What the attempts at one message came to so far."""
+    """The outcomes of the attempts for one message so far."""
 
     retried_codes: frozenset[int]
     is_repeatable: bool
@@ -207,7 +207,7 @@ class _Tried:
     uncertain: SendUncertain | None = None
 
     def failed(self, error: ClientError) -> None:
-        """Note a failure; raise it at once when no other broker would answer differently."""
+        """Record a failure; raise it at once if no other broker would answer differently."""
         if isinstance(error, SendUncertain):
             self.uncertain = error
             if not self.is_repeatable:
@@ -225,11 +225,11 @@ class _Tried:
         return isinstance(self.failure, (Unreachable, SendUncertain, BrokerBusy))
 
     def end(self, error: ClientError) -> SendResult:
-        """Return the last result that was stored, if less safe than wished; else raise the last failure, or `error`."""
+        """Return the last stored result, even if less safe than requested; else raise the last failure, or `error`."""
         if self.result is not None:
             return self.result
         return self._raise(self.failure or error)
 
     def _raise(self, error: ClientError) -> NoReturn:
-        # What was uncertain once stays so, whatever the later attempts said.
+        # An uncertain outcome stays uncertain, whatever later attempts return.
         raise self.uncertain or error

@@ -1,4 +1,4 @@
-"""When to try again: pauses that grow, with jitter, for a number of attempts or until a deadline."""
+"""Retries: growing pauses with jitter, for a number of attempts or until a deadline."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 _JITTER: Final = 0.2
-"""Each pause is shortened by up to this share, so that clients that failed together do not come back together."""
+"""Each pause is shortened by up to this share, so that clients that failed together do not retry together."""
 
 
 def backoff(

@@ -1,4 +1,4 @@
-"""Where the queues of a topic are: the cache of routes and its refresh (client/README.md#routes)."""
+"""The queues of each topic and their brokers: the route cache and its refresh (client/README.md#routes)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Route:
     brokers: Mapping[str, Mapping[int, str]]
     """Broker name → broker id → ``host:port``; id 0 is the master."""
     write_queues: tuple[MessageQueue, ...] = ()
-    """Where messages may be sent: queues with write permission whose broker has a master."""
+    """Queues for sending: those with write permission whose broker has a master."""
     read_queues: tuple[MessageQueue, ...] = ()
 
     @classmethod
@@ -46,7 +46,7 @@ class Route:
 
 
 def _ordered_queues(topic: str, conf: str | None) -> tuple[MessageQueue, ...]:
-    """Return the fixed queues of an order topic: ``broker-a:8;broker-b:8``."""
+    """Return the fixed queues of an ordered topic: ``broker-a:8;broker-b:8``."""
     queues: list[MessageQueue] = []
     for part in filter(None, (conf or "").split(";")):
         name, _, count = part.rpartition(":")
@@ -75,7 +75,7 @@ def _read_queues(topic: str, data: TopicRouteData) -> tuple[MessageQueue, ...]:
 
 
 Ask = Callable[[str], Awaitable[TopicRouteData]]
-"""Asks a name server for one topic; raises TopicNotFound, or another ClientError when no name server answered."""
+"""Queries a name server for one topic; raises TopicNotFound, or another ClientError if no name server answers."""
 
 
 @dataclass(slots=True)
@@ -86,7 +86,7 @@ class _Known:
 
 @dataclass(slots=True)
 class Routes:
-    """Routes by topic. A route once known stays until a better one comes: name servers may be away for a while."""
+    """Routes by topic. A known route stays until a newer one arrives: name servers may be unreachable for a while."""
 
     ask: Ask
     tasks: Tasks
@@ -104,11 +104,11 @@ class Routes:
         return known.route
 
     async def get(self, topic: str) -> Route:
-        """Return the route, asking a name server when it is not cached; raise TopicNotFound."""
+        """Return the route, from a name server if it is not cached; raise TopicNotFound."""
         return self.find(topic) or await self.refresh(topic)
 
     async def refresh(self, topic: str) -> Route:
-        """Ask a name server now. Callers that ask for the same topic at the same time share one question."""
+        """Query a name server now. Concurrent callers for the same topic share one request."""
         asking = self._asking.get(topic)
         if asking is None:
             asking = self.tasks.start_awaited(f"route {topic}", self._fetch(topic))
@@ -117,7 +117,7 @@ class Routes:
         return await asyncio.shield(asking)
 
     async def refresh_all(self) -> None:
-        """Ask again for every topic in use; what fails keeps its old route. Topics long out of use are forgotten."""
+        """Refresh every topic in use; those that fail keep their old route. Topics not used for long are dropped."""
         for topic, known in list(self._known.items()):
             known.unused_refreshes += 1
             if known.unused_refreshes > _FORGET_AFTER_REFRESHES:
@@ -129,7 +129,7 @@ class Routes:
                 _log.warning("topic=%s: route not refreshed: %s", topic, error)
 
     def install(self, topic: str, data: TopicRouteData) -> Route:
-        """Make `data` the route of `topic`."""
+        """Set the route of `topic` to `data`."""
         known = self._known.get(topic)
         are_new = sum(self.learn(broker) for broker in data.broker_datas) > 0
         if known is not None and known.route.data == data:
@@ -141,7 +141,7 @@ class Routes:
         return route
 
     def learn(self, broker: BrokerData) -> bool:
-        """Note where a broker is; return whether that is news."""
+        """Record a broker's addresses; return whether they changed."""
         addrs = dict(broker.broker_addrs)
         if self._brokers.get(broker.broker_name) == addrs:
             return False
@@ -149,15 +149,15 @@ class Routes:
         return True
 
     def forget(self, topic: str) -> None:
-        """Drop the cached route, after a broker said that it does not have the topic."""
+        """Drop the cached route, after a broker reported that it does not have the topic."""
         self._known.pop(topic, None)
 
     def master(self, broker_name: str) -> str | None:
-        """Return the address of the broker's master by the latest route that has it."""
+        """Return the address of the broker's master, from the latest route with that broker."""
         return self._brokers.get(broker_name, {}).get(MASTER_ID)
 
     def readable(self, broker_name: str, broker_id: int = MASTER_ID) -> str | None:
-        """Return the address to read from: the wanted id, else the slave after it, else any."""
+        """Return the address to read from: the requested id, else the next slave, else any."""
         addrs = self._brokers.get(broker_name, {})
         if broker_id in addrs:
             return addrs[broker_id]

@@ -1,4 +1,4 @@
-"""Which queue a message goes to (client/README.md#choosing-a-queue)."""
+"""Choosing the queue of a message (client/README.md#choosing-a-queue)."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _START_BELOW = 2**31
 
 
 class QueuePicker:
-    """Goes round the queues of one topic, away from the broker that just failed and from those that pause."""
+    """Cycles through the queues of one topic, skipping the broker that just failed and those to be avoided."""
 
     def __init__(self, queues: Sequence[MessageQueue], *, start: int | None = None) -> None:
         self.queues = tuple(queues)
         self._next = random.randrange(_START_BELOW) if start is None else start  # noqa: S311
 
     def pick(self, faults: Faults, *, now: int, last_broker: str | None = None) -> MessageQueue | None:
-        """Return the next queue, or None when the topic has none."""
+        """Return the next queue, or None if the topic has none."""
         if not self.queues:
             return None
         if faults.avoidance is FaultAvoidance.V4:
@@ -33,7 +33,7 @@ class QueuePicker:
         return self._first(lambda queue: queue.broker_name != last_broker) or self._step()
 
     def _pick_as_4(self, faults: Faults, now: int) -> MessageQueue:
-        """An available broker; else one of the better half of those remembered, with one of its queues."""
+        """Return a queue of an available broker, else one of the better half of the recorded brokers."""
         start = self._next
         first = self._step()
         for queue in (self.queues[(start + k) % len(self.queues)] for k in range(len(self.queues))):
@@ -52,7 +52,7 @@ class QueuePicker:
         return replace(queue, broker_name=name, queue_id=index)
 
     def _pick_as_5(self, faults: Faults, now: int, last_broker: str | None) -> MessageQueue:
-        """An available broker that has not just failed; else one that has not just failed; else any."""
+        """Return a queue of an available broker that has not just failed, else of any that has not, else of any."""
 
         def is_other(queue: MessageQueue) -> bool:
             return queue.broker_name != last_broker
@@ -76,7 +76,7 @@ class QueuePicker:
 
 
 def queue_for_key(queues: Sequence[MessageQueue], key: str) -> MessageQueue:
-    """Return the queue that Java's select-by-hash takes for the same key and queue list; ValueError for no queues."""
+    """Return the queue that Java's select-by-hash chooses for the same key and queues; ValueError for no queues."""
     if not queues:
-        raise ValueError("there is no queue to choose: the topic has none that may be written")
+        raise ValueError("there is no queue to choose: none of the topic's queues is writable")
     return queues[abs(string_hash(key)) % len(queues)]

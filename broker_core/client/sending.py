@@ -1,4 +1,4 @@
-"""One attempt to send: which queue, one request, and what its answer means (client/README.md#attempts)."""
+"""One attempt to send: choosing the queue, sending one request, interpreting its answer (client/README.md#attempts)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from broker_core.protocol.topics import TEMPLATE_TOPIC
 
 
 class SendStatus(StrEnum):
-    """How far a message that a broker took has come."""
+    """How safely a broker has stored a message."""
 
     SEND_OK = "SEND_OK"
     FLUSH_DISK_TIMEOUT = "FLUSH_DISK_TIMEOUT"
@@ -44,15 +44,15 @@ class SendStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SendResult:
-    """Where a message is. SEND_OK is as safe as the broker promises; all other statuses are stored, but less safe."""
+    """Where a message was stored. SEND_OK is as safe as the broker promises; any other status is less safe."""
 
     status: SendStatus
     message_id: str
-    """The unique id; of a batch, that of its first message."""
+    """The unique id; for a batch, that of its first message."""
     offset_id: str
     queue: MessageQueue
     queue_offset: QueueOffset
-    """Of a batch, that of its first message; the others follow without a gap."""
+    """For a batch, that of its first message; the others follow without a gap."""
     message_ids: tuple[str, ...] = ()
 
 
@@ -75,7 +75,7 @@ class Sending:
         self._pickers: dict[str, tuple[Route, QueuePicker]] = {}
 
     def find_picker(self, topic: str) -> QueuePicker | None:
-        """Return what chooses among the writable queues of `topic`; None when its route is not known yet."""
+        """Return the picker for the writable queues of `topic`; None if its route is not known yet."""
         route = self.session.routes.find(topic)
         if route is None:
             self._pickers.pop(topic, None)
@@ -83,11 +83,11 @@ class Sending:
         return self._picker_of(route)
 
     async def get_picker(self, topic: str) -> QueuePicker:
-        """Return the same, after asking a name server if necessary; raise TopicNotFound or Unreachable."""
+        """Return the picker, querying a name server if necessary; raise TopicNotFound or Unreachable."""
         return self.find_picker(topic) or self._picker_of(await self._find_route(topic))
 
     async def pick(self, topic: str, *, last_broker: str | None = None) -> MessageQueue:
-        """Return the queue for the next attempt, if possible not of `last_broker`; raise TopicReadOnly for none."""
+        """Return the queue for the next attempt, preferably not of `last_broker`; raise TopicReadOnly without one."""
         picker = self.find_picker(topic) or await self.get_picker(topic)
         queue = picker.pick(self._faults, now=now_ms(), last_broker=last_broker)
         if queue is None:
@@ -95,7 +95,7 @@ class Sending:
         return queue
 
     async def attempt(self, packed: Packed, queue: MessageQueue, *, timeout_ms: int) -> SendResult:
-        """Send once; raise SendUncertain when the broker may have stored the message without telling."""
+        """Send once; raise SendUncertain if the broker may have stored the message without answering."""
         addr = self._master_of(queue)
         code = RequestCode.SEND_BATCH_MESSAGE if packed.is_batch else None
         started = time.monotonic()
@@ -138,7 +138,7 @@ class Sending:
         return SendMessageV2Request(
             producer_group=self._group,
             topic=packed.topic,
-            # Without a template the broker cannot create the topic, should it be gone by now.
+            # Without a template the broker cannot create the topic, if it was deleted in the meantime.
             default_topic=TEMPLATE_TOPIC if self._config.create_topics else "",
             default_topic_queue_nums=DEFAULT_TOPIC_QUEUES,
             queue_id=queue.queue_id,
@@ -177,7 +177,7 @@ class Sending:
 
 
 def in_image_of(template: TopicRouteData) -> TopicRouteData:
-    """Return the route that a topic gets when a broker makes it after the template topic (client/README.md#routes)."""
+    """Return the route that a topic gets when a broker creates it from the template (client/README.md#routes)."""
     queues = [
         replace(
             queue,

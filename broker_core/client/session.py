@@ -1,4 +1,4 @@
-"""What producers, consumers and administration of one cluster share: connections, routes, heartbeats."""
+"""Shared by producers, consumers and administration of one cluster: connections, routes, heartbeats."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _log = get_logger(__name__)
 
 
 class Session:
-    """One client of one cluster: one connection per address, for all who use it.
+    """One client of one cluster, with one connection per address.
 
     A session belongs to the event loop it was started on.
     """
@@ -58,23 +58,23 @@ class Session:
         return self.config.client_id
 
     async def start(self) -> Self:
-        """Begin to refresh routes and to send heartbeats; nothing is asked yet, so this never waits."""
+        """Start refreshing routes and sending heartbeats; nothing is requested yet, so this never waits."""
         self._running = True
         self.tasks.every("refresh routes", self.config.route_refresh_ms, self.routes.refresh_all)
         self.tasks.every("heartbeat", self.config.heartbeat_ms, self.heartbeat)
         return self
 
     async def close(self) -> None:
-        """End background work and connections. Close producers and consumers before."""
+        """Stop background work and close connections. Close producers and consumers first."""
         self._running = False
         self._why_not = "the session is closed"
         await self.tasks.close()
         await self._remoting.close()
 
     def abandon(self) -> None:
-        """Refuse every call from now on and forget the connections: after a fork they are the parent's."""
+        """Refuse every call from now on and drop the connections: after a fork they belong to the parent."""
         self._running = False
-        self._why_not = "the session belongs to the process that was forked; make another one here"
+        self._why_not = "the session belongs to the parent process; create a new one after a fork"
         self._remoting.forget_all()
 
     async def __aenter__(self) -> Self:
@@ -90,7 +90,7 @@ class Session:
     ) -> Command:
         """Send one request and return its answer, of any code; raise Unreachable or TimedOut.
 
-        The time to connect counts too.
+        The time to connect is included.
         """
         timeout = left_ms = self.config.timeout_ms if timeout_ms is None else timeout_ms
         connection = self._remoting.find_connection(addr)
@@ -118,14 +118,14 @@ class Session:
         timeout_ms: int | None = None,
         topic: str | None = None,
     ) -> Command:
-        """Send one request and return its successful answer; raise what a refusal stands for (client/errors.py)."""
+        """Send one request and return its successful answer; raise the error of a refusal (client/errors.py)."""
         answer = await self.invoke(addr, header, body, timeout_ms=timeout_ms)
         if answer.code != ResponseCode.SUCCESS:
             raise refusal(answer.code, answer.remark, addr, topic=topic)
         return answer
 
     async def one_way(self, addr: str, header: object, body: bytes = b"", *, code: int | None = None) -> None:
-        """Send one request that is not answered; raise Unreachable when it cannot be sent."""
+        """Send one request without an answer; raise Unreachable if it cannot be sent."""
         connection = self._remoting.find_connection(addr) or await self._connect(addr, self.config.timeout_ms)
         try:
             connection.send(Command.request(header, body, one_way=True, code=code))
@@ -133,7 +133,7 @@ class Session:
             raise Unreachable(addr, str(error)) from error
 
     async def master_of(self, broker_name: str) -> str | None:
-        """Return the address of a broker's master, asking a name server for the whole cluster when no route tells."""
+        """Return the address of a broker's master; if no route has it, a name server is asked for the whole cluster."""
         addr = self.routes.master(broker_name)
         if addr is None:
             answer = await self.ask_name_server(GetBrokerClusterInfoRequest())
@@ -143,7 +143,7 @@ class Session:
         return addr
 
     async def ask_name_server(self, header: object, *, topic: str | None = None) -> Command:
-        """Ask any name server and return its successful answer; raise like `call`."""
+        """Send a request to any name server and return its successful answer; raise like `call`."""
         addr, answer = await self.name_servers.ask(header)
         if answer.code != ResponseCode.SUCCESS:
             error = refusal(answer.code, answer.remark, addr, topic=topic)
@@ -152,7 +152,7 @@ class Session:
         return answer
 
     async def heartbeat(self) -> None:
-        """Tell brokers of this client's groups: every broker while it consumes, masters only while it just produces."""
+        """Send this client's groups to every broker while it consumes, or only to masters while it just produces."""
         if not self.members:
             return
         body = coder.encode(self.members.heartbeat())
@@ -162,7 +162,7 @@ class Session:
             _log.warning("%s: heartbeat to %s failed: %s", self.client_id, addr, error)
 
     async def leave(self, *, producer_group: str | None = None, consumer_group: str | None = None) -> None:
-        """Tell every known broker that this client is no longer in the group; who cannot be reached notices later."""
+        """Unregister this client's group from every known broker; unreachable brokers notice later."""
         header = UnregisterClientRequest(self.client_id, producer_group, consumer_group)
         addresses = self.routes.addresses(masters_only=False)
         await ask_all(addresses, lambda addr: self.call(addr, header, timeout_ms=_LEAVE_TIMEOUT_MS))
@@ -176,7 +176,7 @@ class Session:
             raise Unreachable(addr, str(error)) from error
 
     def _note_late(self, addr: str) -> None:
-        """Close a connection on which nothing is answered any more: its peer may be gone without a word."""
+        """Close a connection on which no answers arrive any more: its peer may have disappeared."""
         self._late[addr] = self._late.get(addr, 0) + 1
         connection = self._remoting.find_connection(addr)
         if self._late[addr] >= _LATE_IN_A_ROW and connection is not None:
@@ -184,7 +184,7 @@ class Session:
             connection.close(f"{_LATE_IN_A_ROW} calls in a row were not answered")
 
     def greet(self) -> None:
-        """Send a heartbeat soon: new groups, and brokers not known before, should not have to wait for the timer."""
+        """Send a heartbeat soon: new groups and new brokers should not wait for the timer."""
         if self._running and self.members:
             self.tasks.start("greet new brokers", self.heartbeat())
 

@@ -1,4 +1,4 @@
-"""The background tasks of one client object: started with a name, ended together."""
+"""The background tasks of one client object: named, and ended together."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class Tasks:
-    """Named tasks that live no longer than their owner: `close` cancels what still runs and waits for it."""
+    """Named tasks with the lifetime of their owner: `close` cancels those still running and waits for them."""
 
     def __init__(self, owner: str) -> None:
         self._owner = owner
@@ -20,25 +20,25 @@ class Tasks:
         self._log = get_logger(__name__, owner)
 
     def start(self, name: str, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Run `work` in the background; what it raises is logged, not lost."""
+        """Run `work` in the background; its errors are logged."""
         task = asyncio.create_task(work, name=f"{self._owner} {name}")
         self._running.add(task)
         task.add_done_callback(self._ended)
         return task
 
     def start_awaited(self, name: str, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Run `work` in the background for those who await the task: they get what it raises, the log does not."""
+        """Run `work` in the background for callers that await the task: its errors are theirs, and are not logged."""
         task = asyncio.create_task(work, name=f"{self._owner} {name}")
         self._running.add(task)
         task.add_done_callback(self._fetched)
         return task
 
     def every(self, name: str, period_ms: int, step: Callable[[], Awaitable[object]]) -> asyncio.Task[Any]:
-        """Call `step` again and again with `period_ms` between; one that fails is logged and tried again."""
+        """Call `step` repeatedly, `period_ms` apart; failures are logged, and the next call follows as usual."""
         return self.start(name, self._repeat(name, period_ms, step))
 
     async def close(self) -> None:
-        """Cancel all tasks and wait until they are gone."""
+        """Cancel all tasks and wait until they have ended."""
         running = [task for task in self._running if task is not asyncio.current_task()]
         for task in running:
             task.cancel()
@@ -51,12 +51,12 @@ class Tasks:
             try:
                 await step()
             except Exception:  # noqa: BLE001 - the top of a task
-                self._log.exception("%s failed; it is tried again in %d ms", name, period_ms)
+                self._log.exception("%s failed; retrying in %d ms", name, period_ms)
 
     def _fetched(self, task: asyncio.Task[Any]) -> None:
         self._running.discard(task)
         if not task.cancelled():
-            task.exception()  # mark it as retrieved: those who awaited may be gone
+            task.exception()  # mark the exception as retrieved: its waiters may be gone
 
     def _ended(self, task: asyncio.Task[Any]) -> None:
         self._running.discard(task)

@@ -1,4 +1,4 @@
-"""Administration of a cluster, by resource: every answer of many brokers says who failed."""
+"""Administration of a cluster, by resource: answers of several brokers name those that failed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = [
 
 
 class Admin:
-    """All rooms of administration over one session."""
+    """All administration of a cluster over one session."""
 
     def __init__(self, session: Session) -> None:
         self.session = session

@@ -1,8 +1,9 @@
 """A topic read backwards in time, over all its queues.
 
-Each queue is in store order, so the newest message of a topic is the newest of the queues' last ones. Every queue is
-read backwards in blocks, and a heap gives the newest of what the blocks hold. A queue ends where a message is older
-than `begin`. Brokers find offsets by time only roughly (broker/README.md#looking-up-messages): times are compared here.
+Each queue is in store order, so the newest message of a topic is the newest of the queues' last messages. Every queue
+is read backwards in blocks, and a heap yields the newest message in the blocks. A queue ends at the first message older
+than `begin`. Brokers find offsets by time only roughly (broker/README.md#looking-up-messages), so times are checked
+here.
 """
 
 from __future__ import annotations
@@ -42,20 +43,20 @@ class _Backwards:
     ranges: RangeReader
     first: int
     upper: int
-    """Everything from here on is read."""
+    """The offset from which on everything is read."""
     begin: int
     end: int
     block: list[StoredMessage] = field(default_factory=list)
-    """Read and not yet given, oldest first."""
+    """Read but not returned yet, oldest first."""
 
     async def newest(self) -> StoredMessage | None:
-        """Return the newest message not given yet, None at the begin of the range."""
+        """Return the newest message that was not returned yet, or None at the beginning of the range."""
         while not self.block and self.upper > self.first:
             await self._read_block()
         return self.block[-1] if self.block else None
 
     def give(self) -> PlacedMessage:
-        """Return the newest message for good."""
+        """Remove the newest message and return it."""
         return PlacedMessage(self.block.pop(), self.queue.broker_name)
 
     @property
@@ -65,7 +66,7 @@ class _Backwards:
 
     @property
     def position(self) -> int:
-        """The offset before which it goes on."""
+        """The offset before which reading continues."""
         return self.block[-1].queue_offset + 1 if self.block else self.upper
 
     async def _read_block(self) -> None:
@@ -94,7 +95,7 @@ class Browse:
         queue_id: int | None,
         positions: Mapping[MessageQueue, int] | None,
     ) -> BrowsePage:
-        """Return one page; queues whose broker fails are left out and named."""
+        """Return one page; queues whose broker fails are left out, and the broker is named."""
         route = await self._requests.session.routes.get(topic)
         if positions is not None:
             queues = list(positions)
@@ -122,11 +123,11 @@ class Browse:
         return _Backwards(queue, self._ranges, first, upper, begin, end)
 
     async def _upper(self, queue: MessageQueue, end: int) -> int:
-        """Return an offset behind every message that was stored up to `end`."""
+        """Return an offset after every message that was stored up to `end`."""
         last = await self._offset(queue, GetMaxOffsetRequest(queue.topic, queue.queue_id), GetMaxOffsetResponse)
         if end >= _END_OF_TIME:
             return last
-        # The message nearest to the time is the first one behind it, or the last one before it.
+        # The message nearest to the time is the first one after it, or the last one before it.
         header = SearchOffsetRequest(queue.topic, queue.queue_id, end + 1)
         return min(last, await self._offset(queue, header, SearchOffsetResponse) + 1)
 

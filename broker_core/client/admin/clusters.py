@@ -1,4 +1,4 @@
-"""The brokers of a cluster: which there are, and how each is doing."""
+"""The brokers of a cluster and their state."""
 
 from __future__ import annotations
 
@@ -21,54 +21,54 @@ __all__ = ["BrokerAddress", "BrokerRuntime", "Clusters"]
 
 @dataclass(frozen=True, slots=True)
 class BrokerRuntime:
-    """The figures of one broker. `table` is all it sent; a figure it did not send, or sent as nonsense, is None."""
+    """The figures of one broker. `table` is everything it sent; a missing or malformed figure is None."""
 
     table: dict[str, str]
 
     @property
     def version(self) -> str | None:
-        """E.g. ``V4_9_8``."""
+        """For example ``V4_9_8``."""
         return self.table.get("brokerVersionDesc")
 
     @property
     def booted_at(self) -> int | None:
-        """When it started, ms."""
+        """When the broker started, ms."""
         return self._integer("bootTimestamp")
 
     @property
     def in_rate(self) -> float | None:
-        """Messages stored per second, over the last ten."""
+        """Messages stored per second, over the last ten seconds."""
         return self._rate("putTps")
 
     @property
     def out_rate(self) -> float | None:
-        """Messages handed out per second, over the last ten."""
+        """Messages delivered per second, over the last ten seconds."""
         return self._rate("getTransferedTps")
 
     @property
     def stored_total(self) -> int | None:
-        """Messages stored since it started."""
+        """Messages stored since the start."""
         return self._integer("msgPutTotalTodayNow")
 
     @property
     def handed_out_total(self) -> int | None:
-        """Messages handed out since it started."""
+        """Messages delivered since the start."""
         return self._integer("msgGetTotalTodayNow")
 
     @property
     def disk_used_ratio(self) -> float | None:
-        """How full the disk of the commit log is, 0 to 1."""
+        """The used share of the commit log's disk, 0 to 1."""
         return self._number("commitLogDiskRatio")
 
     @property
     def commit_log_bytes(self) -> int | None:
-        """Bytes between the first and the last message that can be read."""
+        """Bytes from the first to the last readable message."""
         begin, end = self._integer("commitLogMinOffset"), self._integer("commitLogMaxOffset")
         return None if begin is None or end is None else end - begin
 
     @property
     def earliest_message_at(self) -> int | None:
-        """Store time of the first message, ms; None when there is none."""
+        """Store time of the first message, ms; None if there is none."""
         at = self._integer("earliestMessageTimeStamp")
         return at if at is not None and at > 0 else None
 
@@ -99,7 +99,7 @@ class Clusters:
         self._requests = requests
 
     async def brokers(self) -> list[BrokerAddress]:
-        """Return all brokers that name servers know, by name and id; raise Unreachable."""
+        """Return all brokers that the name servers know, by name and id; raise Unreachable."""
         return await self._requests.brokers()
 
     async def masters(self) -> dict[str, str]:
@@ -117,7 +117,7 @@ class Clusters:
         return BrokerRuntime((await self._requests.ask_for(KVTable, addr, header, timeout_ms=timeout_ms)).table)
 
     async def stats_of(self, addr: str, name: str, key: str) -> BrokerStatsData | None:
-        """Return one statistic of one broker, e.g. ``TOPIC_PUT_NUMS`` of a topic; None when it counts none such."""
+        """Return one statistic of one broker, e.g. ``TOPIC_PUT_NUMS`` of a topic; None if it was not counted."""
         try:
             return await self._requests.ask_for(BrokerStatsData, addr, ViewBrokerStatsDataRequest(name, key))
         except BrokerRefused as error:

@@ -51,19 +51,19 @@ BUILT_IN_GROUPS: Final = frozenset(
         "CID_ONSAPI_PERMISSION", "CID_ONSAPI_OWNER", "CID_SYS_RMQ_TRANS", "SCHEDULE_CONSUMER", "__MONITOR_CONSUMER",
     }
 )  # fmt: skip
-"""Groups that brokers have for themselves."""
+"""Groups of the brokers themselves."""
 
 
 def is_system_group(name: str) -> bool:
-    """Return whether a group is the brokers' own."""
+    """Return whether a group belongs to the brokers themselves."""
     return name in BUILT_IN_GROUPS or name.startswith("CID_RMQ_SYS_")
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A consumer group: settings by broker name, and the topics it has offsets of.
+    """A consumer group: settings by broker name, and the topics in which it has offsets.
 
-    A group that was never configured, but consumed, has offsets and no settings.
+    A group that consumed without ever being configured has offsets and no settings.
     """
 
     name: str
@@ -72,18 +72,18 @@ class Group:
 
     @property
     def is_built_in(self) -> bool:
-        """Whether brokers made it for themselves."""
+        """Whether the group belongs to the brokers themselves."""
         return is_system_group(self.name)
 
     @property
     def config(self) -> SubscriptionGroupConfig | None:
-        """The settings of one of its brokers; they are the same unless someone changed a single broker."""
+        """The settings on one of its brokers; they are equal on all unless someone changed a single broker."""
         return next(iter(self.configs.values()), None)
 
 
 @dataclass(frozen=True, slots=True)
 class GroupStats:
-    """How far a group is; brokers that did not answer are in `failed`, and their queues are not counted."""
+    """The progress of a group; brokers that did not answer are in `failed`, and their queues are not counted."""
 
     queues: dict[MessageQueue, OffsetWrapper] = field(default_factory=dict)
     consume_tps: float = 0.0
@@ -91,13 +91,13 @@ class GroupStats:
 
     @property
     def lag(self) -> int:
-        """Messages stored and not yet consumed, over the queues that are known."""
+        """Messages stored and not yet consumed, over the known queues."""
         return sum(max(0, queue.broker_offset - queue.consumer_offset) for queue in self.queues.values())
 
 
 @dataclass(frozen=True, slots=True)
 class GroupConnections:
-    """The members of a group on all brokers; no members is an answer, a broker that failed is in `failed`."""
+    """The members of a group on all brokers, possibly none; brokers that failed are in `failed`."""
 
     members: dict[str, Connection] = field(default_factory=dict)
     """By client id."""
@@ -120,7 +120,7 @@ class Groups:
         self._requests = requests
 
     async def list(self) -> Answers[Group]:
-        """Return all groups by name: those with settings and those with offsets; `failed` has brokers by address."""
+        """Return all groups by name, with settings or with offsets; `failed` has brokers by address."""
         masters = await self._requests.masters()
         answers = await self._requests.ask_each(masters, lambda addr: self.on(addr, masters[addr]))
         configs: dict[str, dict[str, SubscriptionGroupConfig]] = {}
@@ -133,7 +133,7 @@ class Groups:
         return Answers(found, answers.failed)
 
     async def on(self, addr: str, broker_name: str, *, timeout_ms: int | None = None) -> ByName:
-        """Return the groups of one broker by name: those with settings and those with offsets."""
+        """Return the groups of one broker by name, with settings or with offsets."""
         settings, offsets = await asyncio.gather(
             self._requests.ask_for(
                 SubscriptionGroupWrapper, addr, GetAllSubscriptionGroupConfigRequest(), timeout_ms=timeout_ms
@@ -151,7 +151,7 @@ class Groups:
         }
 
     async def find(self, name: str) -> Group | None:
-        """Return one group, None when no broker that answered knows it; raise when no broker answered."""
+        """Return one group, None if no broker that answered knows it; raise if no broker answered."""
         return (await self.list()).raise_if_none().found.get(name)
 
     async def create(
@@ -192,7 +192,7 @@ class Groups:
         return await self._requests.ask_each(await self._requests.masters(), tell)
 
     async def consume_stats(self, name: str, *, topic: str | None = None) -> GroupStats:
-        """Return how far the group is in each queue of its topics, or of one; an unknown group has no queues."""
+        """Return the group's progress in each queue of its topics, or of one topic; an unknown group has no queues."""
         header = GetConsumeStatsRequest(name, topic)
         answers = await self._requests.ask_each(
             await self._requests.masters(), lambda addr: self._requests.ask_for(ConsumeStats, addr, header)
@@ -200,9 +200,9 @@ class Groups:
         return _merged(answers.found.values(), answers.failed)
 
     async def all_consume_stats(self) -> Answers[GroupStats]:
-        """Return how far every group is, by name, in one question to each broker; `failed` has brokers by address.
+        """Return every group's progress, by name, with one request to each broker; `failed` has brokers by address.
 
-        Groups that the bulk answer leaves out, and all groups of brokers that do not know it, are asked for one by one.
+        Groups missing from the bulk answer, and all groups of brokers without the bulk request, are queried one by one.
         """
         masters = await self._requests.masters()
 
@@ -219,8 +219,8 @@ class Groups:
     async def all_consume_stats_on(
         self, addr: str, names: Iterable[str], *, timeout_ms: int | None = None
     ) -> StatsByName:
-        """Return how far every group is on one broker, by name; those of `names` that its bulk answer leaves out (all,
-        where it knows no such question) are asked for one by one."""
+        """Return every group's progress on one broker, by name; those of `names` missing from its bulk answer (all of
+        them, if it has no bulk request) are queried one by one."""
         header = GetBrokerConsumeStatsRequest()
         try:
             bulk = await self._requests.ask_for(ConsumeStatsList, addr, header, timeout_ms=timeout_ms)
@@ -241,12 +241,12 @@ class Groups:
         return {name: _merged(stats, {}) for name, stats in by_name.items()} | singles
 
     async def time_spans(self, name: str, topic: str) -> Answers[TimeSpans]:
-        """Return how late the group is in time in each queue of a topic, by broker address; raise TopicNotFound."""
+        """Return the group's time lag in each queue of a topic, by broker address; raise TopicNotFound."""
         masters = await self._requests.known_masters_of(topic)
         return await self._requests.ask_each(masters, lambda addr: self.time_spans_on(addr, name, topic))
 
     async def time_spans_on(self, addr: str, name: str, topic: str) -> TimeSpans:
-        """Return the same of one broker; raise TopicNotFound when it has none of the topic."""
+        """Return the same for one broker; raise TopicNotFound if it does not have the topic."""
         header = QueryConsumeTimeSpanRequest(topic, name)
         return (await self._requests.ask_for(QueryConsumeTimeSpanBody, addr, header, topic=topic)).consume_time_span_set
 
@@ -258,7 +258,7 @@ class Groups:
         return joined_connections(found, answers.failed)
 
     async def connections_on(self, addr: str, name: str) -> GroupConnections:
-        """Return the same as one broker sees it; a group without members there is an answer."""
+        """Return the same for one broker; a group without members there is a normal answer."""
         try:
             answer = await self._requests.ask_for(ConsumerConnection, addr, GetConsumerConnectionListRequest(name))
         except GroupOffline:
@@ -272,7 +272,7 @@ class Groups:
         )
 
     async def running_info(self, name: str, client_id: str) -> ConsumerRunningInfo:
-        """Ask one member for its inside, through any broker it is connected to; raise BrokerRefused or Unreachable."""
+        """Return the inner state of one member, through any of its brokers; raise BrokerRefused or Unreachable."""
         header = GetConsumerRunningInfoRequest(name, client_id)
         failure: GantryError = GroupOffline(206, f"group {name} has no client {client_id}", "cluster")
         for broker in await self._requests.brokers():
@@ -283,14 +283,14 @@ class Groups:
         raise failure
 
     async def owners(self, name: str) -> dict[MessageQueue, str]:
-        """Return which member reads which queue, as far as the members say so themselves."""
+        """Return which member reads which queue, as reported by the members."""
         members = (await self.connections(name)).members
         answers = await ask_all(members, lambda client_id: self.running_info(name, client_id))
         return {queue: client_id for client_id, info in answers.found.items() for queue in info.mq_table}
 
 
 def joined_connections(answers: Sequence[GroupConnections], failed: dict[str, GantryError]) -> GroupConnections:
-    """Return the members that several brokers see as one answer."""
+    """Return the members that several brokers report as one answer."""
     first = next((answer for answer in answers if answer.members), GroupConnections())
     return GroupConnections(
         members={client_id: member for answer in answers for client_id, member in answer.members.items()},

@@ -1,6 +1,6 @@
 """Settings of brokers and name servers, write permission, housekeeping.
 
-Name servers do not tell each other anything: what changes one is asked of every one of them.
+Name servers do not synchronise: every change is sent to each of them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from broker_core.protocol.headers.topics import CleanUnusedTopicRequest, DeleteE
 
 
 class Maintenance:
-    """What operators do to the processes of a cluster."""
+    """Operations on the processes of a cluster."""
 
     def __init__(self, requests: AdminRequests) -> None:
         self._requests = requests
@@ -40,8 +40,8 @@ class Maintenance:
     async def change_settings_of(self, addr: str, settings: Mapping[str, str]) -> None:
         """Change settings of one broker, all or none.
 
-        Raises NoPermission for protected ones, and BrokerRefused for those that a Gantry does not have or take;
-        RocketMQ ignores these.
+        Raises NoPermission for protected settings, and BrokerRefused for unknown or invalid ones on Gantry; RocketMQ
+        ignores these.
         """
         await self._requests.ask(addr, UpdateBrokerConfigRequest(), java_properties.dump(settings))
 
@@ -65,7 +65,7 @@ class Maintenance:
     # -- write permission
 
     async def take_write_permission(self, broker_name: str) -> Answers[int]:
-        """Have producers leave a broker, until it registers something new; return how many topics, by name server."""
+        """Make producers leave a broker until it registers a change; return the number of topics by name server."""
 
         async def ask(addr: str) -> int:
             answer = await self._requests.ask(addr, WipeWritePermRequest(broker_name))
@@ -74,7 +74,7 @@ class Maintenance:
         return await self._requests.ask_each(self._name_servers, ask)
 
     async def give_write_permission(self, broker_name: str) -> Answers[int]:
-        """Let producers come back to a broker; return how many topics, by name server."""
+        """Make producers return to a broker; return the number of topics by name server."""
 
         async def ask(addr: str) -> int:
             answer = await self._requests.ask(addr, AddWritePermRequest(broker_name))
@@ -85,11 +85,11 @@ class Maintenance:
     # -- housekeeping
 
     async def drop_expired_of(self, addr: str) -> None:
-        """Have one broker drop now what its retention allows, at whatever hour it is."""
+        """Make one broker drop its expired segments now, at any hour."""
         await self._requests.ask(addr, DeleteExpiredCommitLogRequest())
 
     async def drop_unused_topics_of(self, addr: str) -> None:
-        """Have one broker drop the queues of topics that no longer exist."""
+        """Make one broker drop the queues of topics that no longer exist."""
         await self._requests.ask(addr, CleanUnusedTopicRequest())
 
     @property

@@ -28,14 +28,14 @@ from broker_core.protocol.message_id import born_time_of_unique_id, parse_offset
 from broker_core.protocol.record import decode_many, decode_one
 
 MAX_FOUND: Final = 64
-"""What one broker returns to one question at most."""
+"""The most messages that one broker returns for one request."""
 _MAX_TIME: Final = 2**63 - 1
 _BORN_SLACK_MS: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class SearchFigures:
-    """What a search had to look at, over all brokers; None where a broker does not tell."""
+    """The cost of a search over all brokers; None where a broker does not report it."""
 
     index_files: int | None = None
     index_files_skipped_by_time: int | None = None
@@ -46,20 +46,20 @@ class SearchFigures:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """What a search found, newest first, and how far it can be trusted."""
+    """The result of a search, newest first, and whether it is complete."""
 
     messages: list[PlacedMessage] = field(default_factory=list)
     complete: bool = True
-    """Whether all there is was seen: every broker answered, and none stopped at a limit."""
+    """Whether the search was complete: every broker answered, and none reached a limit."""
     figures: SearchFigures = field(default_factory=SearchFigures)
     failed: dict[str, GantryError] = field(default_factory=dict)
     asked: dict[str, str] = field(default_factory=dict)
-    """Name of each broker that was asked, by address."""
+    """Name of each broker that was searched, by address."""
     """Brokers that did not answer, by address."""
 
 
 class DeliveryState(StrEnum):
-    """Whether a group has passed a message."""
+    """Whether a group has consumed a message."""
 
     CONSUMED = "consumed"
     NOT_REACHED = "not_reached"
@@ -68,12 +68,12 @@ class DeliveryState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """Where one group is, seen from one message."""
+    """The position of one group relative to one message."""
 
     group: str
     state: DeliveryState
     behind: int | None = None
-    """Messages of the queue before this one that the group has still to consume."""
+    """Messages of the queue before this one that the group has not consumed yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Messages:
     async def search(
         self, topic: str, key: str, *, begin: int = 0, end: int = _MAX_TIME, max_messages: int = MAX_FOUND
     ) -> SearchResult:
-        """Return messages that have `key` among their keys or as unique id, stored from `begin` to `end` (ms).
+        """Return messages with `key` among their keys or as unique id, stored from `begin` to `end` (ms).
 
         Every broker of the topic is asked for `max_messages`, at most 64. Raises TopicNotFound or Unreachable.
         """
@@ -133,9 +133,9 @@ class Messages:
         return None
 
     async def find_by_offset_id(self, offset_id: str) -> PlacedMessage | None:
-        """Return the message at the place that an offset id names; None when there is none, or the id is no such id.
+        """Return the message at the place that an offset id names; None if there is none or the id is not an offset id.
 
-        Only brokers of this cluster are asked, whatever address the id holds.
+        Only brokers of this cluster are queried, whatever address the id contains.
         """
         try:
             place = parse_offset_id(offset_id)
@@ -152,7 +152,7 @@ class Messages:
         return None
 
     async def at(self, queue: MessageQueue, offset: int) -> PlacedMessage | None:
-        """Return the message at a queue offset, None when it is gone or not there yet."""
+        """Return the message at a queue offset; None if it was deleted or does not exist yet."""
         page = await self._ranges.page(queue, offset, 1)
         return page.messages[0] if page.messages and page.messages[0].message.queue_offset == offset else None
 
@@ -172,8 +172,8 @@ class Messages:
     ) -> BrowsePage:
         """Return the newest `limit` messages stored from `begin` to `end` (ms), newest first.
 
-        The page's `positions` given back continue it with older ones. Raises TopicNotFound or Unreachable; brokers
-        that failed are in the page.
+        Pass the page's `positions` back for the next, older page. Raises TopicNotFound or Unreachable; brokers that
+        failed are in the page.
         """
         return await self._browse.page(topic, begin, end, limit, queue_id=queue_id, positions=positions)
 
@@ -196,7 +196,7 @@ class Messages:
         return deliveries
 
     async def deliver(self, placed: PlacedMessage, group: str, client_id: str) -> ConsumeMessageDirectlyResult:
-        """Have one member of a group handle a message now, whatever its offsets; raise BrokerRefused or Unreachable."""
+        """Make one member of a group handle a message now, whatever its offsets; raise BrokerRefused or Unreachable."""
         message = placed.message
         addr = await self._requests.master(placed.broker_name)
         header = ConsumeMessageDirectlyRequest(group, client_id, message.offset_id, placed.broker_name, message.topic)
@@ -233,7 +233,7 @@ class Messages:
 
 
 def _begins(message_id: str) -> Iterable[int]:
-    """Return the times to search from, in order: the id tells when it was made, unless it is not of that form."""
+    """Return the times to search from, in order: the id contains its creation time, unless it has another form."""
     with contextlib.suppress(MalformedMessageId):
         yield max(0, born_time_of_unique_id(message_id, now_ms()) - _BORN_SLACK_MS)
     yield 0

@@ -1,4 +1,4 @@
-"""Offsets of queues and of groups: ask, set, reset."""
+"""Offsets of queues and of groups: query, set, reset."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ TO_THE_END: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class Reset:
-    """Where a reset sent each queue of a group."""
+    """The offsets to which each queue of a group was reset."""
 
     offsets: dict[MessageQueue, int] = field(default_factory=dict)
     failed: dict[str, GantryError] = field(default_factory=dict)
-    """Brokers whose queues stay where they are, by address."""
+    """Brokers whose queues were not reset, by address."""
 
 
 class Offsets:
@@ -50,32 +50,32 @@ class Offsets:
         self._requests = requests
 
     async def min(self, queue: MessageQueue) -> QueueOffset:
-        """Return the first offset that can be read; 0 for an unknown queue."""
+        """Return the first readable offset; 0 for an unknown queue."""
         addr = await self._requests.master(queue.broker_name)
         answer = await self._requests.ask(addr, GetMinOffsetRequest(queue.topic, queue.queue_id))
         return QueueOffset(self._requests.read(GetMinOffsetResponse, answer, addr).offset)
 
     async def max(self, queue: MessageQueue) -> QueueOffset:
-        """Return the offset that the next message gets; 0 for an unknown queue."""
+        """Return the offset of the next message; 0 for an unknown queue."""
         addr = await self._requests.master(queue.broker_name)
         answer = await self._requests.ask(addr, GetMaxOffsetRequest(queue.topic, queue.queue_id))
         return QueueOffset(self._requests.read(GetMaxOffsetResponse, answer, addr).offset)
 
     async def by_time(self, queue: MessageQueue, timestamp: int) -> QueueOffset:
-        """Return the offset of the message stored nearest to `timestamp` (ms); after the last, that of the last."""
+        """Return the offset of the message stored nearest to `timestamp` (ms); after the last one, that of the last."""
         addr = await self._requests.master(queue.broker_name)
         answer = await self._requests.ask(addr, SearchOffsetRequest(queue.topic, queue.queue_id, timestamp))
         return QueueOffset(self._requests.read(SearchOffsetResponse, answer, addr).offset)
 
     async def earliest_at(self, queue: MessageQueue) -> int | None:
-        """Return when the first readable message was stored (ms), None when there is none."""
+        """Return when the first readable message was stored (ms), None if there is none."""
         addr = await self._requests.master(queue.broker_name)
         answer = await self._requests.ask(addr, GetEarliestMsgStoretimeRequest(queue.topic, queue.queue_id))
         at = self._requests.read(GetEarliestMsgStoretimeResponse, answer, addr).timestamp
         return at if at > 0 else None
 
     async def find(self, group: str, queue: MessageQueue) -> QueueOffset | None:
-        """Return the offset a group has stored. Brokers say 0 for a young queue that the group never read."""
+        """Return the stored offset of a group. For a young queue that the group never read, brokers return 0."""
         addr = await self._requests.master(queue.broker_name)
         header = QueryConsumerOffsetRequest(group, queue.topic, queue.queue_id)
         answer = await self._requests.session.invoke(
@@ -88,9 +88,9 @@ class Offsets:
         return QueueOffset(self._requests.read(QueryConsumerOffsetResponse, answer, addr).offset)
 
     async def set(self, group: str, offsets: Mapping[MessageQueue, int]) -> Answers[None]:
-        """Store offsets of a group, without a check; answers by ``topic@broker@queue``.
+        """Store offsets of a group unchecked; answers by ``topic@broker@queue``.
 
-        Members that are online go on where they are and store their own offsets again: use `reset` for them.
+        Online members continue at their own positions and overwrite the offsets: use `reset` for them.
         """
 
         async def store(name: str) -> None:
@@ -100,18 +100,18 @@ class Offsets:
             await self._requests.ask(addr, header)
 
         queues = {f"{queue.topic}@{queue.broker_name}@{queue.queue_id}": queue for queue in offsets}
-        # Apache RocketMQ makes the table of a group that is new to a topic with the first offset that comes; of several
-        # first ones at once it keeps one.
+        # Apache RocketMQ creates the table of a group that is new to a topic with the first offset; if several
+        # first offsets arrive at once, it keeps only one.
         first = {(queue.topic, queue.broker_name): name for name, queue in reversed(queues.items())}.values()
         begun = await ask_all(first, store)
         others = await ask_all([name for name in queues if name not in begun.found and name not in begun.failed], store)
         return Answers(begun.found | others.found, begun.failed | others.failed)
 
     async def reset(self, group: str, topic: str, timestamp: int, *, force: bool = True) -> Reset:
-        """Send a group to the messages of `timestamp` (ms; TO_THE_END), on every broker of a topic.
+        """Reset a group to the messages of `timestamp` (ms; TO_THE_END), on every broker of a topic.
 
-        The broker notifies members that are online, and they go there within seconds. For a group without members the
-        offsets are stored directly. Without `force` no queue goes forward. Raises TopicNotFound.
+        The broker notifies online members, which move there within seconds. For a group without members the offsets
+        are stored directly. Without `force` no queue moves forward. Raises TopicNotFound.
         """
         masters = await self._requests.masters_of(topic)
 
@@ -127,7 +127,7 @@ class Offsets:
         return Reset(dict(sorted(offsets.items())), answers.failed)
 
     async def _fill_gaps(self, addr: str, broker_name: str, group: str, topic: str) -> None:
-        """Store an offset for each queue in which the group has none: with one missing, brokers refuse to reset any."""
+        """Store an offset for each queue without one: if one is missing, brokers refuse to reset all of them."""
         table = await self._requests.ask_for(ConsumerOffsetSerializeWrapper, addr, GetAllConsumerOffsetRequest())
         known = table.offset_table.get(f"{topic}@{group}", {})
         begins: dict[MessageQueue, int] = {}

@@ -27,22 +27,22 @@ class PlacedMessage:
 
 @dataclass(frozen=True, slots=True)
 class BrowsePage:
-    """Some messages, and where to go on."""
+    """A page of messages, and where the next page starts."""
 
     messages: list[PlacedMessage] = field(default_factory=list)
     positions: dict[MessageQueue, int] = field(default_factory=dict)
-    """Read by time: for each queue with more, the offset before which it goes on. Read by offset: the next offset."""
+    """By time: for each unfinished queue, the offset before which to continue. By offset: the next offset."""
     min_offset: int = 0
     max_offset: int = 0
-    """Bounds of the queue, when one is read by offset."""
+    """Bounds of the queue, for pages by offset."""
     failed: dict[str, GantryError] = field(default_factory=dict)
     """Queues that could not be read, by broker name."""
     asked: frozenset[str] = frozenset()
-    """Names of the brokers that the name server lists for the topic, when it is read by time."""
+    """Names of the brokers that the name server lists for the topic, for pages by time."""
 
 
 class RangeReader:
-    """Reads ranges of queues, however few messages a broker gives at a time."""
+    """Reads ranges of queues, however few messages a broker returns at a time."""
 
     def __init__(self, session: Session) -> None:
         self._consumer = PullConsumer(session, BROWSING_GROUP)
@@ -50,7 +50,7 @@ class RangeReader:
     async def page(self, queue: MessageQueue, offset: int, limit: int) -> BrowsePage:
         """Return up to `limit` messages from `offset` on, oldest first.
 
-        An offset outside of the queue gives no messages, and the bounds to choose another one. Raises like `pull`.
+        For an offset outside the queue there are no messages, only the bounds of the queue. Raises like `pull`.
         """
         messages: list[StoredMessage] = []
         while True:

@@ -1,4 +1,4 @@
-"""How administration asks: which brokers there are, one typed answer, answers of all of them."""
+"""Requests of administration: the list of brokers, a single typed answer, answers of all brokers."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from broker_core.protocol.headers.routes import GetBrokerClusterInfoRequest
 
 T = TypeVar("T")
 
-# Pages ask many questions in a row; brokers come and go every half minute at most.
+# Pages send many requests in a row; brokers change every half minute at most.
 _KEEP_CLUSTER_SECONDS: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerAddress:
-    """One broker process: several share a name, the one with id 0 is their master."""
+    """One broker process: several share a name, and the one with id 0 is their master."""
 
     cluster: str
     name: str
@@ -34,12 +34,12 @@ class BrokerAddress:
 
     @property
     def is_master(self) -> bool:
-        """Whether messages and settings are written here."""
+        """Whether messages and settings are written to this process."""
         return self.broker_id == MASTER_ID
 
 
 class AdminRequests:
-    """Questions to the brokers of one cluster, with the time limit of administration."""
+    """Requests to the brokers of one cluster, with the time limit of administration."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -47,7 +47,7 @@ class AdminRequests:
         self._asked_at = 0.0
 
     async def brokers(self) -> list[BrokerAddress]:
-        """Return all brokers, by name and id; raise Unreachable when no name server answers."""
+        """Return all brokers, by name and id; raise Unreachable if no name server answers."""
         if time.monotonic() - self._asked_at > _KEEP_CLUSTER_SECONDS:
             answer = await self.session.ask_name_server(GetBrokerClusterInfoRequest())
             self._brokers = _addresses(self.decode(ClusterInfo, answer, "name server"))
@@ -59,7 +59,7 @@ class AdminRequests:
         return {broker.addr: broker.name for broker in await self.brokers() if broker.is_master}
 
     async def masters_among(self, brokers: Iterable[str] | None) -> dict[str, str]:
-        """Return the same of the brokers of these names; of all for None."""
+        """Return the same for the brokers with these names, or for all if None."""
         masters = await self.masters()
         wanted = set(masters.values()) if brokers is None else set(brokers)
         return {addr: name for addr, name in masters.items() if name in wanted}
@@ -70,12 +70,12 @@ class AdminRequests:
         return {addr: name for name, addr in route.masters.items()}
 
     async def known_masters_of(self, topic: str) -> dict[str, str]:
-        """Return the same by the cached route, which may be half a minute old; for questions asked repeatedly."""
+        """Return the same from the cached route, up to half a minute old; for frequent requests."""
         route = await self.session.routes.get(topic)
         return {addr: name for name, addr in route.masters.items()}
 
     async def master(self, broker_name: str) -> str:
-        """Return the address of a broker's master; raise NoRoute when there is none."""
+        """Return the address of a broker's master; raise NoRoute if there is none."""
         addr = await self.session.master_of(broker_name)
         if addr is None:
             raise NoRoute("", f"no master of broker {broker_name!r} is known")
@@ -84,7 +84,7 @@ class AdminRequests:
     async def ask(
         self, addr: str, header: object, body: bytes = b"", *, topic: str | None = None, timeout_ms: int | None = None
     ) -> Command:
-        """Return one successful answer; raise what a refusal stands for."""
+        """Return one successful answer; raise the error that a refusal stands for."""
         timeout_ms = self.session.config.admin_timeout_ms if timeout_ms is None else timeout_ms
         return await self.session.call(addr, header, body, timeout_ms=timeout_ms, topic=topic)
 
@@ -95,7 +95,7 @@ class AdminRequests:
         return self.decode(kind, await self.ask(addr, header, topic=topic, timeout_ms=timeout_ms), addr)
 
     async def ask_each(self, addresses: Iterable[str], ask: Callable[[str], Awaitable[T]]) -> Answers[T]:
-        """Ask several brokers at once."""
+        """Send a request to several brokers at once."""
         return await ask_all(addresses, ask)
 
     @staticmethod

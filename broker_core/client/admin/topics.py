@@ -1,4 +1,4 @@
-"""Topics of a cluster: settings, queues, who produces and who consumes."""
+"""Topics of a cluster: settings, queues, producers and consumer groups."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _AT_ONCE: Final = 64
 
 
 class TopicKind(StrEnum):
-    """Whose topic it is."""
+    """The owner of a topic."""
 
     NORMAL = "normal"
     RETRY = "retry"
@@ -51,7 +51,7 @@ class TopicKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A topic with its settings on each broker that has it."""
+    """A topic with its settings on each of its brokers."""
 
     name: str
     kind: TopicKind
@@ -60,22 +60,22 @@ class Topic:
 
     @property
     def brokers(self) -> tuple[str, ...]:
-        """Names of the brokers that have it."""
+        """Names of the brokers that have the topic."""
         return tuple(sorted(self.configs))
 
     @property
     def read_queues(self) -> int:
-        """Readable queues of one broker; the largest number if they differ."""
+        """Read queues on one broker; the largest number if brokers differ."""
         return max((config.read_queue_nums for config in self.configs.values()), default=0)
 
     @property
     def write_queues(self) -> int:
-        """Writable queues of one broker; the largest number if they differ."""
+        """Write queues on one broker; the largest number if brokers differ."""
         return max((config.write_queue_nums for config in self.configs.values()), default=0)
 
     @property
     def perm(self) -> int:
-        """What may be done with it on some broker at least: PERM_READ and PERM_WRITE."""
+        """The permissions on at least one broker: PERM_READ and PERM_WRITE."""
         bits = 0
         for config in self.configs.values():
             bits |= config.perm
@@ -83,25 +83,25 @@ class Topic:
 
     @property
     def order(self) -> bool:
-        """Whether it is an order topic somewhere."""
+        """Whether it is an ordered topic on some broker."""
         return any(config.order for config in self.configs.values())
 
 
 @dataclass(frozen=True, slots=True)
 class TopicStats:
-    """What the queues of a topic hold; brokers that did not answer are in `failed`, their queues are not counted."""
+    """The contents of a topic's queues; brokers that did not answer are in `failed`, their queues are not counted."""
 
     queues: dict[MessageQueue, TopicOffset] = field(default_factory=dict)
     failed: dict[str, GantryError] = field(default_factory=dict)
 
     @property
     def messages(self) -> int:
-        """Messages that can be read."""
+        """Number of readable messages."""
         return sum(queue.max_offset - queue.min_offset for queue in self.queues.values())
 
     @property
     def written(self) -> int:
-        """Messages ever written: what a rate is made of."""
+        """Number of messages ever written, from which rates are computed."""
         return sum(queue.max_offset for queue in self.queues.values())
 
     @property
@@ -112,14 +112,14 @@ class TopicStats:
 
 @dataclass(frozen=True, slots=True)
 class TopicProducer:
-    """One producing client."""
+    """One connected producer."""
 
     group: str
     info: ProducerInfo
 
     @property
     def address(self) -> str:
-        """Where it connects from, ``ip:port``."""
+        """Its remote address, ``ip:port``."""
         return self.info.remote_ip.lstrip("/")
 
 
@@ -136,7 +136,7 @@ class Topics:
         self._requests = requests
 
     async def names(self) -> Names:
-        """Return all topic names that a name server knows; raise Unreachable."""
+        """Return the names of all topics that a name server knows; raise Unreachable."""
         answer = await self._requests.session.ask_name_server(GetAllTopicListRequest())
         return sorted(set(self._requests.decode(TopicList, answer, "name server").topic_list))
 
@@ -153,13 +153,13 @@ class Topics:
         return Answers(found, answers.failed)
 
     async def on(self, addr: str, *, timeout_ms: int | None = None) -> Configs:
-        """Return the settings of every topic that one broker has, by name."""
+        """Return the settings of all topics on one broker, by name."""
         header = GetAllTopicConfigRequest()
         wrapper = await self._requests.ask_for(TopicConfigSerializeWrapper, addr, header, timeout_ms=timeout_ms)
         return dict(wrapper.topic_config_table)
 
     async def get(self, name: str) -> Topic:
-        """Return one topic as name servers know it; raise TopicNotFound or Unreachable."""
+        """Return one topic from the name servers and its brokers; raise TopicNotFound or Unreachable."""
         route = await self._requests.session.routes.refresh(name)
         configs = {
             queue.broker_name: TopicConfig(
@@ -204,7 +204,7 @@ class Topics:
         write_queues: int | None = None,
         perm: int | None = None,
     ) -> Answers[None]:
-        """Change what is given and keep the rest, on each broker that has the topic; raise TopicNotFound."""
+        """Change the given settings and keep the others, on each broker of the topic; raise TopicNotFound."""
         topic = await self.get(name)
 
         async def change(addr: str) -> None:
@@ -227,10 +227,10 @@ class Topics:
         return answers
 
     async def delete(self, name: str, *, masters: Iterable[str] | None = None) -> Answers[None]:
-        """Delete the topic with its messages: on each broker first, since they would register it again, then on each
-        name server. Answers by address.
+        """Delete the topic with its messages: first on each broker, which would otherwise register it again, then on
+        each name server. Answers by address.
 
-        `masters` are the addresses of those that have it; without, the route says who has, or raises TopicNotFound.
+        `masters` are the addresses of its brokers, by default those of the route; raises TopicNotFound without a route.
         """
         holders = await self._requests.masters_of(name) if masters is None else masters
         deleted = await self._tell(holders, DeleteTopicRequest(name))
@@ -241,7 +241,7 @@ class Topics:
         return Answers({**deleted.found, **forgotten.found}, {**deleted.failed, **forgotten.failed})
 
     async def stats(self, name: str) -> TopicStats:
-        """Return what each queue holds; raise TopicNotFound when no broker has the topic."""
+        """Return the contents of each queue; raise TopicNotFound if no broker has the topic."""
         masters = await self._requests.known_masters_of(name)
         answers = await self._requests.ask_each(masters, lambda addr: self.stats_on(addr, name))
         queues = {queue: offset for table in answers.found.values() for queue, offset in table.items()}
@@ -251,7 +251,7 @@ class Topics:
         return TopicStats(dict(sorted(queues.items())), answers.failed)
 
     async def stats_on(self, addr: str, name: str) -> Ends:
-        """Return what each queue of the topic on one broker holds; raise TopicNotFound when it has none."""
+        """Return the contents of each queue on one broker; raise TopicNotFound if it does not have the topic."""
         header = GetTopicStatsInfoRequest(name)
         return dict((await self._requests.ask_for(TopicStatsTable, addr, header, topic=name)).offset_table)
 
@@ -278,7 +278,7 @@ class Topics:
     async def producers(self, name: str) -> Answers[Producers]:
         """Return the producers connected to each broker of the topic, by address; raise TopicNotFound.
 
-        Brokers know which group a producer belongs to, not which topics it writes: these are those that could.
+        Brokers know a producer's group but not its topics, so these are the producers that may send to the topic.
         """
         masters = await self._requests.masters_of(name)
 
@@ -296,14 +296,14 @@ class Topics:
 
 
 def own_names(brokers: Iterable[BrokerAddress]) -> frozenset[str]:
-    """Return the topics that brokers make for themselves: by cluster, by broker name, and for replies."""
+    """Return the topics that brokers create for themselves: by cluster, by broker name, and for replies."""
     listed = list(brokers)
     clusters = {broker.cluster for broker in listed}
     return frozenset(clusters | {broker.name for broker in listed} | {reply_topic(name) for name in clusters})
 
 
 def kind_of(name: str, own: frozenset[str] = frozenset()) -> TopicKind:
-    """Return whose topic it is; `own` are those named after clusters and brokers."""
+    """Return the owner of a topic; `own` are the topics named after clusters and brokers."""
     if is_retry_topic(name):
         return TopicKind.RETRY
     if is_dead_letter_topic(name):
@@ -318,4 +318,4 @@ def check_name(name: str, *, longest: int = MAX_TOPIC_NAME) -> None:
     if not name or len(name) > longest:
         raise NameIllegal(f"a name has 1 to {longest} characters, {name!r} has {len(name)}")
     if not NAME.fullmatch(name):
-        raise NameIllegal(f"{name!r}: a name has letters, digits, '_', '-', '%' and '|' only")
+        raise NameIllegal(f"{name!r}: a name may contain only letters, digits, '_', '-', '%' and '|'")

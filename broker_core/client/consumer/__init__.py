@@ -1,1 +1,1 @@
-"""Four ways to consume: by offset, by being called, one after the other, and by lease."""
+"""Four ways to consume: by offset, by callback, in order, and by lease."""

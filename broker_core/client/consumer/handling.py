@@ -1,4 +1,4 @@
-"""Calling the application with messages: many at a time, or one by one per queue (client/README.md#handling)."""
+"""Calling the application with messages: concurrently, or one by one per queue (client/README.md#handling)."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from broker_core.logs import get_logger
 from broker_core.protocol.message import StoredMessage
 
 MessageHandler = Callable[[StoredMessage], Awaitable[object]]
-"""The application. To return is to have consumed the message; to raise is to want it again."""
+"""The application's handler. Returning means that the message is consumed; raising requests it again."""
 
 _NO_LOCK_PAUSE_MS: Final = 100
 
 
 class RetryLater(Exception):
-    """Raised by a handler that wants its message again; anything else it raises means the same, and is logged."""
+    """Raised by a handler to request its message again; any other error has the same effect and is logged."""
 
     def __init__(self, *, delay_level: int = 0) -> None:
         super().__init__(f"delay level {delay_level}")
         self.delay_level = delay_level
-        """0: by count; below 0: a dead letter at once. An orderly consumer waits a moment whatever it says."""
+        """0: by the retry count; below 0: a dead letter at once. An orderly consumer waits briefly in any case."""
 
 
 class _InHand:
-    """Counts the messages that are being handled, so that a consumer can wait for them when it closes."""
+    """Counts the messages being handled, so that a consumer can wait for them when it closes."""
 
     def __init__(self) -> None:
         self.is_closing = False
@@ -53,7 +53,7 @@ class _InHand:
             self._idle.set()
 
     async def finish(self, timeout_ms: int) -> None:
-        """Wait until nothing is handled any more."""
+        """Wait until no message is being handled."""
         self.is_closing = True
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(timeout_ms / 1000):
@@ -62,28 +62,28 @@ class _InHand:
 
 @dataclass(frozen=True, slots=True)
 class _Called:
-    """How the handler ended."""
+    """The outcome of a handler call."""
 
     done: bool
     delay_level: int = 0
 
 
 async def call(handler: MessageHandler, message: StoredMessage, *, timeout_ms: int, group: str) -> _Called:
-    """Call the application with one message under its original topic; an exception asks for the message again."""
+    """Call the application with one message under its original topic; an exception requests the message again."""
     log = get_logger(__name__, f"group={group} topic={message.topic}")
     try:
         async with asyncio.timeout(timeout_ms / 1000):
             handled = handler(as_sent(message))
             if not inspect.isawaitable(handled):
-                raise TypeError(f"a handler is an async function; this one returned {handled!r}")
+                raise TypeError(f"a handler must be an async function; this one returned {handled!r}")
             await handled
     except RetryLater as later:
         return _Called(done=False, delay_level=later.delay_level)
     except asyncio.CancelledError:
         if _is_being_cancelled():
             raise
-        # Something that the handler waited for was cancelled: that ends the handler, not the worker that called it.
-        log.error("%s was not handled: the handler was cancelled from within", message.message_id)
+        # The handler was cancelled from within: that ends the handler, not the worker that called it.
+        log.error("%s was not handled: the handler cancelled itself", message.message_id)
         return _Called(done=False)
     except Exception:
         log.exception("%s was not handled", message.message_id)
@@ -121,13 +121,13 @@ class Handling:
         self._in_hand = _InHand()
 
     def start(self) -> None:
-        """Begin to handle what arrives."""
+        """Start handling messages."""
 
     def arrived(self, reader: QueueReader) -> None:
-        """Note that `reader` has new messages."""
+        """Called when `reader` has new messages."""
 
     def added(self, reader: QueueReader) -> None:
-        """Note that a queue is read from now on."""
+        """Called when a queue is read from now on."""
 
     async def finish(self, *, timeout_ms: int) -> None:
         """Start nothing new and wait up to `timeout_ms` for messages that are being handled."""
@@ -144,7 +144,7 @@ class Handling:
 
 
 class Concurrent(Handling):
-    """A fixed number of workers handle the messages of all queues; what fails goes back to the broker."""
+    """A fixed number of workers handles the messages of all queues; failed messages go back to the broker."""
 
     _may_go_back = False
 
@@ -159,7 +159,7 @@ class Concurrent(Handling):
         config: PushConfig,
     ) -> None:
         super().__init__(handler, tasks, offsets, send_back, group=group, config=config)
-        # The limit of the buffers holds here too: each message here is also in its buffer.
+        # The buffers' limits apply here too: each message in this queue is also in its buffer.
         self._work: asyncio.Queue[tuple[QueueBuffer, StoredMessage]] = asyncio.Queue()
 
     def start(self) -> None:
@@ -168,7 +168,7 @@ class Concurrent(Handling):
             self._tasks.start(f"worker {number}", self._worker())
 
     def arrived(self, reader: QueueReader) -> None:
-        """Give all messages that wait to the workers."""
+        """Pass all waiting messages to the workers."""
         while not self._in_hand.is_closing and (message := reader.buffer.take()) is not None:
             self._work.put_nowait((reader.buffer, message))
 
@@ -182,7 +182,7 @@ class Concurrent(Handling):
     async def _handle(self, buffer: QueueBuffer, message: StoredMessage) -> None:
         called = await self._call(buffer, message)
         if buffer.dropped:
-            return  # the message comes again where the queue is now
+            return  # the member that reads the queue now gets the message again
         if called.done or self._config.broadcasting or await self._give_back(buffer, message, called):
             self._done(buffer, message)
         else:
@@ -197,7 +197,7 @@ class Concurrent(Handling):
 
 
 class Orderly(Handling):
-    """One message of a queue at a time, in queue order; one that fails is handled again before the next may come."""
+    """One message of a queue at a time, in queue order; a failed message is handled again before the next one."""
 
     _may_go_back = True
 
@@ -223,7 +223,7 @@ class Orderly(Handling):
                     await asyncio.sleep(self._config.suspend_queue_ms / 1000)
 
     async def _handle(self, buffer: QueueBuffer, message: StoredMessage) -> bool:
-        """Call the handler; return False when the same message has to be handled again."""
+        """Call the handler; return False if the same message must be handled again."""
         with self._in_hand:
             called = await self._call(buffer, message)
             if called.done or await self._is_dead(message):
@@ -233,7 +233,7 @@ class Orderly(Handling):
         return False
 
     async def _is_dead(self, message: StoredMessage) -> bool:
-        """Make a dead letter of a message that has failed too often; return whether that was done."""
+        """Send a message that failed too often to the dead letters; return whether that was done."""
         if not 0 <= self._config.max_reconsume_times <= message.reconsume_times:
             return False
         return await self._send_back.send_copy(message)

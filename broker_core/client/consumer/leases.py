@@ -1,13 +1,13 @@
-"""Receipts of leased messages, and how a pop answer tells them (broker/README.md#pop).
+"""Receipts of leased messages, and how they follow from a pop answer (broker/README.md#pop).
 
 A receipt's text, eight words joined by spaces::
 
     start offset | pop time | invisible time | revive queue | retry flag | broker name | queue id | queue offset
 
-The answer's header says the same for all messages at once. `startOffsetInfo` is ``flag queue start;…`` and
+The answer's header contains the same for all messages at once. `startOffsetInfo` is ``flag queue start;…`` and
 `msgOffsetInfo` is ``flag queue offset,offset;…``, where the flag is 0 for the topic itself, 1 and 2 for its retry topic
-under its older and its newer name. A broker may also put the receipt into each message, as property POP_CK; but a
-sender may have put one there too, so it counts only where the header leaves a choice.
+under its older and its newer name. A broker may also put the receipt into each message, as property POP_CK; because a
+sender may have set one too, it is used only where the header is ambiguous.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ _WORDS: Final = 8
 _NORMAL: Final = "0"
 _RETRY: Final = "1"
 _BETWEEN_NAMES: Final = {_RETRY: "_", "2": "+"}
-"""By retry flag: what stands between group and topic in the name of the retry topic."""
+"""By retry flag: the separator between group and topic in the name of the retry topic."""
 _TIME_DIGITS: Final = 15
-_PARTS: Final = 8  # of a receipt as text
+_PARTS: Final = 8  # maximum length of the time in a receipt
 
 
 @dataclass(frozen=True, slots=True)
 class LeaseReceipt:
-    """What it takes to end or to lengthen the lease of one message; any process may use it."""
+    """The data needed to end or extend the lease of one message; any process may use it."""
 
     group: str
     broker_name: str
     topic: str
-    """Where the leased message is: the topic that was read, or the group's retry topic of it."""
+    """The topic of the leased message: the topic that was read, or the group's retry topic of it."""
     queue_id: int
     queue_offset: int
     extra_info: str
     """The broker's own text of the receipt."""
     pop_time: int
-    """When the lease began, ms of the broker's clock."""
+    """When the lease started, ms of the broker's clock."""
     invisible_ms: int
 
     @property
@@ -51,7 +51,7 @@ class LeaseReceipt:
         return self.pop_time + self.invisible_ms
 
     def to_text(self) -> str:
-        """Return the receipt as text that `from_text` reads; it holds no secret and proves nothing."""
+        """Return the receipt as text for `from_text`; it contains no secret and is not signed."""
         words = (self.group, self.broker_name, self.topic, self.queue_id, self.queue_offset, self.pop_time)
         return "\n".join((*map(str, words), str(self.invisible_ms), self.extra_info))
 
@@ -60,7 +60,7 @@ class LeaseReceipt:
         """Return the receipt that `to_text` wrote; raise ValueError for any other text."""
         parts = text.split("\n")
         if len(parts) != _PARTS:
-            raise ValueError(f"{text!r} is no receipt")
+            raise ValueError(f"{text!r} is not a receipt")
         group, broker_name, topic, queue_id, queue_offset, pop_time, invisible_ms, extra_info = parts
         return cls(
             group, broker_name, topic, int(queue_id), int(queue_offset), extra_info, int(pop_time), int(invisible_ms)
@@ -75,18 +75,18 @@ class LeaseReceipt:
 
 @dataclass(frozen=True, slots=True)
 class LeasedMessage:
-    """A message in lease, under the topic it was sent to."""
+    """A leased message, under the topic it was sent to."""
 
     message: StoredMessage
     receipt: LeaseReceipt
     delivery_count: int
     """1 for the first delivery."""
     first_delivered_at: int | None
-    """When it was lent for the first time, ms of the broker's clock; None if the broker does not know."""
+    """Time of the first delivery, ms of the broker's clock; None if the broker does not report it."""
 
 
 class Receipts:
-    """Makes the receipts of one pop answer."""
+    """Builds the receipts of one pop answer."""
 
     def __init__(self, group: str, topic: str, broker_name: str, header: PopMessageResponse) -> None:
         self._group = group
@@ -113,21 +113,21 @@ class Receipts:
         return LeasedMessage(shown, receipt, message.reconsume_times + 1, self._first_delivered_at(message))
 
     def _flag(self, message: StoredMessage) -> str:
-        """Return whether the message lies in the topic itself or in a retry topic, as the header says."""
-        told = self._flags.get((message.queue_id, int(message.queue_offset)), ())
-        if len(told) == 1:
-            return told[0]
+        """Return from the header whether the message is in the topic itself or in a retry topic."""
+        flags = self._flags.get((message.queue_id, int(message.queue_offset)), ())
+        if len(flags) == 1:
+            return flags[0]
         if is_retry_topic(message.topic):
-            return next((flag for flag in told if flag != _NORMAL), _RETRY)
-        if not told:
+            return next((flag for flag in flags if flag != _NORMAL), _RETRY)
+        if not flags:
             return _NORMAL
-        # The same place in both; the broker built the message again, and only its own receipt tells which it is.
+        # Both have this place, and the broker rewrites the message, so only its own receipt identifies the topic.
         words = message.properties.get(names.POP_CK, "").split(" ")
         is_of_this = len(words) >= _WORDS and words[1] == str(self._header.pop_time)
-        return words[4] if is_of_this and words[4] in told else _NORMAL
+        return words[4] if is_of_this and words[4] in flags else _NORMAL
 
     def _place(self, topic: str, flag: str) -> str:
-        """Return the topic where the lease is, also for a message of a retry topic that is shown under its own."""
+        """Return the topic of the lease, also for a message of a retry topic that is shown under its original topic."""
         between = _BETWEEN_NAMES.get(flag)
         if between is None or is_retry_topic(topic):
             return topic
@@ -140,11 +140,11 @@ class Receipts:
         return " ".join(map(str, (*words, self._broker_name, message.queue_id, message.queue_offset)))
 
     def _first_delivered_at(self, message: StoredMessage) -> int | None:
-        """Return the time of the first pop: this one, or what the broker says of one before."""
+        """Return the time of the first pop: of this one, or the earlier one that the broker reports."""
         if not message.reconsume_times:
             return self._header.pop_time
-        told = message.properties.get(names.FIRST_POP_TIME, "")
-        return int(told) if told.isdecimal() and 0 < len(told) <= _TIME_DIGITS else None
+        text = message.properties.get(names.FIRST_POP_TIME, "")
+        return int(text) if text.isdecimal() and 0 < len(text) <= _TIME_DIGITS else None
 
 
 def _starts(info: str | None) -> dict[tuple[str, int], int]:

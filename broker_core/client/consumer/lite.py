@@ -1,4 +1,4 @@
-"""A consumer that is asked for messages; its queues are shared or given by hand (client/README.md#lite-pull)."""
+"""A consumer that is polled for messages; its queues are shared or assigned by hand (client/README.md#lite-pull)."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from broker_core.protocol.bodies.running import ConsumeMessageDirectlyResult, Co
 from broker_core.protocol.message import StoredMessage
 
 LITE: Final = PushConfig(pull_batch=10, pull_suspend_ms=20_000)
-"""The settings of a push consumer that mean something here, with the Java lite consumer's defaults."""
+"""The settings of a push consumer that apply here, with the defaults of the Java lite pull consumer."""
 
 
 class LitePullConsumer(GroupMember):
-    """Reads ahead in its queues and hands messages out by `poll`; either `subscribe` or `assign` says which queues.
+    """Reads ahead in its queues and returns messages from `poll`; `subscribe` or `assign` selects the queues.
 
-    At least once, if the application is done with what one `poll` gave before it polls again: what earlier polls gave
-    is committed by later ones, and by `commit`.
+    Delivery is at least once if the application finishes the messages of one `poll` before it polls again: each poll
+    commits the messages of earlier ones, as does `commit`.
     """
 
     consume_type = ConsumeType.CONSUME_ACTIVELY
@@ -53,16 +53,16 @@ class LitePullConsumer(GroupMember):
         self._has_news = asyncio.Event()
 
     def subscribe(self, topic: str, expression: str = EVERYTHING, *, kind: str = TAG) -> None:
-        """Want messages of `topic` that match, from the queues that are this member's; not together with `assign`."""
+        """Subscribe to the matching messages of `topic`, in this member's queues; not together with `assign`."""
         if self._by_hand:
-            raise ValueError("queues are given by hand already: there is either `assign` or `subscribe`")
+            raise ValueError("queues are already assigned; use either `assign` or `subscribe`")
         self._subscriptions[topic] = subscription(topic, expression, kind=kind, version=now_ms())
         self._wake.set()
 
     async def assign(self, queues: Iterable[MessageQueue]) -> None:
         """Read exactly these queues from now on, even if other members read them; not together with `subscribe`."""
         if self._subscriptions:
-            raise ValueError("topics are subscribed already: there is either `assign` or `subscribe`")
+            raise ValueError("topics are already subscribed; use either `assign` or `subscribe`")
         self._by_hand = True
         wanted = list(dict.fromkeys(queues))
         for queue in [queue for queue in self._readers if queue not in wanted]:
@@ -73,7 +73,7 @@ class LitePullConsumer(GroupMember):
                 self._start_reader(queue, await start_offset(self._session, self._committed, queue, self.config))
 
     async def start(self) -> Self:
-        """Join the group; raise TopicNotFound, Unreachable, or GroupTaken when this session has a consumer of it."""
+        """Join the group; raise TopicNotFound, Unreachable, or GroupTaken if this session has a consumer of it."""
         self._session.members.add_consumer(self)
         self._started_at = now_ms()
         try:
@@ -88,7 +88,7 @@ class LitePullConsumer(GroupMember):
         return self
 
     async def close(self) -> None:
-        """Leave the group; what the last `poll` gave is not committed by that: call `commit` before."""
+        """Leave the group. This does not commit the messages of the last `poll`: call `commit` first."""
         if not self._started_at:
             return
         self._session.members.remove_consumer(self)
@@ -101,12 +101,12 @@ class LitePullConsumer(GroupMember):
         await self._session.leave(consumer_group=self._group)
 
     async def poll(self, timeout_ms: int = 5_000, *, max_messages: int = 32) -> list[StoredMessage]:
-        """Return the next messages, some as soon as there are any, none after `timeout_ms`.
+        """Return the next messages as soon as there are any, or none after `timeout_ms`.
 
-        Raises ClientClosed when nothing is read: before the start, and after the end.
+        Raises ClientClosed before `start` and after `close`.
         """
         if not self._started_at and not self._readers:
-            raise ClientClosed(f"the consumer of group {self._group!r} is not started, or closed")
+            raise ClientClosed(f"the consumer of group {self._group!r} is not started or is closed")
         now = time.monotonic()
         if self._auto_commit_ms is not None and now >= self._commit_at:
             self._commit_at = now + self._auto_commit_ms / 1000
@@ -121,9 +121,9 @@ class LitePullConsumer(GroupMember):
         return messages
 
     async def commit(self, offsets: Mapping[MessageQueue, int] | None = None) -> None:
-        """Send how far polls have come, or these offsets, of whichever queues; one-way, as every client does.
+        """Send the offsets reached by polls, or the given offsets of any queues; one-way, as in every client.
 
-        What cannot be sent is logged, and what belongs to a queue that is read here is sent again by the next commit.
+        Offsets that cannot be sent are logged; those of queues that are read here are sent again by the next commit.
         """
         if offsets is None:
             self._commit_consumed()
@@ -132,46 +132,47 @@ class LitePullConsumer(GroupMember):
         await self._committed.persist(dict.fromkeys([*self._readers, *(offsets or ())]))
 
     async def committed(self, queue: MessageQueue) -> int | None:
-        """Return the offset that the broker has of the group."""
+        """Return the group's offset stored by the broker."""
         return await self._committed.stored(queue)
 
     async def seek(self, queue: MessageQueue, offset: int) -> None:
-        """Go on at `offset` of a queue that is read here; raise ValueError when it holds no such place."""
+        """Continue at `offset` of a queue that is read here; raise ValueError if the queue has no such offset."""
         if queue not in self._readers:
-            raise ValueError(f"{queue} is not read here")
+            raise ValueError(f"{queue} is not assigned to this consumer")
         first, end = await queue_bounds(self._session, queue)
         if not first <= offset <= end:
-            raise ValueError(f"{queue} goes from offset {first} to {end}, {offset} is outside")
+            raise ValueError(f"{queue} has offsets {first} to {end}; {offset} is outside")
         self._readers[queue].drop()
         self._start_reader(queue, offset)
 
     async def seek_to_begin(self, queue: MessageQueue) -> None:
-        """Go to the first message that is still there."""
+        """Continue at the first readable message."""
         await self.seek(queue, (await queue_bounds(self._session, queue))[0])
 
     async def seek_to_end(self, queue: MessageQueue) -> None:
-        """Go behind the last message."""
+        """Continue after the last message."""
         await self.seek(queue, (await queue_bounds(self._session, queue))[1])
 
     def pause(self, *queues: MessageQueue) -> None:
-        """Hand out nothing of these queues until `resume`."""
+        """Return no messages of these queues from `poll` until `resume`."""
         self._paused.update(queues)
 
     def resume(self, *queues: MessageQueue) -> None:
-        """Go on with these queues."""
+        """Return messages of these queues again."""
         self._paused.difference_update(queues)
         self._has_news.set()
 
     async def consume_directly(self, message: StoredMessage) -> ConsumeMessageDirectlyResult:
-        """Refuse: there is no handler to call, the application asks for its messages."""
+        """Refuse: there is no handler to call; the application polls for its messages."""
         return ConsumeMessageDirectlyResult(
-            consume_result=ConsumeResult.CR_THROW_EXCEPTION, remark=f"{message.message_id}: a pull consumer polls"
+            consume_result=ConsumeResult.CR_THROW_EXCEPTION,
+            remark=f"{message.message_id}: a lite pull consumer has no handler",
         )
 
     # ---- inside ------------------------------------------------------------------------------------------------------
 
     def _take(self, max_messages: int) -> list[StoredMessage]:
-        """Return messages that were read, queue by queue; each queue has its turn to be first."""
+        """Return messages that were read, queue by queue; the first queue changes with each call."""
         taken: list[StoredMessage] = []
         for queue in list(self._readers):
             reader = self._readers[queue]
@@ -194,8 +195,8 @@ class LitePullConsumer(GroupMember):
                 self._committed.note(queue, offset, may_go_back=True)
 
     async def _rebalance(self) -> bool:
-        """Look once who reads what; return whether all was known."""
-        all_known = True  # as it is where queues are given by hand: nothing is subscribed then
+        """Update the assignment once; return whether everything was known."""
+        all_known = True  # unchanged for queues assigned by hand: nothing is subscribed then
         for topic in list(self._subscriptions):
             try:
                 change = await self._sharing.look(topic, [queue for queue in self._readers if queue.topic == topic])
@@ -205,7 +206,7 @@ class LitePullConsumer(GroupMember):
                     offset = await start_offset(self._session, self._committed, queue, self.config)
                     self._start_reader(queue, offset)
             except GantryError as error:
-                self._log.warning("topic=%s: shares not known: %s", topic, error)
+                self._log.warning("topic=%s: assignment unknown: %s", topic, error)
                 all_known = False
         return all_known
 
@@ -214,10 +215,10 @@ class LitePullConsumer(GroupMember):
 
 
 class _Consumed(Noted):
-    """How far polls have come: nothing of it is stored before it is committed."""
+    """The offsets reached by polls; nothing is stored before it is committed."""
 
     async def stored(self, queue: MessageQueue) -> int | None:
-        """Return nothing: it is not stored."""
+        """Return None: nothing is stored."""
         return self.find(queue)
 
     async def persist(self, queues: Iterable[MessageQueue]) -> None:

@@ -1,4 +1,4 @@
-"""What push and lite pull consumers have in common: queues that are read here, and what brokers hear of them."""
+"""What push and lite pull consumers share: the queues that are read here, and the calls from the session."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ _MIB: Final = 1024 * 1024
 
 
 class GroupMember(ABC):
-    """One member of a consumer group; see `client/members.py` for what its session asks of it."""
+    """One member of a consumer group; `client/members.py` describes the calls from its session."""
 
     consume_type: ClassVar[ConsumeType]
 
     def __init__(
         self, session: Session, group: str, config: PushConfig, *, committed: OffsetStore, progress: OffsetStore
     ) -> None:
-        """`committed` is what the group has stored; readers note in `progress` how far they are, maybe the same.
+        """`committed` holds the group's stored offsets; readers record their progress in `progress`, possibly the same.
 
-        Raises NameIllegal for a group name that brokers refuse.
+        Raises NameIllegal for an invalid group name.
         """
         if not GROUP_NAME.fullmatch(group):
-            raise NameIllegal(f"{group!r}: a group has 1 to {MAX_GROUP_NAME} letters, digits, '_', '-', '%' and '|'")
+            raise NameIllegal(f"{group!r}: a group has 1 to {MAX_GROUP_NAME} letters, digits, '_', '-', '%' or '|'")
         self.config = config
         self._group = group
         self._session = session
@@ -71,12 +71,12 @@ class GroupMember(ABC):
 
     @property
     def assigned(self) -> tuple[MessageQueue, ...]:
-        """The queues that are read here now."""
+        """The queues that are currently read here."""
         return tuple(sorted(self._readers))
 
     @abstractmethod
     async def start(self) -> Self:
-        """Join the group and begin to read; raise GroupTaken when this session has a consumer of the group."""
+        """Join the group and start reading; raise GroupTaken if this session has a consumer of the group."""
 
     @abstractmethod
     async def close(self) -> None:
@@ -90,7 +90,7 @@ class GroupMember(ABC):
     ) -> None:
         await self.close()
 
-    # ---- what the session asks of a member ---------------------------------------------------------------------------
+    # ---- called by the session ---------------------------------------------------------------------------------------
 
     def describe(self) -> ConsumerData:
         """Return this consumer's part of the heartbeat."""
@@ -107,11 +107,11 @@ class GroupMember(ABC):
         self._wake.set()
 
     def reset_offsets(self, topic: str, offsets: Mapping[MessageQueue, int]) -> None:
-        """Go to these offsets in the queues that are read here."""
+        """Move to these offsets in the queues that are read here."""
         for queue, offset in offsets.items():
             reader = self._readers.get(queue)
             if queue.topic == topic and reader is not None:
-                # The old reader may wait at the broker for a long time yet: another one takes its place.
+                # The old reader may still wait at the broker for a long time: a new one replaces it.
                 reader.drop()
                 self._start_reader(queue, offset)
                 self._committed.note(queue, offset, may_go_back=True)
@@ -123,7 +123,7 @@ class GroupMember(ABC):
         return {queue: offset for queue, offset in found.items() if offset is not None}
 
     def running_info(self) -> ConsumerRunningInfo:
-        """Return its inner state, for operators; rates are not kept, so no topic has a status."""
+        """Return its inner state for operators; rates are not recorded, so no topic has a status."""
         return ConsumerRunningInfo(
             properties={
                 "PROP_NAMESERVER_ADDR": ";".join(self._session.config.name_servers),
@@ -141,7 +141,7 @@ class GroupMember(ABC):
 
     @abstractmethod
     def _arrived(self, reader: QueueReader) -> None:
-        """Note that `reader` has new messages."""
+        """Called when `reader` has new messages."""
 
     def _start_reader(self, queue: MessageQueue, offset: int) -> QueueReader:
         reader = QueueReader(
@@ -151,12 +151,12 @@ class GroupMember(ABC):
             offset,
             config=self.config,
             offsets=self._progress,
-            # A pull may still be on its way when the application no longer wants the topic.
+            # A pull may still be running after the application has unsubscribed the topic.
             subscription=lambda topic: self._subscriptions.get(topic) or subscription(topic),
             on_arrival=self._arrived,
             is_lite=self.consume_type is ConsumeType.CONSUME_ACTIVELY,
         )
-        # From the start on, so that brokers know a place of the group in empty queues too.
+        # Store the start offset at once, so that brokers know the group's offset in empty queues too.
         self._progress.note(queue, offset, may_go_back=True)
         self._readers[queue] = reader
         name = f"read {queue.topic} {queue.broker_name}/{queue.queue_id}"

@@ -1,4 +1,4 @@
-"""How far a group is: noted here, stored by the broker or, for broadcasting, in a file (client/README.md#offsets)."""
+"""A group's progress: recorded here, stored by the broker or, if broadcasting, in a file (client/README.md#offsets)."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from broker_core.protocol.headers.offsets import (
 
 
 class OffsetStore(Protocol):
-    """Where the committed offsets of one group are."""
+    """Stores the committed offsets of one group."""
 
     async def stored(self, queue: MessageQueue) -> int | None:
-        """Return the stored offset, None when there is none; raise when that cannot be known."""
+        """Return the stored offset, None if there is none; raise if it cannot be determined."""
 
     def find(self, queue: MessageQueue) -> int | None:
-        """Return the offset noted here."""
+        """Return the offset recorded here."""
 
     def note(self, queue: MessageQueue, offset: int, *, may_go_back: bool = False) -> None:
-        """Note how far `queue` is consumed; stored at the next `persist`."""
+        """Record the offset up to which `queue` is consumed; the next `persist` stores it."""
 
     async def persist(self, queues: Iterable[MessageQueue]) -> None:
-        """Store what is noted of `queues`."""
+        """Store the recorded offsets of `queues`."""
 
     async def give_up(self, queue: MessageQueue) -> None:
-        """Store what is noted of `queue` a last time and forget it."""
+        """Store the recorded offset of `queue` a last time and forget it."""
 
 
 class Noted:
@@ -47,17 +47,17 @@ class Noted:
         self._offsets: dict[MessageQueue, int] = {}
 
     def find(self, queue: MessageQueue) -> int | None:
-        """Return the offset noted here."""
+        """Return the offset recorded here."""
         return self._offsets.get(queue)
 
     def note(self, queue: MessageQueue, offset: int, *, may_go_back: bool = False) -> None:
-        """Note how far `queue` is consumed; stored at the next `persist`."""
+        """Record the offset up to which `queue` is consumed; the next `persist` stores it."""
         if may_go_back or offset > self._offsets.get(queue, -1):
             self._offsets[queue] = offset
 
 
 class BrokerOffsets(Noted):
-    """Offsets stored with the brokers of the queues: one group shares them."""
+    """Offsets stored by the brokers of the queues and shared by the group."""
 
     def __init__(self, session: Session, group: str) -> None:
         super().__init__()
@@ -66,7 +66,7 @@ class BrokerOffsets(Noted):
         self._log = get_logger(__name__, f"group={group}")
 
     async def stored(self, queue: MessageQueue) -> int | None:
-        """Ask the broker; None when it has no offset of the group, raises Unreachable or BrokerRefused."""
+        """Query the broker; None if it has no offset of the group. Raises Unreachable or BrokerRefused."""
         addr = await self._address(queue)
         header = QueryConsumerOffsetRequest(self._group, queue.topic, queue.queue_id)
         answer = await self._session.invoke(addr, header)
@@ -77,12 +77,12 @@ class BrokerOffsets(Noted):
         return answer.header(QueryConsumerOffsetResponse).offset
 
     async def persist(self, queues: Iterable[MessageQueue]) -> None:
-        """Send what is noted, one-way as every client does; what cannot be sent is sent again next time."""
+        """Send the recorded offsets, one-way as in every client; those that cannot be sent are sent again next time."""
         for queue in queues:
             await self._persist_one(queue)
 
     async def give_up(self, queue: MessageQueue) -> None:
-        """Store what is noted of `queue` a last time and forget it."""
+        """Store the recorded offset of `queue` a last time and forget it."""
         await self._persist_one(queue)
         self._offsets.pop(queue, None)
 
@@ -108,16 +108,16 @@ class BrokerOffsets(Noted):
 
 
 class FileOffsets(Noted):
-    """Offsets of one broadcasting consumer, in its own file: each such consumer reads everything."""
+    """Offsets of one broadcasting consumer in its own file: each such consumer reads everything."""
 
     def __init__(self, path: Path) -> None:
-        """Read what the file holds, if it is there; raise OffsetsDamaged."""
+        """Read the file if it exists; raise OffsetsDamaged."""
         super().__init__()
         self._path = path
         self._offsets = _read(path)
 
     async def stored(self, queue: MessageQueue) -> int | None:
-        """Return the offset that the file holds."""
+        """Return the offset in the file."""
         return self._offsets.get(queue)
 
     async def persist(self, queues: Iterable[MessageQueue]) -> None:
@@ -130,7 +130,7 @@ class FileOffsets(Noted):
         fresh.replace(self._path)
 
     async def give_up(self, queue: MessageQueue) -> None:
-        """Keep the offset: a broadcasting consumer comes back to its queues."""
+        """Keep the offset: a broadcasting consumer gets its queues back."""
 
 
 def _read(path: Path) -> dict[MessageQueue, int]:

@@ -1,4 +1,4 @@
-"""Locks of an orderly group: at any time one member handles a queue (client/README.md#orderly)."""
+"""Queue locks of an orderly group: only one member at a time handles a queue (client/README.md#orderly)."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.headers.clients import LockBatchMqRequest, UnlockBatchMqRequest
 
 LOCK_LIFE_MS: Final = 30_000
-"""How long a lock is believed here; the broker keeps it for 60 s."""
+"""How long this client relies on a lock; the broker keeps it for 60 s."""
 _TIMEOUT_MS: Final = 1_000
 
 
 class QueueLocks:
-    """Locks queues with the masters of their brokers, in the name of this client."""
+    """Locks queues at their brokers' masters, in the name of this client."""
 
     def __init__(self, session: Session, group: str) -> None:
         self._session = session
@@ -28,11 +28,11 @@ class QueueLocks:
         self._log = get_logger(__name__, f"group={group}")
 
     async def lock(self, queues: Iterable[MessageQueue]) -> set[MessageQueue]:
-        """Take or renew locks; return the queues that are ours now. A broker that fails gives none."""
+        """Take or renew locks; return the queues that this client holds now. A broker that fails grants none."""
         return (await self.renew(queues))[0]
 
     async def renew(self, queues: Iterable[MessageQueue]) -> tuple[set[MessageQueue], set[MessageQueue]]:
-        """Take or renew locks; return the queues that are ours now, and those that another member has."""
+        """Take or renew locks; return the queues that this client holds now, and those that other members hold."""
         by_master = self._by_master(queues)
         answers = await ask_all(by_master, lambda addr: self._lock_at(addr, by_master[addr]))
         for addr, error in answers.failed.items():
@@ -41,13 +41,13 @@ class QueueLocks:
         return locked, {queue for addr in answers.found for queue in by_master[addr]} - locked
 
     async def unlock(self, queues: Iterable[MessageQueue]) -> None:
-        """Release locks, so that the next owner need not wait until they expire; one-way."""
+        """Release locks, so that the next owner need not wait for them to expire; one-way."""
         for addr, of_broker in self._by_master(queues).items():
             body = coder.encode(UnlockBatchRequestBody(self._group, self._session.client_id, of_broker))
             try:
                 await self._session.one_way(addr, UnlockBatchMqRequest(), body)
             except GantryError as error:
-                self._log.warning("locks of %s not given back: %s", addr, error)
+                self._log.warning("locks of %s not released: %s", addr, error)
 
     async def _lock_at(self, addr: str, queues: list[MessageQueue]) -> list[MessageQueue]:
         body = coder.encode(LockBatchRequestBody(self._group, self._session.client_id, queues))

@@ -1,4 +1,4 @@
-"""Consumption by lease: receive, then acknowledge or lengthen each message (broker/README.md#pop)."""
+"""Consumption by lease: receive messages, then acknowledge or extend each (broker/README.md#pop)."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ __all__ = ["LeaseConsumer", "LeaseReceipt", "LeasedMessage", "Received"]
 
 MAX_MESSAGES: Final = 32
 _ANY_QUEUE: Final = -1
-# How long one request waits at a broker: with several brokers, the others have to be asked in between.
+# How long one request waits at a broker: with several brokers, the others must be polled in between.
 _ONE_BROKER_WAIT_MS: Final = 15_000
 _MANY_BROKERS_WAIT_MS: Final = 500
 _ANSWER_SLACK_MS: Final = 5_000
 _IDLE_PAUSE_MS: Final = 100
 _RELEASE_MS: Final = 10
 
-# Names of polls; groups and sessions share connections, so no two of a process are the same.
+# Names of polls, unique within the process: groups and sessions share connections.
 _poll_ids: Final = counting_from(1)
 
 _ACKNOWLEDGED_BEFORE: Final = "already acknowledged"
-"""Remark of a Gantry broker on its success; other brokers make no difference."""
+"""The remark of a Gantry broker for a repeated acknowledgement; other brokers do not mark it."""
 
 _NOTHING: Final = frozenset(
     {
@@ -60,7 +60,7 @@ _LEASE_OVER: Final = frozenset({ResponseCode.NO_MESSAGE, ResponseCode.MESSAGE_IL
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """What one receive brought; an empty one means that nothing came while it waited."""
+    """The result of one receive; empty if no message arrived while it waited."""
 
     messages: list[LeasedMessage] = field(default_factory=list)
     waited_ms: int = 0
@@ -78,9 +78,9 @@ class _Wanted:
 
 
 class LeaseConsumer:
-    """Reads for one group without owning queues: any number of processes may receive, each message has its own lease.
+    """Consumes for one group without owning queues: any number of processes may receive; each message has a lease.
 
-    It sends no heartbeats: as a member it would be given queues that it never reads.
+    It sends no heartbeats: as a member it would be assigned queues that it never reads.
     """
 
     def __init__(self, session: Session, group: str) -> None:
@@ -100,11 +100,11 @@ class LeaseConsumer:
         expression_type: str = TAG,
         attempt_id: str | None = None,
     ) -> Received:
-        """Lease up to `max_messages` (1 to 32) from whichever queues have some, waiting up to `wait_ms` for the first.
+        """Lease up to `max_messages` (1 to 32) from any queues, waiting up to `wait_ms` for the first.
 
         Raises TopicNotFound, NoRoute, GroupNotFound, NoPermission, SubscriptionRefused, NotSupported (a 4.9 broker),
-        or Unreachable when no broker of the topic answers. When the call is cancelled while a broker still holds its
-        request, the request ends there; messages that come after all are given back, and count as never delivered.
+        or Unreachable if no broker of the topic answers. If the call is cancelled while a broker holds its request, the
+        request is ended there; messages that still arrive are returned, and do not count as delivered.
         """
         started = time.monotonic()
         data = subscription(topic, tag_expression, kind=expression_type)
@@ -119,14 +119,14 @@ class LeaseConsumer:
                 messages = await self._sweep(brokers, wanted) or await self._wait_at_one(brokers, wanted, left_ms)
             if messages or wait_ms <= _since(started):
                 return Received(messages, _since(started))
-            if _since(asked_at) < _IDLE_PAUSE_MS:  # no broker holds requests just now
+            if _since(asked_at) < _IDLE_PAUSE_MS:  # the brokers are not holding requests at the moment
                 await asyncio.sleep(min(_IDLE_PAUSE_MS, wait_ms - _since(started)) / 1000)
 
     async def ack(self, receipt: LeaseReceipt) -> bool:
-        """End a lease: the message is consumed. Return False when it was before, as far as the broker tells that.
+        """End a lease: the message is consumed. Return False if the broker reports that it already was.
 
-        Raises LeaseExpired when the broker no longer knows the lease. Apache brokers do not notice a late
-        acknowledgement, and the message comes again all the same.
+        Raises LeaseExpired if the broker no longer knows the lease. Apache brokers do not detect a late
+        acknowledgement, and the message is delivered again anyway.
         """
         header = AckMessageRequest(
             receipt.group, receipt.topic, receipt.queue_id, receipt.extra_info, receipt.queue_offset
@@ -134,9 +134,9 @@ class LeaseConsumer:
         return (await self._settle(receipt, header)).remark != _ACKNOWLEDGED_BEFORE
 
     async def extend(self, receipt: LeaseReceipt, lease_ms: int) -> LeaseReceipt:
-        """Make the lease end `lease_ms` from now and return its new receipt; the old one is void.
+        """Make the lease end `lease_ms` from now and return its new receipt; the old one becomes invalid.
 
-        A short time gives the message back: it is delivered again when that time is over. Raises LeaseExpired.
+        A short time returns the message: it is delivered again after that time. Raises LeaseExpired.
         """
         header = ChangeInvisibleTimeRequest(
             receipt.group, receipt.topic, receipt.queue_id, receipt.extra_info, receipt.queue_offset, lease_ms
@@ -145,9 +145,9 @@ class LeaseConsumer:
         return receipt.renewed(answer.header(ChangeInvisibleTimeResponse))
 
     async def give_back(self, receipt: LeaseReceipt) -> None:
-        """End the lease of a message that was not handed out: it comes again at once, and this delivery does not count.
+        """End the lease of an undelivered message: it is delivered again at once, and this delivery does not count.
 
-        Apache brokers do count it. Raises LeaseExpired.
+        Apache brokers count it. Raises LeaseExpired.
         """
         header = ChangeInvisibleTimeRequest(
             receipt.group,
@@ -161,7 +161,7 @@ class LeaseConsumer:
         await self._settle(receipt, header)
 
     async def _sweep(self, brokers: list[tuple[str, str]], wanted: _Wanted) -> list[LeasedMessage]:
-        """Ask every broker without waiting, each time another one first, until there is enough."""
+        """Query every broker without waiting, starting with a different one each time, until there are enough."""
         self._turn += 1
         messages: list[LeasedMessage] = []
         failure: Unreachable | None = None
@@ -173,7 +173,7 @@ class LeaseConsumer:
             except Unreachable as error:
                 failure, failed = error, failed + 1
             except BaseException:
-                self._release(messages)  # of the brokers before; their caller will not see them
+                self._release(messages)  # messages of the brokers queried before; the caller will not receive them
                 raise
             if len(messages) >= wanted.max_messages:
                 break
@@ -182,7 +182,7 @@ class LeaseConsumer:
         return messages
 
     async def _wait_at_one(self, brokers: list[tuple[str, str]], wanted: _Wanted, left_ms: int) -> list[LeasedMessage]:
-        """Wait at one broker, not for long: a message may come to another. One that is gone is not waited for."""
+        """Wait briefly at one broker, since a message may arrive at another. Unreachable brokers are skipped."""
         if left_ms <= 0:
             return []
         wait_ms = min(left_ms, _MANY_BROKERS_WAIT_MS)
@@ -192,7 +192,7 @@ class LeaseConsumer:
             return []
 
     async def _pop(self, name: str, addr: str, wanted: _Wanted, count: int, wait_ms: int) -> list[LeasedMessage]:
-        """Pop from one broker. For a cancelled caller the wait is ended there, and what still comes is given back."""
+        """Pop from one broker. If the caller is cancelled, end the wait there and return messages that still arrive."""
         poll_id = str(next(_poll_ids)) if wait_ms > 0 else None
         popping = self._ask(name, addr, wanted, count, wait_ms, poll_id)
         asked = self._session.tasks.start_awaited(f"pop {wanted.topic}", popping)
@@ -236,7 +236,7 @@ class LeaseConsumer:
             raise MalformedAnswer(addr, f"a pop answer cannot be read: {error}") from error
 
     async def _wanted_only(self, leased: list[LeasedMessage], wanted: _Wanted) -> list[LeasedMessage]:
-        """Acknowledge messages whose tag only has the same hash as a wanted one, and return the others."""
+        """Acknowledge messages whose tag only has the same hash as a requested one, and return the others."""
         kept = [each for each in leased if wants(wanted.subscription, each.message)]
         if len(kept) < len(leased):
             for each in leased:
@@ -251,7 +251,7 @@ class LeaseConsumer:
                 await self._session.one_way(addr, PopRollbackRequest(poll_id))
             await self._give_back(await asked)
         except GantryError as error:
-            self._log.info("%s: the pop that nobody waits for failed: %s", addr, error)
+            self._log.info("%s: an abandoned pop failed: %s", addr, error)
 
     def _release(self, messages: list[LeasedMessage]) -> None:
         if messages:
@@ -262,8 +262,8 @@ class LeaseConsumer:
             try:
                 await self.give_back(leased.receipt)
             except GantryError as error:
-                # Nothing is lost: the message comes again when its lease is over.
-                self._log.info("topic=%s: lease not given back: %s", leased.message.topic, error)
+                # Nothing is lost: the message is delivered again after its lease.
+                self._log.info("topic=%s: lease not returned: %s", leased.message.topic, error)
 
     async def _settle(self, receipt: LeaseReceipt, header: AckMessageRequest | ChangeInvisibleTimeRequest) -> Command:
         addr = await self._session.master_of(receipt.broker_name)
@@ -277,12 +277,12 @@ class LeaseConsumer:
         return answer
 
     async def _brokers(self, topic: str) -> list[tuple[str, str]]:
-        """Return name and address of the masters whose queues of the topic may be read."""
+        """Return name and address of the masters with readable queues of the topic."""
         route = await self._session.routes.get(topic)
         names = {queue.broker_name for queue in route.read_queues}
         brokers = [(name, addr) for name, addr in sorted(route.masters.items()) if name in names]
         if not brokers:
-            raise NoRoute(topic, "none of its queues may be read")
+            raise NoRoute(topic, "none of its queues is readable")
         return brokers
 
 

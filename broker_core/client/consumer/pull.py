@@ -1,4 +1,4 @@
-"""Reading a queue by offset: one pull, and a consumer for those who keep their own offsets."""
+"""Reading a queue by offset: a single pull, and a consumer for applications that store their own offsets."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from broker_core.protocol.headers.pull import PullMessageRequest, PullMessageRes
 from broker_core.protocol.message import QueueOffset, StoredMessage
 from broker_core.protocol.record import decode_many
 
-# A broker looks for waiting pulls that are due every five seconds only (protocol/README.md#pulling).
+# A broker checks waiting pulls only every five seconds (protocol/README.md#pulling).
 _SWEEP_MS: Final = 7_000
 
 
 class PullStatus(StrEnum):
-    """How a pull ended."""
+    """The outcome of a pull."""
 
     FOUND = "FOUND"
     NO_NEW = "NO_NEW"
     """The offset is the end of the queue."""
     NO_MATCHED = "NO_MATCHED"
-    """Messages were there, none was wanted: go on at `next_offset`."""
+    """There were messages, but none matched: continue at `next_offset`."""
     OFFSET_ILLEGAL = "OFFSET_ILLEGAL"
-    """The offset is before the first or behind the last message."""
+    """The offset is before the first or after the last message."""
 
 
 @dataclass(frozen=True, slots=True)
 class PullResult:
-    """What one pull brought, and where to go on."""
+    """The result of one pull, and where to continue."""
 
     status: PullStatus
     messages: list[StoredMessage]
@@ -59,7 +59,7 @@ _STATUSES: Final[dict[int, PullStatus]] = {
 
 @dataclass(frozen=True, slots=True)
 class Pull:
-    """One pull as a consumer wants it."""
+    """The parameters of one pull."""
 
     group: str
     queue: MessageQueue
@@ -67,15 +67,15 @@ class Pull:
     subscription: SubscriptionData
     max_messages: int = 32
     wait_ms: int = 0
-    """How long the broker may hold the request until a message comes; 0 answers at once."""
+    """How long the broker may hold the request until a message arrives; 0 answers at once."""
     timeout_ms: int = 10_000
     commit_offset: int | None = None
     """Consumed offset to store with the pull."""
     post_subscription: bool = True
-    """Send the subscription along; else the broker takes the one of the last heartbeat."""
+    """Send the subscription with the pull; otherwise the broker uses that of the last heartbeat."""
     broker_id: int = 0
     is_lite: bool = False
-    """Of a lite pull consumer."""
+    """Set by a lite pull consumer."""
 
     def header(self) -> PullMessageRequest:
         """Return the request header."""
@@ -133,7 +133,7 @@ def _result(status: PullStatus, answer: Command, data: SubscriptionData, addr: s
 
 
 class PullConsumer:
-    """Reads queues for one who keeps the offsets: nothing is committed unasked, no other member is looked at."""
+    """Reads queues for an application that stores its own offsets: commits only on request, ignores other members."""
 
     def __init__(self, session: Session, group: str = BROWSING_GROUP) -> None:
         self.group = group
@@ -155,7 +155,7 @@ class PullConsumer:
         expression_type: str = TAG,
         timeout_ms: int | None = None,
     ) -> PullResult:
-        """Read from `offset` on, at most 32 messages or what the broker gives; raises like `pull`."""
+        """Read from `offset` on, at most 32 messages or what the broker returns; raises like `pull`."""
         wanted = Pull(
             group=self.group,
             queue=queue,
@@ -168,15 +168,15 @@ class PullConsumer:
         return await pull(self._session, wanted)
 
     async def committed(self, queue: MessageQueue) -> int | None:
-        """Return the offset that the group has stored with the broker."""
+        """Return the group's offset stored by the broker."""
         return await self._offsets.stored(queue)
 
     async def commit(self, queue: MessageQueue, offset: int) -> None:
-        """Store how far the group has come; one-way, as every client does."""
+        """Store the group's offset; one-way, as in every client."""
         self._offsets.note(queue, offset, may_go_back=True)
         await self._offsets.persist([queue])
 
     async def send_back(self, message: StoredMessage, broker_name: str, *, delay_level: int = 0) -> bool:
-        """Have a message come again by the group's retry topic; return False when it could not be stored."""
+        """Have a message delivered again through the group's retry topic; return False if it could not be stored."""
         back = SendBack(self._session, self.group, max_reconsume_times=-1)
         return await back.send_back(message, broker_name, delay_level=delay_level)

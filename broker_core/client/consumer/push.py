@@ -1,4 +1,4 @@
-"""A consumer that is called with messages and shares queues with its group (client/README.md#rebalance)."""
+"""A consumer that calls a handler with messages and shares queues with its group (client/README.md#rebalance)."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from broker_core.protocol.topics import is_retry_topic, retry_topic
 
 __all__ = ["MessageHandler", "PushConsumer", "RetryLater"]
 
-_LOCK_AGAIN_MS: Final = 3_000  # how soon a lock that was lost is asked for again
+_LOCK_AGAIN_MS: Final = 3_000  # pause before a lost lock is requested again
 
 
 class PushConsumer(GroupMember):
-    """One member of a consumer group. At least once: a message counts as consumed when the handler has returned."""
+    """One member of a consumer group. At least once: a message counts as consumed when the handler returns."""
 
     consume_type = ConsumeType.CONSUME_PASSIVELY
 
@@ -46,7 +46,7 @@ class PushConsumer(GroupMember):
         *,
         offsets_file: Path | None = None,
     ) -> None:
-        """`offsets_file` keeps the offsets of a broadcasting consumer, and is needed for one."""
+        """`offsets_file` stores the offsets of a broadcasting consumer, which requires it."""
         config = config or PushConfig()
         offsets = _offsets(session, group, config, offsets_file)
         super().__init__(session, group, config, committed=offsets, progress=offsets)
@@ -57,20 +57,20 @@ class PushConsumer(GroupMember):
         self._handling = self._make_handling()
 
     def subscribe(self, topic: str, expression: str = EVERYTHING, *, kind: str = TAG) -> None:
-        """Want messages of `topic` that match; takes effect at once on a running consumer."""
+        """Subscribe to the matching messages of `topic`; takes effect at once on a running consumer."""
         self._subscriptions[topic] = subscription(topic, expression, kind=kind, version=now_ms())
         if self._started_at:
-            self._tasks.start("tell brokers", self._session.heartbeat())
+            self._tasks.start("notify brokers", self._session.heartbeat())
             self._wake.set()
 
     def unsubscribe(self, topic: str) -> None:
-        """Want nothing of `topic` any more; on a running consumer its queues are given up at once."""
+        """Unsubscribe from `topic`; a running consumer gives up its queues at once."""
         if self._subscriptions.pop(topic, None) is not None and self._started_at:
-            self._tasks.start("tell brokers", self._session.heartbeat())
+            self._tasks.start("notify brokers", self._session.heartbeat())
             self._wake.set()
 
     async def start(self) -> Self:
-        """Join the group and begin to read; raise GroupTaken when this session has a consumer of the group."""
+        """Join the group and start reading; raise GroupTaken if this session has a consumer of the group."""
         self._session.members.add_consumer(self)
         if not self.config.broadcasting:
             retry = retry_topic(self._group)
@@ -91,7 +91,7 @@ class PushConsumer(GroupMember):
         return self
 
     async def close(self) -> None:
-        """Leave the group: finish what is being handled, store offsets, tell the brokers."""
+        """Leave the group: finish the messages being handled, store offsets, notify the brokers."""
         if not self._started_at:
             return
         self._session.members.remove_consumer(self)
@@ -110,17 +110,17 @@ class PushConsumer(GroupMember):
         await self._session.leave(consumer_group=self._group)
 
     async def rebalance(self) -> bool:
-        """Compute this member's share once and change its queues; return whether everything was known."""
+        """Compute this member's assignment once and apply it; return whether everything was known."""
         all_known = True
         for reader in [reader for reader in self._readers.values() if reader.is_stuck]:
-            self._log.error("%s: not pulled for long, it is started again", reader.queue)
+            self._log.error("%s: not pulled for a long time; restarting", reader.queue)
             await self._drop(reader.queue)
         for topic in list(self._subscriptions):
             held = [queue for queue in self._readers if queue.topic == topic]
             try:
                 change = await self._sharing.look(topic, held)
             except GantryError as error:
-                self._log.log(_level(topic), "topic=%s: shares not known: %s", topic, error)
+                self._log.log(_level(topic), "topic=%s: assignment unknown: %s", topic, error)
                 all_known = all_known and isinstance(error, TopicNotFound) and is_retry_topic(topic)
                 continue
             for queue in change.dropped:
@@ -134,7 +134,7 @@ class PushConsumer(GroupMember):
         return all_known
 
     async def consume_directly(self, message: StoredMessage) -> ConsumeMessageDirectlyResult:
-        """Handle one message now, outside of any queue."""
+        """Handle one message now, outside any queue."""
         begin = now_ms()
         called = await call(self._handler, message, timeout_ms=self.config.consume_timeout_ms, group=self._group)
         return ConsumeMessageDirectlyResult(
@@ -146,7 +146,7 @@ class PushConsumer(GroupMember):
     # ---- queues come and go ------------------------------------------------------------------------------------------
 
     async def _add(self, queues: tuple[MessageQueue, ...]) -> bool:
-        """Begin to read queues; return False when some have to be left out this time."""
+        """Start reading queues; return False if some must be left out this time."""
         locked = await self._locks.lock(queues) if self.config.locks_queues and queues else set(queues)
         added = 0
         for queue in queues:
@@ -156,20 +156,20 @@ class PushConsumer(GroupMember):
             try:
                 offset = await start_offset(self._session, self._committed, queue, self.config)
             except GantryError as error:
-                self._log.warning("%s: not read this round, no place to start: %s", queue, error)
+                self._log.warning("%s: not read in this round, its start offset is unknown: %s", queue, error)
                 continue
             self._start_reader(queue, offset)
             added += 1
         return added == len(queues)
 
     def _share_changed(self, topic: str) -> None:
-        """Share out the topic's limits again, and send a heartbeat: a broker new to us needs the subscription."""
+        """Recompute the topic's limits per queue and send a heartbeat: a newly used broker needs the subscription."""
         of_topic = [reader for queue, reader in self._readers.items() if queue.topic == topic]
         for reader in of_topic:
             reader.buffer.share_limits(len(of_topic))
         if topic in self._subscriptions and not self.config.broadcasting:
             self._subscriptions[topic] = replace(self._subscriptions[topic], sub_version=now_ms())
-            self._tasks.start("tell brokers", self._session.heartbeat())
+            self._tasks.start("notify brokers", self._session.heartbeat())
 
     def _arrived(self, reader: QueueReader) -> None:
         self._handling.arrived(reader)
@@ -183,7 +183,7 @@ class PushConsumer(GroupMember):
     async def _drop(self, queue: MessageQueue) -> QueueReader:
         reader = await super()._drop(queue)
         if self.config.locks_queues:
-            # Only after the current message is handled: else the next owner would handle it at the same time.
+            # Only after the current message is handled: otherwise the next owner would handle it at the same time.
             self._tasks.start("unlock", self._unlock_when_idle(reader))
         return reader
 
@@ -216,7 +216,7 @@ class PushConsumer(GroupMember):
 
 
 def _level(topic: str) -> int:
-    """The retry topic of a group is made with its first heartbeat, so that it is missing is no news."""
+    """The group's retry topic is created with its first heartbeat, so its absence is not worth a warning."""
     return logging.DEBUG if is_retry_topic(topic) else logging.WARNING
 
 
@@ -224,5 +224,5 @@ def _offsets(session: Session, group: str, config: PushConfig, offsets_file: Pat
     if not config.broadcasting:
         return BrokerOffsets(session, group)
     if offsets_file is None:
-        raise ValueError("a broadcasting consumer needs a file for its offsets")
+        raise ValueError("a broadcasting consumer needs an offset file")
     return FileOffsets(offsets_file)

@@ -1,4 +1,4 @@
-"""Pulls one queue into its buffer, for as long as the queue is ours (client/README.md#reading-a-queue)."""
+"""Pulls one queue into its buffer while this member owns the queue (client/README.md#reading-a-queue)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _STUCK_MS: Final = 120_000
 
 
 class QueueReader:
-    """One queue of a consumer: where it is read next, and the messages that were read and not handled yet."""
+    """One queue of a consumer: its next offset, and the messages that were read but not handled yet."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class QueueReader:
         self.locked_until = 0
         self.is_dropped = False
         self.reading: asyncio.Task[None] | None = None
-        """The task that pulls; it ends with `drop`."""
+        """The task that pulls; `drop` ends it."""
         self._session = session
         self._group = group
         self._config = config
@@ -67,11 +67,11 @@ class QueueReader:
 
     @property
     def is_stuck(self) -> bool:
-        """Whether it has not pulled for so long that something must be wrong with it."""
+        """Whether it has not pulled for so long that something must be wrong."""
         return 0 < self.buffer.last_pull < now_ms() - _STUCK_MS
 
     def drop(self) -> None:
-        """Give up the queue: `run` ends, and nothing more of it is handled or committed."""
+        """Give up the queue: `run` ends, and no more messages are handled or committed."""
         self.is_dropped = True
         self.buffer.drop()
         self.arrived.set()
@@ -96,7 +96,7 @@ class QueueReader:
         except BrokerBusy:
             return self._config.busy_delay_ms
         except SubscriptionRefused as error:
-            # The broker does not know the group yet, or forgot it: send another heartbeat.
+            # The broker does not know the group (any more): send a heartbeat.
             self._log.debug("not pulled: %s", error)
             await self._session.heartbeat()
             return self._config.pull_error_delay_ms
@@ -140,7 +140,7 @@ class QueueReader:
                 self._offsets.note(self.queue, passed)
 
     async def _go_to(self, offset: int) -> None:
-        """Start again at `offset`; drop the messages held, whose results would commit the old place."""
+        """Continue at `offset`; drop the buffered messages, which would commit the old position."""
         self._log.warning("going from offset %d to %d", self.offset, offset)
         self.buffer.drop()
         limits = self.buffer.max_messages, self.buffer.max_bytes

@@ -1,4 +1,4 @@
-"""Who reads what: the change from the queues held to the queues allotted (client/README.md#rebalance). Pure."""
+"""Rebalancing: the change from the held queues to the allotted queues (client/README.md#rebalance). Pure functions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from broker_core.protocol.bodies.queues import MessageQueue
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Queues to give up and queues to start with, both in queue order."""
+    """Queues to give up and queues to start reading, both in queue order."""
 
     dropped: tuple[MessageQueue, ...] = ()
     added: tuple[MessageQueue, ...] = ()
@@ -23,7 +23,7 @@ class Change:
 def allot(
     client_id: str, queues: Iterable[MessageQueue], client_ids: Collection[str], strategy: Strategy
 ) -> list[MessageQueue]:
-    """Return my share of `queues`; all members sort both lists the same way, so no queue is given twice."""
+    """Return this member's share of `queues`; all members sort both lists alike, so no queue is assigned twice."""
     all_queues = sorted(set(queues))
     members = sorted(set(client_ids))
     if not all_queues or not members:
@@ -32,7 +32,7 @@ def allot(
 
 
 def change(held: Collection[MessageQueue], allotted: Sequence[MessageQueue]) -> Change:
-    """Return what has to be dropped and added so that `held` becomes `allotted`."""
+    """Return the queues to drop and to add so that `held` becomes `allotted`."""
     wanted = set(allotted)
     dropped = sorted(queue for queue in held if queue not in wanted)
     added = sorted(queue for queue in wanted if queue not in held)

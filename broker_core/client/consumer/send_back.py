@@ -1,4 +1,4 @@
-"""A message that was not handled goes back, to come again (client/README.md#handling)."""
+"""Sending a message that was not handled back to the broker for redelivery (client/README.md#handling)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FIRST_DELAY_LEVEL: Final = 3
 
 
 class SendBack:
-    """Gives messages of one group back."""
+    """Sends back messages of one group."""
 
     def __init__(self, session: Session, group: str, *, max_reconsume_times: int) -> None:
         self._session = session
@@ -33,29 +33,29 @@ class SendBack:
         self._log = get_logger(__name__, f"group={group}")
 
     async def send_back(self, message: StoredMessage, broker_name: str, *, delay_level: int = 0) -> bool:
-        """Have the broker deliver `message` again; return False when neither way to do so worked.
+        """Make the broker deliver `message` again; return False if neither way worked.
 
-        Delay level 0 means by count, below 0 a dead letter at once. When the broker cannot take it back, a copy is sent
-        to the group's retry topic instead.
+        Delay level 0 means by retry count, below 0 a dead letter at once. If the broker refuses the message, a copy
+        goes to the group's retry topic.
         """
         try:
             await self._ask_broker(message, broker_name, delay_level)
         except GantryError as error:
-            self._log.warning("topic=%s: %s not taken back: %s", message.topic, message.message_id, error)
+            self._log.warning("topic=%s: %s was not accepted back: %s", message.topic, message.message_id, error)
             return await self.send_copy(message)
         return True
 
     async def send_copy(self, message: StoredMessage) -> bool:
-        """Send a copy to the retry topic, where the broker makes a dead letter of it once the count is reached."""
+        """Send a copy to the retry topic, where the broker makes it a dead letter once its retries are used up."""
         try:
             await self._producer.send(self.copy(message), timeout_ms=_TIMEOUT_MS)
         except GantryError as error:
-            self._log.warning("topic=%s: no retry of %s: %s", message.topic, message.message_id, error)
+            self._log.warning("topic=%s: %s cannot be retried: %s", message.topic, message.message_id, error)
             return False
         return True
 
     def copy(self, message: StoredMessage) -> Message:
-        """Return the message that stands for `message` in the retry topic."""
+        """Return the copy of `message` for the retry topic."""
         properties = dict(message.properties)
         properties.setdefault(names.RETRY_TOPIC, message.topic)
         properties.setdefault(names.ORIGIN_MESSAGE_ID, message.offset_id)
@@ -81,7 +81,7 @@ class SendBack:
 
 
 def as_sent(message: StoredMessage) -> StoredMessage:
-    """Return `message` under the topic it was sent to first: a retried one comes from the group's retry topic."""
+    """Return `message` under its original topic: a retried message comes from the group's retry topic."""
     topic = message.properties.get(names.RETRY_TOPIC)
     if topic is None or not is_retry_topic(message.topic):
         return message

@@ -1,4 +1,4 @@
-"""One look at who reads what, and where a new queue is read from (client/README.md#where-a-queue-starts)."""
+"""Determining a member's share of queues, and where to start in a new queue (client/README.md#where-a-queue-starts)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from broker_core.protocol.topics import is_retry_topic
 
 
 class Sharing:
-    """Knows this member's share of each topic."""
+    """Computes this member's share of each topic."""
 
     def __init__(self, session: Session, group: str, config: PushConfig) -> None:
         self._session = session
@@ -39,7 +39,7 @@ class Sharing:
         self._strategy: Strategy = STRATEGIES[chosen] if isinstance(chosen, str) else chosen
 
     async def look(self, topic: str, held: Collection[MessageQueue]) -> Change:
-        """Return what has to change of `held`; raise, and change nothing, when route or members are not known."""
+        """Return the change to apply to `held`; raise, and change nothing, if route or members are unknown."""
         route = await self._session.routes.get(topic)
         if self._config.broadcasting:
             return change(held, route.read_queues)
@@ -57,7 +57,7 @@ class Sharing:
 
 
 async def start_offset(session: Session, offsets: OffsetStore, queue: MessageQueue, config: PushConfig) -> int:
-    """Return where to start: at the stored offset, else as configured; raise when the broker does not tell."""
+    """Return where to start: at the stored offset, else as configured; raise if the broker does not report it."""
     stored = await offsets.stored(queue)
     if stored is not None:
         return stored
@@ -76,7 +76,7 @@ async def start_offset(session: Session, offsets: OffsetStore, queue: MessageQue
 
 
 async def queue_bounds(session: Session, queue: MessageQueue) -> tuple[int, int]:
-    """Return the first offset of a queue that can be read, and the one that its next message gets."""
+    """Return the first readable offset of a queue, and the offset of its next message."""
     addr = session.routes.readable(queue.broker_name)
     if addr is None:
         raise NoRoute(queue.topic, f"broker {queue.broker_name!r} is not in its route")
@@ -86,7 +86,7 @@ async def queue_bounds(session: Session, queue: MessageQueue) -> tuple[int, int]
 
 
 async def look_forever(look: Callable[[], Awaitable[bool]], wake: asyncio.Event, config: PushConfig) -> None:
-    """Call `look` now and again, at once when `wake` is set, sooner when it could not learn everything."""
+    """Call `look` periodically, at once when `wake` is set, and sooner after an incomplete result."""
     while True:
         wake.clear()
         all_known = await look()

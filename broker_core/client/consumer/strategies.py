@@ -1,4 +1,4 @@
-"""Which queues of a topic are mine: all members must compute alike (client/README.md#strategies)."""
+"""Strategies that choose this member's queues: all members must compute alike (client/README.md#strategies)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _VIRTUAL_NODES: Final = 10
 
 
 def consistent_hash(client_id: str, queues: Sequence[MessageQueue], client_ids: Sequence[str]) -> list[MessageQueue]:
-    """Return the queues whose hash lies before one of my ten points on the ring: few move when a member goes."""
+    """Return the queues whose hash precedes one of this member's ten points on a ring: few move if a member leaves."""
     if client_id not in client_ids:
         return []
     ring = sorted({_ring_hash(f"{member}-{k}"): member for member in client_ids for k in range(_VIRTUAL_NODES)}.items())
@@ -26,7 +26,7 @@ def consistent_hash(client_id: str, queues: Sequence[MessageQueue], client_ids: 
 
 
 def fixed(own: Sequence[MessageQueue]) -> Strategy:
-    """Return the strategy that always gives `own`."""
+    """Return the strategy that always returns `own`."""
 
     def strategy(_client_id: str, _queues: Sequence[MessageQueue], _client_ids: Sequence[str]) -> list[MessageQueue]:
         return list(own)
@@ -35,7 +35,7 @@ def fixed(own: Sequence[MessageQueue]) -> Strategy:
 
 
 def machine_room(rooms: Collection[str]) -> Strategy:
-    """Return the strategy that shares only the queues of brokers named ``room@…`` with the room in `rooms`."""
+    """Return the strategy that assigns only queues of brokers named ``room@…`` with the room in `rooms`."""
 
     def strategy(client_id: str, queues: Sequence[MessageQueue], client_ids: Sequence[str]) -> list[MessageQueue]:
         if client_id not in client_ids:
@@ -52,7 +52,7 @@ def machine_room(rooms: Collection[str]) -> Strategy:
 def machine_room_nearby(
     inner: Strategy, *, room_of_queue: Callable[[MessageQueue], str], room_of_client: Callable[[str], str]
 ) -> Strategy:
-    """Return the strategy that shares each room's queues among its own members, and empty rooms' among all."""
+    """Return the strategy that shares each room's queues among its members, and those of empty rooms among all."""
 
     def strategy(client_id: str, queues: Sequence[MessageQueue], client_ids: Sequence[str]) -> list[MessageQueue]:
         if client_id not in client_ids:

@@ -1,4 +1,4 @@
-"""What of a topic a consumer wants: tag expressions and SQL92 (client/README.md#subscriptions)."""
+"""Subscriptions of a topic: tag expressions and SQL92 (client/README.md#subscriptions)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SQL92: Final = "SQL92"
 
 
 def subscription(topic: str, expression: str = EVERYTHING, *, kind: str = TAG, version: int = 0) -> SubscriptionData:
-    """Return a subscription as brokers get it; `version` is the time in ms at which it was made or changed."""
+    """Return a subscription as sent to brokers; `version` is the time in ms at which it was made or changed."""
     if kind != TAG:
         return SubscriptionData(topic=topic, sub_string=expression, expression_type=kind, sub_version=version)
     tags = tags_of(expression)
@@ -28,7 +28,7 @@ def subscription(topic: str, expression: str = EVERYTHING, *, kind: str = TAG, v
 
 
 def tags_of(expression: str) -> list[str]:
-    """Return the tags of ``created || paid``; none for ``*`` or an empty text, which mean every message."""
+    """Return the tags of ``created || paid``; none for ``*`` or an empty text, which match every message."""
     if expression.strip() in ("", EVERYTHING):
         return []
     return list(dict.fromkeys(tag for tag in (part.strip() for part in expression.split("||")) if tag))

@@ -182,7 +182,7 @@ def test_a_producer_of_the_parent_is_refused_after_a_fork(cluster: Cluster) -> N
         session.run(producer.send(Message("orders", b"hi")))
 
         def in_the_child() -> None:
-            with pytest.raises(ClientClosed, match="forked"):
+            with pytest.raises(ClientClosed, match="after a fork"):
                 session.run(producer.send(Message("orders", b"hi")), timeout_s=10)
 
         assert in_child(in_the_child) == 0
@@ -209,7 +209,7 @@ def test_closing_ends_the_calls_of_other_threads() -> None:
     door.close()
     caller.join(10)
 
-    assert "may have happened" in str(ended)
+    assert "may have been carried out" in str(ended)
 
 
 def test_work_that_cancels_itself_is_cancelled(door: LoopThread) -> None:

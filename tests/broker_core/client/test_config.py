@@ -31,8 +31,8 @@ def test_a_client_id_names_address_and_process() -> None:
     [
         ({"start_from": "begin"}, "first, last or time"),
         ({"strategy": "RANDOM"}, "AVG_BY_CIRCLE"),
-        ({"concurrency": 0}, "concurrency is at least 1"),
-        ({"queue_max_bytes": 0}, "queue_max_bytes is at least 1"),
+        ({"concurrency": 0}, "concurrency must be at least 1"),
+        ({"queue_max_bytes": 0}, "queue_max_bytes must be at least 1"),
     ],
 )
 def test_what_would_leave_a_consumer_silent_is_refused(wrong: dict[str, Any], match: str) -> None:

@@ -415,7 +415,7 @@ async def test_a_handler_that_is_no_async_function_is_named(live: Live, caplog: 
     await live.send(topic, "a")
 
     async with consumer:
-        await eventually(lambda: "a handler is an async function; this one returned None" in caplog.text)
+        await eventually(lambda: "a handler must be an async function; this one returned None" in caplog.text)
 
 
 async def test_a_group_that_brokers_refuse_is_refused_here(live: Live) -> None:
