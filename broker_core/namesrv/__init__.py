@@ -1,1 +1,1 @@
-"""The name server: who is there, and where each topic is. It keeps routes in memory and settings in one file."""
+"""The name server: registered brokers and the routes of topics. It keeps routes in memory and settings in one file."""

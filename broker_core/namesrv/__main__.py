@@ -1,4 +1,4 @@
-"""``python -m broker_core.namesrv``: a name server on its own."""
+"""``python -m broker_core.namesrv``: a name server in a process of its own."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from broker_core.remoting import RemotingError
 
 
 def main() -> int:
-    """Serve until a signal; return the exit status: 0 stopped as asked, 2 it could not start."""
+    """Serve until a signal; return the exit status: 0 stopped as requested, 2 it could not start."""
     parser = argparse.ArgumentParser(prog="python -m broker_core.namesrv", description="A RocketMQ name server.")
     parser.add_argument("--bind", default="127.0.0.1", help="address to listen on [%(default)s]")
-    parser.add_argument("--port", type=int, default=9876, help="port, 0 for any free one [%(default)s]")
-    parser.add_argument("--settings-file", type=Path, help="where key-value settings are kept [memory only]")
+    parser.add_argument("--port", type=int, default=9876, help="0: any free port [%(default)s]")
+    parser.add_argument("--settings-file", type=Path, help="file for key-value settings [memory only]")
     parser.add_argument("--log-level", default="INFO")
     options = parser.parse_args()
     logs.configure(options.log_level)

@@ -1,4 +1,4 @@
-"""What a name server answers to each request (protocol/README.md#name-servers)."""
+"""The requests that a name server serves (protocol/README.md#name-servers)."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from broker_core.remoting import Connection
 
 _log = logging.getLogger(__name__)
 
-_FAQ: Final = "See the topic's brokers, whether it was created, and whether the client's name server is the right one."
+_FAQ: Final = "Check that the topic was created and has brokers, and that the client uses the right name server."
 
 Answer: TypeAlias = Callable[[Command, Connection], Command]
 
 
 class Handlers:
-    """One method per request code; `table` lists them for the dispatcher. `clock` gives milliseconds."""
+    """One method per request code; `table` maps codes to methods. `clock` returns milliseconds."""
 
     def __init__(self, routes: RouteTable, settings: Settings, options: Options, clock: Callable[[], int]) -> None:
         self._routes = routes
@@ -34,7 +34,7 @@ class Handlers:
         self._readers: dict[Connection, RegistrationReader] = {}
 
     def table(self) -> dict[RequestCode, Answer]:
-        """Return the answer to each request code that a name server knows."""
+        """Return the handler of each request code that a name server serves."""
         code = RequestCode
         return {
             code.REGISTER_BROKER: self.register,
@@ -62,7 +62,7 @@ class Handlers:
     # Brokers
 
     def register(self, request: Command, connection: Connection) -> Command:
-        """Take in a broker and its topics; tell a slave where its master is."""
+        """Register a broker and its topics; a slave gets the address of its master."""
         header = request.header(headers.RegisterBrokerRequest)
         if header.body_crc32 and header.body_crc32 != checksum(request.body):
             return Command.response(ResponseCode.SYSTEM_ERROR, remark="crc32 not match")
@@ -85,14 +85,14 @@ class Handlers:
         )
 
     def unregister(self, request: Command, _: Connection) -> Command:
-        """Forget a broker that says good-bye."""
+        """Remove a broker that unregisters."""
         header = request.header(headers.UnregisterBrokerRequest)
         self._routes.unregister(header.broker_name, header.broker_id, header.broker_addr)
         _log.info("broker=%s id=%d %s: unregistered", header.broker_name, header.broker_id, header.broker_addr)
         return Command.response(ResponseCode.SUCCESS)
 
     def query_data_version(self, request: Command, _: Connection) -> Command:
-        """Answer whether a broker has to register again; an unchanged version counts as a sign of life."""
+        """Return whether a broker has to register again; an unchanged version counts as a heartbeat."""
         header = request.header(headers.QueryDataVersionRequest)
         version = bodies.decode(bodies.DataVersion, request.body)
         changed, known = self._routes.touch(header.broker_addr, version, now=self._clock())
@@ -102,7 +102,7 @@ class Handlers:
     # Routes
 
     def route(self, request: Command, _: Connection) -> Command:
-        """Say where a topic is."""
+        """Return the route of a topic."""
         header = request.header(headers.GetRouteInfoRequest)
         route = self._routes.find_route(header.topic)
         if route is None:
@@ -115,42 +115,42 @@ class Handlers:
         return _success((bodies.encode_strict if is_strict else bodies.encode)(route))
 
     def cluster_info(self, _: Command, __: Connection) -> Command:
-        """List all clusters and brokers; the map keys are bare numbers for every reader."""
+        """Return all clusters and brokers; map keys are bare numbers for every reader."""
         return _success(bodies.encode(self._routes.clusters()))
 
     def all_topics(self, _: Command, __: Connection) -> Command:
-        """List all topics."""
+        """Return all topics."""
         return _topics(self._routes.topics())
 
     def topics_of_cluster(self, request: Command, _: Connection) -> Command:
-        """List the topics of one cluster."""
+        """Return the topics of one cluster."""
         return _topics(self._routes.topics_of_cluster(request.header(headers.GetTopicsByClusterRequest).cluster))
 
     def system_topics(self, _: Command, __: Connection) -> Command:
-        """List cluster and broker names, with one broker to ask for more."""
+        """Return cluster and broker names, with the address of one broker to query for more."""
         return _success(bodies.encode(bodies.TopicList(self._routes.names(), self._routes.any_address())))
 
     def unit_topics(self, _: Command, __: Connection) -> Command:
-        """List the topics of a unit."""
+        """Return the topics of units."""
         return _topics(self._routes.topics_where(lambda flag: bool(flag & TOPIC_UNIT)))
 
     def unit_subscribed_topics(self, _: Command, __: Connection) -> Command:
-        """List the topics that a unit subscribes to."""
+        """Return the topics that units subscribe to."""
         return _topics(self._routes.topics_where(lambda flag: bool(flag & TOPIC_UNIT_SUBSCRIPTION)))
 
     def unit_subscribed_plain_topics(self, _: Command, __: Connection) -> Command:
-        """List the topics that a unit subscribes to and that belong to none."""
+        """Return the topics that units subscribe to and that belong to no unit."""
         both = TOPIC_UNIT | TOPIC_UNIT_SUBSCRIPTION
         return _topics(self._routes.topics_where(lambda flag: flag & both == TOPIC_UNIT_SUBSCRIPTION))
 
     def delete_topic(self, request: Command, _: Connection) -> Command:
-        """Forget a topic."""
+        """Delete a topic's routes."""
         header = request.header(headers.DeleteTopicInNameServerRequest)
         self._routes.delete_topic(header.topic, header.cluster_name)
         return Command.response(ResponseCode.SUCCESS)
 
     def take_write_permission(self, request: Command, _: Connection) -> Command:
-        """Take the write permission from all topics of a broker name."""
+        """Remove the write permission from all topics of a broker name."""
         count = self._routes.take_write_permission(request.header(headers.WipeWritePermRequest).broker_name)
         return Command.response(ResponseCode.SUCCESS, headers.WipeWritePermResponse(count))
 
@@ -162,7 +162,7 @@ class Handlers:
     # Settings
 
     def put_setting(self, request: Command, _: Connection) -> Command:
-        """Keep a setting."""
+        """Save a setting."""
         header = request.header(headers.PutKvConfigRequest)
         self._settings.put(header.namespace, header.key, header.value)
         return Command.response(ResponseCode.SUCCESS)
@@ -176,7 +176,7 @@ class Handlers:
         return Command.response(ResponseCode.SUCCESS, headers.GetKvConfigResponse(value))
 
     def delete_setting(self, request: Command, _: Connection) -> Command:
-        """Forget a setting."""
+        """Delete a setting."""
         header = request.header(headers.DeleteKvConfigRequest)
         self._settings.delete(header.namespace, header.key)
         return Command.response(ResponseCode.SUCCESS)
@@ -192,7 +192,7 @@ class Handlers:
         return _success(java_properties.dump(self._options.texts()))
 
     def update_config(self, request: Command, _: Connection) -> Command:
-        """Change what can be changed while it runs; a name that it does not have is refused."""
+        """Change settings that can be changed at run time; an unknown name is refused."""
         try:
             self._options.update(java_properties.parse(request.body))
         except OptionFixed as error:
@@ -202,7 +202,7 @@ class Handlers:
         return Command.response(ResponseCode.SUCCESS)
 
     def _reader(self, connection: Connection) -> RegistrationReader:
-        """Return what reads the registrations of `connection`; when it closes, its brokers are forgotten."""
+        """Return the registration reader of `connection`; when the connection closes, its brokers are removed."""
         reader = self._readers.get(connection)
         if reader is None:
             reader = self._readers[connection] = RegistrationReader()

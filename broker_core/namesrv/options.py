@@ -1,6 +1,6 @@
-"""A name server's own configuration under RocketMQ's names: read by 319, changed by 318.
+"""A name server's own configuration by RocketMQ names: read by request 319, changed by request 318.
 
-Most of it is fixed at the start. Changes are kept in a file next to the key-value settings.
+Most of it is fixed at the start. Changes are saved in a file next to the key-value settings.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ class OptionFixed(GantryError):
 
 
 class Options:
-    """The configuration as it is now. `port` tells the one that is listened on."""
+    """The current configuration. `port` returns the port that the server listens on."""
 
     def __init__(self, config: NameServerConfig, *, port: Callable[[], int]) -> None:
-        """Put what was changed in an earlier run over `config`; raises SettingsDamaged."""
+        """Apply the changes saved by an earlier run to `config`; raises SettingsDamaged."""
         self._port = port
         self._file = config.settings_file.with_name(FILE_NAME) if config.settings_file is not None else None
         self._changes: dict[str, str] = _read(self._file) if self._file is not None and self._file.exists() else {}
@@ -49,7 +49,7 @@ class Options:
             raise SettingsDamaged(f"{self._file}: {error}") from error
 
     def texts(self) -> dict[str, str]:
-        """Return all names with their texts."""
+        """Return all names and their texts."""
         config = self.config
         return {
             "listenPort": str(self._port()),
@@ -62,7 +62,7 @@ class Options:
         }
 
     def update(self, texts: Mapping[str, str]) -> None:
-        """Change what is named, all or nothing; it is on the disk when this returns.
+        """Change the given settings, all or none; they are on the disk when this returns.
 
         Raises OptionRefused, OptionFixed.
         """
@@ -79,7 +79,7 @@ class Options:
             raise OptionFixed("Can not update config path")
         if name != _ORDER:
             if name in _TOLD:
-                raise OptionFixed(f"setting {name} is told at the start of the name server")
+                raise OptionFixed(f"setting {name} can be set only on the command line of the name server")
             raise OptionRefused(f"this name server has no setting {name[:80]!r}")
         if text.lower() not in _SWITCH:
             raise OptionRefused(f"setting {name}: {text[:80]!r} is not true or false")

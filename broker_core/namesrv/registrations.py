@@ -1,7 +1,7 @@
-"""The bodies of registrations, of which only the topics that changed are read.
+"""The bodies of registrations, of which only the changed topics are decoded.
 
-A broker tells all of its topics again with every new one, and every half minute: turning each of them into a
-`TopicConfig` costs five times what reading the text does, and holds up everybody else who asks.
+A broker sends all of its topics with every new one, and every half minute. Decoding each of them to a `TopicConfig`
+costs five times as much as parsing the text, and delays all other requests.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _Tree: TypeAlias = dict[Any, Any]
 
 
 class RegistrationReader:
-    """Reads what comes over one connection, and remembers the topics of the last body."""
+    """Reads the registrations of one connection, and keeps the topics of the last one."""
 
     def __init__(self) -> None:
         self._known: dict[Any, tuple[Any, TopicConfig]] = {}
 
     def read(self, data: bytes, *, compressed: bool) -> RegisterBrokerBody:
-        """Return what a broker registered, as `decode_registration` does; raises MalformedBody."""
+        """Return a decoded registration, as `decode_registration` does; raises MalformedBody."""
         if compressed or not data:
             return decode_registration(data, compressed=compressed)
         tree = fastjson.loads(data)

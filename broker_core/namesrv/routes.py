@@ -1,15 +1,15 @@
 """The route table: clusters, broker names, addresses, topics (namesrv/README.md#routes).
 
-Plain tables and no clock: time comes in as `now` in ms. A `holder` stands for whatever keeps a registration alive,
-the broker's connection; the table only compares it.
+Plain tables and no clock: the time is the argument `now` in ms. A `holder` keeps a registration alive: it is the
+broker's connection, which the table only compares.
 
 ========  ==========================================  ===========================================================
-table     from → to                                   goes away
+table     from → to                                   removed
 ========  ==========================================  ===========================================================
 topics    topic → broker name → queues, permission    with its last broker name, or by `delete_topic`
 brokers   broker name → cluster, {broker id → addr}   with its last address
 clusters  cluster → broker names                      with its last broker name
-live      address → last sign of life, data version   by `unregister`, `expire` or `forget_holder`
+live      address → last heartbeat, data version      by `unregister`, `expire` or `forget_holder`
 ========  ==========================================  ===========================================================
 """
 
@@ -27,7 +27,7 @@ MASTER_ID: Final = 0
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """What a broker says of itself (REGISTER_BROKER)."""
+    """The data of a registering broker (REGISTER_BROKER)."""
 
     cluster: str
     broker_name: str
@@ -35,7 +35,7 @@ class Registration:
     address: str
     ha_address: str
     data_version: DataVersion | None
-    topics: dict[str, TopicConfig] | None  # None when the broker sent no table
+    topics: dict[str, TopicConfig] | None  # None if the broker sent no table
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class _Live:
 
 
 class RouteTable:
-    """All that is known of brokers and topics. Every change is one call; nothing else mutates the tables."""
+    """All known brokers and topics. Every change is one call; only this class changes the tables."""
 
     def __init__(self) -> None:
         self._topics: dict[str, dict[str, QueueData]] = {}
@@ -63,18 +63,18 @@ class RouteTable:
         self._clusters: dict[str, set[str]] = {}
         self._live: dict[str, _Live] = {}
 
-    # Brokers come and go
+    # Brokers
 
     def register(self, broker: Registration, *, holder: object, now: int) -> Master | None:
-        """Take in a broker; returns its master when it is a slave of a known one.
+        """Register a broker; return its master if it is a slave of a known one.
 
-        Topics are taken from masters only, when the broker is new or its data version changed, and never taken away
+        Topics are read from masters only, when the broker is new or its data version changed, and never removed
         (namesrv/README.md#registration).
         """
         self._clusters.setdefault(broker.cluster, set()).add(broker.broker_name)
         known = self._brokers.get(broker.broker_name)
         is_first = known is None or broker.broker_id not in known.broker_addrs
-        # One address is under one id only: a slave that became master loses its old one.
+        # An address has only one id: a slave that became master loses its old one.
         addresses = {id_: at for id_, at in (known.broker_addrs if known else {}).items() if at != broker.address}
         addresses[broker.broker_id] = broker.address
         self._brokers[broker.broker_name] = BrokerData(
@@ -86,34 +86,34 @@ class RouteTable:
             self._take_topics(broker.broker_name, broker.topics.values())
         version = broker.data_version
         if before is None and broker.topics is not None and len(broker.topics) == 1:
-            # One changed topic, and we hold none of the others: the whole table is yet to come, under this version.
+            # One changed topic, and the others are missing: the whole table will follow, under this version.
             version = DataVersion()
         self._live[broker.address] = _Live(now, version, holder, broker.ha_address)
         return self._master_of(broker)
 
     def unregister(self, broker_name: str, broker_id: int, address: str) -> None:
-        """Forget one address of a broker name; with the last one go the name and its queues."""
+        """Remove one address of a broker name; the last one removes the name and its queues."""
         self._live.pop(address, None)
         broker = self._brokers.get(broker_name)
         if broker is not None and broker_id in broker.broker_addrs:
             self._drop_address(broker, broker_id)
 
     def expire(self, *, before: int) -> list[object]:
-        """Forget each broker last seen before `before` (ms); returns what held them, for the caller to close."""
+        """Remove each broker last seen before `before` (ms); return their holders, for the caller to close."""
         silent = [(address, live.holder) for address, live in self._live.items() if live.last_seen < before]
         for address, _ in silent:
             self._forget_address(address)
         return [holder for _, holder in silent]
 
     def forget_holder(self, holder: object) -> None:
-        """Forget every broker that `holder` kept alive: its connection is gone."""
+        """Remove every broker that `holder` kept alive: its connection has closed."""
         for address in [address for address, live in self._live.items() if live.holder is holder]:
             self._forget_address(address)
 
     def touch(self, address: str, version: DataVersion, *, now: int) -> tuple[bool, DataVersion | None]:
-        """Return whether `version` differs from the known one of `address`, and that one.
+        """Return whether `version` differs from the known version of `address`, and the known version.
 
-        An equal one counts as a sign of life at `now`.
+        An equal version counts as a heartbeat at `now`.
         """
         live = self._live.get(address)
         if live is None:
@@ -123,10 +123,10 @@ class RouteTable:
         live.last_seen = now
         return False, live.data_version
 
-    # Answers
+    # Queries
 
     def find_route(self, topic: str) -> TopicRouteData | None:
-        """Return the queues and brokers of `topic`, or None unless there is at least one of each."""
+        """Return the queues and brokers of `topic`, or None if it has no queues or no brokers."""
         queues = list(self._topics.get(topic, {}).values())
         brokers = [self._brokers[queue.broker_name] for queue in queues if queue.broker_name in self._brokers]
         return TopicRouteData(broker_datas=brokers, queue_datas=queues) if brokers else None
@@ -140,12 +140,12 @@ class RouteTable:
         return list(self._topics)
 
     def topics_of_cluster(self, cluster: str) -> list[str]:
-        """Return the topics with queues on a broker of `cluster`; none for an unknown one."""
+        """Return the topics with queues on a broker of `cluster`; none for an unknown cluster."""
         members = self._clusters.get(cluster, set())
         return [topic for topic, queues in self._topics.items() if not members.isdisjoint(queues)]
 
     def topics_where(self, holds: Callable[[int], bool]) -> list[str]:
-        """Return the topics one of whose queue entries has a topicSysFlag for which `holds` is true."""
+        """Return the topics with a queue entry whose topicSysFlag satisfies `holds`."""
         return [
             topic
             for topic, queues in self._topics.items()
@@ -153,17 +153,17 @@ class RouteTable:
         ]
 
     def names(self) -> list[str]:
-        """Return all cluster names, then all broker names: each is a topic of the system."""
+        """Return all cluster names, then all broker names: each is also the name of a system topic."""
         return [*self._clusters, *self._brokers]
 
     def any_address(self) -> str | None:
-        """Return the address of some broker, or None when there is none."""
+        """Return the address of some broker, or None if there is none."""
         return next((address for broker in self._brokers.values() for address in broker.broker_addrs.values()), None)
 
     # Changes by an operator
 
     def delete_topic(self, topic: str, cluster: str | None = None) -> None:
-        """Forget `topic`, on the brokers of `cluster` only or everywhere."""
+        """Remove `topic`, everywhere or only on the brokers of `cluster`."""
         queues = self._topics.get(topic, {})
         for name in list(queues) if cluster is None else self._clusters.get(cluster, set()) & queues.keys():
             del queues[name]
@@ -171,20 +171,20 @@ class RouteTable:
             self._topics.pop(topic, None)
 
     def take_write_permission(self, broker_name: str) -> int:
-        """Take the write permission from all topics of a broker name; returns how many there are."""
+        """Remove the write permission from all topics of a broker name; return how many it has."""
         return self._change_permission(broker_name, lambda permission: permission & ~PERM_WRITE)
 
     def give_write_permission(self, broker_name: str) -> int:
-        """Give all topics of a broker name exactly read and write permission; returns how many there are."""
+        """Give all topics of a broker name exactly read and write permission; return how many it has."""
         return self._change_permission(broker_name, lambda _: PERM_READ | PERM_WRITE)
 
-    # Inside
+    # Internals
 
     def _take_topics(self, broker_name: str, topics: Iterable[TopicConfig]) -> None:
         for topic in topics:
             queues = self._topics.setdefault(topic.topic_name, {})
             known = queues.get(broker_name)
-            # A broker tells all of its topics with each new one: nearly all of them are the same as before.
+            # A broker sends all of its topics with each new one: nearly all of them are unchanged.
             if known is None or not _says(known, topic):
                 queues[broker_name] = QueueData(
                     broker_name=broker_name,

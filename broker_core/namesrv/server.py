@@ -1,4 +1,4 @@
-"""The name server put together: table, settings, handlers and the listener."""
+"""The whole name server: table, settings, handlers and the listener."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class NameServer:
         await self._server.close()
 
     def expire(self, now: int) -> None:
-        """Forget the brokers that have been silent too long at `now` (ms), and close their connections."""
+        """Remove the brokers that have been silent for too long at `now` (ms), and close their connections."""
         for holder in self.routes.expire(before=now - self.config.broker_expiry_ms):
             if isinstance(holder, Connection):
                 _log.warning(

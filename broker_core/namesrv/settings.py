@@ -15,33 +15,33 @@ _TABLE: Final = "configTable"
 
 
 class SettingsDamaged(GantryError):
-    """Raised when the settings file is there but cannot be read as namespaces of texts."""
+    """Raised when the settings file exists but is not valid."""
 
 
 class Settings:
-    """Namespaces of texts. With a file every change is on disk when the call returns."""
+    """Namespaces of texts. With a file, every change is on disk when the call returns."""
 
     def __init__(self, file: Path | None = None) -> None:
-        """Read `file` if it exists; raises SettingsDamaged when it holds something else."""
+        """Read `file` if it exists; raises SettingsDamaged for any other content."""
         self._file = file
         self._namespaces: dict[str, dict[str, str]] = _read(file) if file is not None and file.exists() else {}
 
     def put(self, namespace: str, key: str, value: str) -> None:
-        """Keep a text."""
+        """Set a text."""
         self._namespaces.setdefault(namespace, {})[key] = value
         self._write()
 
     def find(self, namespace: str, key: str) -> str | None:
-        """Return a text, or None when there is none."""
+        """Return a text, or None if there is none."""
         return self._namespaces.get(namespace, {}).get(key)
 
     def find_namespace(self, namespace: str) -> dict[str, str] | None:
-        """Return all texts of a namespace, or None when nothing was ever put there."""
+        """Return all texts of a namespace, or None if nothing was ever stored there."""
         found = self._namespaces.get(namespace)
         return None if found is None else dict(found)
 
     def delete(self, namespace: str, key: str) -> None:
-        """Forget a text; one that is not there is no error."""
+        """Delete a text; a missing one is not an error."""
         if self._namespaces.get(namespace, {}).pop(key, None) is not None:
             self._write()
 
@@ -51,7 +51,7 @@ class Settings:
 
 
 def write_tree(file: Path, tree: object) -> None:
-    """Replace a file by a tree as JSON; the old one stays until the new one is on the disk."""
+    """Replace a file with a tree as JSON; the old file stays until the new one is on the disk."""
     file.parent.mkdir(parents=True, exist_ok=True)
     draft = file.with_name(file.name + ".tmp")
     with draft.open("wb") as opened:
