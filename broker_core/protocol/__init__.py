@@ -1,7 +1,7 @@
-"""The RocketMQ remoting protocol and its messages: bytes in, objects out, and back; no sockets, no clocks.
+"""The RocketMQ remoting protocol and its messages: converts bytes to objects and back; no sockets, no clocks.
 
-The wire: `frame` cuts the stream, `command` is one request or response, `headers` and `bodies` are what it carries as
-dataclasses, `fields` and `bodies.coder` turn those into text and back. Messages: `message`, `record`, `batch`.
+The wire: `frame` splits the stream, `command` is one request or response, `headers` and `bodies` are its contents as
+dataclasses, `fields` and `bodies.coder` convert those to text and back. Messages: `message`, `record`, `batch`.
 """
 
 from broker_core.protocol.codes import LanguageCode, RequestCode, ResponseCode

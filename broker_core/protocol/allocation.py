@@ -1,4 +1,4 @@
-"""Sharing out the queues of a topic, as every member and every broker computes it alike."""
+"""Assigning the queues of a topic to group members; all members and brokers compute the same result."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from broker_core.protocol.bodies.queues import MessageQueue
 
 
 def average(client_id: str, queues: Sequence[MessageQueue], client_ids: Sequence[str]) -> list[MessageQueue]:
-    """Return one contiguous run of queues; the first members get one more when it does not divide evenly."""
+    """Return one contiguous run of queues; if they do not divide evenly, the first members get one more."""
     if client_id not in client_ids:
         return []
     index, members, total = client_ids.index(client_id), len(client_ids), len(queues)

@@ -6,7 +6,7 @@
             | properties length int16 | properties
     body    entry, entry, …
 
-Readers trust the inner lengths; size, magic and CRC are not looked at.
+Readers trust the inner lengths; size, magic and CRC are ignored.
 """
 
 from __future__ import annotations

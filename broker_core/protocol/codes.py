@@ -1,6 +1,6 @@
-"""The numbers of the protocol: request, response and language codes, and the bits of flags.
+"""The numbers of the protocol: request, response and language codes, and flag bits.
 
-Names are those of RocketMQ's own source. Numbers that exist in 5.x only say so.
+Names are those of RocketMQ's source. Codes that exist only in 5.x are marked.
 """
 
 from __future__ import annotations
@@ -8,10 +8,10 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Final
 
-VERSION: Final = 409  # 4.9.8; Java clients refuse SQL92 when an answer carries none or an old one
+VERSION: Final = 409  # 4.9.8; Java clients refuse SQL92 if an answer has no version or an older one
 VERSION_DESC: Final = "V4_9_8"
-STRICT_JSON_VERSION: Final = 401  # 4.9.4: from here on clients read routes as strict JSON
-MAX_RECONSUME_VERSION: Final = 121  # 3.4.9: from here on `maxReconsumeTimes` of a request counts
+STRICT_JSON_VERSION: Final = 401  # 4.9.4: from this version on clients read routes as strict JSON
+MAX_RECONSUME_VERSION: Final = 121  # 3.4.9: from this version on `maxReconsumeTimes` of a request is used
 
 SERIALIZER_JSON: Final = 0
 SERIALIZER_BINARY: Final = 1
@@ -36,7 +36,7 @@ TOPIC_UNIT_SUBSCRIPTION: Final = 2
 
 
 class RequestCode(IntEnum):
-    """What a request asks for."""
+    """The subject of a request."""
 
     SEND_MESSAGE = 10
     PULL_MESSAGE = 11
@@ -140,7 +140,7 @@ class RequestCode(IntEnum):
     LITE_PULL_MESSAGE = 361  # 5.x: the same header and answer as PULL_MESSAGE
     QUERY_ASSIGNMENT = 400  # 5.x
     SET_MESSAGE_REQUEST_MODE = 401  # 5.x
-    POP_MESSAGE = 200050  # 5.x, and all that follow: they need the JSON header form
+    POP_MESSAGE = 200050  # 5.x, like all that follow: they require the JSON header form
     ACK_MESSAGE = 200051
     PEEK_MESSAGE = 200052
     CHANGE_MESSAGE_INVISIBLETIME = 200053
@@ -151,7 +151,7 @@ class RequestCode(IntEnum):
 
 
 class ResponseCode(IntEnum):
-    """How a request ended (protocol/README.md#response-codes). 209 to 211 have a name of 4.9.x and one of 5.x."""
+    """The outcome of a request (protocol/README.md#response-codes). 4.9.x and 5.x name 209 to 211 differently."""
 
     SUCCESS = 0
     SYSTEM_ERROR = 1
@@ -197,7 +197,7 @@ class ResponseCode(IntEnum):
 
 
 class LanguageCode(IntEnum):
-    """Who speaks. The JSON header form carries the name, the binary form the number."""
+    """The sender's language. The JSON header form contains the name, the binary form the number."""
 
     JAVA = 0
     CPP = 1
@@ -216,7 +216,7 @@ class LanguageCode(IntEnum):
 
 
 def name_of_request(code: int) -> str:
-    """Return the name of a request code, or its number as text when the protocol has none."""
+    """Return the name of a request code, or its number as text if it is unknown."""
     try:
         return RequestCode(code).name
     except ValueError:

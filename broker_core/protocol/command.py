@@ -1,4 +1,4 @@
-"""A command: one request or one response, as it is before and after the wire (protocol/README.md#frames)."""
+"""A command: one request or one response, independent of its form on the wire (protocol/README.md#frames)."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _PYTHON = int(LanguageCode.PYTHON)
 
 @dataclass(slots=True)
 class Command:
-    """What one frame says. `ext_fields` is the header's text form; `header(kind)` reads it as a dataclass."""
+    """The content of a frame. `ext_fields` is the header's text form; `header(kind)` reads it as a dataclass."""
 
     code: int
     ext_fields: dict[str, str] = field(default_factory=dict)
     body: bytes = b""
-    opaque: int = 0  # the sender's number of the request; its response carries the same
+    opaque: int = 0  # the sender's number of the request, repeated in its response
     flag: int = 0
     remark: str | None = None
     language: int = _PYTHON
@@ -37,25 +37,25 @@ class Command:
 
     @classmethod
     def request(cls, header: object, body: bytes = b"", *, one_way: bool = False, code: int | None = None) -> Command:
-        """Return a request; its code is that of the header's class unless one header serves several (320, 361)."""
+        """Return a request; its code is that of the header's class, unless one header has several codes (320, 361)."""
         code = fields.code_of(type(header)) if code is None else int(code)
         return cls(code, fields.encode(header), body, 0, FLAG_ONE_WAY if one_way else 0)
 
     @classmethod
     def response(cls, code: int, header: object | None = None, body: bytes = b"", remark: str | None = None) -> Command:
-        """Return a response; whoever sends it copies `opaque` and `serializer` of the request (`answering`)."""
+        """Return a response; its sender copies `opaque` and `serializer` from the request (`answering`)."""
         return cls(int(code), {} if header is None else fields.encode(header), body, 0, FLAG_RESPONSE, remark)
 
     @classmethod
     def decode(cls, frame: Frame) -> Command:
-        """Return what a frame says; raises MalformedHeader."""
+        """Return the command in a frame; raises MalformedHeader."""
         serializer, header, body = frame
         read = header_binary.decode if serializer == SERIALIZER_BINARY else header_json.decode
         code, ext_fields, opaque, flag, remark, language, version = read(header)
         return cls(code, ext_fields, body, opaque, flag, remark, language, version, serializer)
 
     def encode_parts(self) -> list[bytes]:
-        """Return the buffers that make this command's frame; raises MalformedHeader or FrameTooLarge."""
+        """Return the buffers of this command's frame; raises MalformedHeader or FrameTooLarge."""
         body = self.body
         if self.serializer == SERIALIZER_BINARY:
             header = header_binary.encode(
@@ -73,7 +73,7 @@ class Command:
 
     @property
     def is_response(self) -> bool:
-        """Whether this answers a request of ours."""
+        """Whether this is the response to a request."""
         return self.flag & FLAG_RESPONSE != 0
 
     @property

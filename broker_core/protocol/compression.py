@@ -1,4 +1,4 @@
-"""Compressed bodies: zlib, LZ4 frame and Zstandard, told apart by the sys flag (protocol/README.md#sys-flag)."""
+"""Compressed bodies: zlib, LZ4 frame and Zstandard, selected by the sys flag (protocol/README.md#sys-flag)."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ import zstandard
 from broker_core.protocol import sys_flag as flags
 from broker_core.protocol.errors import MalformedCompression, UnknownCompression
 
-ZLIB_LEVEL: Final = 5  # as Java producers use
-# A body may grow to sixteen times the largest body a broker takes by default; beyond that it is an attack.
+ZLIB_LEVEL: Final = 5  # the level of Java producers
+# Up to sixteen times the default limit of a body; anything larger is treated as an attack.
 MAX_UNPACKED_BYTES: Final = 64 * 1024 * 1024
 
 
 def compress(body: bytes, sys_flag: int) -> bytes:
-    """Return the body packed with the compressor that the bits 8-10 of `sys_flag` name; raise UnknownCompression."""
+    """Return the body compressed as bits 8-10 of `sys_flag` specify; raise UnknownCompression."""
     return _PACK[_compressor(sys_flag)](body)
 
 
 def decompress(body: bytes, sys_flag: int, *, max_bytes: int = MAX_UNPACKED_BYTES) -> bytes:
-    """Return the body unpacked, or as it is if the sys flag says it is not compressed.
+    """Return the decompressed body, or the body itself if the sys flag marks it as uncompressed.
 
-    Raises UnknownCompression for an undefined compressor, MalformedCompression for bytes that do not unpack or that
-    unpack to more than `max_bytes`.
+    Raises UnknownCompression for an undefined compressor, MalformedCompression for bytes that cannot be decompressed or
+    that decompress to more than `max_bytes`.
     """
     if not sys_flag & flags.COMPRESSED:
         return body
@@ -83,7 +83,7 @@ def _pack_zstd(body: bytes) -> bytes:
     return zstandard.ZstdCompressor().compress(body)
 
 
-# Old clients leave the compressor bits empty and mean zlib.
+# Old clients use zlib and leave the compressor bits empty.
 _PACK: Final[dict[int, Callable[[bytes], bytes]]] = {
     0: _pack_zlib,
     flags.COMPRESSOR_ZLIB: _pack_zlib,

@@ -1,15 +1,15 @@
-"""Every way in which bytes from the wire can be wrong.
+"""All errors in bytes from the wire.
 
 ::
 
     ProtocolError
-     ├─ FrameError               the stream can no longer be cut; its connection must close
+     ├─ FrameError               the stream cannot be split into frames any more; close the connection
      │   ├─ FrameTooLarge
      │   └─ MalformedFrame
      ├─ HeaderError
-     │   ├─ MalformedHeader      the header is not a header, or a field is not what its type says
-     │   └─ MissingField         a field without which the request means nothing is absent
-     ├─ MalformedBody            a JSON body is not what its type says
+     │   ├─ MalformedHeader      the header cannot be read, or a field does not match its type
+     │   └─ MissingField         a required field is missing
+     ├─ MalformedBody            a JSON body does not match its type
      └─ MessageError             one message, or a part of it, cannot be read or written
          ├─ MalformedRecord
          ├─ MalformedProperties
@@ -30,7 +30,7 @@ class ProtocolError(GantryError):
 
 
 class FrameError(ProtocolError):
-    """The stream cannot be cut any further; `head` holds the first bytes that are not a frame."""
+    """The stream cannot be split any further; `head` holds the first bytes that are not a frame."""
 
     def __init__(self, message: str, *, head: bytes = b"") -> None:
         super().__init__(message)
@@ -38,7 +38,7 @@ class FrameError(ProtocolError):
 
 
 class FrameTooLarge(FrameError):
-    """A frame announces more bytes than one frame may have."""
+    """A frame announces more bytes than the limit."""
 
     def __init__(self, size: int, limit: int, *, head: bytes = b"") -> None:
         super().__init__(f"a frame of {size} bytes is larger than the limit of {limit}", head=head)
@@ -47,7 +47,7 @@ class FrameTooLarge(FrameError):
 
 
 class MalformedFrame(FrameError):
-    """A frame's length word, header length or serializer cannot be true."""
+    """The length, header length or serializer of a frame is impossible."""
 
 
 class HeaderError(ProtocolError):
@@ -55,7 +55,7 @@ class HeaderError(ProtocolError):
 
 
 class MalformedHeader(HeaderError):
-    """Raised when a header cannot be read, or a field's text is not of the field's type."""
+    """Raised when a header cannot be read, or a field's text does not match its type."""
 
 
 class MissingField(HeaderError):
@@ -68,15 +68,15 @@ class MissingField(HeaderError):
 
 
 class MalformedBody(ProtocolError):
-    """Raised when a JSON body cannot be read as the type it should be."""
+    """Raised when a JSON body cannot be read as its type."""
 
 
 class MessageError(ProtocolError):
-    """One message, or a part of it, breaks the rules of its format."""
+    """A message, or a part of it, violates its format."""
 
 
 class MalformedRecord(MessageError):
-    """Bytes that are not a whole, sound stored message; `position` is where in the buffer it should begin."""
+    """Bytes that are not a complete, intact stored message; `position` is where in the buffer it should start."""
 
     def __init__(self, reason: str, *, position: int = 0) -> None:
         super().__init__(f"record at byte {position}: {reason}")
@@ -85,7 +85,7 @@ class MalformedRecord(MessageError):
 
 
 class MalformedProperties(MessageError):
-    """Message properties that the property string cannot carry."""
+    """Message properties that a property string cannot represent."""
 
 
 class MalformedBatch(MessageError):
@@ -101,8 +101,8 @@ class MalformedHost(MessageError):
 
 
 class UnknownCompression(MessageError):
-    """A compressor number in the sys flag that nobody has defined."""
+    """An undefined compressor number in the sys flag."""
 
 
 class MalformedCompression(MessageError):
-    """A body that does not unpack with the compressor its sys flag names, or unpacks to more than allowed."""
+    """A body that the compressor in its sys flag cannot decompress, or that exceeds the limit when decompressed."""

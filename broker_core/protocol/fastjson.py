@@ -1,16 +1,16 @@
 """The JSON dialect of Java peers (protocol/README.md#json-dialect).
 
-Their library, fastjson, writes maps whose keys are no strings the way it prints the keys::
+Their library, fastjson, writes keys that are not strings without quotes::
 
     {0:"10.0.0.5:10911"}                                              an integer
     {{"brokerName":"b","queueId":0,"topic":"t"}:5}                    an object
 
-and reads much that is not JSON: unquoted keys, single quotes, trailing commas. A tree of such a text is made of dict,
-list, str, int, float, bool and None; a key is a `str`, or an `ObjectKey` where the text has an object. When a tree is
-written, a key may also be an `int`.
+and reads much that is not JSON: unquoted keys, single quotes, trailing commas. The tree of such a text consists of
+dict, list, str, int, float, bool and None; a key is a `str`, or an `ObjectKey` where the text has an object. In a tree
+to be written, a key may also be an `int`.
 
-Objects that occur twice in one text are written once and then as ``{"$ref":"$.a.b[0]"}``; `loads` puts the object in
-the reference's place.
+An object that occurs twice in a text is written once and then as ``{"$ref":"$.a.b[0]"}``; `loads` replaces the
+reference with the object.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ import orjson
 from broker_core.protocol.errors import MalformedBody
 
 ObjectKey: TypeAlias = tuple[tuple[str, str | int | float | bool | None], ...]
-"""An object as a key: its names and values, names in alphabetical order."""
+"""An object as a key: its names and values, sorted by name."""
 
 MAX_DEPTH: Final = 64  # levels; no body of the protocol has more than six
-MAX_REFERRED: Final = 1_000_000  # nodes all references of one text may stand for together
+MAX_REFERRED: Final = 1_000_000  # the limit on nodes that all references of one text expand to
 
 
 def loads(data: bytes) -> Any:
@@ -41,12 +41,12 @@ def loads(data: bytes) -> Any:
 
 
 def dumps(tree: Any) -> bytes:
-    """Return the text of a tree in the dialect: integers and objects as keys are written bare."""
+    """Return the text of a tree in the dialect: integers and objects as keys are unquoted."""
     return _write(tree, _bare_key)
 
 
 def dumps_strict(tree: Any) -> bytes:
-    """Return the text of a tree as strict JSON: a key that is an integer or an object becomes a string."""
+    """Return the text of a tree as strict JSON: integers and objects as keys become strings."""
     return _write(tree, _quoted_key)
 
 
@@ -75,7 +75,7 @@ def _quoted_key(key: str | int | ObjectKey) -> bytes:
     return orjson.dumps(key if isinstance(key, str) else _bare_key(key).decode())
 
 
-_SPACE: Final = re.compile(r"[\s,]*")  # fastjson takes any number of commas between members
+_SPACE: Final = re.compile(r"[\s,]*")  # fastjson accepts any number of commas between members
 _BLANK: Final = re.compile(r"\s*")
 _WORD: Final = re.compile(r"[^\s,:{}\[\]\"']+")
 _STRING: Final = {
@@ -90,7 +90,7 @@ _NUMBER: Final = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
 
 
 class _Reader:
-    """Reads the dialect; recursive, at most MAX_DEPTH deep, each character looked at a fixed number of times."""
+    """Parses the dialect; recursive to at most MAX_DEPTH levels, and linear in the length of the text."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -100,7 +100,7 @@ class _Reader:
         tree = self._value(0)
         self._skip(_BLANK)
         if self._at < len(self._text):
-            raise self._error("more text after the value")
+            raise self._error("trailing text after the value")
         return tree
 
     def _value(self, depth: int) -> Any:
@@ -156,7 +156,7 @@ class _Reader:
     def _object_key(self, depth: int) -> ObjectKey:
         members = self._value(depth)
         if any(isinstance(value, dict | list) for value in members.values()):
-            raise self._error("an object that is a key holds another")
+            raise self._error("an object used as a key contains another object")
         return object_key({str(name): value for name, value in members.items()})
 
     def _word(self) -> str:
@@ -196,7 +196,7 @@ def _unescape(text: str) -> str:
         return chr(int(hexadecimal, 16)) if hexadecimal else _ESCAPES.get(letter, letter)
 
     joined = _ESCAPE.sub(replace, text)
-    # \\u escapes come as UTF-16 units: join the pairs; half a pair is no character
+    # \\u escapes are UTF-16 units: join surrogate pairs; half a pair is not a character
     return joined.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -204,7 +204,7 @@ _STEP: Final = re.compile(r"\.([^.\[\]]+)|\[(\d{1,9})\]")
 
 
 def _resolve(root: Any) -> Any:
-    """Return the tree with references replaced by what they refer to; those that lead nowhere stay as they are."""
+    """Return the tree with references replaced by their targets; references without a target stay."""
     budget = MAX_REFERRED
 
     def walk(node: Any, depth: int) -> Any:
@@ -226,7 +226,7 @@ def _resolve(root: Any) -> Any:
 
 
 def _find(root: Any, path: str) -> Any:
-    """Return what ``$.a.b[0]`` leads to, or None."""
+    """Return the node at a path like ``$.a.b[0]``, or None."""
     node = root
     at = 1
     while at < len(path):
@@ -252,6 +252,6 @@ def _count(tree: Any, budget: int) -> int:
         node = waiting.pop()
         count += 1
         if count > budget:
-            raise MalformedBody(f"references stand for more than {MAX_REFERRED} nodes")
+            raise MalformedBody(f"references expand to more than {MAX_REFERRED} nodes")
         waiting.extend(node.values() if isinstance(node, dict) else node if isinstance(node, list) else ())
     return count

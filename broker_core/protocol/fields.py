@@ -1,7 +1,7 @@
 """Header dataclasses and their text form, `extFields` (protocol/README.md#header-fields).
 
-On the wire a header is a map from name to text. Here it is a dataclass, and this module turns one into the other by
-the dataclass's own annotations::
+On the wire a header is a map from name to text. Here it is a dataclass, and this module converts between the two by the
+annotations of the dataclass::
 
     @header(RequestCode.GET_MAX_OFFSET)
     class GetMaxOffsetRequest:
@@ -9,9 +9,9 @@ the dataclass's own annotations::
         queue_id: I32                 "queueId"  required, decimal, 32 bits signed
         bname: str | None = None      "bname"    left out when None
 
-The wire's name is the attribute's name in camel case, or ``field(metadata={"wire": "a"})``. Types are `str`, `bool`
-(the text true, whatever its case; all other text is false), and the integers `I32` and `I64`, each also
-``| None``. A field with a default may be absent.
+The name on the wire is the attribute's name in camel case, or ``field(metadata={"wire": "a"})``. Types are `str`,
+`bool` (the text true in any case; all other text is false), and the integers `I32` and `I64`, each also ``| None``.
+A field with a default may be absent.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from broker_core.protocol.values import hot_value
 
 T = TypeVar("T")
 
-I32: TypeAlias = Annotated[int, "i"]  # an integer that must fit 32 bits signed; the mark is struct's letter
+I32: TypeAlias = Annotated[int, "i"]  # an integer within 32 bits signed; the annotation is the format letter of struct
 I64: TypeAlias = Annotated[int, "q"]
 
 _codes: Final[dict[type, int]] = {}
@@ -36,20 +36,20 @@ _codes: Final[dict[type, int]] = {}
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def header(code: RequestCode | None = None) -> Callable[[type[T]], type[T]]:
-    """Return a decorator that makes a class the header of requests with `code`, or of a response without one."""
+    """Return a decorator that makes a class the header of requests with `code`, or of a response without a code."""
 
     def make(cls: type[T]) -> type[T]:
         kind = hot_value(cls)
         if code is not None:
             cast(Any, kind).CODE = code
-            _codes[kind] = int(code)  # a plain one: that of an enum is slow to write
+            _codes[kind] = int(code)  # a plain int: writing an enum is slow
         return kind
 
     return make
 
 
 def code_of(kind: type) -> int:
-    """Return the request code of a header class; raises TypeError for a class that is no request's header."""
+    """Return the request code of a header class; raises TypeError for a class that is not the header of a request."""
     try:
         return _codes[kind]
     except KeyError:
@@ -67,9 +67,9 @@ def encode(header: object) -> dict[str, str]:
 
 
 def decode(kind: type[T], ext_fields: Mapping[str, str]) -> T:
-    """Return the header of class `kind` that a text form holds; names it does not know are ignored.
+    """Return the header of class `kind` from its text form; unknown names are ignored.
 
-    Raises MissingField, or MalformedHeader for text that is not of its field's type.
+    Raises MissingField, or MalformedHeader for text that does not match its field's type.
     """
     form = _form_of(kind)
     if native is not None:
@@ -80,27 +80,27 @@ def decode(kind: type[T], ext_fields: Mapping[str, str]) -> T:
 
 
 def wire_names(kind: type) -> dict[str, str]:
-    """Return the attribute names of a header class, each with its name on the wire."""
+    """Return the attribute names of a header class with their names on the wire."""
     return {each.name: each.wire for each in _form_of(kind).fields}
 
 
 @dataclass(frozen=True, slots=True)
 class _Field:
-    """How one field travels."""
+    """How one field is encoded."""
 
     name: str
     wire: str
-    letter: str  # what it holds: s text, b boolean, i and q integers of 32 and 64 bits
+    letter: str  # the type: s text, b boolean, i and q integers of 32 and 64 bits
     default: object
 
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """How a header class travels."""
+    """How a header class is encoded."""
 
     fields: tuple[_Field, ...]
     plans: tuple[tuple[str, Any, str, Any], ...]
-    """What the compiled functions take."""
+    """The form of the fields for the compiled functions."""
 
 
 _forms: Final[dict[type, _Form]] = {}
@@ -125,7 +125,7 @@ def _make_form(kind: type) -> _Form:
 
 def _field(kind: type, field: Field[Any], hint: Any) -> _Field:
     if field.default_factory is not MISSING:
-        raise TypeError(f"{kind.__name__}.{field.name}: a header field has a plain default or none")
+        raise TypeError(f"{kind.__name__}.{field.name}: a header field may have only a plain default value")
     kinds = [each for each in get_args(hint) if each is not type(None)]
     letter = _LETTERS.get(kinds[0] if type(None) in get_args(hint) else hint)
     if letter is None:

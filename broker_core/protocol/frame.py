@@ -1,4 +1,4 @@
-"""Cut a stream of bytes into frames (protocol/README.md#frames).
+"""Split a stream of bytes into frames (protocol/README.md#frames).
 
 ::
 
@@ -9,8 +9,8 @@
      └────────┴────────┴──────────────┴──────────────────┴─────────────┘
               └────────────────────── length ──────────────────────────┘
 
-`length` counts what follows it. A frame with its length word has at most 16 MiB. Nothing in the stream lets a reader
-find its place again, so every fault ends the connection; frames that were whole before the fault are still good.
+`length` counts the bytes after it. A frame with its length word has at most 16 MiB. A reader cannot resynchronise with
+the stream, so every fault ends the connection; complete frames before the fault are still valid.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _unpack_prefix: Final = _PREFIX.unpack_from
 
 
 class Frame(NamedTuple):
-    """One frame: which form the header has, the header's bytes, the body's bytes."""
+    """One frame: the form of the header, the header's bytes, the body's bytes."""
 
     serializer: int
     header: bytes
@@ -41,7 +41,7 @@ class Frame(NamedTuple):
 
 
 def _cut_frames(kind: type[Frame], data: bytes, max_frame: int, max_header: int, frames: list[Frame]) -> int:
-    """Append the whole frames of `data` to `frames`, up to the first fault; return where the rest begins."""
+    """Append the complete frames of `data` to `frames`, up to the first fault; return where the rest begins."""
     size = len(data)
     position = 0
     while position + _PREFIX_SIZE <= size:
@@ -70,7 +70,7 @@ cut_frames: Final = native.cut_frames if native else _cut_frames
 
 
 class FrameReader:
-    """Cuts what arrives into frames and keeps the piece that is not yet whole."""
+    """Splits incoming data into frames and keeps an incomplete frame for the next call."""
 
     __slots__ = ("_kept", "_max_frame", "_max_header", "_wanted", "fault")
 
@@ -78,20 +78,20 @@ class FrameReader:
         """Set the limits, in bytes, of a frame with its length word and of a header."""
         self._max_frame = max_frame
         self._max_header = min(max_header, MAX_HEADER)
-        self._kept = bytearray()  # the piece of a frame that came so far
-        self._wanted = 0  # bytes `_kept` needs before there is anything to cut
+        self._kept = bytearray()  # the part of a frame received so far
+        self._wanted = 0  # how many bytes `_kept` needs before the next attempt
         self.fault: FrameError | None = None
-        """The fault that ended the stream; nothing after it can be cut."""
+        """The fault that ended the stream; nothing after it can be split into frames."""
 
     @property
     def buffered(self) -> int:
-        """Bytes that wait for the rest of their frame; never more than one frame."""
+        """Bytes of an incomplete frame; never more than one frame."""
         return len(self._kept)
 
     def feed(self, data: bytes) -> list[Frame]:
-        """Return the frames that `data` completes, up to the first fault.
+        """Return the frames completed by `data`, up to the first fault.
 
-        A frame that is too large or that cannot be is never kept: it becomes `fault`, and nothing is cut any more.
+        A frame that is too large or invalid is not kept: it sets `fault`, and later data is ignored.
         """
         if self.fault is not None:
             return []
@@ -111,7 +111,7 @@ class FrameReader:
         return frames
 
     def _look_at_rest(self, data: bytes, position: int) -> FrameError | None:
-        """Note how much is needed for the frame that begins at `position`; return what is wrong with it already."""
+        """Determine how many bytes the frame at `position` needs; return a fault that is already visible."""
         head = data[position : position + _PREFIX_SIZE]
         left = len(data) - position
         self._wanted = _LENGTH_SIZE
@@ -139,21 +139,18 @@ class FrameReader:
 
 
 def frame_prefix(serializer: int, header_size: int, body_size: int) -> bytes:
-    """Return what stands before the header of a frame; raise FrameTooLarge when a peer would refuse it."""
+    """Return the bytes before the header of a frame; raise FrameTooLarge if a peer would refuse it."""
     check_size(_PREFIX_SIZE + header_size + body_size)
     return _PREFIX.pack(_LENGTH_SIZE + header_size + body_size, serializer << 24 | header_size)
 
 
 def check_size(size: int) -> None:
-    """Raise FrameTooLarge for a frame of `size` bytes, its length word included, that a peer would refuse."""
+    """Raise FrameTooLarge for a frame of `size` bytes, length word included, that a peer would refuse."""
     if size > MAX_FRAME:
         raise FrameTooLarge(size, MAX_FRAME)
 
 
 def frame_parts(serializer: int, header: bytes, body: bytes) -> list[bytes]:
-    """Return the buffers that make one frame; together they are what goes on the wire.
-
-    Raises FrameTooLarge when a peer would refuse it.
-    """
+    """Return the buffers of one frame, to be sent in order. Raises FrameTooLarge if a peer would refuse it."""
     head = frame_prefix(serializer, len(header), len(body)) + header
     return [head, body] if body else [head]

@@ -10,7 +10,7 @@
                                                                 │ name      │ value     │
                                                                 └───────────┴───────────┘
 
-Text is UTF-8; what is not, is read with replacement characters, as Java does. An empty value is an absent one.
+Text is UTF-8; invalid bytes are read as replacement characters, as in Java. An empty value counts as absent.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from broker_core.protocol.codes import LanguageCode
 from broker_core.protocol.errors import MalformedHeader
 from broker_core.protocol.header_json import HeaderParts
 
-_HEAD: Final = Struct(">hbhiii")  # up to and with the remark's length
+_HEAD: Final = Struct(">hbhiii")  # up to and including the length of the remark
 _INT32: Final = Struct(">i")
 _INT16: Final = Struct(">h")
 _pack_int16: Final = _INT16.pack
@@ -35,7 +35,7 @@ _OTHER: Final = int(LanguageCode.OTHER)
 def encode(
     code: int, ext_fields: dict[str, str], opaque: int, flag: int, remark: str | None, language: int, version: int
 ) -> bytes:
-    """Return the header's bytes; raises MalformedHeader for a code beyond 16 bits (those of 5.x need JSON)."""
+    """Return the header's bytes; raises MalformedHeader for a code beyond 16 bits (5.x codes need JSON)."""
     try:
         remark_bytes = remark.encode() if remark else b""
         block = b"".join([_field(name, value) for name, value in ext_fields.items()])
@@ -52,7 +52,7 @@ def _field(name: str, value: str) -> bytes:
 
 
 def decode(data: bytes) -> HeaderParts:
-    """Return what the header's bytes say; raises MalformedHeader."""
+    """Return the decoded header; raises MalformedHeader."""
     try:
         code, language, version, opaque, flag, size = _HEAD.unpack_from(data)
         position = _HEAD.size
@@ -83,5 +83,5 @@ def _fields(data: bytes, position: int, end: int) -> dict[str, str]:
 
 def _end(data: bytes, start: int, size: int) -> int:
     if size < 0 or start + size > len(data):
-        raise MalformedHeader(f"the binary header announces {size} bytes at {start}, it has {len(data)}")
+        raise MalformedHeader(f"the binary header announces {size} bytes at {start} but has {len(data)}")
     return start + size

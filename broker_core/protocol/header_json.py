@@ -5,8 +5,8 @@
     {"code":105,"extFields":{"topic":"T"},"flag":0,"language":"PYTHON","opaque":7,
      "serializeTypeCurrentRPC":"JSON","version":409}
 
-What goes out is strict JSON, keys in alphabetical order, every value of `extFields` a string. What comes in may be
-less strict, because Java's parser is: fields may be numbers, booleans or null, keys unquoted, quotes single.
+Headers are written as strict JSON, with sorted keys and strings as the values of `extFields`. Reading is less strict,
+like Java's parser: fields may be numbers, booleans or null, keys unquoted, quotes single.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _INT32: Final = 1 << 31
 def encode(
     code: int, ext_fields: dict[str, str], opaque: int, flag: int, remark: str | None, language: int, version: int
 ) -> bytes:
-    """Return the header's bytes; raises MalformedHeader for what JSON cannot say, e.g. half of a surrogate pair."""
+    """Return the header's bytes; raises MalformedHeader for text that JSON cannot represent: half a surrogate pair."""
     header: dict[str, object] = {
         "code": code,
         "extFields": ext_fields,
@@ -77,7 +77,7 @@ def frame_head(
 
 
 def decode(data: bytes) -> HeaderParts:
-    """Return what the header's bytes say; raises MalformedHeader."""
+    """Return the decoded header; raises MalformedHeader."""
     parts = native.decode_header(data, _LANGUAGES) if native else None
     return parts or _decode(data)
 
@@ -86,7 +86,7 @@ def _decode(data: bytes) -> HeaderParts:
     try:
         header = orjson.loads(data)
         ext_fields = header["extFields"]
-        "".join(ext_fields.values())  # the cheapest way to learn that all of them are text
+        "".join(ext_fields.values())  # the fastest check that all values are text
         code, opaque, flag, version = header["code"], header["opaque"], header["flag"], header["version"]
         language, remark = _LANGUAGES[header["language"]], header.get("remark")
     except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
@@ -101,7 +101,7 @@ def _decode(data: bytes) -> HeaderParts:
 
 
 def _decode_tolerantly(data: bytes) -> HeaderParts:
-    """Return what a header says that is no strict JSON, lacks keys, or has values of other types."""
+    """Decode a header that is not strict JSON, lacks keys, or has values of other types."""
     try:
         header = fastjson.loads(data)
     except MalformedBody as error:
@@ -125,7 +125,7 @@ def _decode_tolerantly(data: bytes) -> HeaderParts:
 
 
 def _language(value: object) -> int:
-    """Return the language's number: names are usual, numbers are read too, what is unknown is OTHER."""
+    """Return the language's number: usually given as a name, sometimes as a number; unknown ones are OTHER."""
     if value is None:
         return _JAVA
     if type(value) is str:
@@ -144,7 +144,7 @@ def _as_int32(value: object) -> int:
 
 
 def _as_texts(values: dict[object, object]) -> dict[str, str]:
-    """Return the fields as text, as Java's parser would: ``false`` and not ``False``, no exponent, null left out."""
+    """Return the fields as text, as Java's parser does: ``false`` and not ``False``, no exponents, null left out."""
     return {str(name): _as_text(value) for name, value in values.items() if value is not None}
 
 

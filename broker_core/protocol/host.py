@@ -16,13 +16,13 @@ _MAX_PORT_DIGITS: Final = 10
 
 @lru_cache(maxsize=65536)
 def encode_host(ip: str, port: int) -> bytes:
-    """Return 8 bytes for IPv4, 20 for IPv6; raise MalformedHost for a name or a port out of range."""
+    """Return 8 bytes for IPv4, 20 for IPv6; raise MalformedHost for a host name, or a port out of range."""
     if not 0 <= port <= _MAX_PORT:
         raise MalformedHost(f"port {port} of host {ip!r} is out of range")
     try:
         return ip_address(ip.partition("%")[0]).packed + port.to_bytes(4, "big")
     except ValueError as error:
-        raise MalformedHost(f"{ip!r} is no IP address") from error
+        raise MalformedHost(f"{ip!r} is not an IP address") from error
 
 
 @lru_cache(maxsize=65536)

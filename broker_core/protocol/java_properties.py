@@ -1,8 +1,8 @@
-r"""The text of Java properties, in which settings travel (protocol/README.md#administration).
+r"""The text form of Java properties, used for settings (protocol/README.md#administration).
 
-``key=value`` lines; ``:`` or blanks may stand for the equals sign, ``#`` and ``!`` begin remarks, a backslash at the
-end goes on in the next line, ``\t \n \r \f \uXXXX`` are escapes and any other ``\x`` is ``x``. Java reads the bytes
-as ISO-8859-1; RocketMQ's tools send UTF-8, which is read here, and what is written here is ASCII with escapes.
+``key=value`` lines; ``:`` or spaces may replace the equals sign, ``#`` and ``!`` start comments, a backslash at the end
+continues the line, ``\t \n \r \f \uXXXX`` are escapes and any other ``\x`` is ``x``. Java reads the bytes
+as ISO-8859-1, RocketMQ's tools send UTF-8. This module reads UTF-8 and writes ASCII with escapes.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _TO_ESCAPE_IN_KEY: Final = re.compile(r"[^ -\[\]-~]|[ =:]|^[#!]")
 
 
 def parse(body: bytes) -> dict[str, str]:
-    """Return the keys with their texts, the last one of each.
+    """Return the keys and their texts; the last duplicate wins.
 
-    Raises MalformedBody for what is not UTF-8, and for an escape that is none.
+    Raises MalformedBody for invalid UTF-8 and invalid escapes.
     """
     try:
         text = body.decode()
@@ -40,13 +40,13 @@ def parse(body: bytes) -> dict[str, str]:
 
 
 def dump(pairs: Mapping[str, str]) -> bytes:
-    """Return ``key=value`` lines that every reader of properties reads back the same."""
+    """Return ``key=value`` lines that every reader of properties reads back unchanged."""
     lines = (f"{_TO_ESCAPE_IN_KEY.sub(_escape, key)}={_TO_ESCAPE.sub(_escape, text)}\n" for key, text in pairs.items())
     return "".join(lines).encode("ascii")
 
 
 def _logical_lines(text: str) -> Iterator[str]:
-    """Return lines without remarks and blank lines, with continuations put together."""
+    """Return lines without comments and blank lines, with continuations joined."""
     parts: list[str] = []
     for natural in _LINE_END.split(text):
         line = natural.lstrip(_BLANKS)

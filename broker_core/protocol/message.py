@@ -1,4 +1,4 @@
-"""A message as an application sends it, and as a broker keeps it."""
+"""A message as an application sends it, and as a broker stores it."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from broker_core.protocol.message_id import format_offset_id
 from broker_core.protocol.values import hot_value
 
 QueueOffset = NewType("QueueOffset", int)
-"""A place in a queue, counted in messages."""
+"""A position in a queue, counted in messages."""
 
 LogOffset = NewType("LogOffset", int)
-"""A place in the commit log, counted in bytes."""
+"""A position in the commit log, counted in bytes."""
 
 _LEVEL_DIGITS = 10  # of a 32-bit number
 
 
 class _Named:
-    """What the properties of a message say about it."""
+    """The values that the properties of a message contain."""
 
     __slots__ = ()
     properties: dict[str, str]
@@ -39,13 +39,13 @@ class _Named:
 
     @property
     def unique_id(self) -> str | None:
-        """The id that the producing client gave, if it gave one."""
+        """The id assigned by the producing client, if any."""
         return self.properties.get(names.UNIQ_KEY)
 
 
 @hot_value
 class Message(_Named):
-    """What a producer sends: body bytes for a topic, with properties."""
+    """A message to send: body bytes for a topic, with properties."""
 
     topic: str
     body: bytes
@@ -65,9 +65,9 @@ class Message(_Named):
         delay_level: int = 0,
         flag: int = 0,
     ) -> Self:
-        """Return a message whose properties are checked; raise MalformedProperties for what the wire cannot carry."""
+        """Return a message with checked properties; raise MalformedProperties for values that cannot be sent."""
         if isinstance(keys, str):
-            raise TypeError(f"keys is a list of keys, not the text {keys!r}")
+            raise TypeError(f"keys must be a list of strings, not the string {keys!r}")
         pairs = dict(properties or {})
         if keys:
             pairs[names.KEYS] = names.join_keys(keys)
@@ -80,22 +80,22 @@ class Message(_Named):
 
     @property
     def delay_level(self) -> int:
-        """The delay level, 0 for none; text that is no number counts as none."""
+        """The delay level, 0 for none; text that is not a number counts as none."""
         text = self.properties.get(names.DELAY, "")
         return int(text) if text.isdecimal() and len(text) <= _LEVEL_DIGITS else 0
 
     @property
     def waits_for_store(self) -> bool:
-        """Whether the producer wants its answer only after flush and replicas (WAIT absent means yes)."""
+        """Whether the producer wants its answer only after flush and replication (the default without WAIT)."""
         return self.properties.get(names.WAIT, "true").lower() == "true"
 
 
 @hot_value
 class StoredMessage(_Named):
-    """What a broker keeps and hands out: the message with its places, times and hosts.
+    """A message as stored and delivered by a broker, with its positions, times and hosts.
 
-    Times are ms since 1970, hosts are `ip:port` (`[ip]:port` for IPv6). `body` is unpacked unless the reader asked
-    otherwise; `sys_flag`, `body_crc` and `store_size` (bytes of the whole record) always tell of the bytes as stored.
+    Times are ms since 1970, hosts are `ip:port` (`[ip]:port` for IPv6). `body` is decompressed unless the reader
+    disabled it; `sys_flag`, `body_crc` and `store_size` (bytes of the whole record) always describe the stored bytes.
     """
 
     topic: str
@@ -122,7 +122,7 @@ class StoredMessage(_Named):
 
     @property
     def message_id(self) -> str:
-        """The unique id, or the offset id of a message without one."""
+        """The unique id, or the offset id if the message has none."""
         return self.unique_id or self.offset_id
 
     @property

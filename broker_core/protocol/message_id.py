@@ -1,6 +1,6 @@
 """Both kinds of message id, 32 upper-case hex characters with an IPv4 address, 56 with IPv6.
 
-Which is whose: protocol/README.md#message-ids.
+See protocol/README.md#message-ids.
 
 ::
 
@@ -30,7 +30,7 @@ _LOG_OFFSET: Final = struct.Struct(">q")
 
 @dataclass(frozen=True, slots=True)
 class OffsetId:
-    """The broker and the place in its commit log that an offset id names."""
+    """A broker and a log offset, as encoded in an offset id."""
 
     ip: str
     port: int
@@ -48,7 +48,7 @@ def _hex_of(host: bytes) -> str:
 
 
 def _format_offset_ids(host: bytes, log_offsets: list[int]) -> str:
-    """Return the offset ids of several records, as the answer to a batch names them: with commas between them."""
+    """Return the offset ids of several records, separated by commas, as in the answer to a batch."""
     return ",".join([format_offset_id(host, each) for each in log_offsets])
 
 
@@ -56,20 +56,20 @@ format_offset_ids: Final = native.format_ids if native else _format_offset_ids
 
 
 def parse_offset_id(text: str) -> OffsetId:
-    """Return what an offset id names; raise MalformedMessageId for any other text."""
+    """Return the content of an offset id; raise MalformedMessageId for any other text."""
     data = _unhex(text)
     ip, port = split_host(data[:-8])
     log_offset: LogOffset = _LOG_OFFSET.unpack(data[-8:])[0]
     if log_offset < 0 or not 0 <= port <= 0xFFFF:
-        raise MalformedMessageId(f"{text!r} names no place in a commit log")
+        raise MalformedMessageId(f"{text!r} is not an offset message id")
     return OffsetId(ip, port, log_offset)
 
 
 class UniqueIds:
-    """Makes unique ids for one client process; no two are equal, since a counter of 16 bits runs within each ms."""
+    """Creates unique ids for one client process; a 16-bit counter within each ms keeps them distinct."""
 
     def __init__(self, *, ip: str, pid: int, loader: int) -> None:
-        """Start with this machine's address, the process id and a number that tells clients of one process apart."""
+        """Start with this machine's address, the process id and a number that distinguishes clients of one process."""
         fixed = encode_host(ip, 0)[:-4] + struct.pack(">HI", pid & 0xFFFF, loader & 0xFFFFFFFF)
         self._fixed = fixed.hex().upper()
         self._counter = 0
@@ -85,9 +85,9 @@ class UniqueIds:
 
 
 def born_time_of_unique_id(text: str, now: int) -> int:
-    """Return when a unique id was made, in ms, taking it for the latest such moment not after `now`.
+    """Return when a unique id was created, in ms: the latest time not after `now` that matches it.
 
-    The id counts from the begin of a month, so an id older than a month names a moment of the month before.
+    The id counts from the beginning of a month, so an id older than a month is dated to a later month.
     Raises MalformedMessageId for text of another form.
     """
     data = _unhex(text)
@@ -108,7 +108,7 @@ def _unhex(text: str) -> bytes:
 
 
 def _month_of(now: int) -> tuple[int, int]:
-    """Return begin and end of the local month around `now`, in ms."""
+    """Return the beginning and end of the local month around `now`, in ms."""
     begin = datetime.fromtimestamp(now / 1000).astimezone().replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     years, month = divmod(begin.month, 12)
     end = begin.replace(year=begin.year + years, month=month + 1)
@@ -116,5 +116,5 @@ def _month_of(now: int) -> tuple[int, int]:
 
 
 def _local_ms(moment: datetime) -> int:
-    # Without its zone the moment is read as local time, which finds the right offset on both sides of a clock change.
+    # Without its zone the time is read as local time, which gives the right offset on both sides of a clock change.
     return round(moment.replace(tzinfo=None).timestamp() * 1000)

@@ -1,4 +1,4 @@
-"""The name of a dataclass field on the wire: camel case, or what its metadata says."""
+"""The name of a dataclass field on the wire: camel case, or the name in its metadata."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Message properties as text: ``name U+0001 value U+0002 name U+0001 value`` (protocol/README.md#properties).
 
-Nothing is escaped. Old writers end with U+0002, new ones do not; readers take both. A pair with an empty name or an
-empty value does not exist: the writer leaves it out, the reader drops it.
+Nothing is escaped. Old writers end the text with U+0002, new ones do not; readers accept both. Pairs with an empty name
+or value are left out by writers and dropped by readers.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ TIMER_DELAY_SEC: Final = "TIMER_DELAY_SEC"
 TIMER_DELIVER_MS: Final = "TIMER_DELIVER_MS"
 
 OF_DELIVERIES: Final = (POP_CK, POP_CK_OFFSET, FIRST_POP_TIME)
-"""What belongs to one delivery by lease: in a message that is sent it would speak of another one."""
+"""Properties of one delivery by lease: in a sent message they would refer to a different delivery."""
 
 TIMERS: Final = (TIMER_DELAY_MS, TIMER_DELAY_SEC, TIMER_DELIVER_MS)
-"""What asks for delivery at a time of the message's own (5.x)."""
+"""Properties that request delivery at a certain time (5.x)."""
 
-# Names a client must leave to the system; brokers do not enforce it.
+# Names that clients must not use for their own properties; brokers do not enforce this.
 RESERVED: Final = frozenset(
     {
         KEYS, TAGS, WAIT, DELAY, UNIQ_KEY, RETRY_TOPIC, REAL_TOPIC, REAL_QID, TRAN_MSG, PGROUP, MIN_OFFSET, MAX_OFFSET,
@@ -74,7 +74,7 @@ RESERVED: Final = frozenset(
 
 
 def parse_properties(text: str) -> dict[str, str]:
-    """Return the pairs of a property string; as Java reads it, broken pairs are dropped and the last duplicate wins."""
+    """Return the pairs of a property string; as in Java, broken pairs are dropped and the last duplicate wins."""
     pairs = {}
     for pair in text.split(PAIR_END):
         name, _, value = pair.partition(NAME_END)
@@ -84,32 +84,31 @@ def parse_properties(text: str) -> dict[str, str]:
 
 
 def mark_of(name: str) -> str:
-    """Return what stands in front of the value of `name` in a marked text, for `value_after`."""
+    """Return the text before the value of `name` in a marked text, for `value_after`."""
     return f"{PAIR_END}{name}{NAME_END}"
 
 
 def value_after(mark: str, marked: str) -> str:
-    """Return the value behind `mark` (of `mark_of`) in a marked text, as Java reads it: the last duplicate wins.
+    """Return the value after `mark` (from `mark_of`) in a marked text; as in Java, the last duplicate wins.
 
-    A marked text is a property string with U+0002 in front of it. To look for a few names in it costs a fraction of
-    parsing it; returns an empty string where the name is missing.
+    A marked text is a property string with U+0002 in front. Searching it for a few names is much faster than parsing
+    it. Returns an empty string if the name is missing.
     """
     before, found, behind = marked.rpartition(mark)
     if not found:
         return ""
-    # A duplicate without a value does not exist, so one before it counts.
+    # A duplicate without a value does not count, so look for an earlier one.
     return behind.partition(PAIR_END)[0] or value_after(mark, before)
 
 
 def format_properties(properties: Mapping[str, str]) -> str:
     """Return the property string; pairs with an empty name or value are left out.
 
-    It has no separator at its end, unless it would end with U+0000: a text that ends so is taken for one of which a
-    crash lost the rest. Raises MalformedProperties when a name or value holds U+0002, since the text would read back as
-    other pairs.
+    There is no separator at its end, unless it would end with U+0000: readers take such a text for one that a crash cut
+    off. Raises MalformedProperties if a name or value contains U+0002, since the text would be read as other pairs.
     """
     pairs = []
-    # A plain loop: this runs for every message, and a comprehension would be a call.
+    # A plain loop: this runs for every message, and a comprehension would cost a call.
     for name, value in properties.items():
         if name and value:
             pairs.append(f"{name}\x01{value}")
@@ -120,7 +119,7 @@ def format_properties(properties: Mapping[str, str]) -> str:
 
 
 def check_properties(properties: Mapping[str, str]) -> None:
-    """Raise MalformedProperties unless every pair survives the way through a property string."""
+    """Raise MalformedProperties unless every pair can be read back from a property string."""
     for name, value in properties.items():
         if not name or not value:
             raise MalformedProperties(f"property {name!r} has an empty name or value")
@@ -129,12 +128,12 @@ def check_properties(properties: Mapping[str, str]) -> None:
 
 
 def split_keys(text: str | None) -> list[str]:
-    """Return the index keys of a KEYS property: the non-empty pieces between single spaces."""
+    """Return the index keys of a KEYS property: the non-empty parts between spaces."""
     return [key for key in text.split(" ") if key] if text else []
 
 
 def join_keys(keys: Iterable[str]) -> str:
-    """Return the KEYS property of these keys; raise MalformedProperties for a key that is empty or holds a space."""
+    """Return the KEYS property for these keys; raise MalformedProperties for a key that is empty or has a space."""
     keys = list(keys)
     for key in keys:
         if not key or " " in key:

@@ -7,8 +7,8 @@
     72 RECONSUMETIMES           76 PREPAREDTRANSACTIONOFFSET (8) 84 BODYLENGTH (4)
     88 body | topic length int8 (V2: int16) | topic | properties length int16 | properties
 
-The positions hold for two IPv4 hosts. The sys flag tells which host is IPv6 and moves the rest by 12 bytes each, so it
-is always read first. V1 is written; V2, which Apache RocketMQ 5 writes for long topic names, is read too.
+The positions are those for two IPv4 hosts. The sys flag marks IPv6 hosts, each of which shifts the rest by 12 bytes, so
+it is always read first. V1 is written; V2, which Apache RocketMQ 5 writes for long topic names, is read too.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from broker_core.protocol.message import LogOffset, QueueOffset, StoredMessage
 from broker_core.protocol.properties import parse_properties
 
 Buffer = bytes | bytearray | memoryview
-"""Bytes to read records from; also a memory map, which type checkers take for neither."""
+"""A buffer to read records from; also a memory map, which type checkers do not accept as either."""
 
 MAGIC_V1: Final = 0xDAA320A7 - (1 << 32)
 MAGIC_V2: Final = 0xDAA320AB - (1 << 32)
@@ -52,7 +52,7 @@ _HOST_BITS_OF: Final = {
     (8, 20): flags.STORE_HOST_IPV6,
     (20, 20): flags.HOSTS_MASK,
 }
-# All fixed parts but the hosts and the length byte of the topic.
+# All fixed parts except the hosts and the length byte of the topic.
 _UNHOSTED_BYTES: Final = 74
 
 
@@ -65,7 +65,7 @@ FIXED: Final = (_fixed(8, 8), _fixed(20, 8), _fixed(8, 20), _fixed(20, 20))
 
 
 class RecordHead(NamedTuple):
-    """The fields of one record, variable parts as positions in the buffer it was read from."""
+    """The fields of one record, with variable parts as positions in its buffer."""
 
     size: int
     magic: int
@@ -93,7 +93,7 @@ crc32: Final = native.crc32 if native else zlib.crc32
 
 
 def crc_of(body: bytes | memoryview) -> int:
-    """Return the checksum that a record keeps of its stored body."""
+    """Return the checksum of a body for its record."""
     return crc32(body) & _CRC_MASK
 
 
@@ -109,7 +109,7 @@ class MessageOrigin(NamedTuple):
 
 
 def encode_topic(topic: str) -> bytes:
-    """Return the topic of a V1 record with its length before it; raise MalformedRecord if it is too long."""
+    """Return the topic of a V1 record, preceded by its length; raise MalformedRecord if it is too long."""
     encoded = topic.encode()
     if len(encoded) > MAX_TOPIC_BYTES:
         raise MalformedRecord(f"a topic of {len(encoded)} bytes; a record has room for {MAX_TOPIC_BYTES}")
@@ -117,7 +117,7 @@ def encode_topic(topic: str) -> bytes:
 
 
 def size_of(topic: bytes, body: bytes, properties: bytes, origin: MessageOrigin) -> int:
-    """Return the bytes of a V1 record of these parts; `topic` is an encoded one."""
+    """Return the size in bytes of a V1 record with these parts; `topic` is encoded."""
     return _UNHOSTED_BYTES + len(origin.born_host) + len(origin.store_host) + len(body) + len(topic) + len(properties)
 
 
@@ -133,13 +133,13 @@ def encode(
     sys_flag: int = 0,
     flag: int = 0,
 ) -> bytes:
-    """Return one V1 record of `size` bytes (what `size_of` says); `topic` is an encoded one.
+    """Return one V1 record of `size` bytes (from `size_of`); `topic` is encoded.
 
-    The host bits of the sys flag are set from the hosts. Raises MalformedRecord for numbers that their fields do not
-    hold, and for properties of more than 32767 bytes.
+    The host bits of the sys flag are set from the hosts. Raises MalformedRecord for numbers that do not fit
+    their fields, and for properties of more than 32767 bytes.
     """
     born_timestamp, born_host, store_timestamp, store_host, reconsume_times, prepared = origin
-    # Nearly always both are IPv4, and this runs for every message.
+    # Nearly always both hosts are IPv4, and this runs for every message.
     host_bits = 0 if len(born_host) + len(store_host) == 16 else _HOST_BITS_OF[len(born_host), len(store_host)]
     try:
         head = FIXED[host_bits >> _HOST_SHIFT].pack(
@@ -166,7 +166,7 @@ def encode(
 
 
 def read_head(buffer: Buffer, position: int = 0) -> RecordHead:
-    """Return the head of the record at `position`; raise MalformedRecord unless its lengths fit together."""
+    """Return the head of the record at `position`; raise MalformedRecord unless its lengths are consistent."""
     try:
         sys_flag = _INT.unpack_from(buffer, position + SYS_FLAG_AT)[0]
         fixed = FIXED[(sys_flag & flags.HOSTS_MASK) >> _HOST_SHIFT]
@@ -182,14 +182,14 @@ def read_head(buffer: Buffer, position: int = 0) -> RecordHead:
     except struct.error as error:
         raise MalformedRecord("it is cut off", position=position) from error
     if properties_end != position + size or properties_end < properties_begin:
-        raise MalformedRecord(f"its parts do not add up to its size of {size}", position=position)
+        raise MalformedRecord(f"its parts do not match its size of {size}", position=position)
     return RecordHead._make((*fields, body_begin, topic_begin, topic_end, properties_begin, properties_end))
 
 
 def decode_one(buffer: Buffer, position: int = 0, *, decompress: bool = True) -> StoredMessage:
     """Return the message of the record at `position`.
 
-    Raises MalformedRecord for an unsound record, MalformedCompression or UnknownCompression for its body.
+    Raises MalformedRecord for a damaged record, MalformedCompression or UnknownCompression for its body.
     """
     head = read_head(buffer, position)
     body = bytes(buffer[head.body_begin : head.body_begin + head.body_length])
@@ -216,7 +216,7 @@ def decode_one(buffer: Buffer, position: int = 0, *, decompress: bool = True) ->
 
 
 def decode_many(buffer: Buffer, *, decompress: bool = True) -> list[StoredMessage]:
-    """Return the messages of records that stand back to back, as in a pull answer; raise like `decode_one`."""
+    """Return the messages of consecutive records, as in a pull answer; raise like `decode_one`."""
     messages = []
     position = 0
     while position < len(buffer):
@@ -227,7 +227,7 @@ def decode_many(buffer: Buffer, *, decompress: bool = True) -> list[StoredMessag
 
 
 def size_and_magic(buffer: Buffer, position: int) -> tuple[int, int]:
-    """Return the first two fields of whatever stands at `position`; eight bytes must be left there."""
+    """Return size and magic of the record at `position`, where at least eight bytes must follow."""
     size, magic = _SIZE_AND_MAGIC.unpack_from(buffer, position)
     return size, magic
 
@@ -238,7 +238,7 @@ def encode_blank(size: int) -> bytes:
 
 
 def body_is_sound(buffer: Buffer, head: RecordHead) -> bool:
-    """Say whether the stored body has the checksum that its record states."""
+    """Return whether the stored body matches the checksum in its record."""
     return crc_of(memoryview(buffer)[head.body_begin : head.body_begin + head.body_length]) == head.body_crc
 
 
@@ -251,7 +251,7 @@ def _topic_span(buffer: Buffer, length_at: int, magic: int) -> tuple[int, int]:
         length = _SHORT.unpack_from(buffer, length_at)[0]
         begin = length_at + 2
     else:
-        raise MalformedRecord(f"magic {magic & 0xFFFFFFFF:08X} is not of a message")
+        raise MalformedRecord(f"magic {magic & 0xFFFFFFFF:08X} is not that of a message")
     if length < 0:
         raise MalformedRecord(f"a topic of {length} bytes")
     return begin, begin + length

@@ -1,7 +1,7 @@
 """Request signing with plain access keys (protocol/README.md#signatures).
 
-Signed are the values of the header fields, in the order of their names, and the body; neither the names nor the code.
-Peers disagree about one field of QUERY_MESSAGE, so a request is good with it or without it.
+The signature covers the values of the header fields, sorted by name, and the body, but neither the names nor the code.
+Peers differ in one field of QUERY_MESSAGE, so signatures with and without it are valid.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _AMBIGUOUS: Final = "_UNIQUE_KEY_QUERY"  # signed by clients from 4.9.4 on, left
 
 
 def sign(command: Command, access_key: str, secret_key: str) -> Command:
-    """Put the access key and the signature into a request's fields; returns the same command."""
+    """Add the access key and the signature to a request's fields; returns the same command."""
     command.ext_fields[ACCESS_KEY] = access_key
     command.ext_fields[SIGNATURE] = _signature(command.ext_fields, command.body, secret_key)
     return command
 
 
 def is_signed_with(command: Command, secret_key: str) -> bool:
-    """Say whether a request's signature was made with this key."""
+    """Return whether a request was signed with this key."""
     given = command.ext_fields.get(SIGNATURE, "").encode("utf-8", "replace")
     fields = command.ext_fields
     without = {name: value for name, value in fields.items() if name != _AMBIGUOUS}
@@ -38,7 +38,7 @@ def is_signed_with(command: Command, secret_key: str) -> bool:
 
 
 def _signature(fields: Mapping[str, str], body: bytes, secret_key: str) -> str:
-    # UTF-16 units are what Java sorts by; bytes of UTF-16-BE sort alike.
+    # Java sorts by UTF-16 units; bytes of UTF-16-BE have the same order.
     names = sorted((name for name in fields if name != SIGNATURE), key=lambda name: name.encode("utf-16-be", "replace"))
     content = "".join([fields[name] for name in names]).encode("utf-8", "replace") + body
     digest = hmac.new(secret_key.encode(), content, hashlib.sha1).digest()

@@ -1,4 +1,4 @@
-"""Java's String.hashCode, which the store keeps for tags and index keys (protocol/README.md#tag-hash)."""
+"""Java's String.hashCode, which the store uses for tags and index keys (protocol/README.md#tag-hash)."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def string_hash(text: str) -> int:
 
 @lru_cache(maxsize=8192)
 def tags_code(tag: str | None) -> int:
-    """Return the number that a consume queue keeps for a message with this tag; 0 without a tag."""
+    """Return the number in a consume queue for a message with this tag; 0 without a tag."""
     return string_hash(tag) if tag else 0
 
 
 def key_hash(text: str) -> int:
-    """Return the 31-bit hash that an index file keeps for `text`, which is `topic#key`.
+    """Return the 31-bit hash in an index file for `text`, which is `topic#key`.
 
-    It is what Java's Math.abs makes of `string_hash`, and 0 where that overflows.
+    It is Java's Math.abs of `string_hash`, and 0 where that overflows.
     """
     hashed = _unsigned_hash(text)
     if hashed < _SIGN:
@@ -35,6 +35,6 @@ def key_hash(text: str) -> int:
 
 def _unsigned_hash(text: str) -> int:
     hashed = 0
-    for unit in memoryview(text.encode("utf-16", "surrogatepass")).cast("H")[1:]:  # behind the byte order mark
+    for unit in memoryview(text.encode("utf-16", "surrogatepass")).cast("H")[1:]:  # after the byte order mark
         hashed = (31 * hashed + unit) & _MASK
     return hashed

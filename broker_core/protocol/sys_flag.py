@@ -21,5 +21,5 @@ COMPRESSOR_ZLIB: Final = 0x300
 
 
 def enters_consume_queue(sys_flag: int) -> bool:
-    """Say whether a record with these bits gets a queue offset: none and commit do."""
+    """Return whether a record with these bits gets a queue offset, as plain and committed messages do."""
     return not sys_flag & TRANSACTION_PREPARED

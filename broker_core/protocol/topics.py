@@ -1,7 +1,7 @@
-"""Names of topics and groups: which are legal, which belong to brokers, which are made from a group's name.
+"""Names of topics and groups: valid names, names reserved for brokers, names derived from a group.
 
-On the wire a name has letters, digits, ``_``, ``-``, ``%`` and ``|``. People choose names without the last two, which
-RocketMQ uses for topics that it makes itself. A group's name is shorter than a topic's, so that its retry topic fits.
+On the wire a name has letters, digits, ``_``, ``-``, ``%`` and ``|``. Users may not use the last two, which RocketMQ
+uses for its own topics. A group's name is shorter than a topic's, so that the name of its retry topic fits.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from __future__ import annotations
 import re
 from typing import Final
 
-MAX_TOPIC_NAME: Final = 127  # a stored record keeps the length in one signed byte
+MAX_TOPIC_NAME: Final = 127  # a stored record has a one-byte signed length
 MAX_GROUP_NAME: Final = 120
 
 NAME: Final = re.compile(r"[%|a-zA-Z0-9_-]+")
-"""The characters of a name on the wire, whatever its length."""
+"""The characters allowed in a name on the wire, of any length."""
 TOPIC_NAME: Final = re.compile(rf"[%|a-zA-Z0-9_-]{{1,{MAX_TOPIC_NAME}}}")
 GROUP_NAME: Final = re.compile(rf"[%|a-zA-Z0-9_-]{{1,{MAX_GROUP_NAME}}}")
 PLAIN_TOPIC_NAME: Final = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_TOPIC_NAME}}}")
-"""The names that people may give to a topic."""
+"""The names that users may give to a topic."""
 PLAIN_GROUP_NAME: Final = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_GROUP_NAME}}}")
 
 RETRY_PREFIX: Final = "%RETRY%"
@@ -33,56 +33,56 @@ SELF_TEST_TOPIC: Final = "SELF_TEST_TOPIC"
 BENCHMARK_TOPIC: Final = "BenchmarkTest"
 OFFSET_MOVED_EVENT: Final = "OFFSET_MOVED_EVENT"
 HALF_TOPIC: Final = "RMQ_SYS_TRANS_HALF_TOPIC"
-"""Where messages of open transactions wait."""
+"""Messages of open transactions."""
 OP_HALF_TOPIC: Final = "RMQ_SYS_TRANS_OP_HALF_TOPIC"
-"""What producers decided about them."""
+"""The producers' decisions on transactions."""
 TRANSACTION_EXPIRED_TOPIC: Final = "TRANS_CHECK_MAX_TIME_TOPIC"
-"""Messages of transactions that were asked about too often without an answer."""
+"""Messages of transactions that were checked too often without an answer."""
 
 SYSTEM_PREFIX: Final = "rmq_sys_"
 NOT_FOR_CLIENTS: Final = frozenset(
     {SCHEDULE_TOPIC, HALF_TOPIC, OP_HALF_TOPIC, TRANSACTION_EXPIRED_TOPIC, SELF_TEST_TOPIC, OFFSET_MOVED_EVENT}
 )
-"""The topics that clients may not send to."""
+"""Topics that clients may not send to."""
 SYSTEM_TOPICS: Final = NOT_FOR_CLIENTS | {TEMPLATE_TOPIC, BENCHMARK_TOPIC, TRACE_TOPIC}
-"""The topics that every broker has for itself; more are named after its cluster and its own name."""
+"""The topics that every broker has for itself, besides those named after its cluster and itself."""
 
 
 def is_topic_name(name: str) -> bool:
-    """Say whether a topic can have this name."""
+    """Return whether a topic can have this name."""
     return TOPIC_NAME.fullmatch(name) is not None
 
 
 def is_group_name(name: str) -> bool:
-    """Say whether a group can have this name."""
+    """Return whether a group can have this name."""
     return GROUP_NAME.fullmatch(name) is not None
 
 
 def is_system_topic(topic: str) -> bool:
-    """Say whether a topic belongs to every broker; those named after a cluster or a broker are not known here."""
+    """Return whether a topic belongs to every broker; those named after a cluster or a broker are not recognised."""
     return topic in SYSTEM_TOPICS or topic.startswith(SYSTEM_PREFIX)
 
 
 def retry_topic(group: str) -> str:
-    """Return the topic from which a group receives failed messages again."""
+    """Return the topic through which a group receives failed messages again."""
     return RETRY_PREFIX + group
 
 
 def is_retry_topic(topic: str) -> bool:
-    """Say whether a topic holds the failed messages of a group."""
+    """Return whether a topic is the retry topic of a group."""
     return topic.startswith(RETRY_PREFIX)
 
 
 def dead_letter_topic(group: str) -> str:
-    """Return the topic that keeps the messages which a group failed to handle too often."""
+    """Return the topic of messages that a group failed to handle too often."""
     return DEAD_LETTER_PREFIX + group
 
 
 def is_dead_letter_topic(topic: str) -> bool:
-    """Say whether a topic keeps the dead letters of a group."""
+    """Return whether a topic is the dead-letter topic of a group."""
     return topic.startswith(DEAD_LETTER_PREFIX)
 
 
 def reply_topic(cluster: str) -> str:
-    """Return the topic that brokers of a cluster use for answers to requests between clients."""
+    """Return the topic that brokers of a cluster use for replies to requests between clients."""
     return cluster + _REPLY_SUFFIX

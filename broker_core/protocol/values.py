@@ -1,4 +1,4 @@
-"""Dataclasses that are never changed and are quick to make."""
+"""Dataclasses that are never modified and are fast to create."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ T = TypeVar("T")
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def hot_value(cls: type[T]) -> type[T]:
-    """Make a dataclass that the type checker holds frozen.
+    """Make a dataclass that type checkers treat as frozen.
 
-    At run time it is a plain class with slots, and has no hash: a truly frozen one takes four times as long to build,
-    and one of these is built for every message that goes through.
+    At run time it is a plain class with slots and without a hash: creating a really frozen instance takes four times
+    as long, and one is created for every message.
     """
     return dataclass(slots=True)(cls)

@@ -1,11 +1,11 @@
-"""The names of RocketMQ's releases: on the wire a client tells only the number of its release."""
+"""The names of RocketMQ's releases; on the wire a client sends only the number of its release."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Final
 
-_FIRST_NAMED: Final = 46  # 3.1.0-SNAPSHOT; what came before was numbered by no rule
+_FIRST_NAMED: Final = 46  # 3.1.0-SNAPSHOT; earlier releases had no regular numbers
 
 
 def version_name(number: int) -> str:
@@ -21,7 +21,7 @@ def version_name(number: int) -> str:
 def _names() -> Iterator[str]:
     for major, minors in ((3, range(1, 10)), (4, range(10)), (5, range(10))):
         for minor in minors:
-            # The lines from 3.3 to 3.9 begin with .1.
+            # The lines from 3.3 to 3.9 start with .1.
             first = 1 if major == 3 and minor > 2 else 0
             yield from (f"V{major}_{minor}_{patch}" for patch in range(first, 10))
 

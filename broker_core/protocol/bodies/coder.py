@@ -1,13 +1,13 @@
-"""JSON bodies as data: a frozen dataclass and its text (protocol/README.md#bodies).
+"""JSON bodies: converts between frozen dataclasses and text (protocol/README.md#bodies).
 
-A body's class says by its annotations what the text holds: `str`, `int`, `float`, `bool`, a `StrEnum`, another body,
+The annotations of a body's class define the text: `str`, `int`, `float`, `bool`, a `StrEnum`, another body,
 ``list[…]``, ``dict[str, …]``, ``dict[int, …]`` or ``dict[MessageQueue, …]`` (any body with plain fields can be a key),
-each also ``| None``. Names go by camel case as in headers, or by ``field(metadata={"wire": …})``; where there is
-``"also"``, that name is read too.
+each also ``| None``. Names on the wire are in camel case as in headers, or
+given by ``field(metadata={"wire": …})``; a name in ``"also"`` is read too.
 
-Reading is as tolerant as Java's: unknown names are ignored, absent ones take the field's default, numbers may
-come as text, an enum by its ordinal, and an enum's unknown name is None. An explicit null takes the default too,
-except for a list or a map, where Java fails as well.
+Reading is as tolerant as in Java: unknown names are ignored, absent fields get their defaults, numbers may be text, an
+enum may be its ordinal, and an enum's unknown name is None. An explicit null also means the default, except for a list
+or a map, where Java fails too.
 """
 
 from __future__ import annotations
@@ -32,34 +32,34 @@ _readers: Final[dict[Any, _FromTree]] = {}
 
 
 def encode(body: object) -> bytes:
-    """Return the text of a body as Java peers write it: integers and objects as keys are bare."""
+    """Return the text of a body as Java peers write it: integers and objects as keys are unquoted."""
     return fastjson.dumps(to_tree(body))
 
 
 def encode_strict(body: object) -> bytes:
-    """Return the text of a body as strict JSON: such keys are strings."""
+    """Return the text of a body as strict JSON: integers and objects as keys become strings."""
     return fastjson.dumps_strict(to_tree(body))
 
 
 def decode(kind: type[T], data: bytes) -> T:
-    """Return the body of class `kind` that a text holds; raises MalformedBody."""
+    """Return the decoded body of class `kind`; raises MalformedBody."""
     if not data:
         raise MalformedBody(f"{kind.__name__}: there is no body")
     return from_tree(kind, fastjson.loads(data))
 
 
 def to_tree(body: object) -> Any:
-    """Return a body as a tree of `fastjson`; fields that are None are left out."""
+    """Return a body as a tree for `fastjson`; fields that are None are left out."""
     return _writer(type(body))(body)
 
 
 def from_tree(kind: type[T], tree: Any) -> T:
-    """Return the body of class `kind` that a tree holds; raises MalformedBody."""
+    """Return the body of class `kind` from a tree; raises MalformedBody."""
     return cast(T, _reader(kind)(tree))
 
 
 def _without_none(hint: Any) -> tuple[Any, bool]:
-    """Return the type itself, and whether None is allowed beside it."""
+    """Return the type without None, and whether None is allowed."""
     arguments = get_args(hint)
     if type(None) not in arguments or get_origin(hint) in (list, dict):
         return hint, False
@@ -94,7 +94,7 @@ def _make_writer(hint: Any) -> _ToTree:
 
 def _make_object_writer(kind: type) -> _ToTree:
     hints = get_type_hints(kind)
-    # Alphabetical, as Java writes them: a client that compares two routes as text must find them equal.
+    # Alphabetical, as Java writes them: clients that compare routes as text must find them equal.
     plan = sorted((name_on_wire(each), each.name, _writer(hints[each.name])) for each in fields(kind))
 
     def write(body: Any) -> dict[str, Any]:
@@ -168,7 +168,7 @@ def _make_key_reader(key: Any) -> _FromTree:
     def read(name: Any) -> Any:
         if isinstance(name, tuple):
             return read_key(dict(name))
-        return read_key(fastjson.loads(name.encode("utf-8", "replace")))  # an object's text inside a string
+        return read_key(fastjson.loads(name.encode("utf-8", "replace")))  # an object as text within a string
 
     return read
 

@@ -25,7 +25,7 @@ class SubscriptionGroupConfig:
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionGroupWrapper:
-    """All of them (201)."""
+    """All group settings (201)."""
 
     data_version: DataVersion = field(default_factory=DataVersion)
     subscription_group_table: dict[str, SubscriptionGroupConfig] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class Connection:
 
 @dataclass(frozen=True, slots=True)
 class ConsumerConnection:
-    """A consumer group's members and what they want (203)."""
+    """A consumer group's members and subscriptions (203)."""
 
     connection_set: list[Connection] = field(default_factory=list)
     subscription_table: dict[str, SubscriptionData] = field(default_factory=dict)
@@ -94,7 +94,7 @@ class ConsumerOffsetSerializeWrapper:
 
 @dataclass(frozen=True, slots=True)
 class DelayOffsetSerializeWrapper:
-    """How far each delay level is delivered (45): level → offset."""
+    """The progress of each delay level (45): level → offset."""
 
     offset_table: dict[int, int] = field(default_factory=dict)
 

@@ -1,4 +1,4 @@
-"""What clients report about themselves."""
+"""Bodies by which clients describe themselves."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class ConsumeType(StrEnum):
-    """Whether the client pulls messages or is called with them."""
+    """Whether the client pulls messages or has them pushed to a handler."""
 
     CONSUME_ACTIVELY = "CONSUME_ACTIVELY"
     CONSUME_PASSIVELY = "CONSUME_PASSIVELY"
@@ -15,14 +15,14 @@ class ConsumeType(StrEnum):
 
 
 class MessageModel(StrEnum):
-    """Whether every member gets each message, or the members share them."""
+    """Whether every member gets each message, or the members share the messages."""
 
     BROADCASTING = "BROADCASTING"
     CLUSTERING = "CLUSTERING"
 
 
 class ConsumeFromWhere(StrEnum):
-    """Where a group without a stored offset begins."""
+    """Where a group without a stored offset starts."""
 
     CONSUME_FROM_LAST_OFFSET = "CONSUME_FROM_LAST_OFFSET"
     CONSUME_FROM_LAST_OFFSET_AND_FROM_MIN_WHEN_BOOT_FIRST = "CONSUME_FROM_LAST_OFFSET_AND_FROM_MIN_WHEN_BOOT_FIRST"
@@ -77,7 +77,7 @@ class HeartbeatData:
 
 @dataclass(frozen=True, slots=True)
 class CheckClientRequestBody:
-    """A subscription to be judged (46)."""
+    """A subscription to check (46)."""
 
     client_id: str = ""
     group: str = ""

@@ -1,4 +1,4 @@
-"""Bodies of orderly consumption's locks."""
+"""Bodies for the locks of orderly consumption."""
 
 from __future__ import annotations
 

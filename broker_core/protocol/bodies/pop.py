@@ -36,7 +36,7 @@ class BatchAckMessageRequestBody:
 
 @dataclass(frozen=True, slots=True)
 class QueryAssignmentRequestBody:
-    """Asks which queues a client owns (400)."""
+    """Asks for the queues of a client (400)."""
 
     topic: str
     consumer_group: str
@@ -47,7 +47,7 @@ class QueryAssignmentRequestBody:
 
 @dataclass(frozen=True, slots=True)
 class MessageQueueAssignment:
-    """One queue and how to read it: ``PULL`` or ``POP``."""
+    """One queue and its request mode: ``PULL`` or ``POP``."""
 
     message_queue: MessageQueue
     mode: str = "PULL"
@@ -56,14 +56,14 @@ class MessageQueueAssignment:
 
 @dataclass(frozen=True, slots=True)
 class QueryAssignmentResponseBody:
-    """The queues of one member; without a list it keeps those it has."""
+    """The queues of one member; without a list the member keeps its queues."""
 
     message_queue_assignments: list[MessageQueueAssignment] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SetMessageRequestModeRequestBody:
-    """How a group reads a topic (401)."""
+    """Sets how a group reads a topic (401)."""
 
     topic: str
     consumer_group: str

@@ -1,4 +1,4 @@
-"""The queue as a body: also the key of several tables."""
+"""A message queue as a body, also used as the key of several tables."""
 
 from __future__ import annotations
 

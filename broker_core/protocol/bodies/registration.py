@@ -27,14 +27,14 @@ _INT = struct.Struct(">i")
 
 
 def decode_registration(body: bytes, *, compressed: bool) -> RegisterBrokerBody:
-    """Return what a broker registered; raises MalformedBody. An empty body is a broker without topics."""
+    """Return the decoded registration of a broker; raises MalformedBody. An empty body is a broker without topics."""
     if not body:
         return RegisterBrokerBody()
     return _decode_compressed(body) if compressed else decode(RegisterBrokerBody, body)
 
 
 def checksum(body: bytes) -> int:
-    """Return the value of `bodyCrc32` for a body as it is transmitted."""
+    """Return the value of `bodyCrc32` for a body as transmitted."""
     return zlib.crc32(body) & 0x7FFFFFFF
 
 
@@ -48,9 +48,9 @@ def _decode_compressed(body: bytes) -> RegisterBrokerBody:
         topics = [_topic(reader.text().decode()) for _ in range(reader.integer())]
         filters = orjson.loads(reader.text() or b"[]")
         if not isinstance(filters, list):
-            raise MalformedBody("the filter servers of a registration are no list")
+            raise MalformedBody("the filter servers of a registration are not a list")
     except (zlib.error, struct.error, ValueError, UnicodeDecodeError) as error:
-        raise MalformedBody(f"a compressed registration that cannot be read: {error}") from error
+        raise MalformedBody(f"a compressed registration cannot be read: {error}") from error
     table = TopicConfigSerializeWrapper(version, {topic.topic_name: topic for topic in topics})
     return RegisterBrokerBody(table, [str(each) for each in filters])
 

@@ -9,7 +9,7 @@ from broker_core.protocol.bodies.topics import TopicConfigSerializeWrapper
 
 @dataclass(frozen=True, slots=True)
 class QueueData:
-    """How many queues of a topic a broker name has, and what may be done with them."""
+    """The number of a topic's queues on a broker name, and their permissions."""
 
     broker_name: str
     read_queue_nums: int
@@ -20,17 +20,17 @@ class QueueData:
 
 @dataclass(frozen=True, slots=True)
 class BrokerData:
-    """Where a broker name is: addresses by broker id, 0 is the master."""
+    """The addresses of a broker name by broker id; 0 is the master."""
 
     broker_name: str
     cluster: str = ""
     broker_addrs: dict[int, str] = field(default_factory=dict)
-    enable_acting_master: bool | None = None  # 5.x; some of its clients read no route without it
+    enable_acting_master: bool | None = None  # 5.x; some of its clients reject routes without it
 
 
 @dataclass(frozen=True, slots=True)
 class TopicRouteData:
-    """Where a topic is (105)."""
+    """The route of a topic (105)."""
 
     broker_datas: list[BrokerData] = field(default_factory=list)
     queue_datas: list[QueueData] = field(default_factory=list)
@@ -40,7 +40,7 @@ class TopicRouteData:
 
 @dataclass(frozen=True, slots=True)
 class RegisterBrokerBody:
-    """What a broker holds (103), uncompressed form."""
+    """The data of a registering broker (103), uncompressed form."""
 
     topic_config_serialize_wrapper: TopicConfigSerializeWrapper = field(default_factory=TopicConfigSerializeWrapper)
     filter_server_list: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What a consumer reports about its state."""
+"""The inner state of a consumer, as it reports it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from broker_core.protocol.bodies.queues import MessageQueue
 
 @dataclass(frozen=True, slots=True)
 class ProcessQueueInfo:
-    """One queue in a consumer's hands; times are in ms."""
+    """One queue that a consumer reads; times are in ms."""
 
     commit_offset: int = 0
     cached_msg_min_offset: int = 0
@@ -24,14 +24,14 @@ class ProcessQueueInfo:
     locked: bool = False
     try_unlock_times: int = 0
     last_lock_timestamp: int = 0
-    droped: bool = False  # the wire's spelling
+    droped: bool = False  # the spelling on the wire
     last_pull_timestamp: int = 0
     last_consume_timestamp: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class ConsumeStatus:
-    """How well a consumer keeps up with a topic: times in ms, rates per second, failures of the last hour."""
+    """A consumer's progress in a topic: times in ms, rates per second, failures in the last hour."""
 
     pull_rt: float = field(default=0.0, metadata={"wire": "pullRT"})
     pull_tps: float = field(default=0.0, metadata={"wire": "pullTPS"})
@@ -53,7 +53,7 @@ class ConsumerRunningInfo:
 
 
 class ConsumeResult(StrEnum):
-    """How a message consumed on request ended."""
+    """The outcome of a message consumed on request."""
 
     CR_SUCCESS = "CR_SUCCESS"
     CR_LATER = "CR_LATER"

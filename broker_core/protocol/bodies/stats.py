@@ -26,7 +26,7 @@ class TopicStatsTable:
 
 @dataclass(frozen=True, slots=True)
 class OffsetWrapper:
-    """How far a group is in a queue. `last_timestamp`: store time (ms) of the last consumed message, 0 if unknown."""
+    """A group's progress in a queue. `last_timestamp`: store time (ms) of the last consumed message, 0 if unknown."""
 
     broker_offset: int = 0
     consumer_offset: int = 0
@@ -36,7 +36,7 @@ class OffsetWrapper:
 
 @dataclass(frozen=True, slots=True)
 class ConsumeStats:
-    """How far a group is in every queue it reads (208). `consume_tps` is in messages per second."""
+    """A group's progress in every queue it reads (208). `consume_tps` is in messages per second."""
 
     offset_table: dict[MessageQueue, OffsetWrapper] = field(default_factory=dict)
     consume_tps: float = 0.0
@@ -53,14 +53,14 @@ class ConsumeStatsList:
 
 @dataclass(frozen=True, slots=True)
 class ResetOffsetBody:
-    """Where each queue was set to (220, 222)."""
+    """The new offset of each queue (220, 222)."""
 
     offset_table: dict[MessageQueue, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class QueueOffsetForC:
-    """One entry of the list form that C++ clients read."""
+    """One entry of the list form for C++ clients."""
 
     topic: str
     broker_name: str
@@ -77,7 +77,7 @@ class ResetOffsetBodyForC:
 
 @dataclass(frozen=True, slots=True)
 class GetConsumerStatusBody:
-    """Where clients are: one client's queues (221), or each client's (223)."""
+    """Consumer offsets: one client's by queue (221), or each client's (223)."""
 
     message_queue_table: dict[MessageQueue, int] = field(default_factory=dict)
     consumer_table: dict[str, dict[MessageQueue, int]] = field(default_factory=dict)
@@ -85,7 +85,7 @@ class GetConsumerStatusBody:
 
 @dataclass(frozen=True, slots=True)
 class QueueTimeSpan:
-    """The readable range of a queue in time, and how late a group is; all in ms."""
+    """The time range of a queue's readable messages, and a group's time lag; all in ms."""
 
     message_queue: MessageQueue
     min_time_stamp: int = 0

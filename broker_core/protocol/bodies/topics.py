@@ -9,7 +9,7 @@ from broker_core.protocol.bodies.heartbeat import SubscriptionData
 
 @dataclass(frozen=True, slots=True)
 class DataVersion:
-    """The version of a table; two are equal when both numbers are. `timestamp` is in ms."""
+    """The version of a table; two versions are equal if both numbers are. `timestamp` is in ms."""
 
     counter: int = 0
     timestamp: int = 0
@@ -32,7 +32,7 @@ class TopicConfig:
 
 @dataclass(frozen=True, slots=True)
 class TopicConfigSerializeWrapper:
-    """All topics of a broker (21), and inside its registration (103)."""
+    """All topics of a broker (21); also part of its registration (103)."""
 
     data_version: DataVersion = field(default_factory=DataVersion)
     topic_config_table: dict[str, TopicConfig] = field(default_factory=dict)
@@ -40,7 +40,7 @@ class TopicConfigSerializeWrapper:
 
 @dataclass(frozen=True, slots=True)
 class TopicList:
-    """Topic names (206, 224, 304, 305, 311 to 313); 304 says where to ask for more."""
+    """Topic names (206, 224, 304, 305, 311 to 313); 304 also names a broker to query for more."""
 
     topic_list: list[str] = field(default_factory=list)
     broker_addr: str | None = None
@@ -48,7 +48,7 @@ class TopicList:
 
 @dataclass(frozen=True, slots=True)
 class ConsumeQueueData:
-    """One entry of a consume queue: log offset, size, tag hash, and whether the filter wants it."""
+    """One entry of a consume queue: log offset, size, tag hash, and whether it matches the filter."""
 
     physic_offset: int
     physic_size: int
@@ -61,7 +61,7 @@ class ConsumeQueueData:
 
 @dataclass(frozen=True, slots=True)
 class QueryConsumeQueueResponseBody:
-    """A piece of a consume queue (321). `filter_data` is text, not an object."""
+    """A part of a consume queue (321). `filter_data` is text, not an object."""
 
     queue_data: list[ConsumeQueueData] = field(default_factory=list)
     max_queue_index: int = 0

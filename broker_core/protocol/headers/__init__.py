@@ -1,1 +1,1 @@
-"""The header of every request and response, one file per conversation."""
+"""The header of every request and response, one file per subject."""

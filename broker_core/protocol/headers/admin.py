@@ -1,4 +1,4 @@
-"""Headers of the rest of administration: broker settings, figures, access control."""
+"""Headers of other administration: broker settings, figures, access control."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Headers about live clients: heartbeats, members, locks, a broker's questions."""
+"""Headers about live clients: heartbeats, members, locks, requests of brokers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class HeartBeatRequest:
 
 @header(RequestCode.UNREGISTER_CLIENT)
 class UnregisterClientRequest:
-    """Code 35: this connection leaves a group."""
+    """Code 35: remove this connection from a group."""
 
     client_id: str = field(metadata={"wire": "clientID"})
     producer_group: str | None = None
@@ -48,12 +48,12 @@ class UnlockBatchMqRequest:
 
 @header(RequestCode.CHECK_CLIENT_CONFIG)
 class CheckClientConfigRequest:
-    """Code 46: whether the broker accepts a subscription. The body is CheckClientRequestBody."""
+    """Code 46: check whether the broker accepts a subscription. The body is CheckClientRequestBody."""
 
 
 @header(RequestCode.GET_CONSUMER_STATUS_FROM_CLIENT)
 class GetConsumerStatusFromClientRequest:
-    """Code 221, broker to client: which offsets are you at? Answered by GetConsumerStatusBody."""
+    """Code 221, broker to client: the current offsets. Answered by GetConsumerStatusBody."""
 
     topic: str
     group: str
@@ -61,7 +61,7 @@ class GetConsumerStatusFromClientRequest:
 
 @header(RequestCode.INVOKE_BROKER_TO_GET_CONSUMER_STATUS)
 class GetConsumerStatusRequest:
-    """Code 223: have the broker ask each member, or the one with client id `client_addr`."""
+    """Code 223: query the offsets of each member, or of the one with client id `client_addr`, through the broker."""
 
     topic: str
     group: str

@@ -25,7 +25,7 @@ class GetSubscriptionGroupConfigRequest:
 
 @header(RequestCode.DELETE_SUBSCRIPTIONGROUP)
 class DeleteSubscriptionGroupRequest:
-    """Code 207: forget a group's settings, and its offsets if asked."""
+    """Code 207: delete a group's settings, and its offsets if requested."""
 
     group_name: str
     remove_offset: bool = False
@@ -52,7 +52,7 @@ class GetAllProducerInfoRequest:
 
 @header(RequestCode.GET_CONSUME_STATS)
 class GetConsumeStatsRequest:
-    """Code 208: how far a group is in each queue; answered by ConsumeStats."""
+    """Code 208: a group's progress in each queue; answered by ConsumeStats."""
 
     consumer_group: str
     topic: str | None = None
@@ -74,7 +74,7 @@ class QueryTopicConsumeByWhoRequest:
 
 @header(RequestCode.QUERY_CONSUME_TIME_SPAN)
 class QueryConsumeTimeSpanRequest:
-    """Code 303: the same in time; answered by QueryConsumeTimeSpanBody."""
+    """Code 303: a group's progress as times; answered by QueryConsumeTimeSpanBody."""
 
     topic: str
     group: str

@@ -1,4 +1,4 @@
-"""Headers of looking messages up."""
+"""Headers of message look-ups."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class QueryMessageRequest:
 
 @header()
 class QueryMessageResponse:
-    """How far the index has come; the `search_` figures are Gantry's own, other brokers send none."""
+    """The progress of the index; the `search_` figures exist only in Gantry."""
 
     index_last_update_timestamp: I64
     index_last_update_phyoffset: I64

@@ -54,7 +54,7 @@ class SearchOffsetResponse:
 
 @header(RequestCode.GET_MAX_OFFSET)
 class GetMaxOffsetRequest:
-    """Code 30: the queue offset the next message will get."""
+    """Code 30: the queue offset of the next message."""
 
     topic: str
     queue_id: I32
@@ -70,7 +70,7 @@ class GetMaxOffsetResponse:
 
 @header(RequestCode.GET_MIN_OFFSET)
 class GetMinOffsetRequest:
-    """Code 31: the first queue offset that can still be read."""
+    """Code 31: the first readable queue offset."""
 
     topic: str
     queue_id: I32
@@ -102,9 +102,9 @@ class GetEarliestMsgStoretimeResponse:
 
 @header(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET)
 class ResetOffsetRequest:
-    """Code 222: have a group's consumers go to `timestamp` (ms; -1 is the end).
+    """Code 222: reset a group's consumers to `timestamp` (ms; -1 is the end).
 
-    5.x may name one queue, and an offset in place of a time; -1 stands for neither.
+    5.x may name one queue, and an offset in place of a time; -1 means neither.
     """
 
     topic: str
@@ -117,7 +117,7 @@ class ResetOffsetRequest:
 
 @header(RequestCode.RESET_CONSUMER_CLIENT_OFFSET)
 class ResetConsumerClientOffsetRequest:
-    """Code 220, broker to client, one-way: go to the offsets of the body (ResetOffsetBody)."""
+    """Code 220, broker to client, one-way: move to the offsets in the body (ResetOffsetBody)."""
 
     topic: str
     group: str

@@ -26,14 +26,14 @@ class PopMessageRequest:
     order: bool = False
     attempt_id: str | None = None
     bname: str | None = None
-    poll_id: str | None = None  # of Gantry: names this request for PopRollbackRequest; Apache's brokers pass over it
+    poll_id: str | None = None  # Gantry only: names this request for PopRollbackRequest; Apache brokers ignore it
 
 
 @header(RequestCode.POP_ROLLBACK)
 class PopRollbackRequest:
-    """Code 200056: nobody waits any more for the pop of this connection that carried `poll_id`.
+    """Code 200056: cancel the waiting pop of this connection with the given `poll_id`.
 
-    Apache's brokers know the number and serve it not; a client sends it one way and need not care.
+    Apache brokers define the code but do not serve it; since it is sent one-way, clients need not check.
     """
 
     poll_id: str
@@ -41,7 +41,7 @@ class PopRollbackRequest:
 
 @header()
 class PopMessageResponse:
-    """What the receipts of the messages in the body are made of."""
+    """The values from which clients build the receipts of the messages in the body."""
 
     pop_time: I64
     invisible_time: I64
@@ -66,12 +66,12 @@ class AckMessageRequest:
 
 @header(RequestCode.BATCH_ACK_MESSAGE)
 class BatchAckMessageRequest:
-    """Code 200151: many are done; the body is BatchAckMessageRequestBody."""
+    """Code 200151: many leased messages are done; the body is BatchAckMessageRequestBody."""
 
 
 @header(RequestCode.PEEK_MESSAGE)
 class PeekMessageRequest:
-    """Code 200052: look at messages without a lease."""
+    """Code 200052: read messages without a lease."""
 
     consumer_group: str
     topic: str
@@ -82,7 +82,7 @@ class PeekMessageRequest:
 
 @header(RequestCode.CHANGE_MESSAGE_INVISIBLETIME)
 class ChangeInvisibleTimeRequest:
-    """Code 200053: lease it for `invisible_time` ms from now; the old receipt is void afterwards."""
+    """Code 200053: lease the message for `invisible_time` ms from now; the old receipt becomes invalid."""
 
     consumer_group: str
     topic: str
@@ -91,12 +91,12 @@ class ChangeInvisibleTimeRequest:
     offset: I64
     invisible_time: I64
     bname: str | None = None
-    suspend: bool = False  # of later 5.x: nobody handled the message, so this delivery does not count
+    suspend: bool = False  # later 5.x: the message was not handled, so this delivery does not count
 
 
 @header()
 class ChangeInvisibleTimeResponse:
-    """What the new receipt is made of."""
+    """The values from which clients build the new receipt."""
 
     pop_time: I64
     invisible_time: I64
@@ -105,7 +105,7 @@ class ChangeInvisibleTimeResponse:
 
 @header(RequestCode.NOTIFICATION)
 class NotificationRequest:
-    """Code 200054: say when there is something to pop."""
+    """Code 200054: answer when there is a message to pop."""
 
     consumer_group: str
     topic: str
@@ -119,7 +119,7 @@ class NotificationRequest:
 
 @header()
 class NotificationResponse:
-    """Whether there is something, or no room to wait for it."""
+    """Whether there is a message, or no room to wait for one."""
 
     has_msg: bool
     polling_full: bool = False
@@ -127,7 +127,7 @@ class NotificationResponse:
 
 @header(RequestCode.POLLING_INFO)
 class PollingInfoRequest:
-    """Code 200055: how many wait for this queue?"""
+    """Code 200055: the number of pops that wait for this queue."""
 
     consumer_group: str
     topic: str

@@ -8,7 +8,7 @@ from broker_core.protocol.fields import I32, I64, header
 
 @header(RequestCode.PULL_MESSAGE)
 class PullMessageRequest:
-    """Code 11, and 361 of 5.x. `sys_flag` says which of the later fields count (codes.PULL_*)."""
+    """Code 11, and 361 of 5.x. `sys_flag` marks which of the later fields are valid (codes.PULL_*)."""
 
     consumer_group: str
     topic: str
@@ -27,7 +27,7 @@ class PullMessageRequest:
 
 @header()
 class PullMessageResponse:
-    """Where to go on; clients need all four on codes 0, 19, 20 and 21."""
+    """Where to continue; clients require all four fields with codes 0, 19, 20 and 21."""
 
     suggest_which_broker_id: I64
     next_begin_offset: I64

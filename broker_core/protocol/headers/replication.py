@@ -1,4 +1,4 @@
-"""Headers by which a slave follows its master's tables. Code 21 and 201 serve too."""
+"""Headers with which a slave copies its master's tables, besides codes 21 and 201."""
 
 from __future__ import annotations
 
@@ -13,4 +13,4 @@ class GetAllConsumerOffsetRequest:
 
 @header(RequestCode.GET_ALL_DELAY_OFFSET)
 class GetAllDelayOffsetRequest:
-    """Code 45: how far each delay level is delivered; answered by DelayOffsetSerializeWrapper."""
+    """Code 45: the progress of each delay level; answered by DelayOffsetSerializeWrapper."""

@@ -1,4 +1,4 @@
-"""Headers that a name server answers."""
+"""Headers of requests to name servers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class RegisterBrokerRequest:
 
 @header()
 class RegisterBrokerResponse:
-    """For a slave: where its master is."""
+    """For a slave: the address of its master."""
 
     ha_server_addr: str | None = None
     master_addr: str | None = None
@@ -31,7 +31,7 @@ class RegisterBrokerResponse:
 
 @header(RequestCode.UNREGISTER_BROKER)
 class UnregisterBrokerRequest:
-    """Code 104: a broker goes."""
+    """Code 104: remove a broker."""
 
     broker_name: str
     broker_addr: str
@@ -51,7 +51,7 @@ class QueryDataVersionRequest:
 
 @header()
 class QueryDataVersionResponse:
-    """Whether to register again."""
+    """Whether the broker must register again."""
 
     changed: bool
 
@@ -83,7 +83,7 @@ class GetTopicsByClusterRequest:
 
 @header(RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_NS)
 class GetSystemTopicListFromNameServerRequest:
-    """Code 304: cluster and broker names, and one broker to ask for more; answered by TopicList."""
+    """Code 304: cluster and broker names, and one broker to query for more; answered by TopicList."""
 
 
 @header(RequestCode.GET_UNIT_TOPIC_LIST)
@@ -103,7 +103,7 @@ class GetHasUnitSubUnunitTopicListRequest:
 
 @header(RequestCode.DELETE_TOPIC_IN_NAMESRV)
 class DeleteTopicInNameServerRequest:
-    """Code 216: forget a topic, in one cluster or everywhere."""
+    """Code 216: remove a topic, in one cluster or everywhere."""
 
     topic: str
     cluster_name: str | None = None
@@ -111,7 +111,7 @@ class DeleteTopicInNameServerRequest:
 
 @header(RequestCode.WIPE_WRITE_PERM_OF_BROKER)
 class WipeWritePermRequest:
-    """Code 205: take the write permission from all topics of a broker name."""
+    """Code 205: remove the write permission from all topics of a broker name."""
 
     broker_name: str
 
@@ -139,7 +139,7 @@ class AddWritePermResponse:
 
 @header(RequestCode.PUT_KV_CONFIG)
 class PutKvConfigRequest:
-    """Code 100: keep a setting."""
+    """Code 100: save a setting."""
 
     namespace: str
     key: str
@@ -163,7 +163,7 @@ class GetKvConfigResponse:
 
 @header(RequestCode.DELETE_KV_CONFIG)
 class DeleteKvConfigRequest:
-    """Code 102: forget a setting."""
+    """Code 102: delete a setting."""
 
     namespace: str
     key: str

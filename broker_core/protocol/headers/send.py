@@ -1,7 +1,7 @@
 """Headers of sending: plain, short-named, batch; send-back; request and reply (protocol/README.md#sending).
 
-Codes 310, 320 and 325 carry the fields of 10 and 324 under one-letter names. The classes differ in those names only:
-whoever reads a send reads the same attributes, whichever of them came.
+Codes 310, 320 and 325 have the fields of 10 and 324 under one-letter names. The classes differ only in those names:
+their attributes are the same.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from broker_core.protocol.fields import I32, I64, header
 
 @header(RequestCode.SEND_MESSAGE)
 class SendMessageRequest:
-    """Code 10: the long-named form of a send. `batch` decides whether the body is a batch, not the code."""
+    """Code 10: a send with full field names. `batch`, not the code, decides whether the body is a batch."""
 
     topic: str
     queue_id: I32
@@ -68,7 +68,7 @@ def send_header_kind(code: int) -> type[SendHeader]:
 
 @header()
 class SendMessageResponse:
-    """The answer to every send, also to those stored but not flushed or not replicated in time (10, 11, 12)."""
+    """The answer to every send, also to messages stored but not flushed or not replicated in time (10, 11, 12)."""
 
     msg_id: str
     queue_id: I32
@@ -81,7 +81,7 @@ class SendMessageResponse:
 
 @header(RequestCode.CONSUMER_SEND_MSG_BACK)
 class ConsumerSendMessageBackRequest:
-    """Code 36: deliver again later. `offset` is a log offset; delay level below 0 means dead letter, 0 by count."""
+    """Code 36: deliver again later. `offset` is a log offset; delay level below 0: dead letter, 0: by retry count."""
 
     offset: I64
     group: str
@@ -95,7 +95,7 @@ class ConsumerSendMessageBackRequest:
 
 @header(RequestCode.PUSH_REPLY_MESSAGE_TO_CLIENT)
 class PushReplyMessageToClientRequest:
-    """Code 326, broker to client: the reply to a request this client sent. Hosts are ``ip:port``."""
+    """Code 326, broker to client: the reply to this client's request. Hosts are ``ip:port``."""
 
     topic: str
     queue_id: I32

@@ -72,4 +72,4 @@ class CleanUnusedTopicRequest:
 
 @header(RequestCode.DELETE_EXPIRED_COMMITLOG)
 class DeleteExpiredCommitLogRequest:
-    """Code 329: drop what the retention allows, now."""
+    """Code 329: drop expired segments now."""

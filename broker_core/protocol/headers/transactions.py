@@ -34,6 +34,6 @@ class CheckTransactionStateRequest:
 
 @header(RequestCode.RESUME_CHECK_HALF_MESSAGE)
 class ResumeCheckHalfMessageRequest:
-    """Code 323: ask about this half message again, from the first check on."""
+    """Code 323: check this half message again, starting with the first check."""
 
     msg_id: str | None = None

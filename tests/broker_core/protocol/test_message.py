@@ -69,6 +69,6 @@ def test_a_stored_message_shows_keys_tag_and_compression() -> None:
     assert (message.keys, message.tag, message.is_compressed) == (["k1", "k2"], "t", True)
 
 
-def test_one_text_is_no_list_of_keys() -> None:
-    with pytest.raises(TypeError, match="list of keys"):
+def test_a_string_is_not_a_list_of_keys() -> None:
+    with pytest.raises(TypeError, match="keys must be a list"):
         Message.create("orders", b"hi", keys="A17")
