@@ -37,16 +37,16 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, run, words in (
         ("summary", _summary, "what is in the store"),
-        ("verify", _verify, "read everything and compare log, queues and index"),
-        ("record", _record, "all of the message at a log offset, or with an offset message id"),
-        ("message", _message, "all of the message at a queue offset"),
-        ("queue", _queue, "messages of a queue, one line each"),
+        ("verify", _verify, "read everything and check the log, queues and index against each other"),
+        ("record", _record, "a whole message, by log offset or offset message id"),
+        ("message", _message, "a whole message, by queue offset"),
+        ("queue", _queue, "messages of a queue, one per line"),
         ("key", _key, "messages with a key or unique id"),
     ):
         command = commands.add_parser(name, help=words, description=words)
         command.set_defaults(run=run)
-        command.add_argument("folder", type=Path, help="the folder that holds commitlog, consumequeue and index")
-        command.add_argument("--index-slots", type=int, help="with --index-entries; else read from the files")
+        command.add_argument("folder", type=Path, help="the folder that contains commitlog, consumequeue and index")
+        command.add_argument("--index-slots", type=int, help="requires --index-entries (default: read from the files)")
         command.add_argument("--index-entries", type=int)
         _ARGUMENTS.get(name, lambda _: None)(command)
     return parser
@@ -59,32 +59,32 @@ def _config(options: argparse.Namespace) -> StoreConfig | None:
 
 
 def _add_verify(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--most", type=int, default=TOLD, help="name so many faults (%(default)s)")
+    command.add_argument("--most", type=int, default=TOLD, help="list at most this many faults (%(default)s)")
 
 
 def _add_record(command: argparse.ArgumentParser) -> None:
-    command.add_argument("place", help="a number, or the 32 or 56 digits of an offset message id")
-    command.add_argument("--hex", action="store_true", help="show the bytes of the record too")
+    command.add_argument("place", help="a log offset, or an offset message id (32 or 56 digits)")
+    command.add_argument("--hex", action="store_true", help="also show the bytes of the record")
 
 
 def _add_message(command: argparse.ArgumentParser) -> None:
     command.add_argument("topic")
     command.add_argument("queue_id", type=int)
     command.add_argument("queue_offset", type=int)
-    command.add_argument("--hex", action="store_true", help="show the bytes of the record too")
+    command.add_argument("--hex", action="store_true", help="also show the bytes of the record")
 
 
 def _add_queue(command: argparse.ArgumentParser) -> None:
     command.add_argument("topic")
     command.add_argument("queue_id", type=int)
-    command.add_argument("--from", dest="begin", type=int, help="first queue offset; else the first there is")
+    command.add_argument("--from", dest="begin", type=int, help="first queue offset (default: the first available)")
     command.add_argument("--count", type=int, default=20)
 
 
 def _add_key(command: argparse.ArgumentParser) -> None:
     command.add_argument("topic")
     command.add_argument("key")
-    command.add_argument("--count", type=int, default=20, help="the newest so many")
+    command.add_argument("--count", type=int, default=20, help="at most this many, newest first (%(default)s)")
 
 
 _ARGUMENTS = {

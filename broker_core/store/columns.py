@@ -73,16 +73,16 @@ class Damage(IntEnum):
 
 
 DAMAGE_TEXT: Final = {
-    Damage.OUTSIDE: "the record reaches beyond its file",
+    Damage.OUTSIDE: "the record extends beyond its file",
     Damage.MAGIC: "no record begins here",
-    Damage.SIZE: "the record has another size than the queue says",
-    Damage.PLACE: "the record says it lies elsewhere",
-    Damage.PARTS: "the parts of the record do not add up",
+    Damage.SIZE: "the size of the record differs from the size in the queue",
+    Damage.PLACE: "the record states another log offset",
+    Damage.PARTS: "the parts of the record do not match its size",
     Damage.QUEUE: "the record belongs to another queue",
-    Damage.BODY: "the body does not have the checksum that the record states",
-    Damage.EMPTY: "the queue names no record here",
-    Damage.NOWHERE: "the queue names a place that is not in the log",
-    Damage.NOT_SENT: "the broker sends no message for this offset",
+    Damage.BODY: "the body does not match the checksum in the record",
+    Damage.EMPTY: "the queue entry names no record",
+    Damage.NOWHERE: "the queue entry names a place outside the log",
+    Damage.NOT_SENT: "the broker did not send a message for this offset",
 }
 
 

@@ -235,9 +235,9 @@ class LogWalk:
         if head.log_offset != file.start + begin:
             raise MalformedRecord(f"it states log offset {head.log_offset}", position=begin)
         if self._check_crc and head.body_length and not body_is_sound(view, head):
-            raise MalformedRecord("its body does not have the checksum it states", position=begin)
+            raise MalformedRecord("its body does not match its checksum", position=begin)
         if self._may_be_torn and is_torn(view, head, begin + head.size):
-            raise MalformedRecord("nothing follows it, and it ends with zeros that are not its own", position=begin)
+            raise MalformedRecord("nothing follows it, and it ends with zeros that are not part of it", position=begin)
         return head
 
     def _ends_with_blank(self, file: MappedFile, view: memoryview) -> bool:

@@ -22,7 +22,7 @@ _UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB")
 def summary(reader: StoreReader) -> Iterator[str]:
     """Tell what is in the store."""
     yield f"store        {reader.config.folder}"
-    yield f"closed well  {'no: open elsewhere, or stopped badly' if reader.is_open_elsewhere else 'yes'}"
+    yield f"closed well  {'no: in use, or not shut down properly' if reader.is_open_elsewhere else 'yes'}"
     segments, size = reader.segments(), reader.segment_size
     span = f"{reader.log_begin} to {reader.log_end}, {_size(reader.log_end - reader.log_begin)}"
     yield f"log          {span}, {len(segments)} segments of {size} bytes, each with the time of its first record:"
@@ -79,7 +79,7 @@ def record(data: memoryview, log_offset: int, *, as_hex: bool) -> Iterator[str]:
     for name, value in sorted(found.properties.items()):
         yield f"property     {name} = {value}"
     damage = find_damage_at(data, log_offset)
-    yield f"DAMAGED      {damage}" if damage else "sound        the body has its checksum"
+    yield f"DAMAGED      {damage}" if damage else "sound        the body matches its checksum"
     yield f"body         {len(found.body)} bytes as stored, crc {found.body_crc:08X}:"
     yield from _body(found.body)
     if as_hex:
@@ -106,14 +106,14 @@ def by_key(found: IndexSearch) -> Iterator[str]:
     yield from map(_line, _decoded(found.records))
     for damaged in found.damaged:
         yield f"DAMAGED      {damaged}"
-    yield f"{len(found.records)} found; {found.index_files} index files, {found.entries_visited} entries looked at,"
+    yield f"{len(found.records)} found; {found.index_files} index files, {found.entries_visited} entries visited,"
     yield f"{found.collisions_dropped} other keys with the same hash, {found.expired_messages} expired"
-    yield "everything was looked at" if found.complete else "NOT everything was looked at"
+    yield "everything was searched" if found.complete else "NOT everything was searched"
 
 
 def damaged_unit(place: str, data: memoryview | None, log_offset: int, size: int) -> Iterator[str]:
     """Describe a unit that names no record, and the bytes at its place."""
-    yield f"DAMAGED      {place} names {size} bytes at log offset {log_offset}, where no record is:"
+    yield f"DAMAGED      {place} names {size} bytes at log offset {log_offset}, which has no record:"
     yield from _hex(bytes(data)) if data else ("             nothing is there",)
 
 

@@ -47,7 +47,7 @@ class StoreFull(StoreError):
     """Raised when the disk has no room for what should be written; the write did not happen."""
 
     def __init__(self, path: Path, needed: int) -> None:
-        super().__init__(f"no room on the disk for {needed} more bytes of {path}")
+        super().__init__(f"no space left on the disk for {needed} more bytes of {path}")
         self.path = path
         self.needed = needed
 
@@ -88,7 +88,7 @@ class TooManyQueues(StoreError):
     """Raised when a message needs a new queue and the limit of queues is reached; nothing was stored."""
 
     def __init__(self, topic: str, queue_id: int, limit: int) -> None:
-        super().__init__(f"limit queues={limit} reached: queue {queue_id} of topic {topic} was not begun")
+        super().__init__(f"limit queues={limit} reached: queue {queue_id} of topic {topic} was not created")
         self.limit = limit
 
 

@@ -46,7 +46,7 @@ def measure(paths: Iterable[Path]) -> Sizes | None:
 def _measure_one(data: mmap, path: Path) -> tuple[Sizes, bool]:
     """Return the sizes of one file, and whether its entries tell them; without entries any that fit the length do."""
     if len(data) < HEADER.size + SLOT.size:
-        raise Corrupt(path, f"its length of {len(data)} bytes is that of no index file")
+        raise Corrupt(path, f"its length of {len(data)} bytes is not that of an index file")
     _, _, first, last, _, following = HEADER.unpack_from(data)
     usual = (len(data) - HEADER.size) // (SLOT.size + ENTRIES_PER_SLOT * ENTRY.size)
     if following <= 1:
@@ -54,14 +54,14 @@ def _measure_one(data: mmap, path: Path) -> tuple[Sizes, bool]:
     for slots in _candidates(data, usual, following - 1):
         if _holds(data, slots, following - 1, first, last):
             return (slots, _entries(len(data), slots)), True
-    raise Corrupt(path, "its slots and entries cannot be told; give --index-slots and --index-entries")
+    raise Corrupt(path, "its numbers of slots and entries are unknown; give --index-slots and --index-entries")
 
 
 def _fitting(length: int, usual: int, path: Path) -> Sizes:
     for slots in range(max(usual, 1), 0, -1):
         if file_bytes(slots, _entries(length, slots)) == length:
             return slots, _entries(length, slots)
-    raise Corrupt(path, f"its length of {length} bytes is that of no index file")
+    raise Corrupt(path, f"its length of {length} bytes is not that of an index file")
 
 
 def _candidates(data: mmap, usual: int, last_number: int) -> Iterator[int]:

@@ -69,7 +69,7 @@ class Queues:
         queue = self.by_key.get((topic, queue_id))
         if queue is None:
             if not is_folder_name(topic) or queue_id < 0:
-                raise MessageUnstorable(f"{topic!r} queue {queue_id} cannot be a queue")
+                raise MessageUnstorable(f"{topic!r} queue {queue_id} is not a valid queue")
             queue = self._load_one(topic, queue_id)
             self.by_key[topic, queue_id] = queue
         return queue

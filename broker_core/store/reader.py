@@ -58,7 +58,7 @@ class StoreReader:
         Raises Corrupt when `folder` is no store, or its files contradict each other.
         """
         if not (folder / COMMIT_LOG).is_dir():
-            raise Corrupt(folder, f"it holds no store: there is no folder {COMMIT_LOG}")
+            raise Corrupt(folder, f"it is not a store: there is no folder {COMMIT_LOG}")
         for _ in range(_OPEN_TRIES - 1):
             try:
                 return cls._map(config or _measured_config(folder))

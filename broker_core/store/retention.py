@@ -89,13 +89,13 @@ def refusal_of(config: StoreConfig, disk: Disk) -> str | None:
     """Say why messages should be refused, if they should."""
     if disk.used_ratio > config.full_used_ratio:
         return (
-            f"the disk is full: {disk.used_ratio:.0%} of it are used, "
-            f"messages are taken again at {config.full_used_ratio:.0%} or less"
+            f"the disk is full: {disk.used_ratio:.0%} of it is used; "
+            f"messages are accepted again at {config.full_used_ratio:.0%} or less"
         )
     if disk.free < config.min_free_bytes // 2:
         return (
-            f"the disk is full: {disk.free // _MIB} MiB of it are free, "
-            f"messages are taken again at {config.min_free_bytes // 2 // _MIB} MiB or more"
+            f"the disk is full: {disk.free // _MIB} MiB of it is free; "
+            f"messages are accepted again at {config.min_free_bytes // 2 // _MIB} MiB or more"
         )
     return None
 

@@ -15,9 +15,9 @@ from broker_core.protocol.record import body_is_sound, read_head
 from broker_core.store.commit_log import CommitLog
 from broker_core.store.errors import MessageDamaged
 
-WRONG_BODY: Final = "its body does not have the checksum it states"
-OTHER_MESSAGE: Final = "another message is where it should be"
-NO_RECORD: Final = "no record is where it should be"
+WRONG_BODY: Final = "its body does not match its checksum"
+OTHER_MESSAGE: Final = "there is another message in its place"
+NO_RECORD: Final = "there is no record in its place"
 
 # The most damaged messages to remember; a broken disk has more, and nobody reads them all.
 _REMEMBERED: Final = 1000

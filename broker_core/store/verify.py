@@ -69,7 +69,7 @@ def verify(reader: StoreReader, *, most: int = TOLD) -> Findings:
     for topic, queue_id in reader.queues():
         _check_units(reader, topic, queue_id, findings, damaged)
     for place in damaged.unnamed():
-        findings.tell("log", f"no sound record from {place.begin} to {place.end}: {place.reason}")
+        findings.tell("log", f"no intact record from {place.begin} to {place.end}: {place.reason}")
     for file in reader.index.files:
         _check_index(reader, file, findings)
     if (missing := findings.keys - (findings.index_entries - findings.expired_entries)) > 0:
@@ -174,7 +174,7 @@ def _find_damage(
 def _check_index(reader: StoreReader, file: IndexFile, findings: Findings) -> None:
     visited = 0
     if not file.agrees_with(reader.log) and not reader.is_open_elsewhere:
-        findings.tell("index", f"{file.path.name}: its header does not tell of the entries it has")
+        findings.tell("index", f"{file.path.name}: its header does not match the entries it has")
     try:
         for entry in file.all_entries():
             visited += 1
@@ -183,7 +183,7 @@ def _check_index(reader: StoreReader, file: IndexFile, findings: Findings) -> No
                 findings.expired_entries += 1
             elif record is None or entry.hash not in _hashes(read_head(record), record):
                 place = f"{file.path.name} entry {entry.number}"
-                findings.tell("index", f"{place} names {entry.log_offset}, where its key is not")
+                findings.tell("index", f"{place} names {entry.log_offset}, whose record does not have its key")
     except Corrupt as error:
         findings.tell("index", str(error))
     findings.index_entries += visited

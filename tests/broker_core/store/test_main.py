@@ -68,7 +68,7 @@ def test_a_message_is_shown_by_its_queue_offset(folder: Path, capsys: pytest.Cap
 
 def test_a_damaged_message_is_named_wherever_it_is_shown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     overwrite(segment(folder), 88, b"X")
-    assert "DAMAGED      its body does not have" in run(capsys, "record", folder, 0)[1]
+    assert "DAMAGED      its body does not match" in run(capsys, "record", folder, 0)[1]
     listed = run(capsys, "queue", folder, "T", 0, "--count", 5)[1]
     assert "topic=T queue=0 offset=0 at log offset 0 is damaged" in listed
     assert "0:4 " in listed
@@ -82,7 +82,7 @@ def test_a_place_without_a_record_is_shown_as_bytes(folder: Path, capsys: pytest
     overwrite(segment(folder), 4, b"\1\2\3\4")
     status, text = run(capsys, "message", folder, "T", 0, 0)
     assert status == 1
-    assert "DAMAGED      topic T queue 0 offset 0 names 100 bytes at log offset 0, where no record is:" in text
+    assert "DAMAGED      topic T queue 0 offset 0 names 100 bytes at log offset 0, which has no record:" in text
     assert "00000000  00 00 00 64 01 02 03 04" in text
     overwrite(queue_file(folder), 8, b"\0\0\0\0")
     assert "nothing is there" in run(capsys, "message", folder, "T", 0, 0)[1]
@@ -109,13 +109,13 @@ def test_messages_with_a_key_are_found(folder: Path, capsys: pytest.CaptureFixtu
     assert status == 0
     assert "2:0" in text
     assert "1 found" in text
-    assert "everything was looked at" in text
+    assert "everything was searched" in text
 
 
 def test_a_folder_that_is_no_store_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, text = run(capsys, "summary", tmp_path)
     assert status == 2
-    assert "no store" in text
+    assert "it is not a store" in text
 
 
 def test_index_sizes_can_still_be_given(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

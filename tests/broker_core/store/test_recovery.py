@@ -106,7 +106,7 @@ def test_the_reason_for_a_cut_is_told(tmp_path: Path) -> None:
         last = put(store, b"last")
     patch(segment(tmp_path), last.log_offset + 88, b"L")
     with opened(tmp_path) as store:
-        assert store.recovered.cut_reason == "its body does not have the checksum it states"
+        assert store.recovered.cut_reason == "its body does not match its checksum"
         assert bodies(store) == numbers(3)
 
 

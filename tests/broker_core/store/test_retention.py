@@ -184,7 +184,7 @@ def test_a_full_disk_refuses_until_there_is_room_again_and_reads_go_on(tmp_path:
         disk.others += 1
         dropped = store.drop_expired(NOW)
         assert not dropped.has_room
-        assert dropped.refusal == "the disk is full: 91% of it are used, messages are taken again at 90% or less"
+        assert dropped.refusal == "the disk is full: 91% of it is used; messages are accepted again at 90% or less"
         assert bodies(store) == [b"%d" % number for number in range(20)]
         disk.others -= 1
         assert store.drop_expired(NOW).has_room
@@ -201,4 +201,4 @@ def test_few_free_bytes_refuse_too(tmp_path: Path) -> None:
     config = StoreConfig(tmp_path, min_free_bytes=100 << 20)
     assert refusal_of(config, Disk(used=0, free=50 << 20)) is None
     told = refusal_of(config, Disk(used=0, free=(50 << 20) - 1))
-    assert told == "the disk is full: 49 MiB of it are free, messages are taken again at 50 MiB or more"
+    assert told == "the disk is full: 49 MiB of it is free; messages are accepted again at 50 MiB or more"
