@@ -63,7 +63,7 @@ def record(target: Path) -> None:
         java = session.sparkContext._gateway
         session.stop()
         if java is None:
-            raise ArchiveNotWritten("Spark runs in no JVM of this process")
+            raise ArchiveNotWritten("this process has no Spark JVM")
         # The JVM writes the archive when it ends, and ends when its standard input is closed.
         java.shutdown()
         java.proc.stdin.close()

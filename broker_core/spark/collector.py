@@ -157,7 +157,7 @@ class Reporter:
         self._send(_Told(checkpoint, want, give_back))
         line = self._lines.readline()
         if not line:
-            raise ConnectionError("the driver of this job is gone")
+            raise ConnectionError("the driver of this job has ended")
         return msgspec.json.decode(line, type=SendPermit)
 
     def close(self) -> None:

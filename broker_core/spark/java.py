@@ -86,7 +86,7 @@ def _inspect(origin: str, home: Path, cache: Path) -> Java | str:
     release = _read_release(home)
     version = release.get("JAVA_VERSION") or _ask_version(java)
     if version is None:
-        return f"{java} does not tell its version"
+        return f"{java} does not report its version"
     found = Java(home, version, origin)
     if found.major < OLDEST_VERSION:
         return f"{java} is version {version}"

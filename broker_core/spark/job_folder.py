@@ -162,7 +162,7 @@ class Progress:
             self._moved_before = moved
         if moved > self._moved_before and not self._has_moved:
             self._has_moved = True
-            say(f"the first messages were through {time.monotonic() - self._began_at:.1f} s after the program began")
+            say(f"the first messages were processed {time.monotonic() - self._began_at:.1f} s after the program began")
         left = counters.get("planned", 0) - moved
         line = ProgressLine(
             seq=self._seq,

@@ -94,7 +94,7 @@ def _checked(fields: dict[str, Any]) -> SourceOptions:
     options = SourceOptions(**fields)
     start, end = options.starting_timestamp, options.ending_timestamp
     if start is not None and end is not None and end < start:
-        raise BadOption("endingTimestamp", end, f"lies before startingTimestamp {start}")
+        raise BadOption("endingTimestamp", end, f"is before startingTimestamp {start}")
     return options
 
 
@@ -105,7 +105,7 @@ def parse_time(name: str, text: str) -> int:
     try:
         moment = datetime.fromisoformat(text.strip())
     except ValueError:
-        raise BadOption(name, text, "wants epoch milliseconds or ISO 8601 with a zone") from None
+        raise BadOption(name, text, "expected epoch milliseconds or ISO 8601 with a zone") from None
     if moment.tzinfo is None:
         raise BadOption(name, text, "has no zone; append Z for UTC")
     return round(moment.timestamp() * 1000)
@@ -115,7 +115,7 @@ def _epoch_ms(name: str, number: int) -> int:
     if number == 0 or _LEAST_MS <= abs(number) < _MOST_MS:
         return number
     unit = "seconds" if abs(number) < _LEAST_MS else "micro- or nanoseconds"
-    raise BadOption(name, number, f"looks like {unit}; wants milliseconds since 1970, as {_EXAMPLE_MS}")
+    raise BadOption(name, number, f"looks like {unit}; expected milliseconds since 1970, as {_EXAMPLE_MS}")
 
 
 def _words(_name: str, text: str) -> tuple[str, ...]:
@@ -132,13 +132,13 @@ def _folders(name: str, text: str) -> tuple[Path, ...]:
 
 def _flag(name: str, text: str) -> bool:
     if text.lower() not in ("true", "false"):
-        raise BadOption(name, text, "wants true or false")
+        raise BadOption(name, text, "expected true or false")
     return text.lower() == "true"
 
 
 def _count(name: str, text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise BadOption(name, text, "wants a whole number, at least 1")
+        raise BadOption(name, text, "expected a whole number, at least 1")
     return int(text)
 
 
@@ -149,7 +149,7 @@ def _text(_name: str, text: str) -> str:
 def _mode(name: str, text: str) -> Mode:
     by_lower_name = {mode.value.lower(): mode for mode in Mode}
     if text.lower() not in by_lower_name:
-        raise BadOption(name, text, f"wants one of {', '.join(Mode)}")
+        raise BadOption(name, text, f"expected one of {', '.join(Mode)}")
     return by_lower_name[text.lower()]
 
 
@@ -158,7 +158,7 @@ def _queues(name: str, text: str) -> frozenset[tuple[str | None, int]]:
     for word in _words(name, text):
         broker, _, number = word.rpartition(":")
         if not number.isdecimal():
-            raise BadOption(name, text, "wants queue ids as in 0,1 or broker-a:0,broker-b:1")
+            raise BadOption(name, text, "expected queue ids as in 0,1 or broker-a:0,broker-b:1")
         found.add((broker or None, int(number)))
     return _not_empty(name, text, frozenset(found))
 
@@ -182,7 +182,7 @@ def _keys(name: str, text: str) -> frozenset[str]:
 def _json_words(name: str, text: str) -> Sequence[str]:
     words = _json(name, text)
     if not all(isinstance(word, str) for word in words):
-        raise BadOption(name, text, "wants a list of texts")
+        raise BadOption(name, text, "expected a list of strings")
     return list(words)
 
 
@@ -197,7 +197,7 @@ def _keys_file(name: str, text: str) -> frozenset[str]:
 def _offsets(name: str, text: str) -> Mapping[str, QueueOffsets] | int:
     if text.lower() in ("earliest", "latest"):
         return EARLIEST if text.lower() == "earliest" else LATEST
-    wanted = 'wants earliest, latest or {"topic":{"broker":{"0":23,"1":-2}}}'
+    wanted = 'expected earliest, latest or {"topic":{"broker":{"0":23,"1":-2}}}'
     try:
         return {
             topic: {broker: {int(q): int(offset) for q, offset in queues.items()} for broker, queues in brokers.items()}

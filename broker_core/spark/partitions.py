@@ -153,11 +153,11 @@ def choose_range(
     end = _place(options.ending_offsets, broker, topic, queue_id, has_begin, has_end, default=has_end)
     if options.fail_on_data_loss and begin < has_begin and begin < end:
         raise DataLoss(
-            f"{broker} topic={topic} queue={queue_id}: offset {begin} is wanted, the first one left is {has_begin}; "
-            "failOnDataLoss=false reads what is left"
+            f"{broker} topic={topic} queue={queue_id}: offset {begin} was requested, the first one available is "
+            f"{has_begin}; failOnDataLoss=false reads what is left"
         )
     if options.fail_on_data_loss and end > has_end:
-        raise DataLoss(f"{broker} topic={topic} queue={queue_id}: end {end} is wanted, the queue ends at {has_end}")
+        raise DataLoss(f"{broker} topic={topic} queue={queue_id}: end {end} was requested, the queue ends at {has_end}")
     begin, end = max(begin, has_begin), min(end, has_end)
     return begin, max(begin, end)
 

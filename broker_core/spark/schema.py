@@ -59,7 +59,7 @@ def choose_columns(columns: Sequence[str] | None, *, with_error: bool) -> tuple[
         if name not in COLUMNS:
             raise UnknownOption(name, COLUMNS, what="column")
     if len(set(columns)) != len(columns):
-        raise BadOption("columns", ",".join(columns), "a column is named twice")
+        raise BadOption("columns", ",".join(columns), "a column is listed twice")
     return tuple(columns)
 
 

@@ -58,7 +58,7 @@ def _open_now(root: Path) -> _Opened:
         at_ns, stat = time.time_ns(), (root / COMMIT_LOG).stat()
         return _Opened(StoreReader.open(root), (stat.st_dev, stat.st_ino), at_ns)
     except FileNotFoundError as error:
-        raise StoreUnreadable(f"store {root}: it holds no store: there is no folder {COMMIT_LOG}") from error
+        raise StoreUnreadable(f"store {root}: it is not a store: there is no folder {COMMIT_LOG}") from error
     except (StoreError, OSError) as error:
         raise StoreUnreadable(f"store {root}: {error}") from error
 

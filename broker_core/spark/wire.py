@@ -305,7 +305,7 @@ class _Puller:
         if self.options.fail_on_data_loss:
             raise DataLoss(
                 f"{self.queue.broker_name} topic={self.queue.topic} queue={self.queue.queue_id}: messages {begin} to "
-                f"{end} are wanted, the broker goes on at {goes_on_at}; failOnDataLoss=false reads what is left"
+                f"{end} were requested, the broker continues at {goes_on_at}; failOnDataLoss=false reads what is left"
             )
 
 

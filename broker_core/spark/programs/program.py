@@ -73,7 +73,7 @@ _PLAN_ALONE_S: Final = 0.5
 # The last line of a Python traceback.
 _QUOTED: Final = re.compile(r"(?P<kind>[A-Za-z_][\w.]*(?:Error|Exception|[a-z]\.[A-Z]\w+)): (?P<text>.+)")
 _OURS: Final = "broker_core.spark.errors."
-_JAVA_GONE: Final = "the Java process of Spark is gone; it was killed, or the machine ran out of memory"
+_JAVA_GONE: Final = "Spark's Java process has ended; it was killed, or the machine ran out of memory"
 _SPARK_ITSELF: Final = ("org.apache.", "java.", "py4j.", "pyspark.", "scala.")
 
 
@@ -116,7 +116,7 @@ class Run:
     def is_stopping(self) -> bool:
         """Whether the run is to end, or its launcher is gone."""
         if not self.stop_reason and os.getppid() != self._parent:
-            self.stop_reason = "the launcher is gone"
+            self.stop_reason = "the launcher has ended"
         return bool(self.stop_reason)
 
     @property
@@ -256,7 +256,7 @@ def told(error: Exception) -> str:
     if quoted:
         # The last one was raised; those before it are its causes.
         return f"the program failed with {quoted[-1]['kind'].rpartition('.')[2]}: {quoted[-1]['text']}"
-    kind, text = type(error).__name__, lines[0] if lines else "no more is known"
+    kind, text = type(error).__name__, lines[0] if lines else "no details are known"
     return text if isinstance(error, PySparkException) else f"the program failed with {kind}: {text}"
 
 

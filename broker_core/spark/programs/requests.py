@@ -82,8 +82,8 @@ def whole_topic(request: ProgramRequest, topic: str) -> SourceOptions:
         for server in servers:
             if _is_loopback(server.rpartition(":")[0]):
                 raise BadRequest(
-                    f"the executors of {master} cannot reach the name server {server}, an address of this machine "
-                    "alone; name one that they can, and have the brokers announce such ones too"
+                    f"the executors of {master} cannot reach the name server {server}, which is an address of "
+                    "this machine only; use one that they can reach, and have the brokers announce such addresses too"
                 )
     return SourceOptions(topics=(topic,), name_servers=servers)
 

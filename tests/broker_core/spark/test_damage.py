@@ -77,5 +77,5 @@ def test_what_cannot_be_compared_is_counted_and_said(tmp_path: Path, spark: Spar
         "planned": 5, "read": 5, "filtered": 0, "damaged": 1, "matched": 1,
     }  # fmt: skip
     (damaged,) = (sample for sample in report["samples"] if sample["class"] == "damaged_right")
-    assert damaged["damage"] == "the body does not have the checksum that the record states"
+    assert damaged["damage"] == "the body does not match the checksum in the record"
     assert damaged["right"] == {"broker": "broker-a", "queue_id": 0, "queue_offset": 1}

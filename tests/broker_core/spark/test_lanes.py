@@ -243,9 +243,9 @@ def test_damaged_messages_are_passed_over_counted_and_named(damaged: Replay) -> 
     first, second = checkpoint.damage
     assert first.log_offset is not None
     assert first.log_offset > 0
-    reason = "the body does not have the checksum that the record states"
+    reason = "the body does not match the checksum in the record"
     assert first == Damage("broker-a", "broken", 0, 1, first.log_offset, reason)
-    assert second == Damage("broker-a", "broken", 0, 3, None, "the queue names no record here")
+    assert second == Damage("broker-a", "broken", 0, 3, None, "the queue entry names no record")
 
 
 def test_what_is_read_over_the_wire_and_not_written_is_counted(replay: Replay) -> None:
@@ -263,7 +263,7 @@ def test_what_is_read_over_the_wire_and_not_written_is_counted(replay: Replay) -
     assert stored.totals() == {"read": 50, "filtered": 25, "damaged": 1, "matched": 24, "written": 24}
     (checkpoint,) = stored.checkpoints.values()
     assert [(each.queue_offset, each.reason) for each in checkpoint.damage] == [
-        (7, "the broker sends no message for this offset")
+        (7, "the broker did not send a message for this offset")
     ]
 
 
@@ -283,7 +283,7 @@ def test_damage_stops_a_replay_that_is_to_stop_at_it(damaged: Replay) -> None:
     assert (result.state, damaged.copies()[0]) == ("damaged", [])
     assert result.reason == (
         "the message at offset 1 of queue 0 of topic broken on broker-a is damaged: "
-        "the body does not have the checksum that the record states"
+        "the body does not match the checksum in the record"
     )
 
 

@@ -114,7 +114,7 @@ def test_a_unit_that_points_elsewhere_is_damage_and_no_foreign_message(tmp_path:
     write_topic(tmp_path, orders(4), queues=1)
     units = queue_file(tmp_path, "orders")
     overwrite(units, 40, units.read_bytes()[:20])
-    assert [row["_error"] for row in rows(tmp_path)] == [None, None, "the record says it lies elsewhere", None]
+    assert [row["_error"] for row in rows(tmp_path)] == [None, None, "the record states another log offset", None]
 
 
 def test_properties_that_are_no_utf_8_are_damage_inside_a_row(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def flipped(tmp_path: Path) -> Path:
 def test_a_body_with_another_checksum_is_damage_in_every_mode(flipped: Path) -> None:
     found = rows(flipped)
     assert [row["body"] for row in found] == [b'{"n":0}', None, b'{"n":2}']
-    assert found[1]["_error"] == "the body does not have the checksum that the record states"
+    assert found[1]["_error"] == "the body does not match the checksum in the record"
     assert numbers(flipped, mode=Mode.DROP_MALFORMED) == [0, 2]
     with pytest.raises(DamagedRecord, match="offset=1: the body does not have the checksum"):
         rows(flipped, "queue_offset", mode=Mode.FAIL_FAST)
@@ -158,7 +158,7 @@ def test_a_body_with_another_checksum_is_damage_in_every_mode(flipped: Path) -> 
 @pytest.mark.parametrize(
     ("unit", "damage"),
     [
-        (bytes(20), "the queue names no record here"),
+        (bytes(20), "the queue entry names no record"),
         ((1 << 40).to_bytes(8, "big") + bytes([0, 0, 0, 99]) + bytes(8), "the queue names a place that is not in"),
     ],
     ids=["zeroed", "elsewhere"],

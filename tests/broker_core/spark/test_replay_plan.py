@@ -66,7 +66,7 @@ def test_totals_are_sums_of_checkpoints() -> None:
 def test_a_checkpoint_comes_back_as_it_was_written() -> None:
     kept = checkpoint(1, "partial", next=14)
     kept.failures = [Failure("local/broker-a/orders/0/7", "too large")]
-    kept.damage = [Damage("broker-a", "orders", 0, 8, None, "the queue names no record here")]
+    kept.damage = [Damage("broker-a", "orders", 0, 8, None, "the queue entry names no record")]
     assert msgspec.convert(msgspec.to_builtins(kept), Checkpoint) == kept
 
 

@@ -144,4 +144,4 @@ def test_a_message_that_the_broker_leaves_out_is_told_of(
     found = read(from_wire(shared_broker, name), ("queue_offset", "body", "_error"))
     # Then its place is there, with what is wrong
     assert [row["body"] for row in found] == [*marks[:2], None, *marks[3:]]
-    assert [row["_error"] for row in found if row["_error"]] == ["the broker sends no message for this offset"]
+    assert [row["_error"] for row in found if row["_error"]] == ["the broker did not send a message for this offset"]
