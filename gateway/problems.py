@@ -1,9 +1,9 @@
-"""Problems: every refusal of the API as RFC 9457 ``application/problem+json``, from one table.
+"""Problems: every refusal of the API as RFC 9457 ``application/problem+json``.
 
-A *kind* is what programs decide by: status, stable code, and whether trying again may help. A *problem* is one
-occurrence of a kind, with a sentence for people. Exceptions of the client are kinds by the table `PROBLEMS`; the
-gateway's own refusals are raised as `ProblemError`. The adapter here serves raw ASGI; the one for DRF is
-`gateway.problem_views`, because this module is used by the data plane, which carries no framework.
+A *kind* has what programs act on: the status, a stable code, and whether a retry may succeed. A *problem* is one
+occurrence of a kind, with a sentence for people. The table `PROBLEMS` gives the kind of each exception of the client;
+the gateway raises its own refusals as `ProblemError`. The adapter here serves raw ASGI. The adapter for DRF is
+`gateway.problem_views`, since the data plane uses this module without a framework.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CONTENT_TYPE: Final = "application/problem+json"
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What can go wrong, once: HTTP status, stable code, title, and whether the same request may succeed later."""
+    """One kind of failure: HTTP status, stable code, title, and whether the same request may succeed later."""
 
     status: int
     code: str
@@ -35,13 +35,13 @@ class Kind:
 
     @property
     def type(self) -> str:
-        """The URN that names this kind (RFC 9457, member "type")."""
+        """The URN of this kind (member "type" of RFC 9457)."""
         return "urn:gantry:problem:" + self.code.lower().replace("_", "-")
 
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """One fault in a request, by JSON pointer into its body (``#/messages/2/tag``) or by the name of a header."""
+    """One error in a request, at a JSON pointer into its body (``#/messages/2/tag``) or at the name of a header."""
 
     pointer: str
     code: str
@@ -49,7 +49,7 @@ class FieldError:
 
 
 class ProblemError(Exception):
-    """Raised when a request is refused: a kind, a sentence naming thing and value, and what else the answer carries."""
+    """A refused request: its kind, a sentence that names the resource and the value, and further fields and headers."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class ProblemError(Exception):
         self.headers = tuple(headers)
 
     def brief(self) -> dict[str, object]:
-        """Return the problem as it stands inside a result of a batch or a WebSocket frame."""
+        """Return the short form, for a result of a batch or a WebSocket frame."""
         kind = self.kind
         return {"code": kind.code, "status": kind.status, "retryable": kind.retryable, "detail": self.detail}
 
@@ -91,10 +91,10 @@ class ProblemError(Exception):
         return document | self.extra
 
 
-# --- 400 to 415: the request cannot be read, or not by this caller ---
+# --- 400 to 415: the request cannot be read, is not allowed, or names something that does not exist ---
 
 MALFORMED: Final = Kind(400, "MALFORMED", "The request cannot be read")
-HOST_NOT_SERVED: Final = Kind(400, "HOST_NOT_SERVED", "Nothing is served under this host name")
+HOST_NOT_SERVED: Final = Kind(400, "HOST_NOT_SERVED", "This host name is not served")
 NOT_AUTHENTICATED: Final = Kind(401, "NOT_AUTHENTICATED", "Sign in, or send a token")
 FORBIDDEN: Final = Kind(403, "FORBIDDEN", "Not allowed")
 CSRF_FAILED: Final = Kind(403, "CSRF_FAILED", "The CSRF token is missing or wrong")
@@ -102,52 +102,52 @@ NOT_FOUND: Final = Kind(404, "NOT_FOUND", "Not found")
 CLUSTER_NOT_FOUND: Final = Kind(404, "CLUSTER_NOT_FOUND", "No such cluster")
 TOPIC_NOT_FOUND: Final = Kind(404, "TOPIC_NOT_FOUND", "No such topic")
 GROUP_NOT_FOUND: Final = Kind(404, "GROUP_NOT_FOUND", "No such consumer group")
-METHOD_NOT_ALLOWED: Final = Kind(405, "METHOD_NOT_ALLOWED", "This path has no such method")
-NOT_ACCEPTABLE: Final = Kind(406, "NOT_ACCEPTABLE", "No representation that the client accepts")
+METHOD_NOT_ALLOWED: Final = Kind(405, "METHOD_NOT_ALLOWED", "This path does not support the method")
+NOT_ACCEPTABLE: Final = Kind(406, "NOT_ACCEPTABLE", "The client accepts none of the available content types")
 REQUEST_TIMEOUT: Final = Kind(408, "REQUEST_TIMEOUT", "The request did not arrive in time", True)
-CONFLICT: Final = Kind(409, "CONFLICT", "In conflict with the present state")
-ALREADY_EXISTS: Final = Kind(409, "ALREADY_EXISTS", "It exists already")
-TOPIC_READ_ONLY: Final = Kind(409, "TOPIC_READ_ONLY", "The topic cannot be written")
-NOT_PERMITTED_BY_BROKER: Final = Kind(409, "NOT_PERMITTED_BY_BROKER", "Topic, group or broker does not allow it")
+CONFLICT: Final = Kind(409, "CONFLICT", "The request conflicts with the current state")
+ALREADY_EXISTS: Final = Kind(409, "ALREADY_EXISTS", "Already exists")
+TOPIC_READ_ONLY: Final = Kind(409, "TOPIC_READ_ONLY", "The topic is read-only")
+NOT_PERMITTED_BY_BROKER: Final = Kind(409, "NOT_PERMITTED_BY_BROKER", "The topic, group or broker does not allow this")
 GROUP_OFFLINE: Final = Kind(409, "GROUP_OFFLINE", "No client of the group is connected", True)
-RECEIPT_EXPIRED: Final = Kind(409, "RECEIPT_EXPIRED", "Receipt handle expired")
+RECEIPT_EXPIRED: Final = Kind(409, "RECEIPT_EXPIRED", "The receipt has expired")
 IN_PROGRESS: Final = Kind(409, "IN_PROGRESS", "The first request with this key is still running", True, 1)
 BODY_TOO_LARGE: Final = Kind(413, "BODY_TOO_LARGE", "The request body is too large")
 MESSAGE_TOO_LARGE: Final = Kind(413, "MESSAGE_TOO_LARGE", "The message is larger than brokers accept")
-UNSUPPORTED_MEDIA_TYPE: Final = Kind(415, "UNSUPPORTED_MEDIA_TYPE", "The content type is not served here")
+UNSUPPORTED_MEDIA_TYPE: Final = Kind(415, "UNSUPPORTED_MEDIA_TYPE", "The content type is not supported")
 
-# --- 422: read and understood, and refused ---
+# --- 422: the request was understood and is refused ---
 
 INVALID: Final = Kind(422, "INVALID", "The request is not valid")
-INVALID_RECEIPT: Final = Kind(422, "INVALID_RECEIPT", "This is not a receipt of this gateway")
-MESSAGE_ILLEGAL: Final = Kind(422, "MESSAGE_ILLEGAL", "No broker would take this message")
-FILTER_REFUSED: Final = Kind(422, "FILTER_REFUSED", "The filter or subscription is refused")
-DELAY_NOT_SERVED: Final = Kind(422, "DELAY_NOT_SERVED", "Delivery at this time is not served")
-TRANSACTIONS_NOT_SERVED: Final = Kind(422, "TRANSACTIONS_NOT_SERVED", "Transactions are not served over HTTP")
-ATOMIC_NOT_POSSIBLE: Final = Kind(422, "ATOMIC_NOT_POSSIBLE", "These messages cannot be stored as one")
-IDEMPOTENCY_MISMATCH: Final = Kind(422, "IDEMPOTENCY_MISMATCH", "The key was used for another request")
-NOT_SERVED_BY_BROKER: Final = Kind(422, "NOT_SERVED_BY_BROKER", "The broker does not know this request")
+INVALID_RECEIPT: Final = Kind(422, "INVALID_RECEIPT", "Not a receipt of this gateway")
+MESSAGE_ILLEGAL: Final = Kind(422, "MESSAGE_ILLEGAL", "No broker would accept this message")
+FILTER_REFUSED: Final = Kind(422, "FILTER_REFUSED", "The filter or subscription was refused")
+DELAY_NOT_SERVED: Final = Kind(422, "DELAY_NOT_SERVED", "Delivery at this time is not supported")
+TRANSACTIONS_NOT_SERVED: Final = Kind(422, "TRANSACTIONS_NOT_SERVED", "Transactions are not supported over HTTP")
+ATOMIC_NOT_POSSIBLE: Final = Kind(422, "ATOMIC_NOT_POSSIBLE", "These messages cannot be stored atomically")
+IDEMPOTENCY_MISMATCH: Final = Kind(422, "IDEMPOTENCY_MISMATCH", "The idempotency key was used for another request")
+NOT_SERVED_BY_BROKER: Final = Kind(422, "NOT_SERVED_BY_BROKER", "The broker does not support this request")
 
-# --- 428 to 429, 412: conditions and rates ---
+# --- 412, 428, 429: conditions and rates ---
 
-PRECONDITION_FAILED: Final = Kind(412, "PRECONDITION_FAILED", "It changed since it was read")
+PRECONDITION_FAILED: Final = Kind(412, "PRECONDITION_FAILED", "The resource has changed since it was read")
 PRECONDITION_REQUIRED: Final = Kind(428, "PRECONDITION_REQUIRED", "If-Match is required")
 RATE_LIMITED: Final = Kind(429, "RATE_LIMITED", "Too many requests", True, 1)
-TOO_MANY_IN_FLIGHT: Final = Kind(429, "TOO_MANY_IN_FLIGHT", "Too many messages are out on lease", True, 1)
+TOO_MANY_IN_FLIGHT: Final = Kind(429, "TOO_MANY_IN_FLIGHT", "Too many messages are on lease", True, 1)
 TOO_MANY_CONNECTIONS: Final = Kind(429, "TOO_MANY_CONNECTIONS", "Too many connections are open", True, 5)
 
-# --- 5xx: our side, or the broker's ---
+# --- 5xx: failures of the gateway or of a broker ---
 
-INTERNAL: Final = Kind(500, "INTERNAL", "An error of the gateway")
+INTERNAL: Final = Kind(500, "INTERNAL", "Internal error of the gateway")
 BROKER_REFUSED: Final = Kind(502, "BROKER_REFUSED", "The broker refused the request")
 BROKER_UNREACHABLE: Final = Kind(503, "BROKER_UNREACHABLE", "The broker cannot be reached", True, 2)
 BROKER_BUSY: Final = Kind(503, "BROKER_BUSY", "The broker is busy", True, 1)
-BROKER_CANNOT_STORE: Final = Kind(503, "BROKER_CANNOT_STORE", "The broker cannot store now", True, 5)
+BROKER_CANNOT_STORE: Final = Kind(503, "BROKER_CANNOT_STORE", "The broker cannot store messages now", True, 5)
 NO_ROUTE: Final = Kind(503, "NO_ROUTE", "No broker of the topic can be reached", True, 2)
 REDIS_UNREACHABLE: Final = Kind(503, "REDIS_UNREACHABLE", "Redis cannot be reached", True, 2)
 DRAINING: Final = Kind(503, "DRAINING", "The gateway is shutting down", True, 2)
-SEND_UNCERTAIN: Final = Kind(504, "SEND_UNCERTAIN", "Sent, but not confirmed: stored or not, nobody can say", True)
-STORED_NOT_FLUSHED: Final = Kind(504, "STORED_NOT_FLUSHED", "Stored, but flush or replica is not confirmed")
+SEND_UNCERTAIN: Final = Kind(504, "SEND_UNCERTAIN", "Sent, but not confirmed: unknown whether it was stored", True)
+STORED_NOT_FLUSHED: Final = Kind(504, "STORED_NOT_FLUSHED", "Stored, but the flush or the replica is not confirmed")
 TIMED_OUT: Final = Kind(504, "TIMED_OUT", "The broker did not answer in time", True, 1)
 
 PROBLEMS: Final[dict[type[BaseException], Kind]] = {
@@ -183,18 +183,18 @@ _SILENT: Final = (client.Unreachable, client.TimedOut, client.MalformedAnswer, c
 
 
 def find_problem(error: BaseException) -> ProblemError | None:
-    """Return the problem that `error` stands for, or None when the table knows neither its type nor a parent of it."""
+    """Return the problem for `error`, or None if the table has neither its type nor a base class of it."""
     if isinstance(error, ProblemError):
         return error
     for ancestor in type(error).__mro__:
         kind = PROBLEMS.get(ancestor)
         if kind is not None:
-            return ProblemError(kind, _told(error))
+            return ProblemError(kind, _detail_of(error))
     return None
 
 
-def _told(error: BaseException) -> str:
-    """Return the error in words: why nobody answered, or cannot, reads the same everywhere."""
+def _detail_of(error: BaseException) -> str:
+    """Return the text of an error; if a broker did not answer, in the words that the whole console uses."""
     if not isinstance(error, _SILENT):
         return str(error)
     reason = reason_of(error)
@@ -202,8 +202,8 @@ def _told(error: BaseException) -> str:
 
 
 def internal(request_id: str) -> ProblemError:
-    """Return the problem of an error nobody foresaw; the log has the rest under the same request id."""
-    return ProblemError(INTERNAL, f"The gateway failed; its log tells more under request {request_id}.")
+    """Return the problem for an unexpected error; the log has the traceback under the same request id."""
+    return ProblemError(INTERNAL, f"The gateway failed; its log has the details under request {request_id}.")
 
 
 def respond(problem: ProblemError, *, instance: str, request_id: str) -> tuple[int, list[tuple[bytes, bytes]], bytes]:

@@ -175,7 +175,7 @@ async def _read(socket: Socket, conversation: Conversation) -> None:
         socket.close(sockets.IDLE, f"Nothing came for {socket.idle_seconds:g} s.")
     except Exception:  # noqa: BLE001 - the top of a connection
         _log.exception("socket: failed")
-        socket.close(_INTERNAL, "The gateway failed; its log tells more.")
+        socket.close(_INTERNAL, "The gateway failed; its log has the details.")
 
 
 async def _hear(socket: Socket, handlers: Mapping[str, FrameHandler], data: bytes) -> None:
