@@ -69,7 +69,7 @@ class ClusterSilent(GantryError):
 
 
 class ClusterUnknown(GantryError):
-    """Nothing is known of what the cluster holds, since none of its brokers ever answered or all are forgotten."""
+    """The content of the cluster is unknown: none of its brokers ever answered, or all are forgotten."""
 
     def __init__(self, cluster: str, reason: str) -> None:
         super().__init__(f"nothing is known of cluster {cluster!r}: {reason}")
@@ -77,7 +77,7 @@ class ClusterUnknown(GantryError):
 
 
 class NoBrokerListed(GantryError):
-    """No broker that a change is for is listed by a name server: there is nobody to tell."""
+    """No name server lists any of the brokers that a change applies to."""
 
 
 @dataclass(slots=True)
@@ -182,8 +182,8 @@ class Connections:
                 try:
                     await self._opened(cluster)
                 except ClusterNotFound:
-                    _log.info("cluster=%s: left, since the console knows it no more", cluster)
-                except Exception as error:  # noqa: BLE001 - the top of a task; the look-up is somebody else's
+                    _log.info("cluster=%s: connections closed, since it was removed from the console", cluster)
+                except Exception as error:  # noqa: BLE001 - the top of a task; the look-up is passed in
                     _log.warning("cluster=%s: not looked up (%s)", cluster, error)
 
     def _lock(self, cluster: str) -> asyncio.Lock:
@@ -261,6 +261,6 @@ def _at_hand() -> tuple[Connections, LoopThread]:
     with _process.guard:
         if _process.connections is None:
             if _process.find_cluster is None:
-                raise RuntimeError("nobody said how clusters are found: look_up_by() comes first")
+                raise RuntimeError("no look-up of clusters is set: call look_up_by() first")
             _process.connections = Connections(_process.find_cluster)
         return _process.connections, _process.open_door()

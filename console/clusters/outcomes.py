@@ -50,7 +50,7 @@ class Told:
         done = {*self.had_it, *(self.masters[addr] for addr in self.answers.found if addr in self.masters)}
         lacking = {
             **{self.masters.get(addr, addr): self._reason(error) for addr, error in self.answers.failed.items()},
-            **{broker.name: f"{broker.name} is listed by no name server" for broker in self.missing},
+            **{broker.name: f"{broker.name} is not listed by any name server" for broker in self.missing},
         }
         if not done:
             self._raise(lacking)

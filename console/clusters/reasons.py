@@ -17,7 +17,7 @@ _NUMBER: Final = re.compile(r"\[Errno -?\d+\] ")
 _NO_WAY: Final = frozenset({errno.ENETUNREACH, errno.EHOSTUNREACH})
 
 _REQUEST: Final = re.compile(r"request type (\d{1,9})\b")
-_NO_LEASES: Final = "has no leases; RocketMQ 5 and Gantry have"
+_NO_LEASES: Final = "does not support leases; RocketMQ 5 and Gantry do"
 _LACKING: Final[Mapping[int, str]] = {
     **dict.fromkeys(
         (
@@ -33,11 +33,11 @@ _LACKING: Final[Mapping[int, str]] = {
         ),
         _NO_LEASES,
     ),
-    RequestCode.QUERY_ASSIGNMENT: "does not share out queues; RocketMQ 5 and Gantry do",
-    RequestCode.GET_TOPIC_CONFIG: "does not tell the settings of a single topic; RocketMQ 5 and Gantry do",
-    RequestCode.GET_SUBSCRIPTIONGROUP_CONFIG: "does not tell the settings of a single group; RocketMQ 5 and Gantry do",
+    RequestCode.QUERY_ASSIGNMENT: "does not assign queues to consumers; RocketMQ 5 and Gantry do",
+    RequestCode.GET_TOPIC_CONFIG: "does not report the settings of one topic; RocketMQ 5 and Gantry do",
+    RequestCode.GET_SUBSCRIPTIONGROUP_CONFIG: "does not report the settings of one group; RocketMQ 5 and Gantry do",
     RequestCode.GET_ALL_PRODUCER_INFO: "does not list its producers; RocketMQ 4.9.3, RocketMQ 5 and Gantry do",
-    RequestCode.LITE_PULL_MESSAGE: "has no lite pull of its own; RocketMQ 5 and Gantry have",
+    RequestCode.LITE_PULL_MESSAGE: "does not support lite pull; RocketMQ 5 and Gantry do",
 }
 
 
@@ -52,7 +52,7 @@ def reason_of(error: BaseException, names: Mapping[str, str] | None = None) -> s
         return _unreachable(error, _peer(error, error.addr, names))
     if isinstance(error, client.MalformedAnswer):
         peer = _peer(error, error.addr, names)
-        return _stranger(error.addr) if error.of_name_server else f"{peer} gave an answer that cannot be read"
+        return _stranger(error.addr) if error.of_name_server else f"{peer} sent an answer that cannot be read"
     if isinstance(error, client.BrokerRefused):
         return _refused(error, _peer(error, error.addr, names))
     if isinstance(error, ClusterSilent):
@@ -78,16 +78,16 @@ def _late(error: client.TimedOut, peer: str) -> str:
 
 
 def _unreachable(error: client.Unreachable, peer: str) -> str:
-    """Name the operating system's error: the client's own texts contain its number."""
+    """Return the operating system's error in words: the client's own texts contain its number."""
     causes = _causes(error)
     if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
         return f"{peer} refused the connection"
     if any(isinstance(cause, socket.gaierror) for cause in causes):
-        return f"{peer} has a host name that nobody knows"
+        return f"{peer} has a host name that cannot be resolved"
     if any(isinstance(cause, OSError) and cause.errno in _NO_WAY for cause in causes):
-        return f"{peer} cannot be reached: no network leads there"
+        return f"{peer} cannot be reached: there is no route to it"
     if any(isinstance(cause, RemotingTimeout | TimeoutError) for cause in causes):
-        return f"{peer} took no connection in time"
+        return f"{peer} did not accept a connection in time"
     if error.of_name_server and error.was_sent:
         return _stranger(error.addr)
     if error.was_sent:
@@ -96,12 +96,12 @@ def _unreachable(error: client.Unreachable, peer: str) -> str:
 
 
 def _stranger(address: str) -> str:
-    return f"{address} does not answer as a name server does: something else listens there"
+    return f"{address} does not answer like a name server: another program listens there"
 
 
 def _refused(error: client.BrokerRefused, peer: str) -> str:
     if error.of_name_server and isinstance(error, client.NotSupported):
-        return f"{error.addr} is a broker, or something else, but no name server"
+        return f"{error.addr} is not a name server: it is a broker or another program"
     if isinstance(error, client.BrokerBusy):
         return f"{peer} is too busy to answer"
     if isinstance(error, client.NotSupported):
@@ -110,9 +110,11 @@ def _refused(error: client.BrokerRefused, peer: str) -> str:
 
 
 def _lacks(remark: str) -> str:
-    """Say what the broker cannot do, according to the request that its remark names."""
+    """Return what the broker does not support, according to the request type that its remark names."""
     found = _REQUEST.search(remark)
-    return _LACKING.get(int(found[1]), f"does not serve requests of type {found[1]}") if found else "cannot do this"
+    if found is None:
+        return "does not support this request"
+    return _LACKING.get(int(found[1]), f"does not support requests of type {found[1]}")
 
 
 def _causes(error: BaseException) -> list[BaseException]:

@@ -125,7 +125,7 @@ def _changeable(name: str) -> Cluster:
 
 def _why_not_sampled(row: Cluster) -> str:
     if timezone.now() - row.created_at < _FIRST_SAMPLE:
-        return "it was added just now, and nobody has asked it yet"
+        return "it was just added and has not been sampled yet"
     return "it was not sampled in the last seconds"
 
 

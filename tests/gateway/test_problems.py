@@ -60,12 +60,12 @@ def test_an_error_of_the_client_is_a_problem_by_the_table(error: Exception, stat
         (
             client.NotSupported(3, " request type 200050 not supported", "h:1"),
             "NOT_SERVED_BY_BROKER",
-            "The broker at h:1 has no leases; RocketMQ 5 and Gantry have.",
+            "The broker at h:1 does not support leases; RocketMQ 5 and Gantry do.",
         ),
         (
             client.NotSupported(3, " request type 999 not supported", "h:1"),
             "NOT_SERVED_BY_BROKER",
-            "The broker at h:1 does not serve requests of type 999.",
+            "The broker at h:1 does not support requests of type 999.",
         ),
         (ClusterSilent("moon", 10), "TIMED_OUT", "The cluster did not answer within 10 s."),
     ],

@@ -8,17 +8,17 @@ type ReasonKey =
 /** The sentences in which the server says why nobody answered, and what each is called here. */
 const REASONS: readonly [ReasonKey, RegExp][] = [
   ["refused", /^(?<peer>.+) refused the connection$/],
-  ["unknownHost", /^(?<peer>.+) has a host name that nobody knows$/],
-  ["noNetwork", /^(?<peer>.+) cannot be reached: no network leads there$/],
-  ["noConnection", /^(?<peer>.+) took no connection in time$/],
+  ["unknownHost", /^(?<peer>.+) has a host name that cannot be resolved$/],
+  ["noNetwork", /^(?<peer>.+) cannot be reached: there is no route to it$/],
+  ["noConnection", /^(?<peer>.+) did not accept a connection in time$/],
   ["closed", /^(?<peer>.+) closed the connection$/],
   ["unreachable", /^(?<peer>.+) cannot be reached$/],
   ["late", /^(?<peer>.+) did not answer within (?<seconds>[\d.]+) s$/],
-  ["stranger", /^(?<peer>.+) does not answer as a name server does: something else listens there$/],
-  ["notNameServer", /^(?<peer>.+) is a broker, or something else, but no name server$/],
+  ["stranger", /^(?<peer>.+) does not answer like a name server: another program listens there$/],
+  ["notNameServer", /^(?<peer>.+) is not a name server: it is a broker or another program$/],
   ["busy", /^(?<peer>.+) is too busy to answer$/],
-  ["notServed", /^(?<peer>.+) does not serve this request$/],
-  ["unlisted", /^(?<peer>.+) is listed by no name server$/],
+  ["notServed", /^(?<peer>.+) does not support this request$/],
+  ["unlisted", /^(?<peer>.+) is not listed by any name server$/],
   ["refusedBecause", /^(?<peer>.+) refused: (?<words>.+)$/],
 ]
 

@@ -78,7 +78,7 @@ def told(action: str) -> list[str]:
 
 def expect_partly(answer: Any) -> None:
     assert (answer.status_code, took(answer)) == (207, ONE), answer.content
-    assert [each["reason"] for each in answer.json()["brokers"]] == [None, "broker-b is listed by no name server"]
+    assert [each["reason"] for each in answer.json()["brokers"]] == [None, "broker-b is not listed by any name server"]
 
 
 @pytest.mark.parametrize(("path", "wanted"), [("/topics", TOPIC), ("/groups", GROUP)])
@@ -100,7 +100,7 @@ def test_a_creation_that_one_broker_missed_is_made_up_for_by_the_same_request(
     assert told(f"{path[1:-1]}.create") == ["partial", "partial", "ok"]
     partial = AuditRecord.objects.filter(result="partial").first()
     assert partial is not None
-    assert (partial.after or {})["brokers"][1]["reason"] == "broker-b is listed by no name server"
+    assert (partial.after or {})["brokers"][1]["reason"] == "broker-b is not listed by any name server"
 
 
 def test_a_change_that_one_broker_missed_is_made_up_for_by_the_same_request(pair: Pair) -> None:
@@ -159,9 +159,9 @@ def test_a_change_that_no_broker_took_is_a_problem_in_words(pair: Pair, running:
         body = {"write_queues": 5} if method == "PATCH" else None
         answer = pair.call(method, "/topics/payments", body, **ANY)
         assert (answer.status_code, answer.json()["code"]) == (503, "BROKER_UNREACHABLE")
-        assert answer.json()["detail"] == "broker-b is listed by no name server"
+        assert answer.json()["detail"] == "broker-b is not listed by any name server"
     running.stop(kill=True)
     assert pair.call("POST", "/groups", GROUP).status_code == 503
     assert told("topic.update") == ["failed"]
     failed = AuditRecord.objects.get(action="topic.delete")
-    assert (failed.after or {})["error"] == "broker-b is listed by no name server"
+    assert (failed.after or {})["error"] == "broker-b is not listed by any name server"

@@ -48,7 +48,7 @@ async def test_a_port_where_nobody_listens() -> None:
 
 async def test_a_host_that_is_unknown() -> None:
     reason = reason_of(await failure("no-such-host.invalid:9876"))
-    assert reason == "name server no-such-host.invalid:9876 has a host name that nobody knows"
+    assert reason == "name server no-such-host.invalid:9876 has a host name that cannot be resolved"
 
 
 async def test_another_service_than_a_name_server() -> None:
@@ -57,12 +57,12 @@ async def test_another_service_than_a_name_server() -> None:
         writer.close()
 
     async with listening(talk_http) as address:
-        assert reason_of(await failure(address)).startswith(f"{address} does not answer as a name server does")
+        assert reason_of(await failure(address)).startswith(f"{address} does not answer like a name server")
 
 
 async def test_a_broker_in_place_of_a_name_server(shared_broker: RunningBroker) -> None:
     reason = reason_of(await failure(shared_broker.address))
-    assert reason == f"{shared_broker.address} is a broker, or something else, but no name server"
+    assert reason == f"{shared_broker.address} is not a name server: it is a broker or another program"
 
 
 async def test_a_name_server_that_says_nothing() -> None:

@@ -26,7 +26,7 @@ def test_a_cluster_that_cannot_be_reached_says_why(cast: Cast) -> None:
     services.add(BY, name=name, name_servers=["127.0.0.1:1"])
     assert (told(cast, name)["reachable"], told(cast, name)["reason"]) == (
         False,
-        "it was added just now, and nobody has asked it yet",
+        "it was just added and has not been sampled yet",
     )
     reason = "name server 127.0.0.1:1 refused the connection"
     now = time.time_ns() // 1_000_000

@@ -37,7 +37,7 @@ def test_a_cluster_that_does_not_answer_is_shown_so(control: Control) -> None:
     refused = admin.get(f"/api/v1/clusters/{name}/topics")
     assert (refused.status_code, refused.json()["code"]) == (503, "BROKER_UNREACHABLE")
     assert refused.json()["retryable"]
-    assert "nobody has asked it yet" in made.json()["reason"]
+    assert "has not been sampled yet" in made.json()["reason"]
     for path in ("groups", "groups/billing"):
         unknown = admin.get(f"/api/v1/clusters/{name}/{path}")
         assert (unknown.status_code, unknown.json()["code"]) == (503, "BROKER_UNREACHABLE"), unknown.text

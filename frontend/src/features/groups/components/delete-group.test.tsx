@@ -39,11 +39,11 @@ describe("deleting a group", () => {
   })
 
   it("names the brokers that still have it, and offers to try those again", async () => {
-    answer(REMOVE, { brokers: [{ broker: "broker-a", done: true, reason: null }, { broker: "broker-b", done: false, reason: "broker-b is listed by no name server" }] }, 207)
+    answer(REMOVE, { brokers: [{ broker: "broker-a", done: true, reason: null }, { broker: "broker-b", done: false, reason: "broker-b is not listed by any name server" }] }, 207)
     const { user } = show()
     await user.type(await findField("Type billing to go on"), "billing{Enter}")
     expect(await screen.findByText("Group billing was deleted, but not on every broker")).toBeTruthy()
-    expect(screen.getByText("broker-b did not: broker-b is listed by no name server")).toBeTruthy()
+    expect(screen.getByText("broker-b did not: broker-b is not listed by any name server")).toBeTruthy()
   })
 
   it("does nothing when one keeps it", async () => {

@@ -52,10 +52,10 @@ describe("the list of groups", () => {
   })
 
   it("writes an unknown lag as unknown with its reason, and no estimate", async () => {
-    answer(LIST, page([groupSummary("g-dark", { lag: null, time_lag_ms: null, in_rate: null, out_rate: null, clients: null, leases: null, state: "unknown", unknown_reason: "broker-b is listed by no name server" })]))
+    answer(LIST, page([groupSummary("g-dark", { lag: null, time_lag_ms: null, in_rate: null, out_rate: null, clients: null, leases: null, state: "unknown", unknown_reason: "broker-b is not listed by any name server" })]))
     show()
     const row = await rowOf("g-dark")
-    expect(row.getAllByLabelText(/broker-b is listed by no name server/).length).toBeGreaterThan(4)
+    expect(row.getAllByLabelText(/broker-b is not listed by any name server/).length).toBeGreaterThan(4)
     expect(row.queryByText("0")).toBeNull()
   })
 

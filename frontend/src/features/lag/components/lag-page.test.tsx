@@ -9,7 +9,7 @@ import { LagTable } from "./lag-table"
 
 const HISTORY = "GET /api/v1/clusters/local/groups/billing/lag/history"
 const history = { step_ms: 1_000, from: "2026-11-21T06:00:00Z", to: "2026-11-21T06:00:02Z", series: { lag: [1, null, 3], in_rate: [1, 1, 1], out_rate: [1, 1, 1] } }
-const REASON = "broker-b is listed by no name server"
+const REASON = "broker-b is not listed by any name server"
 
 beforeEach(() => answer(HISTORY, history))
 

@@ -132,7 +132,7 @@ describe("the newest messages of a topic", () => {
   })
 
   it("are not called none while a broker was not asked", async () => {
-    answer(LINE, newest([], [{ broker: "broker-b", reason: "broker-b is listed by no name server", since: null }]))
+    answer(LINE, newest([], [{ broker: "broker-b", reason: "broker-b is not listed by any name server", since: null }]))
     renderApp(<TopicMessages cluster="local" topic="orders" />)
     expect(await screen.findByText(/broker-b/)).toBeTruthy()
     expect(document.querySelector("pre")).toBeNull()

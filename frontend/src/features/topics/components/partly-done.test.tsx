@@ -7,7 +7,7 @@ import { CreateTopic } from "./create-topic"
 
 const CREATE = "POST /api/v1/clusters/local/topics"
 const DONE = { broker: "broker-a", done: true, reason: null }
-const AWAY = { broker: "broker-b", done: false, reason: "broker-b is listed by no name server" }
+const AWAY = { broker: "broker-b", done: false, reason: "broker-b is not listed by any name server" }
 
 it("says which brokers took a change, and sends the same request for the others", async () => {
   answer(CREATE, { ...topic("payments"), brokers: [DONE, AWAY] }, 207)
@@ -16,7 +16,7 @@ it("says which brokers took a change, and sends the same request for the others"
   await user.click(screen.getByRole("button", { name: "Create payments" }))
   expect(await screen.findByText("Topic payments was created, but not on every broker")).toBeTruthy()
   expect(screen.getByText("broker-a took it")).toBeTruthy()
-  expect(screen.getByText("broker-b did not: broker-b is listed by no name server")).toBeTruthy()
+  expect(screen.getByText("broker-b did not: broker-b is not listed by any name server")).toBeTruthy()
   const again = screen.getByRole("button", { name: "Try again on the others" })
 
   // A try that fails takes the offer away from nobody.

@@ -12,7 +12,7 @@ const CHANGE = "PATCH /api/v1/clusters/local/topics/orders"
 const DELETE = "DELETE /api/v1/clusters/local/topics/orders"
 const IMPACT = `${ONE}/impact`
 const DONE = { broker: "broker-a", done: true, reason: null }
-const AWAY = { broker: "broker-b", done: false, reason: "broker-b is listed by no name server" }
+const AWAY = { broker: "broker-b", done: false, reason: "broker-b is not listed by any name server" }
 
 function show(tab?: string, { known = topic("orders"), me = admin() }: { known?: Topic; me?: Me } = {}) {
   answer(ONE, known, 200, { ETag: '"v1"' })
@@ -63,11 +63,11 @@ describe("the queues of a topic", () => {
   })
 
   it("of a broker that does not answer say so, and lead nowhere", async () => {
-    answer(`${ONE}/queues`, { items: [queue(0, { min_offset: null, max_offset: null, count: null, unknown_reason: "broker-a is listed by no name server" })] })
+    answer(`${ONE}/queues`, { items: [queue(0, { min_offset: null, max_offset: null, count: null, unknown_reason: "broker-a is not listed by any name server" })] })
     show("queues")
-    expect(await screen.findByText("broker-a is listed by no name server")).toBeTruthy()
+    expect(await screen.findByText("broker-a is not listed by any name server")).toBeTruthy()
     expect(screen.queryByText("Read")).toBeNull()
-    expect(screen.getAllByLabelText("Not known: broker-a is listed by no name server")).toHaveLength(3)
+    expect(screen.getAllByLabelText("Not known: broker-a is not listed by any name server")).toHaveLength(3)
   })
 })
 
@@ -166,7 +166,7 @@ describe("the settings of a topic", () => {
     number("Read queues", "8")
     await user.click(button("Change 1 field"))
     expect(await screen.findByText("broker-a took it")).toBeTruthy()
-    expect(screen.getByText("broker-b did not: broker-b is listed by no name server")).toBeTruthy()
+    expect(screen.getByText("broker-b did not: broker-b is not listed by any name server")).toBeTruthy()
   })
 })
 
