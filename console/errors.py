@@ -14,7 +14,7 @@ class AlreadyExists(APIException):
     """Something with this name already exists."""
 
     status_code = 409
-    default_detail = "It exists already."
+    default_detail = "It already exists."
     default_code = "already_exists"
 
 
@@ -22,7 +22,7 @@ class NotKnown(APIException):
     """The console has nothing with this name."""
 
     status_code = 404
-    default_detail = "Nothing is kept under this name."
+    default_detail = "Nothing has this name."
     default_code = "not_found"
 
 
@@ -30,7 +30,7 @@ class Conflict(APIException):
     """The change does not fit the current state."""
 
     status_code = 409
-    default_detail = "This is in conflict with the present state."
+    default_detail = "The request conflicts with the current state."
     default_code = "conflict"
 
 
@@ -46,7 +46,7 @@ class PreconditionFailed(APIException):
     """The resource has changed since the caller read it."""
 
     status_code = 412
-    default_detail = "It changed since it was read; read it again."
+    default_detail = "The resource has changed since it was read; read it again."
     default_code = "precondition_failed"
 
 
@@ -54,7 +54,7 @@ class PreconditionRequired(APIException):
     """The change does not say which configuration it is based on."""
 
     status_code = 428
-    default_detail = "Read it first and send the ETag of the answer as If-Match; * stands for whatever is there."
+    default_detail = "Read the resource first and send the ETag of the answer as If-Match, or * for any version."
     default_code = "precondition_required"
 
 

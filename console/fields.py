@@ -15,12 +15,12 @@ from console.moments import rfc3339
 class MomentField(serializers.DateTimeField):
     """A moment: output is RFC 3339 in UTC with milliseconds, input any RFC 3339 text with a zone."""
 
-    default_error_messages = {"invalid": "wanted a moment with its zone, such as 2026-05-01T08:00:00Z"}
+    default_error_messages = {"invalid": "must be a moment with a time zone, such as 2026-05-01T08:00:00Z"}
 
     def enforce_timezone(self, value: datetime) -> datetime:
         """Return the moment; refuse a time without a zone."""
         if value.tzinfo is None:
-            raise serializers.ValidationError(f"{value.isoformat()} has no zone; append Z for UTC")
+            raise serializers.ValidationError(f"{value.isoformat()} has no time zone; append Z for UTC")
         return super().enforce_timezone(value)
 
     def to_representation(self, value: Any) -> Any:

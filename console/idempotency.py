@@ -9,7 +9,7 @@ KEEP_MS: Final = 24 * 3600 * 1000
 RUNNING_MS: Final = 60_000
 MAX_KEY: Final = 255
 REPLAYED_HEADER: Final = "Idempotency-Replayed"
-MISMATCH: Final = "Under this key another request was made in the last 24 hours."
+MISMATCH: Final = "This key was used for another request in the last 24 hours."
 RUNNING: Final = "The first request with this key is still running."
 
 
@@ -17,4 +17,4 @@ def length_fault(key: str | bytes) -> str | None:
     """Return what is wrong with the length of a key, or None."""
     if 0 < len(key) <= MAX_KEY:
         return None
-    return f"The key has {len(key)} characters; wanted 1 to {MAX_KEY}."
+    return f"The key has {len(key)} characters; it must have 1 to {MAX_KEY}."

@@ -84,7 +84,7 @@ def begin(request: Request, *, answer_ms: int) -> Attempt | HttpResponse | None:
             pipe.mget(attempt.place, f"{attempt.place}:answer")
             is_first, (found, answer) = pipe.execute()
     except redis.RedisError as error:
-        raise RedisUnreachable(f"Without Redis nothing can be done once: {error}") from error
+        raise RedisUnreachable(f"An Idempotency-Key needs Redis, which cannot be reached: {error}") from error
     return attempt if is_first else _again(attempt, orjson.loads(found), answer)
 
 
@@ -95,14 +95,14 @@ def _again(attempt: Attempt, found: list[Any], answer: bytes | None) -> HttpResp
     if not has_ended:
         raise InProgress
     if answer is None:
-        raise Conflict("This was done under the same key; the answer held a secret and is not kept any more.")
+        raise Conflict("A request with this key is done; its answer contained a secret and is not kept.")
     return _unpacked(answer)
 
 
 def _check(key: str, answer_ms: int) -> None:
     fault = length_fault(key)
     if fault is None and not answer_ms:
-        fault = "Coming in and going out make nothing that could be made twice; leave the key out."
+        fault = "Sign-in and sign-out take no key; leave it out."
     if fault is not None:
         raise NotServed([Fault(HEADER, "INVALID", fault)])
 

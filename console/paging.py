@@ -38,7 +38,7 @@ class CursorGone(APIException):
     """The cursor belongs to another query or is invalid."""
 
     status_code = 410
-    default_detail = "The cursor does not belong to this question; begin again without one."
+    default_detail = "The cursor does not belong to this query; start again without one."
     default_code = "cursor_gone"
 
 

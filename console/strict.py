@@ -63,7 +63,7 @@ def _parameter_faults(request: Request, known: frozenset[str]) -> Iterator[Fault
         if name not in known:
             yield Fault(f"?{name}", "UNKNOWN_PARAMETER", f"{name!r} is not a parameter here; {_known(known)}.")
         elif len(values) > 1:
-            yield Fault(f"?{name}", "REPEATED_PARAMETER", f"{name!r} stands {len(values)} times in the address.")
+            yield Fault(f"?{name}", "REPEATED_PARAMETER", f"{name!r} is given {len(values)} times.")
 
 
 def _body_faults(request: Request, shape: Any) -> Iterator[Fault]:
@@ -90,4 +90,4 @@ def _field_faults(field: Any, value: Any, pointer: str) -> Iterator[Fault]:
 
 
 def _known(names: Mapping[str, Any] | frozenset[str]) -> str:
-    return f"known: {', '.join(sorted(names))}" if names else "none is known"
+    return f"known: {', '.join(sorted(names))}" if names else "there are none"

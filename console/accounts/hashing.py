@@ -31,7 +31,7 @@ def hashing(address: str) -> Iterator[None]:
     """Wait for a turn to hash a password; raise Throttled if too many wait, in all or from this address."""
     with _lock:
         if _inside[address] >= PER_ADDRESS or _inside.total() >= AT_ONCE + WAITING:
-            raise Throttled(_RETRY_SECONDS, "Too many people sign in at this moment.")
+            raise Throttled(_RETRY_SECONDS, "Too many people are signing in at the moment.")
         _inside[address] += 1
     try:
         with _turns:

@@ -26,7 +26,7 @@ class SignedIn(BasePermission):
 class SignedInInPerson(SignedIn):
     """A session, or a token that may administer: any other token could extend its own rights."""
 
-    message = "This wants a session, or a token with the scope 'admin'."
+    message = "This needs a session, or a token with the scope 'admin'."
 
     def has_permission(self, request: Request, view: Any) -> bool:
         """Return whether the request comes from a session or from a token that may administer."""
@@ -53,7 +53,7 @@ class Right(BasePermission):
 def needs(verb: Verb, *, to_change: Verb | None = None) -> type[Right]:
     """Return a permission that requires `verb`; if `to_change` is given, methods other than reading require that."""
     name = f"Needs{verb.title()}" + (f"Or{to_change.title()}" if to_change else "")
-    return type(name, (Right,), {"verb": verb, "verb_to_change": to_change, "__doc__": f"Wants {verb!r}."})
+    return type(name, (Right,), {"verb": verb, "verb_to_change": to_change, "__doc__": f"Requires {verb!r}."})
 
 
 def allows(request: Request, verb: Verb, resource: str | Unnamed = ANYTHING) -> bool:

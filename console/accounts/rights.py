@@ -43,7 +43,7 @@ ROLE_VERBS: Final[Mapping[str, frozenset[str]]] = {
 
 
 SCOPE_FORM: Final = (
-    f"wanted a verb ({', '.join(VERBS)}), or verb:pattern of letters of names, '*' and '?', or consume:topic@group; "
+    f"expected a verb ({', '.join(VERBS)}), verb:pattern (characters of names, '*' and '?') or consume:topic@group; "
     "admin takes no pattern"
 )
 # In a pattern `*` stands for any number of the characters of names, `?` for one.

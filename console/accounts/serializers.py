@@ -138,15 +138,15 @@ class TokenCreateSerializer(serializers.Serializer[Any]):
         allowed = self.context["rights"]
         for scope in scopes:
             if not is_scope(scope):
-                raise serializers.ValidationError(f"{scope!r} is no scope; {SCOPE_FORM}")
+                raise serializers.ValidationError(f"{scope!r} is not a scope; {SCOPE_FORM}")
             if scope.partition(":")[0] not in allowed:
-                raise serializers.ValidationError(f"{scope!r} is beyond what you may do yourself")
+                raise serializers.ValidationError(f"{scope!r} exceeds your own rights")
         return scopes
 
     def validate_expires_at(self, expires_at: Any) -> Any:
         """Refuse a moment that has passed."""
         if expires_at is not None and expires_at <= timezone.now():
-            raise serializers.ValidationError("lies in the past")
+            raise serializers.ValidationError("is in the past")
         return expires_at
 
 

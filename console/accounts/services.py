@@ -28,7 +28,7 @@ class LastAdmin(GantryError):
     """The change would remove the last user who may administer."""
 
     def __init__(self, username: str) -> None:
-        super().__init__(f"{username!r} is the last active admin; make another one first")
+        super().__init__(f"{username!r} is the last active admin; create another one first")
         self.username = username
 
 
@@ -86,7 +86,7 @@ def change_password(by: Actor, user: User, *, current: str, new: str) -> None:
     with hashing(by.address):
         is_right = user.check_password(current)
     if not is_right:
-        raise WrongPassword("the current password is not right")
+        raise WrongPassword("the current password is wrong")
     _set_password(by, user, new)
     with transaction.atomic():
         user.save(update_fields=["password"])

@@ -50,7 +50,7 @@ class LoginView(ApiView):
             user = authenticate(request._request, username=username, password=form.validated_data["password"])
         if not isinstance(user, User):
             record(by, "session.login", f"users/{username}", result="refused")
-            raise exceptions.AuthenticationFailed("Name or password is not right.")
+            raise exceptions.AuthenticationFailed("Name or password is wrong.")
         login_limit.forgive(username, address)
         login(request._request, user)
         get_token(request._request)

@@ -16,13 +16,14 @@ _TOGETHER: Final = (
 def fault_of(username: str) -> str | None:
     """Return why a name could be mistaken for another one, None if it could not."""
     if unicodedata.normalize("NFKC", username) != username:
-        return "letters must be in their usual form (Unicode NFKC), since others look the same"
+        return "letters must be in their normal form (Unicode NFKC), because other forms look the same"
     others = [letter for letter in username if not letter.isascii()]
     if any(not letter.isalpha() for letter in others):
-        return "beside letters, only ASCII digits and @ . + - _ are allowed, since others look the same"
+        return "besides letters, only ASCII digits and @ . + - _ are allowed, because others look the same"
     scripts = {_script(letter) for letter in username if letter.isalpha()}
     if len(scripts) > 1 and not any(scripts <= each for each in _TOGETHER):
-        return f"letters of {', '.join(sorted(each.title() for each in scripts))} in one name look like another name"
+        names = ", ".join(sorted(each.title() for each in scripts))
+        return f"letters of {names} mixed in one name can look like another name"
     return None
 
 

@@ -57,7 +57,7 @@ class UsersView(ApiView):
         form = UserCreateSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         if User.objects.filter(username__iexact=form.validated_data["username"]).exists():
-            raise AlreadyExists(f"User {form.validated_data['username']!r} exists already.")
+            raise AlreadyExists(f"User {form.validated_data['username']!r} already exists.")
         try:
             user = services.add_user(actor_of(request), **form.validated_data)
         except DjangoValidationError as error:
@@ -138,7 +138,7 @@ class TokensView(ApiView):
         form = TokenCreateSerializer(data=request.data, context={"rights": own})
         form.is_valid(raise_exception=True)
         if user.tokens.filter(name=form.validated_data["name"]).exists():
-            raise AlreadyExists(f"You have a token named {form.validated_data['name']!r} already.")
+            raise AlreadyExists(f"You already have a token named {form.validated_data['name']!r}.")
         wanted = {"scopes": own, **form.validated_data}
         token, text = services.add_token(actor_of(request), user, **wanted)
         return Response({**TokenSerializer(token).data, "token": text}, status=201)

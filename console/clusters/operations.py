@@ -102,7 +102,7 @@ def create_group(by: Actor, cluster: str, name: str, settings: Mapping[str, Any]
         masters, answers = await _groups(admin)
         found = answers.raise_if_none().found.get(name, Group(name))
         if found.topics and not found.configs:
-            raise AlreadyExists(f"{what} consumes already, without settings of its own.")
+            raise AlreadyExists(f"{what} already consumes, without its own settings.")
         held = {broker.name for broker in known.missing(_answering(masters, answers)) if name in broker.groups}
         had_it = _holders(what, masters, found.configs, lambda each: _has(each, settings))
         _refuse_if_everywhere(what, had_it | held, {*masters.values(), *known.brokers})
@@ -225,13 +225,13 @@ def _holders(
     there = {broker: configs[broker] for broker in masters.values() if broker in configs}
     other = sorted(broker for broker, config in there.items() if not is_wanted(config))
     if other:
-        raise AlreadyExists(f"{what} exists already, with other settings on {', '.join(other)}.")
+        raise AlreadyExists(f"{what} already exists with other settings on {', '.join(other)}.")
     return set(there)
 
 
 def _refuse_if_everywhere(what: str, there: Collection[str], known: Collection[str]) -> None:
     if there and set(known) <= set(there):
-        raise AlreadyExists(f"{what} exists already.")
+        raise AlreadyExists(f"{what} already exists.")
 
 
 def _change(

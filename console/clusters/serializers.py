@@ -18,7 +18,7 @@ NAME_PATTERN: Final = r"^[a-z0-9][a-z0-9-]{0,62}$"
 def _check_address(value: str) -> None:
     found = _ADDRESS.fullmatch(value)
     if found is None or not 1 <= int(found[2]) <= 65535:
-        raise serializers.ValidationError(f"{value!r} is no host:port")
+        raise serializers.ValidationError(f"{value!r} does not have the form host:port")
 
 
 class NameServersField(serializers.ListField):

@@ -61,7 +61,7 @@ class ClustersView(_ClusterRights):
         form = ClusterCreateSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         if Cluster.objects.filter(name=form.validated_data["name"]).exists():
-            raise AlreadyExists(f"A cluster is named {form.validated_data['name']!r} already.")
+            raise AlreadyExists(f"There is already a cluster named {form.validated_data['name']!r}.")
         return tagged(as_json(_described(services.add(actor_of(request), **form.validated_data))), status=201)
 
 

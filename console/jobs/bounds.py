@@ -40,7 +40,7 @@ class BoundField(MomentField):
         found = _BEFORE.fullmatch(value)
         if found is None:
             raise serializers.ValidationError(
-                f"{value[:60]!r} is no moment; known are {LAST_SUCCESS}, {SCHEDULED_AT} and spans before that "
+                f"{value[:60]!r} is not a moment; allowed are {LAST_SUCCESS}, {SCHEDULED_AT} and times before that "
                 "in whole m, h or d, such as {{ scheduled_at - 24h }}"
             )
         amount, unit = found.groups()

@@ -45,7 +45,7 @@ _ENDS: Final = {
     5: JobState.FAILED,
 }
 _REASONS: Final = {
-    2: "the request cannot be served; the log says why",
+    2: "the request cannot be carried out; the log says why",
     3: "some messages failed; the report names them",
     4: "the broker could not be reached",
     5: "part of the range is no longer in the store",
@@ -164,7 +164,7 @@ class _JobRun:
         self._hold_on()
         is_cancelled = self._job.cancel_requested
         if stopping.is_set() and not is_cancelled and status != 0:
-            services.leave(self._job, "its worker was stopped; the next one goes on")
+            services.leave(self._job, "its worker was stopped; the next one continues")
             return
         result = _result(self._folder)
         reason = result.error or result.reason or _reason(status)

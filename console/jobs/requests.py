@@ -75,7 +75,7 @@ class RangeSerializer(serializers.Serializer[Any]):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Refuse a range that holds nothing."""
         if holds_nothing(attrs.get("from"), attrs.get("to")):
-            raise serializers.ValidationError({"to": "must lie after from"})
+            raise serializers.ValidationError({"to": "must be after from"})
         return attrs
 
 
@@ -97,7 +97,7 @@ class ReplaySourceSerializer(RangeSerializer):
     def validate_tag(self, value: str | None) -> str | None:
         """Refuse a tag that no message can have: it would look like a filter expression and match nothing."""
         if value == "*" or (value is not None and "||" in value):
-            raise serializers.ValidationError("one tag, to the letter; leave it out to replay messages of every tag")
+            raise serializers.ValidationError("must be one exact tag; leave it out to replay messages with any tag")
         return value
 
 
@@ -139,12 +139,12 @@ class JobRequestSerializer(serializers.Serializer[Any]):
         """Check the parts against the type, and the topics against the cluster."""
         needed = ("source", "target") if attrs["type"] == JobType.REPLAY else ("left", "right")
         others = _RECONCILE if attrs["type"] == JobType.REPLAY else _REPLAY
-        missing = {name: "is needed for this type of job" for name in needed if name not in attrs}
+        missing = {name: "is required for this type of job" for name in needed if name not in attrs}
         foreign = {name: "does not belong to this type of job" for name in others if name in attrs}
         if missing or foreign:
             raise serializers.ValidationError({**missing, **foreign})
         if attrs["type"] == JobType.REPLAY and attrs["source"]["topic"] == attrs["target"]["topic"]:
-            raise serializers.ValidationError({"target": {"topic": "must be another topic than the source"}})
+            raise serializers.ValidationError({"target": {"topic": "must be a different topic from the source"}})
         if attrs["type"] == JobType.REPLAY:
             _check_kind(kind_of(attrs["target"]["topic"]), attrs["target"]["topic"])
         # Before asking the cluster: a caller who may not read a topic does not learn whether it exists.
@@ -178,13 +178,13 @@ def _check_topic(cluster: str, part: str, topic: str) -> None:
     # Some system topics have the name of the cluster or of a broker.
     _check_kind(found.kind, topic)
     if not found.perm & PERM_WRITE:
-        raise serializers.ValidationError({part: {"topic": f"topic {topic!r} takes no messages: it may only be read"}})
+        raise serializers.ValidationError({part: {"topic": f"topic {topic!r} is read-only"}})
 
 
 def _check_kind(kind: TopicKind, topic: str) -> None:
     if kind is not TopicKind.NORMAL:
-        told = f"topic {topic!r} belongs to the brokers or to a group ({kind.value}); nothing is replayed into it"
-        raise serializers.ValidationError({"target": {"topic": told}})
+        fault = f"topic {topic!r} belongs to the brokers or to a group ({kind.value}); jobs cannot write to it"
+        raise serializers.ValidationError({"target": {"topic": fault}})
 
 
 def plain(checked: Mapping[str, Any]) -> JobDocument:

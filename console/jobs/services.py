@@ -82,7 +82,7 @@ class RunWaits(GantryError):
     """A run of the schedule is already queued; it will take the whole range when it starts."""
 
     def __init__(self, job: Job) -> None:
-        super().__init__(f"job {job.id} of this schedule is already queued; it will go on from the last success")
+        super().__init__(f"job {job.id} of this schedule is already queued; it will continue from the last success")
 
 
 class RangeCovered(GantryError):
@@ -90,7 +90,7 @@ class RangeCovered(GantryError):
 
     def __init__(self, job: Job) -> None:
         super().__init__(
-            f"a later run of its schedule has taken the range of job {job.id}; trying it again would take it twice"
+            f"a later run of the schedule has processed the range of job {job.id}; a retry would process it twice"
         )
 
 
@@ -156,7 +156,7 @@ def retry(by: Actor, job: Job) -> Job:
         )
         if not ended.update(state=JobState.QUEUED, queued_at=timezone.now(), deaths=0, **_NOT_ENDED):
             job.refresh_from_db()
-            raise JobInOtherState(job, "tried again")
+            raise JobInOtherState(job, "retried")
         record(by, f"{job.type}.retry", f"jobs/{job.id}")
         job.refresh_from_db()
         transaction.on_commit(lambda: _announce(job, with_hint=True))
@@ -249,7 +249,7 @@ def finish(job: Job, state: str, reason: str | None, **fields: Any) -> bool:
 
 def finish_cancelled(job: Job, **fields: Any) -> bool:
     """End a run that a user cancelled; the row says who."""
-    return finish(job, JobState.CANCELLED, f"{job.state_reason}; what was written stays", **fields)
+    return finish(job, JobState.CANCELLED, f"{job.state_reason}; messages already written stay", **fields)
 
 
 def finish_dead(job: Job, reason: str, **fields: Any) -> None:
@@ -263,8 +263,8 @@ def finish_dead(job: Job, reason: str, **fields: Any) -> None:
     if job.deaths >= TRIES_AGAIN:
         finish(job, JobState.FAILED, f"{reason}; this happened {job.deaths + 1} times", **fields)
         return
-    told = f"{reason}; it is tried again automatically ({job.deaths + 1} of {TRIES_AGAIN})"
-    again = {**_NOT_ENDED, "state_reason": told, "rate": None, "eta_ms": None, "deaths": job.deaths + 1}
+    retried = f"{reason}; it is retried automatically ({job.deaths + 1} of {TRIES_AGAIN})"
+    again = {**_NOT_ENDED, "state_reason": retried, "rate": None, "eta_ms": None, "deaths": job.deaths + 1}
     is_mine = own(job).filter(cancel_requested=False).update(state=JobState.QUEUED, queued_at=timezone.now(), **again)
     if not is_mine and own(job).exists():
         # A user cancelled it in the meantime.

@@ -29,7 +29,7 @@ def times_after(now: datetime, line: str, zone: str) -> Iterator[datetime]:
     count = len(line.split())
     if count != 5:
         # cronsim also takes a sixth field, for seconds.
-        raise CronMalformed(line, f"{count} fields instead of minute, hour, day of month, month, day of week")
+        raise CronMalformed(line, f"it has {count} fields instead of minute, hour, day of month, month, day of week")
     try:
         found = CronSim(line, now.astimezone(find_zone(zone)))
     except CronSimError as error:
@@ -56,4 +56,4 @@ def find_zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise ZoneUnknown(f"{name!r} is no time zone such as Europe/Berlin or UTC") from error
+        raise ZoneUnknown(f"{name!r} is not a time zone such as Europe/Berlin or UTC") from error

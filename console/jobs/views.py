@@ -62,7 +62,7 @@ class JobsView(ApiView):
         for name, allowed in (("type", JobType.values), ("state", JobState.values)):
             wanted = [word for word in request.query_params.get(name, "").split(",") if word]
             if any(word not in allowed for word in wanted):
-                raise serializers.ValidationError({name: f"must be of {', '.join(allowed)}"})
+                raise serializers.ValidationError({name: f"must be one of {', '.join(allowed)}"})
             if wanted:
                 rows = rows.filter(**{f"{name}__in": wanted})
         page = page_queryset(request, rows)
@@ -168,7 +168,7 @@ class ArtefactView(ApiView):
         known = {artefact["name"] for artefact in job.artefacts}
         file: Path = services.folder_of(job) / name
         if name not in known or not _PLAIN_NAME.fullmatch(name) or not file.is_file():
-            raise exceptions.NotFound(f"Job {job.id} made no file {name!r}.")
+            raise exceptions.NotFound(f"Job {job.id} has no file {name!r}.")
         return FileResponse(file.open("rb"), as_attachment=True, filename=f"{job.id}-{name}")
 
 

@@ -76,7 +76,7 @@ def test_a_replay_whose_driver_and_jvm_are_killed_copies_each_message_once(
     # Then both deaths were told in words, and the third run came to the end
     assert [state for state, _ in told] == [JobState.QUEUED, JobState.QUEUED, JobState.SUCCEEDED], told
     assert told[0][1] == (
-        "its program was killed; perhaps the machine ran out of memory; it is tried again automatically (1 of 2)"
+        "its program was killed; perhaps the machine ran out of memory; it is retried automatically (1 of 2)"
     )
     assert "(2 of 2)" in str(told[1][1])
     copies = Counter(each.body for queue in read_topic(embedded, "killed-copy").values() for each in queue)

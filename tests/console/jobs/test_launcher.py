@@ -67,7 +67,7 @@ def test_the_program_of_a_lost_worker_is_ended_and_its_job_tried_again(job: Job)
     assert child.wait(10) == -9
     job.refresh_from_db()
     assert (job.state, job.state_reason) == (
-        JobState.QUEUED, "its worker was lost; it is tried again automatically (1 of 2)"
+        JobState.QUEUED, "its worker was lost; it is retried automatically (1 of 2)"
     )  # fmt: skip
 
 
@@ -77,7 +77,7 @@ def test_a_lost_worker_takes_no_job_along_that_was_cancelled(job: Job) -> None:
     Job.objects.filter(pk=job.pk).update(lease_until=None)
     tasks.reap()
     job.refresh_from_db()
-    assert (job.state, job.state_reason) == (JobState.CANCELLED, "cancelled by ann; what was written stays")
+    assert (job.state, job.state_reason) == (JobState.CANCELLED, "cancelled by ann; messages already written stay")
 
 
 def playing(monkeypatch: pytest.MonkeyPatch, script: str) -> None:
@@ -106,8 +106,8 @@ def test_a_program_that_dies_is_started_three_times_and_no_more(
         job.refresh_from_db()
         told.append((job.state, job.state_reason))
     assert told == [
-        (JobState.QUEUED, f"{reason}; it is tried again automatically (1 of 2)"),
-        (JobState.QUEUED, f"{reason}; it is tried again automatically (2 of 2)"),
+        (JobState.QUEUED, f"{reason}; it is retried automatically (1 of 2)"),
+        (JobState.QUEUED, f"{reason}; it is retried automatically (2 of 2)"),
         (JobState.FAILED, f"{reason}; this happened 3 times"),
     ]
     # Whoever starts it again gives it as many tries
@@ -154,7 +154,7 @@ def test_a_program_that_does_not_hear_is_killed_with_all_its_workers(
     monkeypatch.setattr(launcher._JobRun, "_hold_on", hold_on)
     launcher.run(job.id, worker="w")
     job.refresh_from_db()
-    assert (job.state, job.state_reason) == (JobState.CANCELLED, "cancelled by ann; what was written stays")
+    assert (job.state, job.state_reason) == (JobState.CANCELLED, "cancelled by ann; messages already written stay")
     assert not (pid.parent / "tmp").exists()
     worker = int(pid.read_text())
     wait_until(lambda: has_ended(worker))

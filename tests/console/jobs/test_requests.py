@@ -38,5 +38,5 @@ def test_a_filter_may_name_something_or_be_left_out(part: dict[str, Any]) -> Non
 
 @pytest.mark.parametrize("value", [1700000000, "1700000000", "{{ last_success }}"])
 def test_what_is_no_moment_is_refused_with_one_that_is(value: Any) -> None:
-    with pytest.raises(ValidationError, match="wanted a moment with its zone, such as 2026-05-01T08:00:00Z"):
+    with pytest.raises(ValidationError, match="must be a moment with a time zone, such as 2026-05-01T08:00:00Z"):
         BoundField().run_validation(value)
