@@ -84,7 +84,7 @@ def begin(request: Request, *, answer_ms: int) -> Attempt | HttpResponse | None:
             pipe.mget(attempt.place, f"{attempt.place}:answer")
             is_first, (found, answer) = pipe.execute()
     except redis.RedisError as error:
-        raise RedisUnreachable(f"An Idempotency-Key needs Redis, which cannot be reached: {error}") from error
+        raise RedisUnreachable(f"Idempotency-Key needs Redis, which does not answer: {error}") from error
     return attempt if is_first else _again(attempt, orjson.loads(found), answer)
 
 

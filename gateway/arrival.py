@@ -86,7 +86,7 @@ class Arrival:
         limits = self._limits
         return ProblemError(
             REQUEST_TIMEOUT,
-            f"The body did not arrive: it may pause for {limits.pause_seconds:g} s and take {limits.body_seconds:g} s.",
+            f"The body is late: it may pause for {limits.pause_seconds:g} s and take {limits.body_seconds:g} s in all.",
             headers=[(b"connection", b"close")],
         )
 

@@ -119,7 +119,7 @@ class Authenticator:
         if tickets and self._redeem_ticket is not None:
             principal = await self._redeem_ticket(tickets[0])
             if principal is None:
-                raise ProblemError(NOT_AUTHENTICATED, "The ticket was used already or is older than a minute.")
+                raise ProblemError(NOT_AUTHENTICATED, "The ticket was already used, or is older than a minute.")
             return principal
         if not self._allowed_origin(headers):
             raise ProblemError(FORBIDDEN, f"Origin {headers.get(b'origin', b'').decode('latin-1')!r} is not allowed.")
@@ -159,5 +159,5 @@ def _bearer(authorization: bytes) -> str:
     scheme, _, token = authorization.partition(b" ")
     text = token.strip().decode("latin-1")
     if scheme.lower() != b"bearer" or not text or len(text) > _MAX_TOKEN_LENGTH:
-        raise ProblemError(NOT_AUTHENTICATED, "The Authorization header is not of the form `Bearer <token>`.")
+        raise ProblemError(NOT_AUTHENTICATED, "The Authorization header does not have the form `Bearer <token>`.")
     return text

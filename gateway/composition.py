@@ -167,7 +167,7 @@ class Gateway:
         path, headers = scope["path"], dict(scope["headers"])
         try:
             if path not in DATA_SOCKETS and path not in LIVE_SOCKETS:
-                raise ProblemError(NOT_FOUND, f"No socket is at {path!r}.")
+                raise ProblemError(NOT_FOUND, f"There is no socket at {path!r}.")
             self._parts.check_host(headers)
             principal = await self._parts.auth.of_socket(headers, scope["query_string"])
         except Exception as error:  # noqa: BLE001 - the top of a connection

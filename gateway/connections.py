@@ -75,7 +75,7 @@ class OpenConnections:
     def socket(self, client: Client) -> Iterator[None]:
         """Count a WebSocket while it is open; raise TOO_MANY_CONNECTIONS when there are as many as may be."""
         if sum(self._sockets.values()) >= self.most:
-            raise ProblemError(TOO_MANY_CONNECTIONS, f"{self.most} WebSockets are open, as many as may be.")
+            raise ProblemError(TOO_MANY_CONNECTIONS, f"{self.most} WebSockets are open, which is the limit.")
         self._sockets[client] = self._sockets.get(client, 0) + 1
         try:
             yield

@@ -24,8 +24,8 @@ _SQLITE_OPTIONS: Final[dict[str, object]] = {
 class BadSetting(ValueError):
     """Raised when an environment variable holds a value that its reader refuses."""
 
-    def __init__(self, name: str, value: str, wanted: str) -> None:
-        super().__init__(f"{name}={value!r}: wanted {wanted}")
+    def __init__(self, name: str, value: str, expected: str) -> None:
+        super().__init__(f"{name}={value!r}: expected {expected}")
         self.name = name
         self.value = value
 

@@ -108,7 +108,7 @@ class RateLimiter:
         wait = int((needed - tokens) / self.rate.per_second) + 1
         return ProblemError(
             RATE_LIMITED,
-            f"Rate {self.rate.name!r}: {self.rate.per_second:g} a second for each caller; try again in {wait} s.",
+            f"The rate {self.rate.name!r} is {self.rate.per_second:g} per second for a caller; try again in {wait} s.",
             retry_after_s=wait,
             headers=(self._policy, self._header(tokens)),
         )
@@ -193,7 +193,7 @@ class LeasesOut:
 
 
 def _too_many(whose: str, limit: int) -> ProblemError:
-    detail = f"{limit} messages of {whose} are out on lease; settle some, or let their leases end."
+    detail = f"{limit} messages of {whose} are on lease; settle some, or wait until their leases end."
     return ProblemError(TOO_MANY_IN_FLIGHT, detail)
 
 

@@ -64,7 +64,7 @@ async def redeem_ticket(text: str) -> Principal | None:
     try:
         ticket = await tickets.redeem(text)
     except RedisError as error:
-        raise ProblemError(REDIS_UNREACHABLE, f"Tickets are kept in Redis: {error}") from error
+        raise ProblemError(REDIS_UNREACHABLE, f"Tickets need Redis, which does not answer: {error}") from error
     return None if ticket is None else await sync_to_async(_find_user)(ticket)
 
 

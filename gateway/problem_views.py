@@ -92,7 +92,7 @@ def problem_of(error: Exception, place: str = "#/") -> ProblemError | None:
     `place` says where a field of a ValidationError stands: ``#/`` in the body, ``?`` in the query.
     """
     if isinstance(error, Http404):
-        return ProblemError(NOT_FOUND, str(error) or "Nothing is here.")
+        return ProblemError(NOT_FOUND, str(error) or "Not found.")
     if isinstance(error, DjangoPermissionDenied):
         return ProblemError(FORBIDDEN, str(error) or "This is not allowed.")
     if isinstance(error, exceptions.APIException):

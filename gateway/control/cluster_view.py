@@ -118,12 +118,12 @@ def moment_of(request: Request, name: str, default: int) -> int:
     except ValueError:
         moment = None
     if moment is None:
-        raise serializers.ValidationError({name: f"{text[:40]!r} is no moment such as 2026-05-01T08:00:00Z"})
+        raise serializers.ValidationError({name: f"{text[:40]!r} is not a moment such as 2026-05-01T08:00:00Z"})
     if moment.tzinfo is None:
-        raise serializers.ValidationError({name: f"{text[:40]!r} has no zone; append Z for UTC"})
+        raise serializers.ValidationError({name: f"{text[:40]!r} has no time zone; append Z for UTC"})
     since_1970 = moment - _EPOCH
     if since_1970 > _LAST:
-        raise serializers.ValidationError({name: "lies behind the end of the year 9999, in UTC"})
+        raise serializers.ValidationError({name: "is after the end of the year 9999 in UTC"})
     return max(0, since_1970 // timedelta(milliseconds=1))
 
 
@@ -143,7 +143,7 @@ def sorted_rows(request: Request, rows: list[Row], allowed: tuple[str, ...]) -> 
         name, falling = word.removeprefix("-"), word.startswith("-")
         if name not in allowed:
             raise serializers.ValidationError(
-                {"sort": f"must name {', '.join(allowed)}, each with - before it to fall"}
+                {"sort": f"must name {', '.join(allowed)}; - before a name sorts in descending order"}
             )
         column = attrgetter(name)
         known = sorted((row for row in rows if column(row) is not None), key=column, reverse=falling)

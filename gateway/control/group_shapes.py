@@ -42,9 +42,9 @@ class GroupCreateSerializer(serializers.Serializer[Any]):
     consume_broadcast_enabled = serializers.BooleanField(default=True)
 
     def validate_name(self, name: str) -> str:
-        """Refuse names that are the brokers' own."""
+        """Refuse names that brokers reserve."""
         if is_system_group(name):
-            raise serializers.ValidationError(f"{name!r} is a name of the brokers' own.")
+            raise serializers.ValidationError(f"The name {name!r} is reserved by brokers.")
         return name
 
 

@@ -190,7 +190,7 @@ class QueueMessagesView(ClusterScopedView):
         """Return messages of a queue from an offset on, the oldest first; no group is involved."""
         offset = number_of(request, "offset", None)
         if offset is None:
-            raise serializers.ValidationError({"offset": "is needed"})
+            raise serializers.ValidationError({"offset": "is required"})
         limit = limit_of(request)
         known = remembered(cluster).brokers
 
@@ -218,7 +218,7 @@ class OffsetGone(exceptions.APIException):
 
     status_code = 410
     default_code = "offset_gone"
-    default_detail = "The offset is no longer there."
+    default_detail = "The offset is no longer stored."
 
     def __init__(self, min_offset: int, max_offset: int) -> None:
         super().__init__(f"The queue holds offsets from {min_offset} to {max_offset}.")
@@ -232,7 +232,7 @@ class NotAllSearched(exceptions.APIException):
 
     def __init__(self, missing: list[MissingBroker]) -> None:
         reasons = "; ".join(f"{each.broker} was not searched: {each.reason}" for each in missing)
-        super().__init__(f"No broker that answers has the message. {reasons}.")
+        super().__init__(f"No answering broker has the message. {reasons}.")
 
 
 def _check_queue(topic: Topic, queue_id: int) -> None:
@@ -297,7 +297,7 @@ def _may_hold(broker: RememberedBroker, topic: str, queue_id: int | None) -> boo
 def _needed(request: Request, name: str) -> str:
     value = request.query_params.get(name, "").strip()
     if not value or len(value) > 1000:
-        raise serializers.ValidationError({name: "is needed, with at most 1000 characters"})
+        raise serializers.ValidationError({name: "is required, with at most 1000 characters"})
     return value
 
 

@@ -56,7 +56,8 @@ def console(request: HttpRequest) -> HttpResponse:
     if request.method not in ("GET", "HEAD"):
         if request.path != "/":
             return not_found(request)
-        return _problem(request, ProblemError(METHOD_NOT_ALLOWED, "Read it.", headers=[(b"allow", b"GET, HEAD")]))
+        refusal = ProblemError(METHOD_NOT_ALLOWED, "Only GET is allowed.", headers=[(b"allow", b"GET, HEAD")])
+        return _problem(request, refusal)
     page = settings.CONSOLE_FILES / "index.html"
     if not page.is_file():
         return HttpResponse(_NOT_BUILT, status=503, content_type="text/plain; charset=utf-8")
@@ -68,14 +69,14 @@ def console(request: HttpRequest) -> HttpResponse:
 @csrf_exempt
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Return the problem that the API has no such path."""
-    return _problem(request, ProblemError(NOT_FOUND, f"Nothing is at {request.path[:200]!r}."))
+    return _problem(request, ProblemError(NOT_FOUND, f"There is nothing at {request.path[:200]!r}."))
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Return the problem of a request that Django itself refuses."""
     if isinstance(exception, DisallowedHost):
         host = request.META.get("HTTP_HOST", "")[:100]
-        detail = f"Nothing is served under {host!r}; see GANTRY_ALLOWED_HOSTS."
+        detail = f"The host name {host!r} is not served; see GANTRY_ALLOWED_HOSTS."
         return _problem(request, ProblemError(HOST_NOT_SERVED, detail))
     return _problem(request, ProblemError(MALFORMED, str(exception) or "The request cannot be read."))
 

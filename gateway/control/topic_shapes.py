@@ -101,9 +101,9 @@ class TopicCreateSerializer(serializers.Serializer[Any]):
     permission = serializers.ChoiceField(PERMISSIONS, default="rw")
 
     def validate_name(self, name: str) -> str:
-        """Refuse names that are the brokers' own: nobody could consume or delete such a topic."""
+        """Refuse names that brokers reserve: such a topic could be neither consumed nor deleted."""
         if kind_of(name) is TopicKind.SYSTEM:
-            raise serializers.ValidationError(f"{name!r} is a name of the brokers' own.")
+            raise serializers.ValidationError(f"The name {name!r} is reserved by brokers.")
         return name
 
 

@@ -95,7 +95,7 @@ class DataPlane:
     async def _admit(self, route: Route, scope: Scope, headers: dict[bytes, bytes]) -> Principal:
         """Return the caller; raise unless method, names and rights are valid."""
         if scope["method"] != "POST":
-            raise ProblemError(METHOD_NOT_ALLOWED, f"{route.action} takes POST alone.", headers=[(b"allow", b"POST")])
+            raise ProblemError(METHOD_NOT_ALLOWED, f"{route.action} takes only POST.", headers=[(b"allow", b"POST")])
         self._parts.check_host(headers)
         auth = self._parts.auth
         principal = auth.cached(headers.get(b"authorization", b"")) or await auth.of_request(headers)

@@ -21,7 +21,7 @@ def check_query(action: Action, query: bytes) -> None:
     for name in parse_qs(query.decode("latin-1"), keep_blank_values=True):
         if action == "produce" and name == "transaction":
             raise ProblemError(TRANSACTIONS_NOT_SERVED, "Use a RocketMQ client for transactional messages.")
-        raise invalid(f"?{name}", f"No query parameter {name!r} is known here.")
+        raise invalid(f"?{name}", f"{name!r} is not a parameter here; there are none.")
 
 
 def check_headers(given: Sequence[Header], headers: dict[bytes, bytes]) -> None:
@@ -34,9 +34,9 @@ def check_headers(given: Sequence[Header], headers: dict[bytes, bytes]) -> None:
         for name, _ in given:
             if name in seen and (name in _ONCE or (name.startswith(_OURS) and name != _KEY)):
                 text = name.decode("latin-1")
-                raise invalid(text, f"The header {text} stands twice.")
+                raise invalid(text, f"The header {text} is given twice.")
             seen.add(name)
     encoding = headers.get(b"content-encoding", b"identity").strip().lower()
     if encoding != b"identity":
-        wanted = "Send the body as it is: a Content-Encoding is not undone, nor told to who receives the message."
+        wanted = "Send the body without Content-Encoding: it is neither decoded nor passed on to consumers."
         raise ProblemError(UNSUPPORTED_MEDIA_TYPE, wanted)

@@ -164,7 +164,7 @@ async def _claim(parts: DataPlaneParts, request: Request, key: bytes) -> Claim |
         if not is_over or not await parts.redis.eval(_REPLACE, 1, place, found, again, str(KEEP_MS)):
             raise ProblemError(IN_PROGRESS, RUNNING)
     except RedisError as error:
-        raise ProblemError(REDIS_UNREACHABLE, f"Without Redis nothing can be done once: {error}") from error
+        raise ProblemError(REDIS_UNREACHABLE, f"Idempotency-Key needs Redis, which does not answer: {error}") from error
     return Claim(place, fingerprint, kept.since_ms, is_retry=True)
 
 

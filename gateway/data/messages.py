@@ -85,13 +85,13 @@ def draft_of_raw(headers: Iterable[tuple[bytes, bytes]], body: bytes, topic: str
     if content_type:
         properties[CONTENT_TYPE] = _checked_text(content_type, "Content-Type")
     if ordering_key == "":
-        raise invalid("MQ-Ordering-Key", "An ordering key is not empty.")
+        raise invalid("MQ-Ordering-Key", "An ordering key must not be empty.")
     delay = given.pop("mq-delay-ms", None)
     if delay is not None and not (delay.isascii() and delay.isdigit() and len(delay) < 16):
-        raise invalid("MQ-Delay-Ms", "Wanted whole milliseconds.")
+        raise invalid("MQ-Delay-Ms", "Must be whole milliseconds.")
     delay_ms = _checked_delay(None if delay is None else int(delay), given.pop("mq-deliver-at", None), "MQ-Delay-Ms")
     if given:
-        raise invalid(next(iter(given)), "No such header; known: MQ-Key, -Tag, -Ordering-Key, -Delay-Ms, -Property-….")
+        raise invalid(next(iter(given)), "Unknown header; known: MQ-Key, -Tag, -Ordering-Key, -Delay-Ms, -Property-….")
     return _draft("0", topic, body, properties, ordering_key, delay_ms, "#", sizes)
 
 
@@ -106,10 +106,10 @@ def _draft(
     sizes: Sizes,
 ) -> Draft:
     if len(body) > sizes.message_bytes:
-        detail = f"The message has {len(body):,} bytes; brokers take {sizes.message_bytes:,}."
+        detail = f"The message has {len(body):,} bytes; brokers accept at most {sizes.message_bytes:,}."
         raise ProblemError(MESSAGE_TOO_LARGE, detail, errors=[FieldError(at, "MESSAGE_TOO_LARGE", detail)])
     if not body:
-        raise invalid(f"{at}/body", "The body is empty; brokers take no empty message.")
+        raise invalid(f"{at}/body", "The body is empty; brokers accept no empty message.")
     if ordering_key is not None:
         properties[names.SHARDING_KEY] = _checked_text(ordering_key, f"{at}/ordering_key")
     if delay_ms:
@@ -119,13 +119,13 @@ def _draft(
 
 
 def _checked_properties(given: dict[str, str], at: str) -> dict[str, str]:
-    """Return a copy of the properties; raise INVALID for a name that is the system's, or a pair the wire would lose."""
+    """Return a copy of the properties; raise INVALID for a reserved name, or a pair that the wire would lose."""
     if not given:
         return {}
     for name, value in given.items():
         where = f"{at}/{name}" if at.startswith("#") else at + name
         if name in _SYSTEM:
-            raise invalid(where, f"The property name {name!r} is the system's.")
+            raise invalid(where, f"The property name {name!r} is reserved.")
         if not name or not value:
             raise invalid(where, "A property needs a name and a value.")
         _checked_text(name, where)
@@ -151,20 +151,20 @@ def _add_keys(properties: dict[str, str], keys: list[str], at: str, sizes: Sizes
         raise invalid(at, f"{len(keys)} keys; the limit is {sizes.keys}.")
     for index, key in enumerate(keys):
         if not key or " " in key:
-            raise invalid(f"{at}/{index}", "A key is not empty and holds no space, since spaces separate keys.")
+            raise invalid(f"{at}/{index}", "A key must not be empty or contain a space, because spaces separate keys.")
         _checked_text(key, f"{at}/{index}")
     properties[names.KEYS] = " ".join(keys)
 
 
 def _checked_tag(tag: str, at: str) -> str:
     if "||" in tag or tag != tag.strip() or tag in ("", "*"):
-        raise invalid(at, "A tag is not '*', holds no '||' and no blank at its ends, since filters could not name it.")
+        raise invalid(at, "A tag must not be '*', contain '||' or have blanks at its ends: no filter could name it.")
     return _checked_text(tag, at)
 
 
 def _checked_text(text: str, at: str) -> str:
     if "\x01" in text or "\x02" in text:
-        raise invalid(at, "The characters U+0001 and U+0002 separate properties on the wire.")
+        raise invalid(at, "U+0001 and U+0002 are not allowed: they separate properties on the wire.")
     return text
 
 
@@ -174,13 +174,13 @@ def _checked_delay(delay_ms: int | None, deliver_at: str | None, at: str) -> int
         if delay_ms is not None:
             raise invalid(at, "deliver_at and delay_ms exclude each other.")
         raise ProblemError(
-            DELAY_NOT_SERVED, "Delivery at a point in time is not served; use delay_ms with a delay level."
+            DELAY_NOT_SERVED, "Delivery at a point in time is not supported; use delay_ms with a delay level."
         )
     if not delay_ms:
         return 0
     if delay_ms not in DELAY_LEVELS:
         levels = ", ".join(map(str, DELAY_LEVELS))
-        detail = f"delay_ms {delay_ms} is no delay level; served are {levels}."
+        detail = f"delay_ms {delay_ms} is not a delay level; allowed are {levels}."
         where = f"{at}/delay_ms" if at.startswith("#") else at
         raise ProblemError(DELAY_NOT_SERVED, detail, errors=[FieldError(where, "DELAY_NOT_SERVED", detail)])
     return delay_ms

@@ -123,4 +123,4 @@ class DataPlaneParts:
         host = headers.get(b"host")
         if host is not None and not self.serves_host(host):
             name = host[:100].decode("latin-1")
-            raise ProblemError(HOST_NOT_SERVED, f"Nothing is served under {name!r}; see GANTRY_ALLOWED_HOSTS.")
+            raise ProblemError(HOST_NOT_SERVED, f"The host name {name!r} is not served; see GANTRY_ALLOWED_HOSTS.")

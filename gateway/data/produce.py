@@ -50,7 +50,7 @@ async def _produce(parts: DataPlaneParts, request: Request, claim: Claim | None 
         return await _produce_json(parts, request, claim)
     if media_type == b"application/x-ndjson":
         raise ProblemError(
-            UNSUPPORTED_MEDIA_TYPE, 'NDJSON is not served; send application/json with {"messages": [...]}.'
+            UNSUPPORTED_MEDIA_TYPE, 'NDJSON is not supported; send application/json with {"messages": [...]}.'
         )
     draft = draft_of_raw(request.scope["headers"], request.body, request.route.topic, sizes=parts.limits.sizes)
     return await _send_one(parts, request, draft, _DEFAULT_OPTIONS, claim)
@@ -61,7 +61,7 @@ async def _produce_json(parts: DataPlaneParts, request: Request, claim: Claim | 
     options, topic, sizes = wanted.options, request.route.topic, parts.limits.sizes
     if options.flush == "sync":
         raise invalid(
-            "#/options/flush", "Whether a send waits for the disk is the broker's setting; only async is ours."
+            "#/options/flush", "Only async is possible: whether a send waits for the disk is a setting of the broker."
         )
     if wanted.messages is UNSET:
         draft = draft_of_entry(wanted, topic, entry_id=wanted.entry_id or "0", at="#", sizes=sizes)
@@ -160,7 +160,7 @@ def _check_atomic(drafts: list[Draft], refused: dict[str, SendOutcome]) -> None:
         raise ProblemError(ATOMIC_NOT_POSSIBLE, "A delayed message cannot be part of an atomic request.")
     if len({draft.ordering_key for draft in drafts}) > 1:
         raise ProblemError(
-            ATOMIC_NOT_POSSIBLE, "An atomic request goes to one queue, so it takes one ordering key at most."
+            ATOMIC_NOT_POSSIBLE, "An atomic request goes to one queue, so it can have at most one ordering key."
         )
     size = sum(draft.size for draft in drafts)
     if size > BATCH_BYTES:
@@ -172,7 +172,7 @@ def _check_atomic(drafts: list[Draft], refused: dict[str, SendOutcome]) -> None:
 def _check_nothing_beside(wanted: ProduceRequest) -> None:
     for name in ("body", "entry_id", "keys", "tag", "properties", "ordering_key", "delay_ms", "deliver_at"):
         if getattr(wanted, name) != getattr(_NO_MESSAGE, name):
-            raise invalid(f"#/{name}", f"{name} belongs into the messages when there is a list of them.")
+            raise invalid(f"#/{name}", f"With a list of messages, {name} belongs in each message.")
 
 
 def _set_flush(drafts: list[Draft], options: Options) -> None:

@@ -63,7 +63,7 @@ class Receipts:
         if (receipt.cluster, receipt.group, receipt.topic) != (cluster, group, topic):
             raise ProblemError(
                 INVALID_RECEIPT,
-                f"The receipt is of group {receipt.group!r} on topic {receipt.topic!r} of cluster {receipt.cluster!r}.",
+                f"The receipt is for group {receipt.group!r}, topic {receipt.topic!r} and cluster {receipt.cluster!r}.",
             )
         return receipt
 
@@ -79,7 +79,7 @@ class Receipts:
             raise ProblemError(INVALID_RECEIPT, "The text is not a receipt of this gateway.")
         payload, signature = data[:-_SIGNATURE_BYTES], data[-_SIGNATURE_BYTES:]
         if not hmac.compare_digest(signature, self._sign(payload)):
-            raise ProblemError(INVALID_RECEIPT, "The receipt's signature is wrong: it was changed or cut.")
+            raise ProblemError(INVALID_RECEIPT, "The receipt's signature is wrong: the text was changed or truncated.")
         return payload
 
     def _sign(self, payload: bytes) -> bytes:

@@ -47,7 +47,7 @@ def _attempt(request: Request, wanted: ReceiveRequest) -> bytes | None:
         return None if wanted.attempt_id is None else wanted.attempt_id.encode()
     fault = length_fault(key)
     if wanted.attempt_id is not None:
-        fault = "The request has an attempt_id; the key would be a second one."
+        fault = "The request already has an attempt_id; leave the key out."
     if fault is not None:
         raise invalid("Idempotency-Key", fault)
     return key

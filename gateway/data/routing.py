@@ -52,7 +52,7 @@ def check_topic(name: str) -> None:
     if not is_topic_name(name):
         raise ProblemError(
             TOPIC_NOT_FOUND,
-            f"{name[:150]!r} cannot be a topic: 1 to {MAX_TOPIC_NAME} letters, digits, '_', '-', '%' or '|'.",
+            f"{name[:150]!r} is not a topic name: 1 to {MAX_TOPIC_NAME} letters, digits, '_', '-', '%' or '|'.",
         )
 
 
@@ -61,7 +61,7 @@ def check_group(name: str) -> None:
     if not is_group_name(name):
         raise ProblemError(
             GROUP_NOT_FOUND,
-            f"{name[:150]!r} cannot be a group: 1 to {MAX_GROUP_NAME} letters, digits, '_', '-', '%' or '|'.",
+            f"{name[:150]!r} is not a group name: 1 to {MAX_GROUP_NAME} letters, digits, '_', '-', '%' or '|'.",
         )
 
 
@@ -74,4 +74,4 @@ def check_consumer(principal: Principal, topic: str, group: str) -> None:
     check_group(group)
     principal.require("consume", topic, group=group)
     if principal.token_id is not None and (kind_of(topic) is TopicKind.SYSTEM or is_system_group(group)):
-        raise ProblemError(FORBIDDEN, f"Topic {topic!r} or group {group!r} is the system's; no token may consume it.")
+        raise ProblemError(FORBIDDEN, f"Topic {topic!r} or group {group!r} is internal; no token may consume it.")

@@ -118,7 +118,7 @@ class Socket:
             text = event.get("text")
             data: bytes = event.get("bytes") or b"" if text is None else text.encode()
             if len(data) > limit:
-                self.close(sockets.TOO_BIG, f"A frame has at most {limit:,} bytes.")
+                self.close(sockets.TOO_BIG, f"A frame can have at most {limit:,} bytes.")
                 return
             yield data
 
@@ -172,7 +172,7 @@ async def _read(socket: Socket, conversation: Conversation) -> None:
             await socket.send_problem(ProblemError(MALFORMED, str(error)))
         socket.close(sockets.BAD_FRAME, str(error))
     except TimeoutError:
-        socket.close(sockets.IDLE, f"Nothing came for {socket.idle_seconds:g} s.")
+        socket.close(sockets.IDLE, f"No frame arrived for {socket.idle_seconds:g} s.")
     except Exception:  # noqa: BLE001 - the top of a connection
         _log.exception("socket: failed")
         socket.close(_INTERNAL, "The gateway failed; its log has the details.")
@@ -183,7 +183,7 @@ async def _hear(socket: Socket, handlers: Mapping[str, FrameHandler], data: byte
     head = _head(data)
     handler = handlers.get(head.type)
     if handler is None:
-        raise BadFrame(f"No frame of type {head.type[:50]!r} is known here; known: {', '.join(handlers)}.")
+        raise BadFrame(f"Unknown frame type {head.type[:50]!r}; known: {', '.join(handlers)}.")
     decode_as, act = handler
     try:
         await act(decode(decode_as, data))
@@ -199,7 +199,7 @@ def _head(data: bytes) -> Head:
     try:
         return _HEAD.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadFrame(f"This is no frame: {error}.") from None
+        raise BadFrame(f"This is not a valid frame: {error}.") from None
 
 
 _HEAD: Final = msgspec.json.Decoder(Head)

@@ -115,7 +115,7 @@ class Consuming:
 
     async def _subscribe(self, frame: SubscribeFrame) -> None:
         if self._subscribed is not None:
-            raise ProblemError(CONFLICT, "This socket has a subscription; open another one for a second.")
+            raise ProblemError(CONFLICT, "This socket already has a subscription; open another socket.")
         check_consumer(self._socket.principal, frame.topic, frame.group)
         consumer = await self._parts.connections.lease_consumer(frame.cluster, frame.group)
         await self._parts.first_uses.look(frame.cluster, frame.group)
@@ -152,7 +152,7 @@ class Consuming:
     def _admit(self, receipts: Sequence[str]) -> Holder:
         frame, parts = self._subscribed, self._parts
         if frame is None:
-            raise ProblemError(CONFLICT, "Subscribe first: the receipts of a socket are of its group and topic.")
+            raise ProblemError(CONFLICT, "Subscribe first: the receipts of a socket belong to its group and topic.")
         settling.check_receipts(receipts, parts.limits.sizes.receipts)
         parts.consume_rate.take(self._socket.principal.key, 1, parts.clock())
         return self._holder(frame)

@@ -64,7 +64,7 @@ def _behind_unknown(drafts: Sequence[Draft], ended: Mapping[str, SendOutcome]) -
     """Return outcomes for messages not to be sent now: within an ordering key none may overtake an unknown one."""
     unknown = [draft for draft in drafts if draft.entry_id in ended and ended[draft.entry_id].problem is not None]
     keys = {draft.ordering_key for draft in unknown if draft.ordering_key is not None}
-    reason = "one before it with the same ordering key is not known either"
+    reason = "an earlier message with the same ordering key is unknown too"
     return {
         draft.entry_id: _still_unknown(draft, reason)
         for draft in drafts
@@ -91,5 +91,5 @@ async def _find(messages: Messages, draft: Draft) -> StoredMessage | None:
 
 
 def _still_unknown(draft: Draft, reason: str) -> SendOutcome:
-    detail = f"Whether the first try stored the message is still not known: {reason}. Try again with the same key."
+    detail = f"It is still unknown whether the first try stored the message: {reason}. Try again with the same key."
     return failed(draft.entry_id, ProblemError(SEND_UNCERTAIN, detail))

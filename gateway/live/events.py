@@ -95,7 +95,7 @@ class EventsConsumer(LiveSocket):
 
     async def _join(self, subject: str) -> None:
         if len(self._last_seq) >= MAX_SUBJECTS:
-            raise ProblemError(TOO_MANY_IN_FLIGHT, f"A socket watches at most {MAX_SUBJECTS} subjects.")
+            raise ProblemError(TOO_MANY_IN_FLIGHT, f"A socket can watch at most {MAX_SUBJECTS} subjects.")
         # First join, then read: a state published in between arrives twice rather than not at all.
         self._last_seq[subject] = 0
         await self.channel_layer.group_add(live.channel_group(subject), self.channel_name)

@@ -41,7 +41,7 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
         """Accept any caller who may read anything."""
         await self.accept(sockets.chosen_protocol(self.scope))
         if not self.principal.may("read"):
-            await self.close(sockets.FORBIDDEN, "Reading is not among your rights.")
+            await self.close(sockets.FORBIDDEN, "You do not have the right to read.")
             return
         await self.send_frame(sockets.hello({"frame_bytes": _MAX_FRAME_BYTES}))
 
@@ -49,13 +49,13 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
         """Handle one frame; close the socket if it is not valid."""
         data = text_data.encode() if text_data is not None else bytes_data or b""
         if len(data) > _MAX_FRAME_BYTES:
-            await self.close(sockets.TOO_BIG, f"A frame has at most {_MAX_FRAME_BYTES:,} bytes.")
+            await self.close(sockets.TOO_BIG, f"A frame can have at most {_MAX_FRAME_BYTES:,} bytes.")
             return
         try:
             head = _HEAD.decode(data)
             decoder = self.decoders[head.type]
         except (ValueError, RecursionError, KeyError) as error:
-            problem = ProblemError(MALFORMED, f"This is no frame of this socket: {error}.")
+            problem = ProblemError(MALFORMED, f"This is not a valid frame of this socket: {error}.")
             await self.send_problem(problem)
             await self.close(sockets.BAD_FRAME, problem.detail)
             return

@@ -60,7 +60,7 @@ def test_a_wrong_variable_is_named_at_the_start(tmp_path: Path) -> None:
     wrong = environment(tmp_path, GANTRY_FLUSH="sometimes")
     done = subprocess.run([sys.executable, "-c", code], env=wrong, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode != 0
-    assert "GANTRY_FLUSH='sometimes': wanted one of async, sync" in done.stderr
+    assert "GANTRY_FLUSH='sometimes': expected one of async, sync" in done.stderr
 
 
 def test_a_job_is_taken_once_and_one_at_a_time(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ describe("a problem", () => {
 const sent = { name: "TBW102", read_queues: 4 }
 const refusal = new Problem(422, {
   errors: [
-    { pointer: "#/name", detail: "is a name of the brokers' own" },
+    { pointer: "#/name", detail: "is reserved by brokers" },
     { pointer: "#/read_queues", detail: "too few" },
     { pointer: "#/permission", detail: "not known" },
   ],

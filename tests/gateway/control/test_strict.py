@@ -119,5 +119,5 @@ def test_a_moment_in_the_query_has_a_zone(control: Control, name: str) -> None:
     topic = control.topic()
     answer = control.call("GET", f"/topics/{topic}/messages", params={name: "2026-05-01T08:00:00"})
     assert pointers(answer) == [f"?{name}"]
-    assert "no zone" in answer.json()["detail"]
+    assert "no time zone" in answer.json()["detail"]
     assert control.get(f"/topics/{topic}/messages", **{f"{name}_": "2026-05-01T08:00:00+02:00"})["items"] == []

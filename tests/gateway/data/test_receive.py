@@ -279,7 +279,7 @@ async def test_a_token_consumes_its_topics_with_its_groups_alone(api: Api) -> No
 async def test_what_is_the_systems_is_consumed_by_no_token(api: Api, topic: str, group: str) -> None:
     answer = await api.post(f"/groups/{group}/topics/{topic}:receive")
     assert code_of(answer) == (403, "FORBIDDEN")
-    assert "the system's" in answer.json()["detail"]
+    assert "is internal" in answer.json()["detail"]
 
 
 async def test_who_waits_with_a_token_that_is_revoked_meanwhile_gets_nothing(

@@ -38,11 +38,11 @@ describe("the form of a new topic", () => {
   })
 
   it("shows at each field what the API says against it, and stays open as it was", async () => {
-    refuseFields(CREATE, { name: "TBW102 is a name of the brokers.", write_queues: "At most 64 here." })
+    refuseFields(CREATE, { name: "TBW102 is reserved.", write_queues: "At most 64 here." })
     const { user, address } = show()
     await user.type(await findField("Topic"), "TBW102")
     await user.click(button("Create TBW102"))
-    await waitFor(() => expect(errorOf(field("Topic"))).toBe("TBW102 is a name of the brokers."))
+    await waitFor(() => expect(errorOf(field("Topic"))).toBe("TBW102 is reserved."))
     expect(errorOf(field("Write queues"))).toBe("At most 64 here.")
     expect(field("Topic").value).toBe("TBW102")
     expect(address()).toBe("/")
