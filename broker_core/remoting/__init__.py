@@ -1,4 +1,4 @@
-"""Requests and responses over TCP: a server, a client, and the connection both are made of."""
+"""Requests and responses over TCP: a server, a client, and the connection that both use."""
 
 from broker_core.remoting.client import RemotingClient
 from broker_core.remoting.connection import Connection

@@ -24,10 +24,10 @@ class _Call:
 
 
 class PendingCalls:
-    """Calls by their number. One timer serves all of them: most are answered long before their deadline."""
+    """Pending calls by request number. One timer serves all of them: most are answered long before their deadline."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.peer = ""  # for the errors
+        self.peer = ""  # for error messages
         self._loop = loop
         self._opaques = itertools.count()
         self._calls: dict[int, _Call] = {}
@@ -41,7 +41,7 @@ class PendingCalls:
         return next(self._opaques) & _OPAQUE_MASK
 
     async def wait(self, opaque: int, deadline: float, timeout_ms: int) -> Command:
-        """Return the response with a number; raises RemotingTimeout after `deadline`, or ConnectionClosed."""
+        """Return the response with this number; raises RemotingTimeout after `deadline`, or ConnectionClosed."""
         future: asyncio.Future[Command] = self._loop.create_future()
         self._calls[opaque] = _Call(future, deadline, timeout_ms)
         if self._timer is None or deadline < self._timer.when():
@@ -52,7 +52,7 @@ class PendingCalls:
             self._calls.pop(opaque, None)
 
     def resolve(self, response: Command) -> bool:
-        """Give a response to the call that waits for it; return False when there is none."""
+        """Pass a response to the call that waits for it; return False if there is none."""
         call = self._calls.get(response.opaque)
         if call is None or call.future.done():
             return False
@@ -60,7 +60,7 @@ class PendingCalls:
         return True
 
     def fail(self, reason: str) -> None:
-        """End every call with ConnectionClosed."""
+        """Fail every call with ConnectionClosed."""
         if self._timer is not None:
             self._timer.cancel()
         for call in self._calls.values():

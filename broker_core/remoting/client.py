@@ -1,4 +1,4 @@
-"""Calls to any address: one connection each, opened when first needed (protocol/README.md#connections)."""
+"""Calls to any address, over one connection each, opened at its first use (protocol/README.md#connections)."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _log: Final = get_logger(__name__)
 class RemotingClient:
     """Sends requests and returns responses; belongs to the loop it is first used on.
 
-    Callers that need the same new connection share one attempt. A connection that is gone is opened again
-    by the next call; calls that were under way on it fail with ConnectionClosed.
+    Callers that need the same new connection share one attempt. A lost connection is opened again by the next call;
+    calls that were waiting on it fail with ConnectionClosed.
     """
 
     def __init__(
@@ -31,7 +31,7 @@ class RemotingClient:
         tls: ssl.SSLContext | None = None,
         limits: ConnectionLimits | None = None,
     ) -> None:
-        """`on_request` answers what brokers ask of this client; without it their requests are dropped."""
+        """`on_request` serves requests that brokers send to this client; without it they are dropped."""
         self._on_request = on_request
         self._tls = tls
         self._limits = limits or ConnectionLimits()
@@ -42,8 +42,8 @@ class RemotingClient:
     async def invoke(self, address: str, request: Command, timeout_ms: int) -> Command:
         """Return the response to a request, whatever its code.
 
-        Raises ConnectRefused, RemotingTimeout, ConnectionClosed or Overloaded. `timeout_ms` counts from now, opening
-        the connection included.
+        Raises ConnectRefused, RemotingTimeout, ConnectionClosed or Overloaded. `timeout_ms` starts now and includes
+        opening the connection.
         """
         connection = self._connections.get(address)
         if connection is not None and not connection.is_closing:
@@ -54,7 +54,7 @@ class RemotingClient:
         return await connection.invoke(request, max(1, int((deadline - loop.time()) * 1000)))
 
     async def one_way(self, address: str, request: Command) -> None:
-        """Send a request that is not to be answered; raises ConnectRefused, RemotingTimeout or ConnectionClosed."""
+        """Send a request that gets no answer; raises ConnectRefused, RemotingTimeout or ConnectionClosed."""
         connection = await self.connection(address)
         connection.send(request)
 
@@ -71,12 +71,12 @@ class RemotingClient:
         return None if connection is None or connection.is_closing else connection
 
     def forget_all(self) -> None:
-        """Know no connection any more, without a word to any peer: for the child of a fork."""
+        """Drop all connections without closing them: for the child of a fork."""
         self._connections.clear()
         self._attempts.clear()
 
     async def close(self) -> None:
-        """Close every connection; calls under way fail with ConnectionClosed."""
+        """Close every connection; waiting calls fail with ConnectionClosed."""
         self._is_closed = True
         attempts = list(self._attempts.values())
         for attempt in attempts:
@@ -87,7 +87,7 @@ class RemotingClient:
             connection.close("the client is closed")
         waiting = [asyncio.ensure_future(each.closed()) for each in open_ones]
         if waiting:
-            await asyncio.wait(waiting, timeout=1.0)  # a peer that reads nothing must not hold us up
+            await asyncio.wait(waiting, timeout=1.0)  # a peer that does not read must not block the close
         if attempts:
             await asyncio.wait(attempts)
         for connection in open_ones:
@@ -101,7 +101,7 @@ class RemotingClient:
             attempt = asyncio.get_running_loop().create_task(self._open(address), name=f"connect {address}")
             self._attempts[address] = attempt
             attempt.add_done_callback(partial(self._attempt_ended, address))
-        # The attempt is shared: one caller that gives up, or is cancelled, must not end it for the others.
+        # The attempt is shared: a caller that gives up or is cancelled must not end it for the others.
         done, _ = await asyncio.wait([attempt], timeout=timeout_ms / 1000)
         if not done:
             raise RemotingTimeout(address, timeout_ms, "connection")
@@ -131,7 +131,7 @@ class RemotingClient:
         except TimeoutError:
             reason = f"no connection within {self._limits.connect_timeout_ms} ms"
             raise ConnectRefused(address, reason) from None
-        except (OSError, ValueError, OverflowError) as error:  # the last for a port beyond 65535
+        except (OSError, ValueError, OverflowError) as error:  # the last one for a port beyond 65535
             raise ConnectRefused(address, str(error)) from error
         self._connections[address] = connection
         connection.on_close(lambda closed: self._forget(address, closed))

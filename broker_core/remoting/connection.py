@@ -1,7 +1,7 @@
-"""One TCP connection, seen from either side (protocol/README.md#connections).
+"""One TCP connection, for either side (protocol/README.md#connections).
 
-Both sides ask and both sides answer, so there is one class. All frames of one read are handled together,
-and their answers are written together: with many small commands the cost is in the system calls, not in the bytes.
+Both sides send requests and responses, so there is one class. All frames of one read are handled together, and their
+answers are written together: with many small commands the cost is in the system calls, not in the bytes.
 
 ::
 
@@ -11,8 +11,8 @@ and their answers are written together: with many small commands the cost is in 
                                                                      └─ None       │ (answer() later, or never)
     transport ◄── one write ◄── Outbox ◄───────────────────────────────────────────┘
 
-Backpressure: when the peer does not take what is written, a server stops reading from it, in the middle of what one
-read brought if necessary; a client goes on reading (else the two could wait for each other) and holds back its calls.
+Backpressure: when the peer does not read its answers, a server stops reading from it, if necessary in the middle of
+received data; a client continues to read (otherwise both could wait for each other) and holds back its calls.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ ConnectionCallback: TypeAlias = Callable[["Connection"], None]
 
 
 class Serving(Protocol):
-    """What a connection needs to have requests answered; see Dispatch."""
+    """What a connection needs to serve requests; see Dispatch."""
 
     def handle(self, request: Command, connection: Connection) -> Result: ...
 
@@ -50,7 +50,7 @@ class Serving(Protocol):
 
 
 class Connection(asyncio.Protocol):
-    """An open connection; lives on one loop."""
+    """An open connection; belongs to one loop."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class Connection(asyncio.Protocol):
         on_open: ConnectionCallback | None = None,
         memory: Memory | None = None,
     ) -> None:
-        """Without `serving` every request of the peer is dropped; what is held is counted in `memory`."""
+        """Without `serving`, every request of the peer is dropped; held bytes are counted in `memory`."""
         self.peer = ""  # ip:port
         self.local = ""
         self.close_reason = ""
@@ -70,30 +70,30 @@ class Connection(asyncio.Protocol):
         self._stops_reading_when_full = stops_reading_when_full
         self._on_open = on_open
         self._memory = memory
-        self._counted = 0  # bytes that `memory` knows of
-        self._worked_on = 0  # bytes of the requests that handlers work on
+        self._counted = 0  # bytes reported to `memory`
+        self._worked_on = 0  # bytes of the requests that handlers are working on
         self._on_close: list[ConnectionCallback] = []
         self._loop = asyncio.get_running_loop()
         self._closed: asyncio.Future[None] = self._loop.create_future()
         self._transport: asyncio.Transport | None = None
         self._is_open = False
         self._frames = FrameReader(limits.frame_bytes, limits.header_bytes)
-        self._held: deque[Frame] = deque()  # frames that wait until the peer takes its answers
+        self._held: deque[Frame] = deque()  # frames that wait until the peer has read its answers
         self._outbox = Outbox(self._loop, self._check_backlog)
-        self._is_deaf = False  # asked to read nothing more, for good
+        self._is_deaf = False  # reading has stopped permanently
         self._calls = PendingCalls(self._loop)
         self._unanswered: set[asyncio.Future[Command | None]] = set()
         self._idle_timer: asyncio.TimerHandle | None = None
         self._last_read = self._loop.time()
         self._log = get_logger(__name__)
 
-    # ---- asking ------------------------------------------------------------------------------------------------------
+    # ---- requests of this side ---------------------------------------------------------------------------------------
 
     async def invoke(self, request: Command, timeout_ms: int) -> Command:
         """Send a request and return its response, whatever its code.
 
-        Raises RemotingTimeout, ConnectionClosed, Overloaded, or ProtocolError for what cannot be written. `timeout_ms`
-        counts from now, waiting for room included.
+        Raises RemotingTimeout, ConnectionClosed, Overloaded, or ProtocolError for a request that cannot be encoded.
+        `timeout_ms` starts now and includes waiting for room.
         """
         deadline = self._loop.time() + timeout_ms / 1000
         if self._outbox.is_full and self._is_open and not await self._outbox.wait_for_room(deadline):
@@ -107,7 +107,7 @@ class Connection(asyncio.Protocol):
         return await self._calls.wait(request.opaque, deadline, timeout_ms)
 
     def send(self, request: Command) -> None:
-        """Send a request that is not to be answered; raises ConnectionClosed."""
+        """Send a request that gets no answer; raises ConnectionClosed."""
         request.opaque = self._calls.next_opaque()
         request.flag |= FLAG_ONE_WAY
         if not self._is_open:
@@ -125,7 +125,7 @@ class Connection(asyncio.Protocol):
             remark = f"the response cannot be sent: {error}".encode("utf-8", "replace").decode()
             self._outbox.put(Command.response(ResponseCode.SYSTEM_ERROR, remark=remark).answering(request))
 
-    # ---- being open and closing --------------------------------------------------------------------------------------
+    # ---- state and closing -------------------------------------------------------------------------------------------
 
     @property
     def is_closing(self) -> bool:
@@ -149,7 +149,7 @@ class Connection(asyncio.Protocol):
 
     @property
     def pending_calls(self) -> int:
-        """Requests of this side that wait for their response."""
+        """Requests of this side that wait for their responses."""
         return len(self._calls)
 
     def on_close(self, callback: ConnectionCallback) -> None:
@@ -160,7 +160,7 @@ class Connection(asyncio.Protocol):
             self._on_close.append(callback)
 
     def close(self, reason: str = "closed here") -> None:
-        """Write what is collected, then close; calls that wait fail with ConnectionClosed."""
+        """Write what is collected, then close; waiting calls fail with ConnectionClosed."""
         if self._transport is not None and self._is_open:
             self.close_reason = reason
             self._outbox.flush()
@@ -168,7 +168,7 @@ class Connection(asyncio.Protocol):
             self._transport.close()
 
     def abort(self, reason: str) -> None:
-        """Close without writing what the peer has not taken."""
+        """Close without writing what the peer has not read."""
         if self._transport is not None:
             if self._is_open:
                 self._log.warning("peer=%s: closed, %s", self.peer, reason)
@@ -177,16 +177,16 @@ class Connection(asyncio.Protocol):
             self._transport.abort()
 
     async def closed(self) -> None:
-        """Return when the connection is closed."""
+        """Return after the connection has closed."""
         await asyncio.shield(self._closed)
 
     async def drained(self) -> None:
-        """Return when no handler works on a request of the peer any more."""
+        """Return when no handler is working on a request of the peer."""
         while self._unanswered:
             await asyncio.wait(self._unanswered)
 
     def stop_reading(self) -> None:
-        """Take no more requests; answers are still written."""
+        """Accept no more requests; answers are still written."""
         self._is_deaf = True
         self._held.clear()
         self._pause_reading()
@@ -240,12 +240,12 @@ class Connection(asyncio.Protocol):
             cast(asyncio.Transport, self._transport).resume_reading()
 
     def eof_received(self) -> None:
-        """The peer sends nothing more: write what is collected. Returning None makes the transport close."""
+        """The peer will send nothing more: write what is collected. Returning None makes the transport close."""
         self._outbox.flush()
         self._is_open = False
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Fail the calls that wait and run the close callbacks."""
+        """Fail the waiting calls and run the close callbacks."""
         self.close_reason = self.close_reason or (str(exc) if exc else "closed by the peer")
         self._transport = None
         self._is_open = False
@@ -322,7 +322,7 @@ class Connection(asyncio.Protocol):
             self.answer(request, response)
 
     def _fail_frame(self, fault: FrameError, *, is_first: bool) -> None:
-        """Close; answer a peer of another protocol in that protocol if nothing it sent was understood."""
+        """Close; if the first bytes belong to another protocol, answer in that protocol."""
         stranger = recognize(fault.head) if is_first else None
         if stranger is None or self._transport is None:
             self._fail(fault)
@@ -340,7 +340,7 @@ class Connection(asyncio.Protocol):
         self.close(str(error))
 
     def _count(self) -> None:
-        """Report how much is held; too much closes a connection, which may be this one."""
+        """Report the held bytes to `memory`; above its limit a connection is closed, possibly this one."""
         if self._memory is not None:
             held = self.held_bytes
             if held != self._counted:

@@ -1,4 +1,4 @@
-"""From code to handler: a table, hooks around it, and the table of errors (protocol/README.md#malformed-input)."""
+"""Dispatch: a table from code to handler, hooks, and a table of errors (protocol/README.md#malformed-input)."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from broker_core.protocol.command import Command
 from broker_core.remoting.connection import Connection, Result
 
 Handler: TypeAlias = Callable[[Command, Connection], Result]
-"""Answers one request: at once, by an awaitable, or later through `Connection.answer` (then it returns None)."""
+"""Answers a request: at once, by an awaitable, or later through `Connection.answer` (then it returns None)."""
 
 BeforeHook: TypeAlias = Callable[[Command, Connection], None]
-"""Sees a request before its handler; what it raises is the answer."""
+"""Sees a request before its handler; an error that it raises is the answer."""
 
 AfterHook: TypeAlias = Callable[[Command, Command | None, Connection], None]
-"""Sees a request with its response, None if there was none yet."""
+"""Sees a request with its response, or None if there is none yet."""
 
 _log: Final = get_logger(__name__)
 
 
 class Dispatch:
-    """Knows who answers which code, and which response code stands for which error."""
+    """Maps request codes to handlers, and errors to response codes."""
 
     def __init__(self, errors: Mapping[type[Exception], ResponseCode] | None = None) -> None:
-        """Take the table of errors; an error is looked up by its class, then by what that derives from."""
+        """`errors` maps errors to codes; an error is looked up by its class, then by its base classes."""
         self._errors = dict(errors or {})
         self._handlers: dict[int, Handler] = {}
         self._before: list[BeforeHook] = []
         self._after: list[AfterHook] = []
 
     def register(self, code: int, handler: Handler) -> None:
-        """Have `handler` answer the requests with `code`; the last one registered counts."""
+        """Register `handler` for requests with `code`; the last registration wins."""
         self._handlers[int(code)] = handler
 
     def before(self, hook: BeforeHook) -> None:
@@ -43,11 +43,11 @@ class Dispatch:
         self._before.append(hook)
 
     def after(self, hook: AfterHook) -> None:
-        """Call `hook` when a handler has answered or failed, also for one-way requests."""
+        """Call `hook` after a handler has answered or failed, also for one-way requests."""
         self._after.append(hook)
 
     def handle(self, request: Command, connection: Connection) -> Result:
-        """Return the response, None, or an awaitable whose end must be handed to `finish`. Never raises."""
+        """Return the response, None, or an awaitable whose outcome must be passed to `finish`. Never raises."""
         handler = self._handlers.get(request.code)
         try:
             for hook in self._before:
@@ -60,7 +60,7 @@ class Dispatch:
         return response
 
     def finish(self, request: Command, ended: asyncio.Future[Command | None], connection: Connection) -> Command | None:
-        """Return the response that an awaitable of `handle` came to. Never raises."""
+        """Return the response of an awaitable returned by `handle`. Never raises."""
         if ended.cancelled():
             return None
         error = ended.exception()
@@ -74,7 +74,7 @@ class Dispatch:
         return response
 
     def refuse(self, request: Command, error: Exception) -> Command:
-        """Return the response that stands for an error; an unexpected error is logged with its traceback."""
+        """Return the response for an error; an unexpected error is logged with its traceback."""
         code = find_code(self._errors, error)
         if code is not None:
             return Command.response(code, remark=str(error))
@@ -92,10 +92,10 @@ class Dispatch:
 
 
 def find_code(codes: Mapping[type[Exception], ResponseCode], error: Exception) -> ResponseCode | None:
-    """Return the code of an error's class, or of the nearest class that it derives from."""
+    """Return the code of an error's class, or of its nearest base class."""
     return next((codes[kind] for kind in type(error).__mro__ if kind in codes), None)
 
 
 def _not_supported(request: Command) -> Command:
-    remark = f" request type {request.code} not supported"  # the space is part of the known text
+    remark = f" request type {request.code} not supported"  # the leading space is part of RocketMQ's text
     return Command.response(ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark=remark)

@@ -1,13 +1,13 @@
-"""What can go wrong between two processes.
+"""Errors of communication between two processes.
 
 ::
 
     RemotingError
-     ├─ RemotingTimeout     no answer in time; the peer may have acted or not
-     ├─ ConnectRefused      no connection could be opened; the peer has seen nothing
-     ├─ ConnectionClosed    it was closed under the call; the peer may have acted or not
-     ├─ Overloaded          a limit of this side is reached; nothing was sent
-     └─ AddressRefused      this side cannot listen there
+     ├─ RemotingTimeout     no answer in time; whether the peer acted is unknown
+     ├─ ConnectRefused      no connection could be opened; nothing was sent
+     ├─ ConnectionClosed    it closed during the call; whether the peer acted is unknown
+     ├─ Overloaded          a limit of this process is reached; nothing was sent
+     └─ AddressRefused      this process cannot listen there
          └─ AddressInUse    because another process does
 """
 
@@ -17,7 +17,7 @@ from broker_core.errors import GantryError
 
 
 class RemotingError(GantryError):
-    """A call did not come through; `address` is the peer's ``host:port``."""
+    """A call failed; `address` is the peer's ``host:port``."""
 
     def __init__(self, message: str, address: str) -> None:
         super().__init__(message)
@@ -25,7 +25,7 @@ class RemotingError(GantryError):
 
 
 class RemotingTimeout(RemotingError):
-    """No answer came in time; whether the peer acted is unknown."""
+    """No answer arrived in time; whether the peer acted is unknown."""
 
     def __init__(self, address: str, timeout_ms: int, what: str = "answer") -> None:
         super().__init__(f"{address}: no {what} within {timeout_ms} ms", address)
@@ -41,7 +41,7 @@ class ConnectRefused(RemotingError):
 
 
 class ConnectionClosed(RemotingError):
-    """The connection was closed before the answer came; whether the peer acted is unknown."""
+    """The connection was closed before the answer arrived; whether the peer acted is unknown."""
 
     def __init__(self, address: str, reason: str = "") -> None:
         super().__init__(f"the connection to {address} is closed{': ' + reason if reason else ''}", address)

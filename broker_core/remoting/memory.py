@@ -1,8 +1,8 @@
-"""The bytes that all connections of a process hold together, and what happens when they are too many.
+"""The total of bytes held by all connections of a process, and its limit.
 
-A connection holds the piece of a frame that is not whole, requests that handlers work on, requests it has not begun
-with, and answers its peer has not taken. Each of these has its own limit; a thousand connections that reach it at
-once do not fit into a machine. Small holdings are not counted: they are bounded by the number of connections.
+A connection holds an incomplete frame, requests that handlers are working on, requests not started yet, and answers
+that its peer has not read. Each of these has its own limit, but a thousand connections at their limits would exceed
+the memory of a machine. Small amounts are not counted: the number of connections bounds them.
 """
 
 from __future__ import annotations
@@ -10,24 +10,24 @@ from __future__ import annotations
 from typing import Final, Protocol
 
 SMALL: Final = 64 * 1024
-"""Bytes up to which a connection's holdings are not counted."""
+"""A connection that holds no more bytes than this is not counted."""
 
 
 class Holder(Protocol):
-    """What holds bytes and can be closed to free them."""
+    """An object that holds bytes and can be closed to free them."""
 
     def __hash__(self) -> int: ...
 
     @property
     def held_bytes(self) -> int:
-        """What it holds at this moment."""
+        """The bytes that it holds at the moment."""
 
     def abort(self, reason: str) -> None:
-        """Close it, which frees everything that it holds."""
+        """Close it, which frees all its bytes."""
 
 
 class Memory:
-    """How much is held, and by which connection. Over the limit, the connection that holds most is closed."""
+    """The bytes held by each connection. Above the limit, the connection that holds most is closed."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -35,7 +35,7 @@ class Memory:
         self._holders: dict[Holder, int] = {}
 
     def hold(self, holder: Holder, size: int) -> None:
-        """Note what a connection holds now, 0 for nothing; may abort connections, also this one."""
+        """Record how many bytes a connection holds, 0 for none; may abort connections, including this one."""
         self.used += size - self._holders.pop(holder, 0)
         if size:
             self._holders[holder] = size
@@ -43,18 +43,18 @@ class Memory:
                 self._make_room()
 
     def reserve(self, size: int) -> bool:
-        """Take room for something else, to be given back by `release`; say whether there was room."""
+        """Reserve bytes for another use, until `release`; return whether there was room."""
         if self.used + size > self.limit:
             return False
         self.used += size
         return True
 
     def release(self, size: int) -> None:
-        """Give back what was reserved."""
+        """Free reserved bytes."""
         self.used -= size
 
     def _make_room(self) -> None:
-        for holder in self._holders:  # a peer may have taken much since it was noted
+        for holder in self._holders:  # the peer may have read much since the figure was recorded
             now = min(holder.held_bytes, self._holders[holder])
             self.used += now - self._holders[holder]
             self._holders[holder] = now

@@ -1,8 +1,8 @@
-"""How many files and sockets this process may have open, and how they are shared out.
+"""The limit of open files and sockets of this process, and how it is divided.
 
-Every connection is one, and so is every file of a consume queue, an index or the log. Half of them are for files, and
-of these a quarter for what must always go on: a broker that cannot take one more client, or begin one more queue, is a
-nuisance; one that cannot begin the next file of its log stands still.
+Every connection counts, and so does every file of a consume queue, an index or the log. Half of the limit is for files,
+and a quarter of that is reserved: a broker that cannot accept one more client or queue is inconvenient, but one that
+cannot start the next file of its log stops working.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from broker_core.errors import GantryError
 from broker_core.logs import get_logger
 
 BESIDE_STORE: Final = 64
-"""Files needed besides those of the store: the next files of its log, settings, listeners, Python."""
+"""Files needed besides those of the store: the next log files, settings, listeners, Python."""
 
 _log: Final = get_logger(__name__)
 
 
 class TooFewFiles(GantryError):
-    """Raised when the system allows fewer open files than are needed to begin at all; nothing was opened."""
+    """Raised when the system allows fewer open files than a start needs; nothing was opened."""
 
     def __init__(self, allowed: int, of_store: int) -> None:
         wanted = _wanted(of_store)
@@ -36,33 +36,34 @@ class TooFewFiles(GantryError):
 
 
 class Sockets:
-    """The connections of the servers that share it: all of a process should, for the system counts them together."""
+    """The number of connections of servers that share it; all servers of a process should, since the system counts them
+    together."""
 
     def __init__(self, files: int) -> None:
-        """`files` is how many files the process may have open, as `raise_limit` returns it."""
+        """`files` is how many files the process may have open, from `raise_limit`."""
         self.open = 0
         self.limit = _for_sockets(files)
 
     def take(self) -> bool:
-        """Count one more; return False when the limit is reached."""
+        """Count a connection; return False when the limit is reached."""
         if self.open >= self.limit:
             return False
         self.open += 1
         return True
 
     def give_back(self) -> None:
-        """Count one less."""
+        """Uncount a connection."""
         self.open -= 1
 
 
 def raise_limit() -> int:
-    """Raise the limit of open files to the hard limit; return how many files that is."""
+    """Raise the limit of open files to the hard limit; return the new limit."""
     files, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if files != hard:
         try:
             resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
             files = hard
-        except (ValueError, OSError) as error:  # some systems say "infinity" and do not mean it
+        except (ValueError, OSError) as error:  # some systems report "infinity" but do not allow it
             _log.warning("open files: the limit stays at %d: %s", files, error)
     if files == resource.RLIM_INFINITY:
         files = sys.maxsize
@@ -70,13 +71,13 @@ def raise_limit() -> int:
 
 
 def check_files(allowed: int, of_store: int = 0) -> None:
-    """Raise TooFewFiles when `allowed` open files are too few for a store that has `of_store` of them."""
+    """Raise TooFewFiles if `allowed` open files are too few for a store with `of_store` files."""
     if allowed < of_store + BESIDE_STORE:
         raise TooFewFiles(allowed, of_store)
 
 
 def connections_within(wanted: int, files: int) -> int:
-    """Return how many connections there may be with so many open files; log it when they are fewer than wanted."""
+    """Return how many connections this many open files allow; log it if there are fewer than `wanted`."""
     possible = _for_sockets(files)
     if wanted <= possible:
         return wanted
@@ -90,7 +91,7 @@ def connections_within(wanted: int, files: int) -> int:
 
 
 def queues_within(wanted: int, files: int) -> int:
-    """Return how many consume queues there may be with so many open files; log it when they are fewer than wanted."""
+    """Return how many consume queues this many open files allow; log it if there are fewer than `wanted`."""
     possible = max(1, (files - _for_sockets(files)) // 4 * 3)
     if wanted <= possible:
         return wanted

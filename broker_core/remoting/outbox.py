@@ -1,11 +1,11 @@
-"""What a connection has to write: collected for one turn of the loop, then written in one go.
+"""The output of a connection: collected during one turn of the loop, then written at once.
 
 ::
 
     put ─► parts ─┬─ flush, or the end of this turn of the loop ─► one writelines ─► transport
                   └─ _WRITE_SIZE bytes are collected ────────────►
 
-The transport says when its buffer is full. `is_full` is then true, and calls wait for room.
+The transport reports when its buffer is full. `is_full` is then true, and calls wait for room.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Final
 
 from broker_core.protocol.command import Command
 
-_WRITE_SIZE: Final = 1024 * 1024  # bytes of commands collected before they are written, though more is still to come
-_HEADER_GUESS: Final = 256  # bytes of a header, near enough to know when much is collected
+_WRITE_SIZE: Final = 1024 * 1024  # collected bytes that are written at once, even if more will follow
+_HEADER_GUESS: Final = 256  # an estimate of the bytes of a header, to know when to write
 
 
 class Outbox:
@@ -36,7 +36,7 @@ class Outbox:
     )
 
     def __init__(self, loop: asyncio.AbstractEventLoop, on_backlog: Callable[[], None]) -> None:
-        """`on_backlog` is called after each write while the peer does not take what is written."""
+        """`on_backlog` is called after each write while the peer does not read."""
         self.is_full = False
         self.last_write = 0.0  # in the loop's time
         self._loop = loop
@@ -44,12 +44,12 @@ class Outbox:
         self._transport: asyncio.WriteTransport | None = None
         self._parts: list[bytes] = []
         self._size = 0
-        self._is_collecting = False  # a `flush` is to come
+        self._is_collecting = False  # a `flush` will follow
         self._room: asyncio.Future[None] | None = None
 
     @property
     def unread_bytes(self) -> int:
-        """Bytes written that a peer behind with reading has not taken; 0 while the buffer is not full."""
+        """Bytes written but not read by a slow peer; 0 while the buffer is not full."""
         return self._transport.get_write_buffer_size() if self.is_full and self._transport is not None else 0
 
     def open(self, transport: asyncio.WriteTransport, *, full_from_bytes: int) -> None:
@@ -58,7 +58,7 @@ class Outbox:
         transport.set_write_buffer_limits(high=full_from_bytes)
 
     def put(self, command: Command) -> None:
-        """Write a command at the end of this turn of the loop, together with all others of this turn."""
+        """Write a command at the end of this turn of the loop, together with the others of this turn."""
         self._parts += command.encode_parts()
         self._size += len(command.body) + _HEADER_GUESS
         if self._size >= _WRITE_SIZE:
@@ -68,7 +68,7 @@ class Outbox:
             self._loop.call_soon(self.flush)
 
     def collect(self) -> None:
-        """Hold back what is put from now on: the caller calls `flush` in this turn of the loop."""
+        """Hold back commands from now on: the caller calls `flush` in this turn of the loop."""
         self._is_collecting = True
 
     def flush(self) -> None:
@@ -85,7 +85,7 @@ class Outbox:
             self._on_backlog()
 
     async def wait_for_room(self, deadline: float) -> bool:
-        """Wait while the buffer is full; return False when it still is at `deadline`, in the loop's time."""
+        """Wait while the buffer is full; return False if it still is at `deadline`, in the loop's time."""
         while self.is_full:
             if self._room is None:
                 self._room = self._loop.create_future()
@@ -102,7 +102,7 @@ class Outbox:
             self._room = None
 
     def close(self) -> None:
-        """Write nothing more: the connection is gone."""
+        """Write nothing more: the connection has closed."""
         self._transport = None
         self._parts.clear()
         self.give_room()

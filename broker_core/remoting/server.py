@@ -18,14 +18,14 @@ from broker_core.remoting.memory import Memory
 from broker_core.remoting.open_files import Sockets, connections_within, raise_limit
 from broker_core.remoting.tls import FIRST_BYTE, TlsMode
 
-_BACKLOG: Final = 1024  # as the reference server
+_BACKLOG: Final = 1024  # the value of Apache RocketMQ
 _ACCEPT_PAUSE: Final = 1.0  # seconds
 _SAY_AGAIN: Final = 1.0
 _log: Final = get_logger(__name__)
 
 
 class Server:
-    """Accepts connections on one or more ports and has `dispatch` answer their requests."""
+    """Listens on one or more ports and passes requests to `dispatch`."""
 
     def __init__(
         self,
@@ -39,9 +39,9 @@ class Server:
         memory: Memory | None = None,
         sockets: Sockets | None = None,
     ) -> None:
-        """Port 0 lets the system choose. `tls_mode` counts only with a `tls` context.
+        """Port 0 lets the system choose. `tls_mode` is used only with a `tls` context.
 
-        Servers that share `memory` or `sockets` share its limit. Without them a server has its own: a memory of
+        Servers that share `memory` or `sockets` share their limits. By default a server has its own: a memory of
         `limits.memory_bytes`, and as many sockets as the system allows a process.
         """
         self.host = host
@@ -57,11 +57,11 @@ class Server:
         self._ports: list[int] = []
         self._servers: list[asyncio.Server] = []
         self._connections: set[Connection] = set()
-        self._leaving: set[Connection] = set()  # closed, but a handler still works for them
-        self._listening: set[asyncio.Task[None]] = set()  # of the permissive mode: listeners, and first bytes awaited
-        self._tasks: set[asyncio.Task[None]] = set()  # those and all others
+        self._leaving: set[Connection] = set()  # closed, but handlers are still working on their requests
+        self._listening: set[asyncio.Task[None]] = set()  # permissive mode: listeners, and awaited first bytes
+        self._tasks: set[asyncio.Task[None]] = set()  # these and all others
         self._is_closing = False
-        self._refused = 0  # connections since that was last said
+        self._refused = 0  # connections refused since the last log line
         self._refused_said = -_SAY_AGAIN
 
     @property
@@ -126,7 +126,7 @@ class Server:
         waiting = [asyncio.ensure_future(each.closed()) for each in self._connections]
         if not waiting:
             return
-        _, late = await asyncio.wait(waiting, timeout=1.0)  # a peer that reads nothing must not hold us up
+        _, late = await asyncio.wait(waiting, timeout=1.0)  # a peer that does not read must not block the close
         for connection in self.connections:
             connection.abort("the server stops")
         if late:
@@ -147,14 +147,14 @@ class Server:
 
     def _opened(self, connection: Connection) -> None:
         if self._is_closing or len(self._connections) >= self._max_connections or not self._allowance.take():
-            connection.close("refused")  # nothing was read yet, and nothing is to be written
+            connection.close("refused")  # nothing was read yet, and nothing has to be written
             self._say_refused(connection.peer)
             return
         self._connections.add(connection)
         connection.on_close(self._forget)
 
     def _say_refused(self, peer: str) -> None:
-        """Log that connections were refused, and why; at most once a second."""
+        """Log refused connections with the reason, at most once a second."""
         self._refused += 1
         now = asyncio.get_running_loop().time()
         if self._is_closing or now < self._refused_said + _SAY_AGAIN:
@@ -175,7 +175,7 @@ class Server:
             self._spawn(self._see_off(connection), f"drain {connection.peer}")
 
     async def _see_off(self, connection: Connection) -> None:
-        """Keep a closed connection until its handlers have ended: `close` waits for them too."""
+        """Keep a closed connection until its handlers have ended, because `close` waits for them too."""
         try:
             await connection.drained()
         finally:
@@ -199,7 +199,7 @@ class Server:
         while True:
             try:
                 accepted, peer = await loop.sock_accept(listener)
-            except OSError as error:  # no file left for another connection: those there are must be able to end
+            except OSError as error:  # no file left for another connection; existing connections must be able to end
                 _log.error("port=%d: cannot accept: %s", listener.getsockname()[1], error)
                 await asyncio.sleep(_ACCEPT_PAUSE)
                 continue
@@ -210,7 +210,7 @@ class Server:
             self._listen(self._sniff(accepted), f"first byte of {peer}")
 
     async def _sniff(self, accepted: socket.socket) -> None:
-        """Look at the first byte without taking it, then hand the socket on with or without TLS."""
+        """Look at the first byte without consuming it, then pass the socket on with or without TLS."""
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(self._limits.idle_seconds or None):

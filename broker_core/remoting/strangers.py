@@ -1,6 +1,6 @@
-"""Other protocols on a remoting port: the log names them, and the answer lets their client say what is wrong.
+"""Other protocols on a remoting port: they are logged, and answered so that their clients can report the mistake.
 
-The first four bytes tell them apart: read as the length of a frame, each would announce more than any frame has.
+The first four bytes identify them: read as the length of a frame, each exceeds the limit of a frame.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Final
 
 _PORT: Final = "This port speaks RocketMQ's remoting protocol"
 _ANSWER_SECONDS: Final = 1.0
-"""How long the peer may take to read its answer and close; what it still sends is discarded."""
+"""How long the peer may take to read its answer and close; what it sends in the meantime is discarded."""
 
 _HTTP_METHODS: Final = frozenset((b"GET ", b"HEAD", b"POST", b"PUT ", b"PATC", b"DELE", b"OPTI", b"CONN", b"TRAC"))
 _HTTP_ANSWER: Final = b"HTTP"
@@ -20,7 +20,7 @@ _HANDSHAKE: Final = b"\x16\x03"
 _TLS_ALERT: Final = b"\x15\x03"
 
 _HANDSHAKE_FAILURE: Final = bytes((0x15, 3, 1, 0, 2, 2, 40))
-"""A TLS record of version 1.0, as every client reads it: an alert, fatal, handshake_failure."""
+"""A TLS record of version 1.0, which every client can read: an alert, fatal, handshake_failure."""
 
 _GOAWAY: Final = 7
 _SETTINGS: Final = 4
@@ -29,14 +29,14 @@ _PROTOCOL_ERROR: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class Stranger:
-    """What a peer speaks, for the log, and what to answer before the connection is closed; maybe nothing."""
+    """The protocol of a peer, for the log, and the answer before the connection is closed, if any."""
 
     what: str
     answer: bytes
 
 
 def recognize(head: bytes) -> Stranger | None:
-    """Return whose protocol the first bytes of a stream belong to, or None."""
+    """Return the protocol to which the first bytes of a stream belong, or None."""
     first = head[:4]
     if first.startswith(_HANDSHAKE):
         return Stranger("TLS on a plain port", _HANDSHAKE_FAILURE)
@@ -68,18 +68,18 @@ def _http2_answer() -> bytes:
 
 
 def _http2_frame(kind: int, payload: bytes) -> bytes:
-    """Return a frame of the connection itself: stream 0, no flags."""
+    """Return an HTTP/2 frame of the connection itself: stream 0, no flags."""
     return len(payload).to_bytes(3, "big") + bytes((kind, 0)) + (0).to_bytes(4, "big") + payload
 
 
 class Farewell(asyncio.Protocol):
-    """Takes over the connection of a peer of another protocol until it has read its answer.
+    """Takes over the connection of a peer with another protocol until the peer has read its answer.
 
-    Closing at once, with something unread, would make the system discard the answer.
+    If the connection closed at once with unread data, the system would discard the answer.
     """
 
     def __init__(self, transport: asyncio.Transport, owner: asyncio.Protocol, answer: bytes) -> None:
-        """`owner` had the connection; its `connection_lost` is called at the end."""
+        """`owner` is the previous protocol; its `connection_lost` is called at the end."""
         self._transport = transport
         self._owner = owner
         self._timer = asyncio.get_running_loop().call_later(_ANSWER_SECONDS, transport.abort)
@@ -89,12 +89,12 @@ class Farewell(asyncio.Protocol):
             transport.write_eof()
 
     def data_received(self, data: bytes) -> None:
-        """Discard what the peer still sends."""
+        """Discard what the peer sends."""
 
     def eof_received(self) -> None:
         """The peer has read its answer. Returning None makes the transport close."""
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Tell the owner."""
+        """Notify the owner."""
         self._timer.cancel()
         self._owner.connection_lost(exc)

@@ -8,11 +8,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final, Literal
 
-FIRST_BYTE: Final = 0x16  # of a TLS handshake; a frame that begins so would announce 369 MB
+FIRST_BYTE: Final = 0x16  # of a TLS handshake; read as a frame length it would mean 369 MB
 
 
 class TlsMode(StrEnum):
-    """What a server does with a connection, judged by the first byte the client sends."""
+    """How a server treats connections that start with or without TLS."""
 
     DISABLED = "disabled"
     PERMISSIVE = "permissive"
@@ -21,7 +21,7 @@ class TlsMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TlsFiles:
-    """PEM files of one side. `trusted` holds the authorities a peer's certificate must come from."""
+    """PEM files of one side. `trusted` contains the authorities of the peer's certificates."""
 
     certificate: Path | None = None
     key: Path | None = None
@@ -32,7 +32,7 @@ class TlsFiles:
 def server_context(
     files: TlsFiles, *, client_certificate: Literal["none", "optional", "require"] = "none"
 ) -> ssl.SSLContext:
-    """Return what a server needs; raises OSError or ssl.SSLError for files that cannot be used."""
+    """Return the context of a server; raises OSError or ssl.SSLError for unusable files."""
     if files.certificate is None:
         raise ValueError("a TLS server needs a certificate")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -48,10 +48,10 @@ def server_context(
 
 
 def client_context(files: TlsFiles | None = None, *, checks_host: bool = False) -> ssl.SSLContext:
-    """Return what a client needs.
+    """Return the context of a client.
 
-    Without `trusted` any certificate is taken, as RocketMQ's clients do by default; `checks_host` also compares the
-    certificate's name with the host dialled.
+    Without `trusted` any certificate is accepted, as in RocketMQ's clients by default; `checks_host` also compares the
+    certificate's name with the host name.
     """
     files = files or TlsFiles()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

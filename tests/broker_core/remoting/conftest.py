@@ -1,4 +1,4 @@
-"""Every test of remoting runs on both loops: the one the processes use and the one of the standard library."""
+"""Every test of remoting runs on both loops: uvloop and that of the standard library."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ import uvloop
 def pytest_asyncio_loop_factories(
     config: pytest.Config, item: pytest.Item
 ) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
-    """Give each test both loops."""
+    """Run each test on both loops."""
     del config, item
     return {"uvloop": uvloop.new_event_loop, "asyncio": asyncio.new_event_loop}

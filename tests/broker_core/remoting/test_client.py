@@ -58,7 +58,7 @@ async def test_the_timeout_counts_from_the_call_and_covers_connecting() -> None:
     async with calling(limits=ConnectionLimits(connect_timeout_ms=60_000)) as client:
         started = asyncio.get_running_loop().time()
         with pytest.raises((RemotingTimeout, ConnectRefused)):
-            await client.invoke("192.0.2.1:9", question(), 100)  # TEST-NET-1: nobody is there
+            await client.invoke("192.0.2.1:9", question(), 100)  # TEST-NET-1: no host has this address
         assert asyncio.get_running_loop().time() - started < 5
 
 

@@ -135,14 +135,14 @@ async def test_a_peer_that_reads_nothing_is_no_longer_read() -> None:
         return Command.response(0, body=bytes(256 * KIB))
 
     async with serving(answer_much, limits=limits) as server, raw_peer(server) as peer:
-        # Given a peer that asks for far more than buffers hold, and takes none of it
+        # Given a peer that requests far more than the buffers hold, and reads nothing
         peer.stop_reading()
         peer.send(*[question() for _ in range(400)])
         await eventually(lambda: served > 0)
         [connection] = server.connections
         await eventually(lambda: connection._outbox.is_full)
         stuck_at = served
-        # Then most of its requests are not worked on
+        # Then most of its requests are not started
         assert stuck_at < 300
         # When it reads, it gets them all
         peer.read_again()
@@ -169,7 +169,7 @@ async def test_a_peer_that_never_reads_what_is_pushed_is_closed() -> None:
         assert f"limit unread_bytes={256 * KIB} reached" in connection.close_reason
 
 
-async def test_more_unanswered_requests_than_the_limit_are_told_that_it_is_busy() -> None:
+async def test_more_unanswered_requests_than_the_limit_are_called_that_it_is_busy() -> None:
     ready = asyncio.Event()
 
     async def wait(request: Command, connection: Connection) -> Command:
@@ -201,17 +201,17 @@ async def test_an_idle_connection_is_closed_and_a_busy_one_is_not() -> None:
 
 
 async def test_close_callbacks_run_once_and_late_ones_at_once() -> None:
-    told: list[str] = []
+    called: list[str] = []
     async with serving() as server, calling() as client:
         connection = await client.connection(address_of(server))
-        connection.on_close(lambda _: told.append("first"))
+        connection.on_close(lambda _: called.append("first"))
         connection.on_close(lambda _: 1 // 0)  # type: ignore[arg-type]
-        connection.on_close(lambda _: told.append("second"))
+        connection.on_close(lambda _: called.append("second"))
         connection.close()
         connection.close()
         await connection.closed()
-        connection.on_close(lambda _: told.append("late"))
-    assert told == ["first", "second", "late"]
+        connection.on_close(lambda _: called.append("late"))
+    assert called == ["first", "second", "late"]
 
 
 async def test_a_call_times_out_at_its_own_time_whatever_others_wait_for() -> None:
@@ -275,7 +275,7 @@ async def test_calls_wait_for_room_and_that_counts_as_their_time() -> None:
         raw_server(lambda peer: None) as address,
         calling(limits=ConnectionLimits(write_buffer_bytes=KIB)) as client,
     ):
-        # Given a server that reads nothing and a buffer that is full
+        # Given a server that reads nothing, and a full buffer
         connection = await client.connection(address)
         for _ in range(32):
             connection.send(question("push", bytes(512 * KIB)))
@@ -317,7 +317,7 @@ async def test_a_response_that_cannot_be_written_becomes_an_error() -> None:
         assert "larger than the limit" in (answers[0].remark or "")
 
 
-async def test_addresses_are_told() -> None:
+async def test_addresses_are_called() -> None:
     async with serving() as server, calling() as client:
         connection = await client.connection(address_of(server))
         await eventually(lambda: list(server.connections))

@@ -1,4 +1,4 @@
-"""From code to handler, and from error to code."""
+"""Mapping codes to handlers, and errors to codes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.remoting import ASK, address_of, calling, dispatch_of, echo, 
 
 
 class Refused(GantryError):
-    """Something this package has never heard of."""
+    """An error that this package does not know."""
 
 
 class RefusedPolitely(Refused):

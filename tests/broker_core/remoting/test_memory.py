@@ -1,4 +1,4 @@
-"""What all connections hold together has a bound; whoever holds most pays for it."""
+"""The memory of all connections is bounded; the connection that holds most is closed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MIB = 1024 * 1024
 
 
 class Held:
-    """Something that holds bytes."""
+    """An object that holds bytes."""
 
     def __init__(self) -> None:
         self.held_bytes = 0
@@ -69,10 +69,10 @@ async def test_frames_that_never_become_whole_are_bounded(caplog: pytest.LogCapt
     prefix = struct.pack(">II", 8 * MIB, 2)
     async with serving(limits=ConnectionLimits(memory_bytes=3 * MIB)) as server:
         async with raw_peer(server) as first, raw_peer(server) as second, raw_peer(server) as good:
-            # Given a peer that has sent two megabytes of a frame, and keeps the rest
+            # Given a peer that has sent two megabytes of a frame, but not the rest
             first.writer.write(prefix + bytes(2 * MIB))
             await eventually(lambda: server._memory.used > MIB)
-            # When another does the same
+            # When another one does the same
             second.writer.write(prefix + bytes(2 * MIB - 1000))
             # Then one of them is closed, and others are served
             closed = [asyncio.ensure_future(each.is_closed_by_peer()) for each in (first, second)]
@@ -124,7 +124,7 @@ async def test_small_things_are_not_counted() -> None:
 
 
 class Slow(asyncio.Transport):
-    """Tells the connection that it is full as soon as something large is written, and keeps nothing."""
+    """Reports a full buffer as soon as something large is written, and stores nothing."""
 
     def __init__(self, connection: Connection) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""How many files may be open, and how many of them connections may be."""
+"""The limit of open files, and its share for connections."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_fewer_files_than_are_needed_to_begin_are_refused_with_how_many_to_allow
     wanted = refused.value.wanted
     assert f"process {of_store + BESIDE_STORE - 1} open files; its store needs {of_store}, " in str(refused.value)
     assert f"`ulimit -n {wanted}`" in str(refused.value)
-    # With so many the store has its files, and connections theirs.
+    # With this many there is room for the store's files and for connections.
     check_files(wanted - connections_within(1_000_000, wanted), of_store)
 
 

@@ -1,4 +1,4 @@
-"""What a connection writes: one write for each turn of the loop, and waiting while the peer does not read."""
+"""The output of a connection: one write per turn of the loop, and waiting while the peer does not read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from broker_core.remoting.outbox import Outbox
 
 
 class Written(asyncio.WriteTransport):
-    """A transport that keeps what is written."""
+    """A transport that records what is written."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Peers of other protocols are named and answered in their own, on a real socket."""
+"""Peers of other protocols are recognised, and answered in their protocol, on a real socket."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HEADERS = b"\x00\x00\x01\x01\x05\x00\x00\x00\x01\x88"
 
 
 async def said_to(port: int, data: bytes) -> bytes:
-    """Return what is answered until the connection is closed."""
+    """Return the answer until the connection is closed."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(data)
     answer = await reader.read()

@@ -1,4 +1,4 @@
-"""TLS on a port that also speaks plainly, or not."""
+"""TLS on a port that also accepts plain connections, or does not."""
 
 from __future__ import annotations
 
