@@ -17,7 +17,7 @@ def test_the_import_contracts_hold() -> None:
 
 
 def test_one_module_writes_the_maps_of_the_store() -> None:
-    """store/README.md#what-always-holds, rule 10."""
+    """store/README.md#invariants, rule 10."""
     broken = [
         f"{path.name}:{node.lineno} {ast.unparse(node)}"
         for path in sorted((ROOT / "broker_core/store").glob("*.py"))

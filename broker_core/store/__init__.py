@@ -1,4 +1,4 @@
-"""Messages in files, byte for byte as Apache RocketMQ 4.9 keeps them (store/README.md)."""
+"""Messages in files, byte for byte in the format of Apache RocketMQ 4.9 (store/README.md)."""
 
 from broker_core.store.appended import AppendedBatch, AppendedRecord
 from broker_core.store.config import StoreConfig

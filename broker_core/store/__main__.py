@@ -1,4 +1,4 @@
-"""Looks into a store folder without changing it, beside its broker or without: `… summary FOLDER`, and so on."""
+"""Inspects a store folder without changing it, with or without a running broker: `… summary FOLDER`, and so on."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from broker_core.protocol.message_id import parse_offset_id
 from broker_core.store import dump
 from broker_core.store.config import StoreConfig
 from broker_core.store.reader import StoreReader
-from broker_core.store.verify import TOLD, verify
+from broker_core.store.verify import MOST_LISTED, verify
 
 _EXIT_NOT_SOUND = 1
-# Of an address with four or sixteen bytes, its port, and a log offset.
+# An address with four or sixteen bytes, its port, and a log offset.
 OFFSET_ID_DIGITS = (32, 56)
 _EXIT_UNUSABLE = 2
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command and return the exit status: 0 fine, 1 not found or not sound, 2 no usable store."""
+    """Run one command and return the exit status: 0 success, 1 not found or not sound, 2 no usable store."""
     options = _parser().parse_args(arguments)
     try:
         with StoreReader.open(options.folder, _config(options)) as reader:
@@ -59,7 +59,7 @@ def _config(options: argparse.Namespace) -> StoreConfig | None:
 
 
 def _add_verify(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--most", type=int, default=TOLD, help="list at most this many faults (%(default)s)")
+    command.add_argument("--most", type=int, default=MOST_LISTED, help="list at most this many faults (%(default)s)")
 
 
 def _add_record(command: argparse.ArgumentParser) -> None:

@@ -1,10 +1,10 @@
-"""Up to which store times everything is certainly on the disk (store/README.md#checkpoint).
+"""The store times up to which everything is certainly on the disk (store/README.md#checkpoint).
 
 ::
 
     0  commit log int64 | 8  consume queues int64 | 16  finished index files int64 | zeros up to 4096
 
-Recovery after a bad stop begins in a segment that starts before all three.
+Recovery after a crash begins in a segment that starts before all three.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from broker_core.store.layout import CHECKPOINT
 
 _TIMES: Final = struct.Struct(">qqq")
 _FILE_BYTES: Final = 4096
-# Store times of records that were put at the same time by different threads may be this far apart in Apache RocketMQ.
+# In Apache RocketMQ the store times of records put concurrently by several threads may differ by this much.
 _SAFETY_MS: Final = 3000
 
 
@@ -33,19 +33,19 @@ class Checkpoint:
 
     @property
     def recover_from(self) -> int:
-        """The store time from which on records must be dispatched again."""
+        """The store time from which records must be dispatched again."""
         return min(max(0, min(self.log, self.queues) - _SAFETY_MS), self.index)
 
 
 def read_checkpoint(folder: Path) -> Checkpoint:
-    """Return the checkpoint of a store; a missing one, or one that is too short, covers nothing."""
+    """Return the checkpoint of a store; a missing or too short one covers nothing."""
     path = folder / CHECKPOINT
     data = path.read_bytes() if path.is_file() else b""
     return Checkpoint(*_TIMES.unpack_from(data)) if len(data) >= _TIMES.size else Checkpoint()
 
 
 def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
-    """Put the checkpoint on the disk; it fits in one sector, so a crash leaves the old or the new one."""
+    """Write and sync the checkpoint; it fits in one sector, so a crash leaves the old or the new one."""
     descriptor = os.open(folder / CHECKPOINT, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         if os.fstat(descriptor).st_size != _FILE_BYTES:

@@ -1,8 +1,8 @@
-"""The file that a good stop leaves: where each queue ended, so that the next open need not search for it.
+"""The file written by a clean stop: the end of each queue, so that the next open need not search for it.
 
-It also shows which queue somebody removed meanwhile. Apache RocketMQ goes on behind the newest message that any
-queue knows, so a single queue that is gone stays gone there (store/README.md#dispatch). The file counts only as long as
-nobody else closed the store since: whoever does writes the checkpoint anew.
+It also reveals queues that were removed in the meantime. Apache RocketMQ continues after the newest message that any
+queue knows, so there a removed queue is not rebuilt (store/README.md#dispatch). The file is valid only until another
+process closes the store, which rewrites the checkpoint.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ NAME: Final = "closed"
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """Queues by topic and queue id, and where the log began."""
+    """Queues by topic and queue id, and the beginning of the log."""
 
     log_begin: int = -1
     spans: Mapping[tuple[str, int], Span] = field(default_factory=dict)
 
 
 def write(folder: Path, queues: Iterable[ConsumeQueue], *, log_begin: int) -> None:
-    """Write down the queues of a store whose checkpoint was written for the last time; a full disk goes without."""
+    """Write the queues of a store after its last checkpoint; on a full disk nothing is written."""
     spans = {f"{queue.topic}/{queue.queue_id}": queue.span for queue in queues if queue.max_offset}
     tree = {"checkpoint": _written_at(folder), "log_begin": log_begin, "queues": spans}
     text = json.dumps(tree, separators=(",", ":"))
@@ -42,9 +42,9 @@ def write(folder: Path, queues: Iterable[ConsumeQueue], *, log_begin: int) -> No
 
 
 def read(folder: Path) -> Closed:
-    """Return what the last good stop left; nothing if there is no file, or it is out of date.
+    """Return the data of the last clean stop; nothing if there is no file, or it is out of date.
 
-    It is a help and not the truth: without it the store opens as any other.
+    It only saves time: without it the store opens normally.
     """
     try:
         tree = json.loads((folder / NAME).read_bytes())
@@ -57,7 +57,7 @@ def read(folder: Path) -> Closed:
 
 
 def find_short(closed: Closed, queues: Mapping[tuple[str, int], ConsumeQueue]) -> list[tuple[str, int]]:
-    """Return topic and queue id of each queue that has fewer units than it had when the store was closed."""
+    """Return topic and queue id of each queue that has fewer units than when the store was closed."""
     return [key for key, span in closed.spans.items() if _is_short(queues.get(key), span)]
 
 

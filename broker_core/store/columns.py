@@ -7,12 +7,12 @@
     72 RECONSUMETIMES           76 PREPAREDTRANSACTIONOFFSET (8) 84 BODYLENGTH (4)
     88 body | topic length int8 (V2: int16) | topic | properties length int16 | properties
 
-An array may be laid over the bytes so that its element `p` is what *begins at byte p*; indexed with the positions of
-all records it gathers one part of each in one loop. The 88 bytes in front of the body are copied once per record into
-one dense structured array, whose fields are then columns. Records with IPv6 hosts, whose later fields lie 12 bytes
-further for each such host, are brought into the same form first; their hosts are read from where they are
-(store/README.md#commit-log-record). Variable parts come as where they begin and how long they are, so that the caller
-copies only what it wants.
+An array view over the bytes has as element `p` the value that *begins at byte p*; indexed with the positions of all
+records it gathers one field of each in one loop. The 88 bytes before the body are copied once per record into a dense
+structured array, whose fields are then columns. Records with IPv6 hosts, whose later fields are shifted by 12 bytes per
+such host, are first converted to the same layout; their hosts are read from their original positions
+(store/README.md#commit-log-record). Variable parts are returned as position and length, so that the caller copies only
+what it needs.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _IPV6_EXTRA: Final = 12
 
 
 class Damage(IntEnum):
-    """Why a record cannot be read; the first that applies."""
+    """Why a record cannot be read; the first reason that applies."""
 
     NONE = 0
     OUTSIDE = 1
@@ -88,24 +88,24 @@ DAMAGE_TEXT: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Where a variable part of each record lies in the data."""
+    """The position and length of a variable part of each record in the data."""
 
     start: Ints
     length: Ints
 
 
 class Records:
-    """The records of `data` that begin at `positions`; only sound ones may be asked for columns."""
+    """The records of `data` that begin at `positions`; columns may be requested only for intact records."""
 
     def __init__(self, data: Bytes, positions: Ints) -> None:
-        """Take any bytes and positions; `find_damage` tells which positions hold a record."""
+        """Take any bytes and positions; `find_damage` determines which positions hold a record."""
         self.data, self.positions = data, positions
 
     def __len__(self) -> int:
         return len(self.positions)
 
     def take(self, chosen: Mask) -> Records:
-        """Return the chosen records."""
+        """Return the selected records."""
         return Records(self.data, self.positions[chosen])
 
     def column(self, name: str) -> NDArray[Any]:
@@ -121,9 +121,9 @@ class Records:
         *,
         of_queue: tuple[bytes, int] | None = None,
     ) -> NDArray[np.int8]:
-        """Return a `Damage` per position; the arguments are what the consume queue says of the records.
+        """Return a `Damage` per position; the arguments are the values in the consume queue.
 
-        `of_queue` is the topic, as records carry it, and the queue id.
+        `of_queue` is the encoded topic of the records, and the queue id.
         """
         damage = np.zeros(len(self), np.int8)
         self._mark(damage, Damage.OUTSIDE, lambda some: some.positions > len(some.data) - MIN_RECORD_BYTES)
@@ -150,7 +150,7 @@ class Records:
         return other
 
     def _has_other_body(self) -> Mask:
-        """Say which bodies do not have their checksum; an empty one has none."""
+        """Return which bodies do not match their checksum; an empty body has none."""
         data, body = memoryview(self.data), self.body  # type: ignore[arg-type]
         places = zip(body.start.tolist(), (body.start + body.length).tolist(), strict=True)
         computed = np.fromiter((crc_of(data[begin:end]) for begin, end in places), np.int64, len(self))
@@ -158,7 +158,7 @@ class Records:
         return other
 
     def _mark(self, damage: NDArray[np.int8], kind: Damage, is_damaged: Any, *columns: Ints) -> None:
-        """Ask a question about the records that passed all questions before."""
+        """Apply a check to the records that passed all previous checks."""
         if not damage.any():
             damage[is_damaged(self, *columns)] = kind
             return
@@ -186,7 +186,7 @@ class Records:
 
     @cached_property
     def _heads(self) -> NDArray[Any]:
-        """The 88 bytes in front of each body as they would be with two IPv4 hosts."""
+        """The 88 bytes before each body as they would be with two IPv4 hosts."""
         heads = _rows(self.data, HEAD.itemsize)[self.positions].view(HEAD)
         flags = heads["sys_flag"].astype(np.int32)
         if (flags & (BORN_HOST_IPV6 | STORE_HOST_IPV6)).any():
@@ -194,7 +194,7 @@ class Records:
         return heads
 
     def _bring_into_form(self, heads: NDArray[Any], flags: NDArray[np.int32]) -> None:
-        """Overwrite what lies behind an IPv6 host with the bytes from where they are in that record."""
+        """Overwrite the fields after an IPv6 host with the bytes from their real positions."""
         last = len(self.data) - 1
         for begin, end, shift in ((56, 64, _extra(flags, BORN_HOST_IPV6)), (72, 88, _shift_of(flags))):
             some = np.flatnonzero(shift)
@@ -208,7 +208,7 @@ class Records:
 
     @cached_property
     def _shift(self) -> Ints:
-        """How many bytes further than 88 the body begins."""
+        """How many bytes after position 88 the body begins."""
         return _shift_of(self._flags)
 
     @cached_property
@@ -219,7 +219,7 @@ class Records:
 
     @cached_property
     def topic(self) -> Span:
-        """The topic's name; its length has one byte, in V2 two."""
+        """The topic's name; its length has one byte, in V2 two bytes."""
         at = self.body.start + self.body.length
         is_v2 = self.column("magic") == MAGIC_V2
         length = self.data[at].view(np.int8).astype(np.int64)
@@ -247,7 +247,7 @@ class Records:
 
 
 def walk(data: bytes | memoryview, *, begin: int = 0) -> Ints:
-    """Return where the records of `data` begin, which follow one another without a gap, as in a pull answer."""
+    """Return the positions of consecutive records in `data`, as in a pull answer."""
     view = memoryview(data)
     places, at = [], begin
     while at + MIN_RECORD_BYTES <= len(view):
@@ -264,7 +264,7 @@ def _shift_of(flags: NDArray[np.int32]) -> Ints:
 
 
 def _extra(flags: NDArray[np.int32], bit: int) -> Ints:
-    """Return by how many bytes a host with this bit of the sys flag moves what is behind it."""
+    """Return by how many bytes a host with this bit of the sys flag shifts the following fields."""
     return np.where(flags & bit, _IPV6_EXTRA, 0).astype(np.int64)
 
 

@@ -4,9 +4,9 @@
 
     segment 0                                  segment 1
     | record | record | … | blank: rest, magic | record | …     a record never crosses into the next segment;
-                            ^ at least 8 bytes                  where it does not fit, a blank fills the rest
+                            ^ at least 8 bytes                  if it does not fit, a blank fills the rest
 
-The next record stands where the last one ends, or at the begin of the next segment behind a blank.
+The next record begins where the last one ends, or after a blank at the beginning of the next segment.
 """
 
 from __future__ import annotations
@@ -36,32 +36,32 @@ from broker_core.store.mapped_file import MappedFile
 from broker_core.store.mapped_files import MappedFiles
 
 BLANK_BYTES: Final = 8
-# As many bytes of a record as always hold its store time, whatever its hosts are.
+# The first bytes of a record, which always contain its store time, whatever its hosts.
 STORE_TIME_BYTES: Final = BORN_HOST_AT + 20 + 8
 
 _SYS_FLAG: Final = struct.Struct(">i")
 _STORE_TIME: Final = struct.Struct(">q")
-# What a segment holds where nothing was written yet.
+# The content of a segment where nothing was written yet.
 _NOTHING: Final = (0, 0)
-# How that begins which stands behind a whole record.
+# The first bytes of what follows a complete record.
 _FOLLOWING: Final = (MAGIC_V1, MAGIC_V2, MAGIC_BLANK)
 
 FindNext = Callable[[int], int | None]
-"""Returns where a sound record begins behind a log offset, if one does."""
+"""Returns where the next intact record begins after a log offset, if there is one."""
 
 
 class CommitLog:
-    """Appends records and finds them again; positions are log offsets."""
+    """Appends records and reads them; positions are log offsets."""
 
     def __init__(self, files: MappedFiles) -> None:
-        """Hold the log over `files`, of which everything written counts as records until `cut` says otherwise."""
+        """Hold the log in `files`; everything written in them counts as records until `cut`."""
         self.files = files
-        # The segment that is appended to, if there is one; kept here since each put asks for it.
+        # The segment being appended to, if any; kept here because each put needs it.
         self.tail = files.last
 
     @classmethod
     def load(cls, config: StoreConfig, *, writable: bool = True) -> Self:
-        """Return the log with the segments it has."""
+        """Return the log with its existing segments."""
         return cls(
             MappedFiles.load(
                 config.folder / COMMIT_LOG,
@@ -74,22 +74,22 @@ class CommitLog:
 
     @property
     def begin(self) -> int:
-        """The log offset of the first record there is."""
+        """The log offset of the first record."""
         return self.files.begin
 
     @property
     def end(self) -> int:
-        """The log offset behind the last record."""
+        """The log offset after the last record."""
         tail = self.tail
         return tail.start + tail.wrote if tail else 0
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
     def place(self, size: int) -> int:
-        """Return the log offset at which the next `size` bytes will stand, all in one segment, and make room there.
+        """Reserve room for the next `size` bytes, all in one segment, and return their log offset.
 
-        When they do not fit, a blank fills the rest of the segment and the next one begins. Raises MessageUnstorable
-        for what fits in no segment, StoreFull when the disk has no room; neither changes where records end.
+        If they do not fit, a blank fills the rest of the segment and the next one begins. Raises MessageUnstorable for
+        more bytes than a segment has, StoreFull if the disk has no room; neither changes the end of the records.
         """
         tail = self.tail
         if tail is not None:
@@ -103,7 +103,7 @@ class CommitLog:
         return self._roll(size).start
 
     def append(self, data: bytes) -> None:
-        """Put whole records at the end; `place` must have been asked for their size just before."""
+        """Append whole records; `place` must have been called with their size just before."""
         assert self.tail is not None
         self.tail.append(data)
 
@@ -120,13 +120,13 @@ class CommitLog:
     def _roll(self, size: int) -> MappedFile:
         if size + BLANK_BYTES > self.files.file_size:
             raise MessageUnstorable(f"a record of {size} bytes fits in no segment of {self.files.file_size}")
-        # A segment that recovery found to end with its blank is complete already.
+        # A segment that already ends with its blank, as found by recovery, is complete.
         full = self.tail if self.tail and self.tail.wrote < self.tail.size else None
         if full is not None:
             full.reserve(full.wrote + BLANK_BYTES)
         fresh = self.files.roll()
         if full is not None:
-            # The blank comes before anything in the next segment may be flushed: without it that segment is never read.
+            # The blank must be written before the next segment is flushed: without it that segment is never read.
             full.append(encode_blank(full.size - full.wrote))
             full.wrote_to(full.size)
         self.tail = fresh
@@ -135,7 +135,7 @@ class CommitLog:
     # -- reading ------------------------------------------------------------------------------------------------------
 
     def read(self, log_offset: int, size: int) -> memoryview | None:
-        """Return `size` bytes at `log_offset`, if the log holds them."""
+        """Return `size` bytes at `log_offset`, if the log has them."""
         file = self.files.find(log_offset)
         if file is None:
             return None
@@ -143,7 +143,7 @@ class CommitLog:
         return file.view[begin : begin + size] if begin + size <= file.wrote and size > 0 else None
 
     def find_record(self, log_offset: int) -> memoryview | None:
-        """Return the bytes of the record that begins at `log_offset`, if one does."""
+        """Return the bytes of the record that begins at `log_offset`, if there is one."""
         file = self.files.find(log_offset)
         if file is None or log_offset < 0:
             return None
@@ -154,17 +154,17 @@ class CommitLog:
         return self.read(log_offset, head.size) if head.log_offset == log_offset else None
 
     def store_time(self, log_offset: int) -> int | None:
-        """Return when the record at `log_offset` was stored (ms), if it is there."""
+        """Return when the record at `log_offset` was stored (ms), if it exists."""
         head = self.read(log_offset, STORE_TIME_BYTES)
         return store_time_of(head) if head else None
 
     def walk(
         self, begin: int, *, check_crc: bool, may_be_torn: bool = False, resume: FindNext | None = None
     ) -> LogWalk:
-        """Return a walk over all records from `begin` on, where a record or a segment must begin.
+        """Return a walk over all records from `begin` on, which must be the beginning of a record or segment.
 
-        With `may_be_torn` the last one counts as unsound if it ends like one of which a crash lost the rest. `resume`
-        says where a record begins behind damage at a log offset, if one does: the walk goes on there.
+        With `may_be_torn` the last record is rejected if it looks torn by a crash. `resume` returns where the next
+        record begins after damage at a log offset, if there is one: the walk continues there.
         """
         return LogWalk(self, begin, check_crc=check_crc, may_be_torn=may_be_torn, resume=resume)
 
@@ -175,10 +175,10 @@ class CommitLog:
 
 
 class LogWalk:
-    """Iterates over the sound records of a log in order, and ends where nothing sound follows.
+    """Iterates over the intact records of a log in order, and ends where none follows.
 
-    `end` is the log offset behind the last sound record, `problem` what stands there if it is not simply nothing.
-    `damaged` are the places in between that hold something else: where each begins and ends, and what is wrong.
+    `end` is the log offset after the last intact record, `problem` describes what is there unless there is nothing.
+    `damaged` lists the damaged places in between: begin, end and reason.
     """
 
     def __init__(
@@ -248,10 +248,10 @@ class LogWalk:
 
 
 def is_torn(view: memoryview, head: RecordHead, end: int) -> bool:
-    """Say whether a record that ends at `end` looks as if a crash had lost its end: zeros in its text, nothing behind.
+    """Return whether a record that ends at `end` looks torn by a crash: zeros in its text, nothing after it.
 
-    Its lengths stand in front of the text and its checksum is that of the body alone, so only this can tell. A text
-    of ours never ends with a zero (`format_properties`).
+    Its lengths precede the text and its checksum covers only the body, so this is the only evidence. Texts written
+    by Gantry never end with a zero (`format_properties`).
     """
     last = head.properties_end - 1 if head.properties_end > head.properties_begin else head.topic_end - 1
     if last < 0 or view[last]:
@@ -260,7 +260,7 @@ def is_torn(view: memoryview, head: RecordHead, end: int) -> bool:
 
 
 def store_time_of(record: memoryview) -> int:
-    """Return the store time (ms) of a record of which at least STORE_TIME_BYTES are given."""
+    """Return the store time (ms) of a record, given at least its first STORE_TIME_BYTES bytes."""
     sys_flag = _SYS_FLAG.unpack_from(record, SYS_FLAG_AT)[0]
     at = BORN_HOST_AT + (20 if sys_flag & BORN_HOST_IPV6 else 8)
     store_time: int = _STORE_TIME.unpack_from(record, at)[0]

@@ -1,4 +1,4 @@
-"""How a store is laid out and limited; the names in brackets are RocketMQ's."""
+"""Layout and limits of a store; the names in brackets are RocketMQ's."""
 
 from __future__ import annotations
 
@@ -26,54 +26,55 @@ DELAY_LEVELS_MS: Final = (
 class StoreConfig:
     """Sizes and limits of one store.
 
-    File sizes hold for a new store; a store that has files keeps the sizes of those. To open a folder with Apache
-    RocketMQ, use the same sizes, slots and entries there.
+    File sizes apply to a new store; an existing store keeps its sizes. To open a folder with Apache RocketMQ, use
+    the same sizes, slots and entries there.
     """
 
     folder: Path
-    # RocketMQ's size of a segment [mappedFileSizeCommitLog]; also the most that one record can have.
+    # RocketMQ's size of a segment [mappedFileSizeCommitLog]; also the maximum size of a record.
     commit_log_file_size: int = GIB
     # 300 000 units of 20 bytes [mappedFileSizeConsumeQueue].
     consume_queue_file_units: int = 300_000
-    # Four entries to a slot when a file is full [maxHashSlotNum, maxIndexNum].
+    # Four entries per slot when a file is full [maxHashSlotNum, maxIndexNum].
     index_slots: int = 5_000_000
     index_entries: int = 20_000_000
-    # An index file ends after this much log even if it is not full, since a crash costs reading that much log again.
+    # An index file ends after this much log even if it is not full, because a crash requires reading it again.
     index_roll_bytes: int = GIB
     # The broker decides what it promises for a put; kept here so that one object describes the store [flushDiskType].
     flush: Literal["async", "sync"] = "async"
-    # Room is reserved on the disk in steps of this size, so that a full disk is an error and not a killed process.
+    # Disk room is reserved in steps of this size, so that a full disk is an error and does not kill the process.
     reserve_bytes: int = 16 * MIB
     # The largest body [maxMessageSize].
     max_message_size: int = 4 * MIB
-    # What each level of DELAY means, in ms [messageDelayLevel].
+    # The delay of each level of DELAY, in ms [messageDelayLevel].
     delay_levels_ms: tuple[int, ...] = DELAY_LEVELS_MS
-    # Whether bodies are compared with their checksum when a store is opened [checkCRCOnRecover].
+    # Whether bodies are checked against their checksums when a store is opened [checkCRCOnRecover].
     check_crc_on_recover: bool = True
-    # Segments have expired this long after their last write [fileReservedTime].
+    # Segments expire this long after their last write [fileReservedTime].
     retention_ms: int = 72 * _HOUR
     # Expired segments are dropped in these hours of local time [deleteWhen].
     delete_when: tuple[int, ...] = (4,)
-    # The oldest segments are dropped beyond this size; None for no such limit.
+    # Above this size the oldest segments are dropped; None for no limit.
     max_log_bytes: int | None = None
-    # Beyond this part of the disk expired segments are dropped at any hour [diskMaxUsedSpaceRatio].
+    # Above this ratio of the disk expired segments are dropped at any hour [diskMaxUsedSpaceRatio].
     max_used_ratio: float = 0.75
-    # Beyond this one the oldest are dropped whatever their age [diskSpaceCleanForciblyRatio], if that is allowed
+    # Above this ratio the oldest are dropped whatever their age [diskSpaceCleanForciblyRatio], if allowed by
     # [cleanFileForciblyEnable].
     forced_used_ratio: float = 0.85
     clean_forcibly: bool = True
-    # Beyond this one messages are refused [diskSpaceWarningLevelRatio].
+    # Above this ratio messages are refused [diskSpaceWarningLevelRatio].
     full_used_ratio: float = 0.90
-    # Less free disk than this counts as beyond the forced ratio, less than half of it as beyond the last one.
+    # Less free disk than this counts as above the forced ratio, less than half of it as above the last one.
     min_free_bytes: int = 2 * GIB
-    # A put dispatches by itself when this many messages wait; bounds memory.
+    # When this many messages wait, a put dispatches them; this bounds memory.
     max_undispatched: int = 131_072
 
     @classmethod
     def embedded(cls, folder: Path, *, flush: Literal["async", "sync"] = "async") -> Self:
-        """Return a store for one machine: smaller files, so that an empty store is small and recovery short.
+        """Return a store for one machine: with smaller files, an empty store is small and recovery is short.
 
-        Others use the disk too, so it may be fuller than with RocketMQ before messages are dropped or refused.
+        The disk is shared with other programs, so it may be fuller than with RocketMQ before messages are dropped or
+        refused.
         """
         return cls(
             folder,

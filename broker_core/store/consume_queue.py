@@ -1,6 +1,6 @@
-"""One queue of one topic: a row of fixed units that say where its messages are (store/README.md#consume-queue).
+"""One queue of one topic: fixed-size units with the positions of its messages (store/README.md#consume-queue).
 
-A queue is derived from the commit log and can be made again from it.
+A queue is derived from the commit log and can be rebuilt from it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LIGHT: Final = "%LMQ%"
 
 
 class Span(NamedTuple):
-    """Where a queue that was closed well begins and ends, in queue offsets, and in the log its last record."""
+    """Begin and end of a cleanly closed queue, in queue offsets, and its last record in the log."""
 
     first_kept: int
     end: int
@@ -37,7 +37,7 @@ class Span(NamedTuple):
 
 
 class ConsumeQueue:
-    """The units of one queue. `next_offset` is what the next put gets; `max_offset` what consumers can read up to."""
+    """The units of one queue. `next_offset` is that of the next put; consumers can read up to `max_offset`."""
 
     __slots__ = (
         "_files",
@@ -53,12 +53,12 @@ class ConsumeQueue:
     )
 
     def __init__(self, topic: str, queue_id: int, files: MappedFiles) -> None:
-        """Hold a queue over `files`, of which every byte written is a valid unit."""
+        """Hold a queue in `files`, in which every written byte belongs to a valid unit."""
         self.topic = topic
         self.queue_id = queue_id
-        # The topic as a new record carries it; empty for one that is too long to be put.
+        # The topic as encoded in a new record; empty if it is too long to be put.
         self.encoded_topic = encode_topic(topic) if len(topic.encode()) <= MAX_TOPIC_BYTES else b""
-        # What the records of this queue must carry; empty where they may carry another topic (light queues).
+        # The topic that the records of this queue must have; empty if they may have another one (light queues).
         self.record_topic = b"" if topic.startswith(_LIGHT) else self.encoded_topic
         self._files = files
         self.max_physical = -1
@@ -70,7 +70,7 @@ class ConsumeQueue:
 
     @classmethod
     def load(cls, root: Path, topic: str, queue_id: int, *, file_units: int, writable: bool = True) -> Self:
-        """Return the queue with the files it has; `recover` must follow."""
+        """Return the queue with its existing files; `recover` must follow."""
         files = MappedFiles.load(
             queue_folder(root, topic, queue_id),
             file_size=file_units * UNIT_BYTES,
@@ -84,11 +84,11 @@ class ConsumeQueue:
     # -- writing ------------------------------------------------------------------------------------------------------
 
     def append(self, units: bytes, *, first: int, physical_end: int) -> None:
-        """Append units of records in log order, of which the first has queue offset `first`.
+        """Append units of records in log order; the first has queue offset `first`.
 
-        Units the queue already has are left out, so that the same records may be dispatched again; a gap before `first`
-        is filled. `physical_end` is the log offset behind the last record. Raises StoreFull; units already written
-        stay.
+        Units that the queue already has are skipped, so that the same records may be dispatched again; a gap before
+        `first` is filled. `physical_end` is the log offset after the last record. Raises StoreFull; units already
+        written stay.
         """
         if physical_end <= self.max_physical:
             self._mend(units[: max(0, self.max_offset - first) * UNIT_BYTES], first)
@@ -101,7 +101,7 @@ class ConsumeQueue:
 
     def _fit(self, units: bytes, first: int) -> bytes:
         if first == 0:
-            # The topic was deleted and made again; what is here belongs to its former life.
+            # The topic was deleted and created again; the existing units belong to the deleted one.
             self._files.keep(0)
             self._take_measure()
             return units
@@ -110,19 +110,19 @@ class ConsumeQueue:
             self._mend(units[:known], first)
             return units[known:]
         if first - self.max_offset > UNIT.unpack_from(units)[0] // MIN_RECORD_BYTES:
-            # So many messages have no room in the log before this one: its queue offset is damaged.
+            # The log before this message has no room for so many messages: its queue offset is damaged.
             return b""
         if not len(self._files):
-            # A queue made again after its first messages left the log begins in the file they would have been in.
+            # A queue rebuilt after its first messages left the log begins in the file that would have held them.
             file_units = self._files.file_size // UNIT_BYTES
             self._files_begin_at(first)
             return FILLER * (first % file_units) + units
         return FILLER * (first - self.max_offset) + units
 
     def _mend(self, units: bytes, first: int) -> None:
-        """Put units that are there already once more where they name another record: a unit was damaged, not the log.
+        """Rewrite existing units that name another record: the unit was damaged, not the log.
 
-        The tags code may differ: a put may have its own, and RocketMQ may keep it elsewhere.
+        The tags code may differ: a put may set its own, and RocketMQ may store it elsewhere.
         """
         for at in range(0, len(units), UNIT_BYTES):
             unit = units[at : at + UNIT_BYTES]
@@ -141,7 +141,7 @@ class ConsumeQueue:
         while position < len(data):
             file = self._files.last
             if file is None or file.wrote == file.size:
-                # The file comes with its first units: one without any would count as a message in Apache RocketMQ.
+                # A file is created with its first units: an empty file would count as a message in Apache RocketMQ.
                 part = data[position : position + self._files.file_size]
                 self._files.roll(part, at=self.max_offset * UNIT_BYTES)
             else:
@@ -168,12 +168,12 @@ class ConsumeQueue:
 
     @property
     def first_of_next_file(self) -> int:
-        """The first queue offset behind the first file; where to go on when that file is gone."""
+        """The first queue offset after the first file; the place to continue when that file is removed."""
         return (self._files.begin + self._files.file_size) // UNIT_BYTES
 
     @property
     def first_kept(self) -> int:
-        """The queue offset of the first unit that has a file, whether its message is there or not."""
+        """The queue offset of the first unit in a file, whether its message still exists or not."""
         return self._files.begin // UNIT_BYTES
 
     @property
@@ -184,7 +184,7 @@ class ConsumeQueue:
     # -- opening ------------------------------------------------------------------------------------------------------
 
     def measure_all(self) -> None:
-        """Take everything up to the last unit that was written, sound or not, without changing a file."""
+        """Measure up to the last written unit, valid or not, without changing a file."""
         while (last := self._files.last) is not None:
             last.wrote_to(-(-last.written_end() // UNIT_BYTES) * UNIT_BYTES)
             if last.wrote:
@@ -193,9 +193,9 @@ class ConsumeQueue:
         self._take_measure()
 
     def resume(self, span: Span) -> bool:
-        """Go on as a good stop left the queue, whose last unit alone is looked at; say whether it is still so.
+        """Continue from a clean stop, checking only the last unit; return whether the queue is unchanged.
 
-        Otherwise nothing has changed, and `recover` must follow.
+        If not, nothing was modified, and `recover` must follow.
         """
         files, end = self._files, span.end * UNIT_BYTES
         last = files.last
@@ -213,15 +213,15 @@ class ConsumeQueue:
 
     @property
     def span(self) -> Span:
-        """What `resume` goes on from."""
+        """The data from which `resume` continues."""
         return Span(self.first_kept, self.max_offset, self.min_offset, self.max_physical)
 
     def recover(self, *, trusted: bool) -> bool:
-        """Find the end of the valid units, and overwrite or remove what is behind it; say whether that was nothing."""
+        """Find the end of the valid units, and clear or remove what follows; return whether nothing followed."""
         kept = self._find_end(trusted=trusted)
         is_all = self._is_blank_behind(kept)
         if trusted and not is_all:
-            # A unit in the middle says that it was never written: damage, since a good stop leaves no holes.
+            # An unwritten unit in the middle is damage, since a clean stop leaves no holes.
             trusted = False
             kept = self._find_end(trusted=False)
             is_all = self._is_blank_behind(kept)
@@ -233,10 +233,10 @@ class ConsumeQueue:
         return is_all
 
     def _find_end(self, *, trusted: bool) -> int:
-        """Measure the files up to the one in which the valid units end, and return how many files hold any.
+        """Measure the files up to the one in which the valid units end; return how many files have valid units.
 
-        After a good stop (`trusted`) units are written without holes, so the end is searched for; otherwise the first
-        unit that was never written ends the queue (store/README.md#consume-queue).
+        After a clean stop (`trusted`) there are no holes, so the end is found by bisection; otherwise the first
+        unwritten unit ends the queue (store/README.md#consume-queue).
         """
         kept = max(0, len(self._files) - 1) if trusted else 0
         for number in range(kept, len(self._files)):
@@ -248,15 +248,15 @@ class ConsumeQueue:
         return kept
 
     def _is_blank_behind(self, kept: int) -> bool:
-        """Say whether nothing is behind the units that were found in the first `kept` files."""
+        """Return whether nothing follows the units that were found in the first `kept` files."""
         if kept < len(self._files):
             return False
         return not kept or self._files[kept - 1].is_blank_from(self._files[kept - 1].wrote)
 
     def newest_in(self, log: CommitLog) -> int:
-        """Return the log offset behind the newest record that this queue names and `log` has; -1 for none.
+        """Return the log offset after the newest record that this queue names and `log` has; -1 for none.
 
-        Units of records that have left the log, and fillers, count as named rightly.
+        Units of records that have left the log, and fillers, count as correct.
         """
         for file in reversed(self._files):
             for position in range(file.wrote - UNIT_BYTES, -1, -UNIT_BYTES):
@@ -274,7 +274,7 @@ class ConsumeQueue:
         return not self.record_topic or (head.queue_id == self.queue_id and topic == self.record_topic[1:])
 
     def next_named(self, log: CommitLog, log_offset: int) -> int | None:
-        """Return where the first record behind `log_offset` begins that this queue names and that is whole."""
+        """Return where the first complete record after `log_offset` begins that this queue names."""
         low, high = self.min_offset, self.max_offset
         while low < high:
             middle = (low + high) // 2
@@ -291,16 +291,16 @@ class ConsumeQueue:
         return None
 
     def restart(self) -> None:
-        """Remove all units, for the log to make them again."""
+        """Remove all units, to be rebuilt from the log."""
         self._files.keep(0)
         self._take_measure()
 
     def distrust(self, log_end: int) -> None:
-        """Take units of records behind `log_end` for suspect: records that are appended again replace them."""
+        """Mark units of records after `log_end` as suspect: records that are appended again replace them."""
         self.max_physical = log_end
 
     def truncate(self, log_end: int) -> None:
-        """Drop the units of records at or behind `log_end`, the end of the recovered log."""
+        """Drop the units of records at or after `log_end`, the end of the recovered log."""
         files = self._files
         while (last := files.last) and UNIT.unpack_from(last.view)[0] >= log_end:
             files.keep(len(files) - 1)
@@ -313,7 +313,7 @@ class ConsumeQueue:
         self._take_measure()
 
     def correct_min(self, log_begin: int) -> None:
-        """Move the minimum to the first message that the log still holds, or behind the last."""
+        """Move the minimum to the first message that the log still has, or past the last one."""
         for file in self._files:
             begin, count = file.start // UNIT_BYTES, file.wrote // UNIT_BYTES
             position = max(0, self.min_offset - begin)
@@ -324,7 +324,7 @@ class ConsumeQueue:
                 return
 
     def drop_before(self, log_begin: int) -> int:
-        """Remove leading files whose last unit is of a record before `log_begin`, never the last; return how many."""
+        """Remove leading files, never the last, whose last unit is of a record before `log_begin`; return how many."""
         dropped = 0
         files = self._files
         while len(files) > 1 and UNIT.unpack_from(files[0].view, files.file_size - UNIT_BYTES)[0] < log_begin:
@@ -336,12 +336,12 @@ class ConsumeQueue:
 
     @property
     def unsynced_end(self) -> int | None:
-        """Where what is written ends, if not all of it is known to be on the disk."""
+        """The end of the written units, if some of them may not be on the disk."""
         end = self._files.end
         return end if end != self._synced else None
 
     def sync(self) -> None:
-        """Wait until all units written so far are on the disk; other threads run meanwhile."""
+        """Wait until all units written so far are on the disk; other threads run in the meantime."""
         end = self.unsynced_end
         if end is not None:
             self._files.sync(min(end, self._synced))
@@ -349,25 +349,25 @@ class ConsumeQueue:
 
     @property
     def files_added(self) -> int:
-        """How many files it began since it was opened."""
+        """How many files were created since the queue was opened."""
         return self._files.added
 
     def mark_synced(self, end: int, files_added: int) -> None:
-        """Record that everything up to `end`, and the names of so many new files, are on the disk."""
+        """Record that everything up to `end`, and the names of this many new files, are on the disk."""
         self._files.mark_named(files_added)
         self._synced = end
 
     @property
     def mapped_files(self) -> int:
-        """How many of its files are mapped now."""
+        """How many of its files are currently mapped."""
         return sum(file.is_mapped for file in self._files)
 
     def release(self) -> None:
-        """Give up the maps of its files until something of them is wanted again."""
+        """Unmap its files until they are needed again."""
         self._files.release()
 
     def close(self) -> None:
-        """Give up the files."""
+        """Close the files."""
         self._files.close()
 
     def delete(self) -> None:

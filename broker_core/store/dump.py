@@ -1,4 +1,4 @@
-"""Tells of a store in lines of text (`python -m broker_core.store --help`)."""
+"""Describes a store in lines of text (`python -m broker_core.store --help`)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 def summary(reader: StoreReader) -> Iterator[str]:
-    """Tell what is in the store."""
+    """Describe the contents of the store."""
     yield f"store        {reader.config.folder}"
     yield f"closed well  {'no: in use, or not shut down properly' if reader.is_open_elsewhere else 'yes'}"
     segments, size = reader.segments(), reader.segment_size
@@ -53,7 +53,7 @@ def _queues(reader: StoreReader) -> Iterator[str]:
 
 
 def findings(found: Findings) -> Iterator[str]:
-    """Tell what a check found."""
+    """Describe the result of a check."""
     yield f"records      {found.records}, up to {found.log_end}; {found.orphans} of deleted queues"
     yield f"units        {found.units}, {found.fillers} of them fillers"
     yield f"index        {found.index_entries} entries for {found.keys} keys; {found.expired_entries} have expired"
@@ -61,13 +61,13 @@ def findings(found: Findings) -> Iterator[str]:
         yield f"FAULT        {count} x {kind}"
     for text in found.told:
         yield f"             {text}"
-    if (untold := sum(found.faults.values()) - len(found.told)) > 0:
-        yield f"             and {untold} more"
+    if (unlisted := sum(found.faults.values()) - len(found.told)) > 0:
+        yield f"             and {unlisted} more"
     yield "sound" if found.is_sound else "NOT SOUND"
 
 
 def record(data: memoryview, log_offset: int, *, as_hex: bool) -> Iterator[str]:
-    """Describe the record that begins at `log_offset`, with its bytes if wanted."""
+    """Describe the record that begins at `log_offset`, with its bytes if requested."""
     found = decode_one(data, decompress=False)
     yield f"topic        {found.topic}  queue {found.queue_id}  offset {found.queue_offset}"
     yield f"log offset   {log_offset}, {found.store_size} bytes"
@@ -88,7 +88,7 @@ def record(data: memoryview, log_offset: int, *, as_hex: bool) -> Iterator[str]:
 
 
 def queue(reader: StoreReader, topic: str, queue_id: int, begin: int, count: int) -> Iterator[str]:
-    """List the messages of a queue, one line each."""
+    """List the messages of a queue, one per line."""
     while count > 0:
         answer = reader.get(topic, queue_id, begin, max_messages=min(count, 100))
         lines = {int(found.queue_offset): _line(found) for found in _decoded(answer.records)}
@@ -102,7 +102,7 @@ def queue(reader: StoreReader, topic: str, queue_id: int, begin: int, count: int
 
 
 def by_key(found: IndexSearch) -> Iterator[str]:
-    """List the messages with a key, and say how far the search went."""
+    """List the messages with a key, and the extent of the search."""
     yield from map(_line, _decoded(found.records))
     for damaged in found.damaged:
         yield f"DAMAGED      {damaged}"
@@ -112,7 +112,7 @@ def by_key(found: IndexSearch) -> Iterator[str]:
 
 
 def damaged_unit(place: str, data: memoryview | None, log_offset: int, size: int) -> Iterator[str]:
-    """Describe a unit that names no record, and the bytes at its place."""
+    """Describe a unit that names no record, and the bytes at its position."""
     yield f"DAMAGED      {place} names {size} bytes at log offset {log_offset}, which has no record:"
     yield from _hex(bytes(data)) if data else ("             nothing is there",)
 
@@ -128,7 +128,7 @@ def _line(found: StoredMessage) -> str:
 
 
 def _body(body: bytes) -> Iterator[str]:
-    """Tell of a body as text if it is one, else as bytes."""
+    """Show a body as text if it is text, otherwise as bytes."""
     shown = body[:_SHOWN_BODY_BYTES]
     text = shown.decode("utf-8", "replace")
     if text.rstrip("\ufffd").replace("\n", "").replace("\t", "").isprintable():
@@ -159,5 +159,5 @@ def _when(timestamp: int | None) -> str:
     try:
         return datetime.fromtimestamp(timestamp / 1000, UTC).isoformat(timespec="milliseconds")
     except (ValueError, OverflowError, OSError):
-        # Damage may be any number.
+        # Damaged fields may have any value.
         return f"{timestamp} ms"

@@ -1,14 +1,14 @@
-"""What can go wrong with the files of a store.
+"""Errors of a store.
 
 ::
 
     StoreError
-     ├─ StoreLocked           another process, or this one, has the folder open for writing
+     ├─ StoreLocked           this or another process has the folder open for writing
      ├─ Corrupt               files contradict each other or the configuration; nothing was changed
-     ├─ StoreFull             no room on the disk; nothing was stored
-     ├─ FlushFailed           the disk refused to make data durable; nothing more is taken
+     ├─ StoreFull             no space left on the disk; nothing was stored
+     ├─ FlushFailed           the disk reported a failed flush; nothing more is accepted
      ├─ StoreClosed
-     ├─ MessageDamaged        one message is damaged; those around it are not
+     ├─ MessageDamaged        one message is damaged; its neighbours are not
      ├─ MessageUnstorable     a topic, size or property that cannot be stored
      ├─ TooManyQueues         the limit of queues is reached
      └─ QueueNotFound         no such queue
@@ -22,11 +22,11 @@ from broker_core.errors import GantryError
 
 
 class StoreError(GantryError):
-    """The store cannot do what it was asked."""
+    """The store cannot carry out an operation."""
 
 
 class StoreLocked(StoreError):
-    """Raised when the folder is open for writing elsewhere; nothing was read or changed."""
+    """Raised when the folder is already open for writing; nothing was read or changed."""
 
     def __init__(self, folder: Path, holder: str) -> None:
         super().__init__(f"the store {folder} is in use by {holder}")
@@ -35,7 +35,7 @@ class StoreLocked(StoreError):
 
 
 class Corrupt(StoreError):
-    """Raised when a file of the store is not what its name, its neighbours or the configuration say."""
+    """Raised when a file of the store contradicts its name, its neighbours or the configuration."""
 
     def __init__(self, path: Path, reason: str) -> None:
         super().__init__(f"{path}: {reason}")
@@ -44,7 +44,7 @@ class Corrupt(StoreError):
 
 
 class StoreFull(StoreError):
-    """Raised when the disk has no room for what should be written; the write did not happen."""
+    """Raised when the disk has no room for a write; nothing was written."""
 
     def __init__(self, path: Path, needed: int) -> None:
         super().__init__(f"no space left on the disk for {needed} more bytes of {path}")
@@ -61,7 +61,7 @@ class StoreClosed(StoreError):
 
 
 class MessageUnstorable(StoreError):
-    """Raised for a message that the format or the limits of the store cannot hold; `reason` says why."""
+    """Raised for a message that exceeds the format or the limits of the store; `reason` says why."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -69,9 +69,9 @@ class MessageUnstorable(StoreError):
 
 
 class MessageDamaged(StoreError):
-    """Raised for, or returned with, one message that is not what was stored; `reason` says what is wrong.
+    """Raised or returned for one damaged message; `reason` describes the damage.
 
-    `topic`, `queue_id` and `queue_offset` come from the queue, or else from the record; -1 stands for unknown.
+    `topic`, `queue_id` and `queue_offset` come from the queue, or otherwise from the record; -1 means unknown.
     """
 
     def __init__(self, topic: str, queue_id: int, queue_offset: int, log_offset: int, reason: str) -> None:
@@ -93,7 +93,7 @@ class TooManyQueues(StoreError):
 
 
 class QueueNotFound(StoreError):
-    """Raised when a queue holds no message and never did."""
+    """Raised when a queue never had a message."""
 
     def __init__(self, topic: str, queue_id: int) -> None:
         super().__init__(f"topic {topic} has no queue {queue_id}")

@@ -1,4 +1,4 @@
-"""Reads the messages of one queue from a queue offset on, as raw records (store/README.md#reading-a-queue)."""
+"""Reads the messages of a queue from a queue offset on, as raw records (store/README.md#reading-a-queue)."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _TAG_MASK: Final = 0xFFFFFFFF
 _TAG_SIGN: Final = 0x80000000
 
 AcceptTag = Callable[[int], bool]
-"""Says whether a message with this tag hash (signed, 32 bits) is wanted."""
+"""Returns whether a message with this tag hash (signed, 32 bits) is selected."""
 
 
 class GetStatus(Enum):
-    """What a read met; the names are the remarks of pull answers."""
+    """The result of a read; the names are the remarks of pull answers."""
 
     FOUND = "FOUND"
     NO_MATCHED_MESSAGE = "NO_MATCHED_MESSAGE"
@@ -41,10 +41,10 @@ class GetStatus(Enum):
 
 
 class GetResult(NamedTuple):
-    """Raw records in queue order, and where to read next.
+    """Raw records in queue order, and the next offset to read.
 
-    The records are views into the log: join or copy them before they are kept, since they hold on to its segment.
-    Damaged messages are left out and listed in `damaged`.
+    The records are views into the log: join or copy them to keep them, since they keep the segment mapped. Damaged
+    messages are left out and listed in `damaged`.
     """
 
     status: GetStatus
@@ -66,8 +66,8 @@ def fetch(
 ) -> GetResult:
     """Return up to `max_messages` records of `queue` from queue offset `begin` on, together at most `max_bytes`.
 
-    The first record comes whatever its size. An answer never crosses a file of the queue, so it may be shorter than
-    what the queue holds; `next_offset` then says where to go on.
+    The first record is returned whatever its size. A read never crosses a file of the queue, so it may return fewer
+    messages than the queue has; `next_offset` is where to continue.
     """
     refused = _refuse(queue, begin)
     if refused is not None or queue is None:
@@ -105,7 +105,7 @@ def _nothing(status: GetStatus, queue: ConsumeQueue | None, next_offset: int) ->
 
 
 class _Walk:
-    """Goes over units and collects records until a limit is reached."""
+    """Iterates over units and collects records until a limit is reached."""
 
     def __init__(
         self,
@@ -128,7 +128,7 @@ class _Walk:
         self._accept_tag = accept_tag
 
     def take(self, units: memoryview) -> None:
-        """Go over units in the order of the queue; each record is checked before it is handed out."""
+        """Process units in the order of the queue; each record is checked before it is returned."""
         if native and self._queue.record_topic:
             units = self._take_usual(native, units)
         accept, records = self._accept_tag, self.records
@@ -149,7 +149,7 @@ class _Walk:
             self.status = GetStatus.FOUND
 
     def _take_usual(self, compiled: Native, units: memoryview) -> memoryview:
-        """Take the first units in compiled code, up to one that is unusual; return the units that are left."""
+        """Process the first units in compiled code, up to an unusual one; return the remaining units."""
         file = self._log.files.find(UNIT.unpack_from(units)[0])
         if file is None:
             return units
@@ -176,7 +176,7 @@ class _Walk:
         return damage is not None
 
     def _miss(self, log_offset: int, size: int, offset: int) -> None:
-        """Record that the log does not hold a message: it has expired, or its unit is damaged."""
+        """Record that the log does not have a message: it expired, or its unit is damaged."""
         self.status = GetStatus.MESSAGE_WAS_REMOVING
         if size != FILLER_SIZE and not 0 <= log_offset < self._log.begin:
             self._leave_out(log_offset, offset, NO_RECORD)

@@ -1,7 +1,7 @@
-"""One writer per folder: the lock that Apache RocketMQ takes too (store/README.md#lock).
+"""One writer per folder, by the lock that Apache RocketMQ also uses (store/README.md#lock).
 
-Taken before anything is read or changed; RocketMQ takes it only after its recovery. A POSIX record lock belongs to the
-whole process, so a second store of this process is kept out by a list of folders.
+It is taken before anything is read or changed; RocketMQ takes it only after its recovery. A POSIX record lock belongs
+to the whole process, so a list of folders excludes a second store in this process.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ class Guard:
     """Holds the lock of one folder until it is released or the process ends."""
 
     def __init__(self, folder: Path, descriptor: int) -> None:
-        """Keep a lock that `take` got."""
+        """Hold a lock obtained by `take`."""
         self._folder = folder
         self._descriptor = descriptor
 
     @classmethod
     def take(cls, folder: Path) -> Self:
-        """Lock `folder`, making it if needed; raise StoreLocked at once if another holds it."""
+        """Lock `folder`, creating it if needed; raise StoreLocked at once if it is already locked."""
         folder.mkdir(parents=True, exist_ok=True)
         folder = folder.resolve()
         if folder in _held:
@@ -44,6 +44,6 @@ class Guard:
         return cls(folder, descriptor)
 
     def release(self) -> None:
-        """Let others have the folder."""
+        """Release the folder."""
         _held.discard(self._folder)
         os.close(self._descriptor)

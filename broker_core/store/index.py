@@ -1,4 +1,4 @@
-"""The row of index files: keys go into the last one; a search reads those that touch its range of time."""
+"""All index files: keys are added to the last one; a search reads those that overlap its time range."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ class Index:
     """All index files of a store, oldest first."""
 
     def __init__(self, config: StoreConfig, files: Iterable[IndexFile]) -> None:
-        """Hold an index over `files`."""
+        """Hold an index of `files`."""
         self._config = config
         self.files = list(files)
-        # Everything up to this store time is in files that are finished and on the disk [indexMsgTimestamp].
+        # Everything up to this store time is in finished files on the disk [indexMsgTimestamp].
         self.finished_time = 0
 
     @classmethod
     def load(cls, config: StoreConfig, *, writable: bool = True) -> Self:
-        """Map the index files there are; raise Corrupt when they were made with other slots or entries."""
+        """Map the existing index files; raise Corrupt if they have other numbers of slots or entries."""
         files = []
         for path in index_files(config.folder / INDEX):
             if path.stat().st_size:
@@ -31,30 +31,30 @@ class Index:
                     IndexFile.load(path, slots=config.index_slots, entries=config.index_entries, writable=writable)
                 )
             elif writable:
-                # A power failure came before the file got its length; what was to be in it is indexed again.
+                # A power failure occurred before the file got its length; its keys are indexed again.
                 path.unlink()
         return cls(config, files)
 
     def trust_finished(self, finished_time: int) -> None:
-        """Take over what the checkpoint says: files that end by then are on the disk."""
+        """Apply the checkpoint: files that end by then are on the disk."""
         self.finished_time = finished_time
         for file in self.files:
             file.is_synced = file.end_time <= finished_time
 
     def drop_unfinished(self, finished_time: int) -> None:
-        """Remove the files that were being filled when the store stopped badly (store/README.md#recovery).
+        """Remove the files that were being filled when the store crashed (store/README.md#recovery).
 
-        A batch of keys may be torn in them; the records behind `finished_time` are indexed again.
+        A batch of keys may be torn in them; the records after `finished_time` are indexed again.
         """
         for file in [file for file in self.files if file.end_time > finished_time]:
             file.delete()
             self.files.remove(file)
 
     def drop_from(self, log_end: int, log: CommitLog) -> int | None:
-        """Remove the files that hold keys of records at or behind `log_end`, where the recovered log ends.
+        """Remove the files with keys of records at or after `log_end`, where the recovered log ends.
 
-        So do those go whose header is damaged, and all behind such a one. Returns the log offset from which on records
-        must be indexed again, if any must.
+        Files with a damaged header, and all files after one, are removed too. Returns the log offset from which records
+        must be indexed again, if any.
         """
         kept = 0
         while (
@@ -73,25 +73,25 @@ class Index:
 
     @property
     def end_log_offset(self) -> int:
-        """The last record whose keys are in; records before it are not taken again. -1 without files."""
+        """The last indexed record; earlier records are not indexed again. -1 without files."""
         return self.files[-1].end_log_offset if self.files else -1
 
     def put(self, keys: bytes) -> None:
-        """Add keys (KEYs) of records in log order; raise StoreFull, after which what went in is not taken again."""
+        """Add keys (KEYs) of records in log order; raise StoreFull, after which the added keys are not added again."""
         taken = 0
         while taken < len(keys):
             file = self.files[-1] if self.files else None
             if file is None or file.is_full:
                 file = self._roll(KEY.unpack_from(keys, taken)[2])
-            # Later than what is finished even if the clock went back: by that recovery knows that this file is not.
+            # Later than every finished file even if the clock went back, so that recovery sees this file as unfinished.
             taken += file.put(keys[taken:], least_end=self.finished_time + 1) * KEY.size
 
     def roll_when_due(self, record: int, log_end: int, store_time: int) -> None:
-        """Begin the next file if the one being filled is full, or if much log has passed since it began.
+        """Start the next file if the current one is full, or covers much of the log.
 
-        Call it after the keys of the record at log offset `record`, which ends at `log_end`, and of all before it.
-        The first record makes the first file even without keys, as in Apache RocketMQ: a log without index files is one
-        whose index was lost.
+        Call it after the keys of the record at log offset `record`, which ends at `log_end`, and of all earlier ones.
+        The first record creates the first file even without keys, as in Apache RocketMQ: a log without index files
+        means that the index was lost.
         """
         last = self.files[-1] if self.files else None
         if last is None:
@@ -102,21 +102,18 @@ class Index:
             self._roll(store_time)
 
     def finish(self, store_time: int) -> None:
-        """Wait until all files but the last are on the disk; other threads run meanwhile. Moves `finished_time`.
-
-        The keys of all records up to `store_time` must be in.
-        """
+        """Wait until all files but the last are on the disk; other threads may run. Moves `finished_time`."""
         files = list(self.files)
         for file in files[:-1]:
             file.finish()
         finished = files[-2].end_time if len(files) > 1 else 0
         if not files or files[-1].is_empty:
-            # Not the same millisecond: its next record may come at once, and its keys into a file that is not finished.
+            # Not the same millisecond: its next record may follow at once, with keys in a file that is not finished.
             finished = store_time - 1
         self.finished_time = max(self.finished_time, finished)
 
     def drop_before(self, log_begin: int) -> int:
-        """Remove leading files whose records have all left the log, never the last; return how many."""
+        """Remove leading files whose records have all left the log, never the last file; return how many."""
         dropped = 0
         while len(self.files) > 1 and self.files[0].end_log_offset < log_begin:
             self.files.pop(0).delete()
@@ -124,12 +121,12 @@ class Index:
         return dropped
 
     def sync(self) -> None:
-        """Wait until the file being filled is on the disk."""
+        """Wait until the current file is on the disk."""
         if self.files:
             self.files[-1].sync()
 
     def close(self) -> None:
-        """Give up all files."""
+        """Close all files."""
         while self.files:
             self.files.pop().close()
 
@@ -137,7 +134,7 @@ class Index:
         last = self.files[-1] if self.files else None
         name = int(index_name(store_time))
         if last is not None:
-            # Names must ascend even when a clock was set back.
+            # Names must ascend even after a clock was set back.
             name = max(name, int(last.path.name) + 1)
         file = IndexFile.create(
             self._config.folder / INDEX / f"{name:017d}",

@@ -1,4 +1,4 @@
-"""One index file: where the messages with a given key are (store/README.md#index-file).
+"""One index file: the positions of messages by key (store/README.md#index-file).
 
 ::
 
@@ -7,8 +7,8 @@
     40  slots: number of the newest entry of each bucket, int32; 0 = none
         entries: 0  key hash int32 | 4  log offset int64 | 12  seconds since begin int32 | 16  next older entry int32
 
-Entry 0 is never used. Entries of one slot form a chain from the newest to the oldest. Only a 31-bit hash is kept, so an
-entry is a candidate until the record itself has been looked at.
+Entry 0 is never used. Entries of one slot form a chain from the newest to the oldest. Only a 31-bit hash is stored, so
+an entry is a candidate until its record has been checked.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _MAX_SECONDS: Final = 0x7FFFFFFF
 _RESERVE_BYTES: Final = 1024 * 1024
 
 KEY: Final = struct.Struct(">iqq")
-"""A key on its way into a file: its hash, the log offset of its record, and that one's store time (ms)."""
+"""A key to be added: its hash, the log offset of its record, and the record's store time (ms)."""
 
 
 class Entry(NamedTuple):
-    """One entry of a chain: a place where a key with this hash may be. `store_time` (ms) is cut to whole seconds."""
+    """One entry of a chain: a possible position of a key with this hash. `store_time` (ms) is in whole seconds."""
 
     number: int
     hash: int
@@ -47,10 +47,10 @@ class Entry(NamedTuple):
 
 
 class IndexFile:
-    """One file of hash slots and entries; the header is kept in memory and written with each batch of keys."""
+    """One file of hash slots and entries; the header is cached in memory and written with each batch of keys."""
 
     def __init__(self, file: MappedFile, *, slots: int, entries: int) -> None:
-        """Hold an index over `file`; raise Corrupt if its length is not that of so many slots and entries."""
+        """Hold an index in `file`; raise Corrupt if its length does not match the slots and entries."""
         if file.size != file_bytes(slots, entries):
             raise Corrupt(file.path, f"its length {file.size} is not that of {slots} slots and {entries} entries")
         self._file = file
@@ -59,19 +59,19 @@ class IndexFile:
         self._entries_at = HEADER.size + slots * SLOT.size
         header: tuple[int, ...] = HEADER.unpack_from(file.view)
         self.begin_time, self.end_time, self.begin_log_offset, self.end_log_offset, self._slots_used, count = header
-        # The number of the next entry; a file without entries may hold 0 here.
+        # The number of the next entry; 0 is also possible in a file without entries.
         self.count = max(count, 1)
         self.is_synced = False
-        # A file that follows another ends after it, even if all its records were stored in that one's last millisecond:
-        # by its end time recovery tells whether a file was finished (store/README.md#recovery).
+        # A file ends later than the one before, even if all its records were stored in the last millisecond of that:
+        # recovery uses the end time to determine whether a file was finished (store/README.md#recovery).
         self._least_end = self.end_time + 1 if self.is_empty and self.end_time else 0
 
     @classmethod
     def create(cls, path: Path, *, slots: int, entries: int, scratch: Path, after: IndexFile | None) -> Self:
-        """Make a file that goes on where `after` is full; raise StoreFull."""
+        """Create a file that continues after `after`, which is full; raise StoreFull."""
         size = file_bytes(slots, entries)
         header = HEADER.pack(*after.ends(), 0, 0) if after else bytes(HEADER.size)
-        # Slots are written in no order, so all of them need their blocks before the first.
+        # Slots are written in random order, so all of them need their disk blocks before the first.
         slots_end = HEADER.size + slots * SLOT.size
         file = MappedFile.create(
             path, size=size, start=0, reserve_bytes=min(slots_end + _RESERVE_BYTES, size), scratch=scratch, data=header
@@ -80,7 +80,7 @@ class IndexFile:
 
     @classmethod
     def load(cls, path: Path, *, slots: int, entries: int, writable: bool = True) -> Self:
-        """Map a file that exists."""
+        """Map an existing file."""
         file = MappedFile(path, start=0, wrote=0, reserve_bytes=_RESERVE_BYTES, writable=writable)
         try:
             return cls(file, slots=slots, entries=entries)
@@ -95,17 +95,17 @@ class IndexFile:
 
     @property
     def path(self) -> Path:
-        """Where the file is."""
+        """The path of the file."""
         return self._file.path
 
     @property
     def is_full(self) -> bool:
-        """Whether no further entry fits."""
+        """Whether there is no room for another entry."""
         return self.count >= self.capacity
 
     @property
     def is_empty(self) -> bool:
-        """Whether the file holds no entry yet."""
+        """Whether the file has no entry yet."""
         return self.count <= 1
 
     def ends(self) -> tuple[int, int, int, int]:
@@ -117,18 +117,18 @@ class IndexFile:
     def put(self, keys: bytes, *, least_end: int = 0) -> int:
         """Add keys (each a KEY) of records in log order until the file is full; return how many. Raises StoreFull.
 
-        The file's end time becomes that of the last key, but never goes back, nor before `least_end`.
+        The file's end time becomes that of the last key, but never decreases and is at least `least_end`.
         """
         keys = keys[
             : max(0, self.capacity - self.count) * KEY.size
-        ]  # a damaged header may state more than there can be
+        ]  # a damaged header may state more entries than possible
         if not keys:
             return 0
         count = len(keys) // KEY.size
         _, newest, newest_time = KEY.unpack_from(keys, len(keys) - KEY.size)
         self._reserve(count)
-        # The end time goes first: a batch that a crash tears then shows as newer than the checkpoint, and the file is
-        # made again (store/README.md#recovery).
+        # The end time is written first: a batch torn by a crash then appears newer than the checkpoint, and the file is
+        # rebuilt (store/README.md#recovery).
         self.end_time = max(newest_time, self.end_time, self._least_end, least_end)
         self._file.write(_END_TIME_AT, _END_TIME.pack(self.end_time))
         self.count, self._slots_used, self.begin_time, self.begin_log_offset = put_entries(
@@ -163,11 +163,11 @@ class IndexFile:
         self._file.write(0, header)
 
     def sync(self) -> None:
-        """Wait until everything put so far is on the disk; other threads run meanwhile."""
+        """Wait until everything put so far is on the disk; other threads run in the meantime."""
         self._file.sync()
 
     def finish(self) -> None:
-        """Put the file, which takes no further keys, on the disk, if that was not done before."""
+        """Sync a file that gets no more keys, unless it was synced before."""
         if not self.is_synced:
             self._file.sync()
             self.is_synced = True
@@ -175,7 +175,7 @@ class IndexFile:
     # -- reading ------------------------------------------------------------------------------------------------------
 
     def agrees_with(self, log: CommitLog) -> bool:
-        """Say whether the header tells of the entries that are there, and of the times of their records."""
+        """Return whether the header matches the entries, and the store times of their records."""
         if not 0 < self.count <= self.capacity or not 0 <= self._slots_used < self.count:
             return False
         if self.is_empty:
@@ -196,13 +196,13 @@ class IndexFile:
         return self._file.view[at : at + ENTRY.size] == _BLANK
 
     def touches(self, begin: int, end: int) -> bool:
-        """Say whether any entry's store time may lie in [begin, end] (ms)."""
+        """Return whether any entry's store time may be in [begin, end] (ms)."""
         return not self.is_empty and self.begin_time <= end and begin <= self.end_time
 
     def chain(self, key_hash: int) -> Iterator[Entry]:
         """Yield all entries of the slot of `key_hash`, newest first, whatever their hash.
 
-        Raises Corrupt when the chain does not go strictly backwards, as every sound chain does.
+        Raises Corrupt if the chain does not go strictly backwards.
         """
         return self._follow(key_hash % self.slots)
 
@@ -214,7 +214,7 @@ class IndexFile:
     def _follow(self, slot: int) -> Iterator[Entry]:
         buffer = self._file.view
         (number,) = SLOT.unpack_from(buffer, HEADER.size + slot * SLOT.size)
-        # Not only up to `count`: a reader's count is that of its opening, and the writer may have gone on since.
+        # Not only up to `count`: a reader's count is from its opening, and the writer may have added entries since.
         if not 0 < number < self.capacity:
             return
         while number > 0:
@@ -226,7 +226,7 @@ class IndexFile:
             number = older
 
     def close(self) -> None:
-        """Give up the map."""
+        """Unmap the file."""
         self._file.release()
 
     def delete(self) -> None:
@@ -249,10 +249,10 @@ def _put_entries(
     begin_log_offset: int,
     keys: bytes,
 ) -> tuple[int, int, int, int]:
-    """Write entries from `number` on and have their slots point at them.
+    """Write entries from `number` on and make their slots point to them.
 
-    `into` is the map of the whole file, which has room for them. Returns the header fields that follow from it: next
-    number, slots in use, begin time (ms), begin log offset.
+    `into` is the map of the whole file, which has room for them. Returns the new header fields: next number, slots in
+    use, begin time (ms), begin log offset.
     """
     position = entries_at + number * ENTRY.size
     read_slot, write_slot, write_entry = SLOT.unpack_from, SLOT.pack_into, ENTRY.pack_into
@@ -266,7 +266,7 @@ def _put_entries(
         write_entry(into, position, key_hash, log_offset, min(seconds, _MAX_SECONDS), older)
         write_slot(into, slot_at, number)
         if number == 1:
-            # After the seconds were taken: in a file that follows another they count from that one's end.
+            # After the seconds were computed: in a file that follows another they count from the end of that file.
             begin_time, begin_log_offset = store_time, log_offset
         number += 1
         position += ENTRY.size

@@ -1,9 +1,9 @@
-"""Finds how many slots and entries index files were made with; a file itself states only its length.
+"""Determines the numbers of slots and entries of index files; a file itself states only its length.
 
-The entries lie behind the slots, so the number of slots says where entry 1 is. The header names the first and the last
-entry, and the last one is the head of its slot: the number of slots with which all three agree is the right one. For
-files with RocketMQ's own ratio the first guess is right. For others, the last byte that is not zero belongs to the last
-entry, which leaves few numbers to try.
+The entries follow the slots, so the number of slots determines the position of entry 1. The header names the first and
+the last entry, and the last one is the head of its slot: the number of slots with which all three agree is the right
+one. For files with RocketMQ's own ratio the first guess is right. For others, the last non-zero byte belongs to the
+last entry, which leaves few numbers to try.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from broker_core.store.errors import Corrupt
 from broker_core.store.index_file import ENTRY, HEADER, SLOT, file_bytes
 
 ENTRIES_PER_SLOT: Final = 4
-"""RocketMQ's default, and that of `StoreConfig`."""
+"""The default of RocketMQ and `StoreConfig`."""
 
 _CHUNK: Final = 1024 * 1024
 _MOST_NEWER: Final = 4096
-"""The most entries that a writer may have added since the header was read."""
+"""The maximum number of entries that a writer may have added since the header was read."""
 
 Sizes = tuple[int, int]
 """Slots and entries."""
 
 
 def measure(paths: Iterable[Path]) -> Sizes | None:
-    """Return the sizes of a row of index files, None without one; raise Corrupt for one that fits no sizes."""
+    """Return the sizes of index files, None if there are none; raise Corrupt for a file that matches no sizes."""
     empty: Sizes | None = None
     for path in paths:
         with path.open("rb") as file:
@@ -44,7 +44,8 @@ def measure(paths: Iterable[Path]) -> Sizes | None:
 
 
 def _measure_one(data: mmap, path: Path) -> tuple[Sizes, bool]:
-    """Return the sizes of one file, and whether its entries tell them; without entries any that fit the length do."""
+    """Return the sizes of one file, and whether they follow from its entries; without entries any sizes that match the
+    length."""
     if len(data) < HEADER.size + SLOT.size:
         raise Corrupt(path, f"its length of {len(data)} bytes is not that of an index file")
     _, _, first, last, _, following = HEADER.unpack_from(data)
@@ -65,10 +66,10 @@ def _fitting(length: int, usual: int, path: Path) -> Sizes:
 
 
 def _candidates(data: mmap, usual: int, last_number: int) -> Iterator[int]:
-    """Yield the numbers of slots to try: the usual one, then those that the last byte in use allows."""
+    """Yield the numbers of slots to try: the usual one, then those that the last non-zero byte allows."""
     yield usual
     end = _last_byte(data)
-    # Entries lie at whole numbers of entries before the end of the file, so one of them alone can hold that byte.
+    # Entries are at multiples of their size before the end of the file, so only one of them can contain that byte.
     last_at = end - (end - len(data)) % ENTRY.size
     for newer in range(_MOST_NEWER):
         slots, rest = divmod(last_at - HEADER.size - ENTRY.size * (last_number + newer), SLOT.size)
@@ -77,7 +78,7 @@ def _candidates(data: mmap, usual: int, last_number: int) -> Iterator[int]:
 
 
 def _last_byte(data: mmap) -> int:
-    """Return where the last byte is that is not zero."""
+    """Return the position of the last non-zero byte."""
     end = len(data)
     while end > 0:
         begin = max(end - _CHUNK, 0)
@@ -89,7 +90,7 @@ def _last_byte(data: mmap) -> int:
 
 
 def _holds(data: mmap, slots: int, last_number: int, first: int, last: int) -> bool:
-    """Say whether the first and the last entry of a file with so many slots are where its header says."""
+    """Return whether the first and last entries are where the header says, given this number of slots."""
     entries = _entries(len(data), slots)
     if slots < 1 or last_number >= entries or file_bytes(slots, entries) != len(data):
         return False
@@ -97,7 +98,7 @@ def _holds(data: mmap, slots: int, last_number: int, first: int, last: int) -> b
     _, first_offset, _, older_than_first = ENTRY.unpack_from(data, begin + ENTRY.size)
     last_at = begin + last_number * ENTRY.size
     if not any(data[last_at : last_at + ENTRY.size]):
-        return False  # where nothing was written a first entry at log offset 0 would seem to be
+        return False  # in unwritten space there would appear to be a first entry at log offset 0
     key_hash, last_offset, _, older_than_last = ENTRY.unpack_from(data, last_at)
     (head,) = SLOT.unpack_from(data, HEADER.size + key_hash % slots * SLOT.size)
     return (

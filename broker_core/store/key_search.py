@@ -1,8 +1,8 @@
-"""Finds messages by key, and says whether it saw everything (store/README.md#search-by-key).
+"""Finds messages by key, and reports whether the search was complete (store/README.md#search-by-key).
 
-An index file knows hashes only, so every candidate is compared with its record. All files that touch the time range are
-walked to the end of the chain: "nothing found" is a statement about all messages the store still holds, unless
-`complete` says that a limit or a damaged file cut the search short.
+An index file contains only hashes, so every candidate is compared with its record. In all files that overlap the time
+range the chain is followed to its end: "nothing found" applies to all messages in the store, unless `complete` is false
+because a limit or a damaged file ended the search early.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from broker_core.store.errors import Corrupt, MessageDamaged
 from broker_core.store.index_file import Entry, IndexFile
 from broker_core.store.soundness import NO_RECORD, find_damage_at
 
-# A longer chain belongs to a key that everybody uses; a search for it must not stop the broker.
+# A longer chain belongs to a very common key; its search must not block the broker.
 MAX_ENTRIES: Final = 500_000
-# An entry's time is cut to whole seconds after the begin of its file.
+# An entry's time is rounded down to seconds after the beginning of its file.
 _GRAIN_MS: Final = 1000
 
 
 @dataclass(slots=True)
 class IndexSearch:
-    """What a search found, oldest first, and what it looked at."""
+    """The messages found, oldest first, and the cost of the search."""
 
     records: list[memoryview] = field(default_factory=list)
     index_files: int = 0
     index_files_skipped_by_time: int = 0
     entries_visited: int = 0
-    # Candidates whose hash was equal and whose key was not.
+    # Candidates with the same hash but another key.
     collisions_dropped: int = 0
     # Candidates whose record has left the log.
     expired_messages: int = 0
-    # Candidates whose record is damaged.
+    # Candidates with a damaged record.
     damaged: list[MessageDamaged] = field(default_factory=list)
     complete: bool = True
 
@@ -63,7 +63,7 @@ def search(
 
 
 class _Search:
-    """One search under way."""
+    """A search in progress."""
 
     def __init__(self, log: CommitLog, topic: str, key: str, begin: int, end: int, max_count: int) -> None:
         self._log = log
@@ -99,7 +99,7 @@ class _Search:
         return self._answer
 
     def _has_enough(self) -> bool:
-        # One more than wanted tells that there are more.
+        # One more than requested shows that there are more.
         return len(self._found) > self._max_count or self._answer.entries_visited >= MAX_ENTRIES
 
     def _may_match(self, entry: Entry) -> bool:

@@ -1,4 +1,4 @@
-"""Names and places of all files of a store (store/README.md#files).
+"""Names and paths of all files of a store (store/README.md#files).
 
 ::
 
@@ -6,7 +6,7 @@
     ROOT/consumequeue/<topic>/<queue id>/<20 digits>    units of one queue, named by the first byte's position
     ROOT/index/<17 digits>                              hash files, named by their time of creation
     ROOT/checkpoint  ROOT/abort  ROOT/lock
-    ROOT/new-<n>                                        a file being made; renamed when it has its full length
+    ROOT/new-<n>                                        a file being created; renamed when it has its full length
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NEW_PREFIX: Final = "new-"
 UNIT_BYTES: Final = 20
 
 _MAX_NAME_BYTES: Final = 255
-_LATEST_MS: Final = 253_370_764_800_000  # the year 9999 begins, wherever on earth it does so first
+_LATEST_MS: Final = 253_370_764_800_000  # the beginning of the year 9999 in the earliest time zone
 _SEGMENT: Final = re.compile(r"\d{20}")
 _INDEX: Final = re.compile(r"\d{17}")
 
@@ -40,12 +40,12 @@ def segment_name(offset: int) -> str:
 
 
 def segment_files(folder: Path) -> list[Path]:
-    """Return the segments in `folder` in their order; files with other names are left out."""
+    """Return the segments in `folder` in order; files with other names are ignored."""
     return [path for path, _ in sized_segments(folder)]
 
 
 def sized_segments(folder: Path) -> list[tuple[Path, int]]:
-    """Return the segments in `folder` in their order, each with its bytes; files with other names are left out."""
+    """Return the segments in `folder` in order, each with its size in bytes; files with other names are ignored."""
     try:
         with os.scandir(folder) as entries:
             found = sorted((entry.name, entry.stat().st_size) for entry in entries if _SEGMENT.fullmatch(entry.name))
@@ -55,14 +55,14 @@ def sized_segments(folder: Path) -> list[tuple[Path, int]]:
 
 
 def index_files(folder: Path) -> list[Path]:
-    """Return the index files in `folder`, oldest first; files with other names are left out."""
+    """Return the index files in `folder`, oldest first; files with other names are ignored."""
     return _matching(folder, _INDEX)
 
 
 def index_name(now: int) -> str:
-    """Return the name of an index file made at `now` (ms): local time, yyyyMMddHHmmssSSS.
+    """Return the name of an index file created at `now` (ms): local time, yyyyMMddHHmmssSSS.
 
-    A time that no calendar has, from a damaged record, gets the nearest name that can be.
+    A time outside the calendar, from a damaged record, gets the nearest possible name.
     """
     now = min(max(now, 0), _LATEST_MS)
     moment = datetime.fromtimestamp(now / 1000).astimezone()
@@ -70,7 +70,7 @@ def index_name(now: int) -> str:
 
 
 def queue_folders(root: Path) -> Iterator[tuple[str, int, Path]]:
-    """Yield topic, queue id and folder of each consume queue; folders that are no queue are left out."""
+    """Yield topic, queue id and folder of each consume queue; other folders are ignored."""
     for topic in _subfolders(root / CONSUME_QUEUE):
         for queue in _subfolders(topic):
             if queue.name.isdecimal():
@@ -78,7 +78,7 @@ def queue_folders(root: Path) -> Iterator[tuple[str, int, Path]]:
 
 
 def count_files(root: Path) -> int:
-    """Return how many files of a store are open while the store is."""
+    """Return how many files an open store keeps open."""
     queues = sum(len(segment_files(folder)) for _, _, folder in queue_folders(root))
     return queues + len(segment_files(root / COMMIT_LOG)) + len(index_files(root / INDEX))
 
@@ -89,7 +89,7 @@ def queue_folder(root: Path, topic: str, queue_id: int) -> Path:
 
 
 def is_folder_name(topic: str) -> bool:
-    """Say whether a topic found in a record can be the name of a folder; other brokers may allow odd topics."""
+    """Return whether a topic found in a record can be the name of a folder; other brokers may allow unusual topics."""
     return 0 < len(topic.encode()) <= _MAX_NAME_BYTES and topic not in (".", "..") and not set(topic) & {"/", "\0"}
 
 

@@ -1,18 +1,18 @@
-"""One memory-mapped file of fixed length; the only module that writes to maps and says how much of one is data.
+"""One memory-mapped file of fixed length; only this module writes to maps and tracks how much of a file is data.
 
 ::
 
     0 ............ wrote ............ reserved ............ size
     | data         | zeros, on disk   | zeros, a hole       |
 
-A file has its full length from the moment its name appears (it is made beside and renamed), since RocketMQ refuses
-files of another length. Disk blocks are reserved in steps ahead of the writes: writing into a hole of a full disk would
-kill the process, running out of reservation is an error (StoreFull).
+A file has its full length as soon as its name appears (it is created under another name and renamed), since RocketMQ
+refuses files of another length. Disk blocks are reserved in steps ahead of the writes: writing into a hole on a full
+disk would kill the process, whereas a failed reservation is an error (StoreFull).
 
-`view` is for reading only. `writable` shows the same bytes to the functions that write a record or keys to their place
-(appender.py, index_file.py). A `WantedFile` is mapped when one of the two is first used, and stays so until `release`.
-No descriptor is kept but the one inside the map. `sync` opens the file anew, so a flushing thread
-never meets a descriptor that the owner closed; a file that is gone by then needs no sync.
+`view` is for reading only. `writable` exposes the same bytes to the functions that write records or keys in place
+(appender.py, index_file.py). A `WantedFile` is mapped when one of the two is first used, until `release`. The only
+descriptor kept is the one inside the map. `sync` opens the file again, so a flushing thread never uses a descriptor
+that the owner closed; a file that was removed in the meantime needs no sync.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from broker_core.native import native
 from broker_core.store.errors import Corrupt, StoreFull
 from broker_core.store.layout import NEW_PREFIX
 
-# No room on the disk, in a quota, or within the size that a process may give a file.
+# The disk, a quota, or the maximum file size of a process leaves no room.
 FULL_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 _SCAN_BYTES: Final = 1024 * 1024
@@ -40,7 +40,7 @@ _numbers = count()
 
 
 class MappedFile:
-    """A file of `size` bytes whose first byte has position `start` in its row."""
+    """A file of `size` bytes whose first byte has the given `start` position in its row."""
 
     __slots__ = (
         "_is_writable",
@@ -61,7 +61,7 @@ class MappedFile:
     def __init__(
         self, path: Path, *, start: int, wrote: int, reserve_bytes: int, writable: bool, size: int | None = None
     ) -> None:
-        """Take a file that exists; `wrote` bytes of it are data. With its `size` given it is not mapped yet."""
+        """Take an existing file with `wrote` bytes of data. If its `size` is given, it is not mapped yet."""
         self.path = path
         self.start = start
         self.wrote = wrote
@@ -90,9 +90,9 @@ class MappedFile:
 
     @classmethod
     def create(cls, path: Path, *, size: int, start: int, reserve_bytes: int, scratch: Path, data: bytes = b"") -> Self:
-        """Make a file that holds `data` and zeros, and map it; raise StoreFull when the disk has no room for the data.
+        """Create a file with `data` and zeros, and map it; raise StoreFull if the disk has no room for the data.
 
-        It appears under its name at once with its full length: `scratch` is a folder of the same file system.
+        It appears under its name with its full length: `scratch` is a folder of the same file system.
         """
         reserved = min(max(len(data), reserve_bytes), size)
         new = scratch / f"{NEW_PREFIX}{os.getpid()}-{next(_numbers)}"
@@ -114,11 +114,11 @@ class MappedFile:
 
     @property
     def end(self) -> int:
-        """The position behind the data."""
+        """The position after the data."""
         return self.start + self.wrote
 
     def reserve(self, upto: int) -> None:
-        """Make sure that the first `upto` bytes have their blocks on the disk; raise StoreFull if they cannot have."""
+        """Ensure that the first `upto` bytes have disk blocks; raise StoreFull if that fails."""
         if upto <= self.reserved:
             return
         begin = self.reserved
@@ -135,31 +135,31 @@ class MappedFile:
         self.reserved = end
 
     def append(self, data: bytes) -> None:
-        """Put `data`, for which there must be room, behind what was written."""
+        """Append `data`, for which there must be room."""
         begin = self.wrote
         end = begin + len(data)
         if end > self.reserved:
             self.reserve(end)
         self.writable[begin:end] = data
-        # Only now: a flush on another thread takes everything before this position for written.
+        # Only now: a flush on another thread treats everything before this position as written.
         self.wrote = end
 
     def write(self, position: int, data: bytes) -> None:
-        """Overwrite bytes that have their blocks on the disk; how much of the file is data stays as it was."""
+        """Overwrite bytes that have disk blocks; the amount of data in the file does not change."""
         self.writable[position : position + len(data)] = data
 
     def wrote_to(self, end: int) -> None:
-        """Take the first `end` bytes for data: they were written through `writable`, or found when the store opened."""
+        """Treat the first `end` bytes as data: they were written through `writable`, or found when the store opened."""
         self.wrote = end
 
     def resume(self, wrote: int) -> None:
-        """Take the first `wrote` bytes for all that was written and reserved, as a good stop leaves it."""
+        """Treat the first `wrote` bytes as all that was written and reserved, as after a clean stop."""
         self.wrote = self.reserved = wrote
 
     def cut(self, wrote: int) -> None:
-        """Take everything behind the first `wrote` bytes for unwritten, and overwrite it with zeros.
+        """Treat everything after the first `wrote` bytes as unwritten, and overwrite it with zeros.
 
-        Old bytes that stayed could pass for records after the next crash (store/README.md#recovery).
+        Otherwise old bytes could be mistaken for records after the next crash (store/README.md#recovery).
         """
         self.wrote = self.reserved = wrote
         for begin, end in self._written_spans(wrote):
@@ -169,7 +169,7 @@ class MappedFile:
                     self.write(position, zeros)
 
     def is_blank_from(self, position: int) -> bool:
-        """Say whether nothing but zeros is from `position` on."""
+        """Return whether there are only zeros from `position` on."""
         for begin, end in self._written_spans(position):
             for at in range(begin, end, _SCAN_BYTES):
                 zeros = _ZEROS[: min(end - at, _SCAN_BYTES)]
@@ -178,11 +178,11 @@ class MappedFile:
         return True
 
     def find(self, data: bytes) -> int:
-        """Return where `data` first begins; -1 if it is nowhere."""
+        """Return the first position of `data`; -1 if it does not occur."""
         return self.writable.find(data)
 
     def written_end(self) -> int:
-        """Return the position behind the last byte that is not zero."""
+        """Return the position after the last non-zero byte."""
         for begin, end in reversed(list(self._written_spans(0))):
             for at in range(end, begin, -_SCAN_BYTES):
                 start = max(begin, at - _SCAN_BYTES)
@@ -192,15 +192,15 @@ class MappedFile:
         return 0
 
     def sync(self) -> int:
-        """Wait until everything written so far is on the disk; other threads run meanwhile. Returns the ns it took."""
+        """Wait until everything written so far is on the disk; return the time in ns. Other threads may run."""
         return sync_file(self.path)
 
     def modified_ms(self) -> int:
-        """Return the time of the last write as the file system keeps it, in ms."""
+        """Return the time of the last write according to the file system, in ms."""
         return self.path.stat().st_mtime_ns // 1_000_000
 
     def release(self) -> None:
-        """Give up the map until it is wanted again; bytes that others still look at stay valid until they let go."""
+        """Unmap the file until it is needed again; existing views stay valid until they are released."""
         if not self.is_mapped:
             return
         view, mapped = self.view, self.writable
@@ -210,16 +210,16 @@ class MappedFile:
         try:
             mapped.close()
         except BufferError:
-            # A slice of the map is still in someone's hands; the map goes when that slice does.
+            # A view of the map still exists; the map is freed with that view.
             return
 
     def delete(self) -> None:
-        """Remove the file and give up the map."""
+        """Remove and unmap the file."""
         self.path.unlink(missing_ok=True)
         self.release()
 
     def read(self, position: int, size: int) -> bytes:
-        """Return some bytes without mapping the file for them."""
+        """Return bytes without mapping the file."""
         if self.is_mapped:
             return bytes(self.view[position : position + size])
         descriptor = os.open(self.path, os.O_RDONLY)
@@ -229,11 +229,11 @@ class MappedFile:
             os.close(descriptor)
 
     def data_end(self) -> int:
-        """Return a position behind which there is nothing but zeros, found without reading."""
+        """Return a position after which there are only zeros, found without reading."""
         return max((end for _, end in self._written_spans(0)), default=0)
 
     def _written_spans(self, begin: int) -> Iterator[tuple[int, int]]:
-        """Yield where the file may hold anything but zeros, so that holes are not read into memory."""
+        """Yield the ranges that may contain data, so that holes are not read into memory."""
         descriptor = os.open(self.path, os.O_RDONLY)
         try:
             while begin < self.size:
@@ -249,15 +249,15 @@ class MappedFile:
 
 
 class WantedFile(MappedFile):
-    """One that is mapped when something of it is wanted: one of many, of which little is looked at.
+    """A file that is mapped at its first use: for rows of many files of which few are used.
 
-    A class of its own, since every look at an object with `__getattr__` takes longer.
+    It is a separate class, since attribute access is slower in classes with `__getattr__`.
     """
 
     __slots__ = ()
 
     def __getattr__(self, name: str) -> Any:
-        """Map the file; Python asks only for what is not there."""
+        """Map the file; Python calls this only for missing attributes."""
         if name not in ("view", "writable"):
             raise AttributeError(name)
         self._map()
@@ -265,12 +265,12 @@ class WantedFile(MappedFile):
 
     def _map(self) -> None:
         super()._map()
-        # What the system would read ahead is holes for the most part.
+        # What the system would read ahead consists mostly of holes.
         self.writable.madvise(mmap.MADV_RANDOM)
 
 
 def _sync_file(path: Path) -> int:
-    """Wait until the data of a file is on the disk; return the ns that took, 0 if there is no such file."""
+    """Wait until the data of a file is on the disk; return the time in ns, 0 if there is no such file."""
     begin = perf_counter_ns()
     try:
         descriptor = os.open(path, os.O_RDWR)
@@ -284,9 +284,9 @@ def _sync_file(path: Path) -> int:
 
 
 def sync_file_system(folder: Path) -> bool:
-    """Wait until everything on the file system of `folder` is on the disk; say whether this system can do that.
+    """Sync the file system of `folder`; return whether this system supports that.
 
-    Raises OSError when the disk refuses.
+    Raises OSError if the sync fails.
     """
     if _syncfs is None:
         return False

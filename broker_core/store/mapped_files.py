@@ -1,7 +1,7 @@
-"""A row of equally long files that together hold one stream of bytes (store/README.md#rows-of-files).
+"""A row of equally long files that together contain one stream of bytes (store/README.md#rows-of-files).
 
-The first file need not start at 0, since old files are dropped; each next one starts where the one before ends. Only
-the last is written to.
+The first file need not start at 0, since old files are dropped; each file starts where the previous one ends. Only the
+last is written to.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ _start: Final = attrgetter("start")
 
 
 class MappedFiles:
-    """The files of one folder, in order; positions count from the begin of the stream."""
+    """The files of one folder, in order; positions count from the beginning of the stream."""
 
     def __init__(
         self, folder: Path, *, file_size: int, reserve_bytes: int, scratch: Path, when_wanted: bool = False
     ) -> None:
-        """Start without files; `scratch` is where new files are made before they get their name."""
+        """Start without files; new files are created in `scratch` before they get their names."""
         self._kind = WantedFile if when_wanted else MappedFile
         self.folder = folder
         self.file_size = file_size
         self._files: list[MappedFile] = []
         self._reserve_bytes = reserve_bytes
         self._scratch = scratch
-        # How many files were added, and of how many of them the folder is known to be on the disk.
+        # How many files were added, and for how many of them the folder entry is known to be on the disk.
         self._added = 0
         self._named = 0
 
@@ -48,12 +48,12 @@ class MappedFiles:
         writable: bool = True,
         when_wanted: bool = False,
     ) -> Self:
-        """Map what is in `folder`; every file counts as completely written. An existing row keeps its file size.
+        """Map the files in `folder`; every file counts as completely written. An existing row keeps its file size.
 
-        With `when_wanted` each file is mapped when something of it is first looked at.
+        With `when_wanted` each file is mapped at its first use.
 
-        A short file at the end is what a power failure leaves of a file that was just made, or a copy that left out the
-        zeros: without a byte it is removed, else it gets its length back. Any other odd length or a gap raises Corrupt.
+        A short file at the end results from a power failure during its creation, or from a copy without the zeros: if
+        it is empty it is removed, otherwise its length is restored. Any other wrong length or a gap raises Corrupt.
         """
         found = sized_segments(folder)
         if found:
@@ -94,17 +94,17 @@ class MappedFiles:
 
     @property
     def last(self) -> MappedFile | None:
-        """The file that is written to, if there is one."""
+        """The file that is being written to, if any."""
         return self._files[-1] if self._files else None
 
     @property
     def begin(self) -> int:
-        """The first position there is; 0 without files."""
+        """The first position; 0 without files."""
         return self._files[0].start if self._files else 0
 
     @property
     def end(self) -> int:
-        """The position behind the last byte written; 0 without files."""
+        """The position after the last written byte; 0 without files."""
         return self._files[-1].end if self._files else 0
 
     def find(self, position: int) -> MappedFile | None:
@@ -115,7 +115,7 @@ class MappedFiles:
         return self._files[index] if 0 <= index < len(self._files) else None
 
     def roll(self, data: bytes = b"", *, at: int | None = None) -> MappedFile:
-        """Add a file and return it; it holds `data` from its begin on. `at` is where the first file of a row starts."""
+        """Add and return a file that begins with `data`. `at` is the start of the first file of a row."""
         start = self._files[-1].start + self.file_size if self._files else (at or 0) // self.file_size * self.file_size
         file = self._kind.create(
             self.folder / segment_name(start),
@@ -130,7 +130,7 @@ class MappedFiles:
         return file
 
     def cut(self, position: int) -> None:
-        """Drop everything from `position` on: later files, and the rest of the file it is in."""
+        """Drop everything from `position` on: later files, and the rest of the file that covers it."""
         while len(self._files) > 1 and self._files[-1].start >= position:
             self._files.pop().delete()
         if self._files:
@@ -146,7 +146,7 @@ class MappedFiles:
         self._files.pop(0).delete()
 
     def let_go_of_last(self) -> None:
-        """Give up the last file, which stays on the disk."""
+        """Forget the last file, which stays on the disk."""
         self._files.pop().release()
 
     @property
@@ -155,14 +155,14 @@ class MappedFiles:
         return self._named >= self._added
 
     def only_from(self, position: int) -> MappedFile | None:
-        """Return the last file if everything written from `position` on is in it."""
+        """Return the last file if it contains everything written from `position` on."""
         last = self.last
         return last if last is not None and last.start <= position else None
 
     def sync(self, position: int) -> int:
-        """Wait until everything from `position` on that is written now is on the disk; other threads run meanwhile.
+        """Wait until everything written so far from `position` on is on the disk; other threads run in the meantime.
 
-        Returns how long the disk took for the data, in ns. Two threads may wait at once.
+        Returns the time for the data, in ns. Two threads may wait at the same time.
         """
         files, added = list(self._files), self._added
         took = sum([file.sync() for file in files[max(0, bisect_right(files, position, key=_start) - 1) :]])
@@ -172,7 +172,7 @@ class MappedFiles:
         return took
 
     def release(self) -> None:
-        """Give up all maps until they are wanted again."""
+        """Unmap all files until they are needed again."""
         for file in self._files:
             file.release()
 
@@ -182,17 +182,17 @@ class MappedFiles:
         return self._added
 
     def mark_named(self, added: int) -> None:
-        """Record that the names of the first `added` of the new files are on the disk."""
+        """Record that the names of the first `added` new files are on the disk."""
         self._named = max(self._named, added)
 
     def close(self) -> None:
-        """Give up all files."""
+        """Close all files."""
         while self._files:
             self.let_go_of_last()
 
 
 def _mend_last(found: list[tuple[Path, int]], file_size: int) -> None:
-    """Remove files at the end of `found` that are empty, and give the last its full length if it is short."""
+    """Remove empty files at the end of `found`, and restore the length of the last file if it is short."""
     while found and found[-1][1] == 0:
         found.pop()[0].unlink()
     if found and found[-1][1] < file_size:

@@ -1,6 +1,6 @@
-"""What an open store answers: messages by queue and offset, by log offset and by key, and the ranges of queues.
+"""Queries of an open store: messages by queue and offset, by log offset and by key, and the ranges of queues.
 
-Every message was checked (`soundness.py`). A damaged one is left out or raises MessageDamaged, and is remembered.
+Every message is checked (`soundness.py`). A damaged one is left out or raises MessageDamaged, and is recorded.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from broker_core.store.units import Unit
 
 
 class StoreQueries:
-    """The half of an open store that changes nothing."""
+    """The read-only part of an open store."""
 
     def __init__(self, log: CommitLog, queues: Queues, index: Index) -> None:
         """Read from these parts."""
         self._log = log
         self._queues = queues
         self._index = index
-        # Damaged messages that were met so far.
+        # The damaged messages found so far.
         self.damage = DamageSeen()
 
     def get(
@@ -49,37 +49,37 @@ class StoreQueries:
             accept_tag=accept_tag,
         )
         if found.damaged:
-            self.damage.tell(found.damaged)
+            self.damage.add(found.damaged)
         return found
 
     def min_offset(self, topic: str, queue_id: int) -> QueueOffset:
-        """Return the first queue offset there is; 0 for a queue that never was."""
+        """Return the first queue offset; 0 for a queue that never existed."""
         queue = self._queues.find(topic, queue_id)
         return QueueOffset(queue.min_offset if queue else 0)
 
     def max_offset(self, topic: str, queue_id: int) -> QueueOffset:
-        """Return the queue offset behind the last readable message; 0 for a queue that never was."""
+        """Return the queue offset after the last readable message; 0 for a queue that never existed."""
         queue = self._queues.find(topic, queue_id)
         return QueueOffset(queue.max_offset if queue else 0)
 
     def offset_by_time(self, topic: str, queue_id: int, timestamp: int) -> QueueOffset:
-        """Return the offset of the message stored nearest to `timestamp` (ms), as RocketMQ 4.9 answers it."""
+        """Return the offset of the message stored nearest to `timestamp` (ms), with RocketMQ 4.9's semantics."""
         queue = self._queues.find(topic, queue_id)
         return time_search.nearest(self._log, queue, timestamp) if queue else QueueOffset(0)
 
     def store_time(self, topic: str, queue_id: int, queue_offset: int) -> int | None:
-        """Return when the message at `queue_offset` was stored (ms), if it is there."""
+        """Return when the message at `queue_offset` was stored (ms), if it exists."""
         queue = self._queues.find(topic, queue_id)
         return time_search.store_time(self._log, queue, queue_offset) if queue else None
 
     def tags_code(self, topic: str, queue_id: int, queue_offset: int) -> int | None:
-        """Return what the queue keeps beside a message: the hash of its tag, or when a delayed one is due (ms)."""
+        """Return the tags code of a message: the hash of its tag, or the due time of a delayed message (ms)."""
         queue = self._queues.find(topic, queue_id)
         unit = queue.find_unit(queue_offset) if queue else None
         return unit.tags_code if unit else None
 
     def units(self, topic: str, queue_id: int, queue_offset: int, count: int) -> list[Unit]:
-        """Return up to `count` entries of a queue from `queue_offset` on; none for an offset that it does not have."""
+        """Return up to `count` units of a queue from `queue_offset` on; none for an offset outside the queue."""
         queue = self._queues.find(topic, queue_id)
         if queue is None or not queue.min_offset <= queue_offset < queue.max_offset:
             return []
@@ -87,12 +87,12 @@ class StoreQueries:
         return [unit for unit in found if unit is not None]
 
     def find(self, log_offset: int) -> StoredMessage | None:
-        """Return the message whose record begins at `log_offset`, if one does; raise MessageDamaged."""
+        """Return the message whose record begins at `log_offset`, if there is one; raise MessageDamaged."""
         record = self._find_sound(log_offset)
         return decode_one(record) if record is not None else None
 
     def find_raw(self, log_offset: int) -> bytes | None:
-        """Return the record that begins at `log_offset`, if one does; raise MessageDamaged."""
+        """Return the record that begins at `log_offset`, if there is one; raise MessageDamaged."""
         record = self._find_sound(log_offset)
         return bytes(record) if record is not None else None
 
@@ -100,16 +100,16 @@ class StoreQueries:
         try:
             return find_sound(self._log, log_offset)
         except MessageDamaged as damage:
-            self.damage.tell((damage,))
+            self.damage.add((damage,))
             raise
 
     def search(self, topic: str, key: str, *, begin: int, end: int, max_count: int) -> IndexSearch:
         """Return the newest messages with a key or unique id, stored within [begin, end] (ms), and the figures."""
         found = search(self._log, self._index.files, topic, key, begin=begin, end=end, max_count=max_count)
         if found.damaged:
-            self.damage.tell(found.damaged)
+            self.damage.add(found.damaged)
         return found
 
     def queues(self) -> list[tuple[str, int]]:
-        """Return topic and queue id of each queue that has, or had, a message."""
+        """Return topic and queue id of each queue that has, or had, messages."""
         return [key for key, queue in self._queues.by_key.items() if queue.max_offset]

@@ -1,4 +1,4 @@
-"""All consume queues of a store, and so the table of next queue offsets too."""
+"""All consume queues of a store, and with them the next queue offsets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from broker_core.store.mapped_file import sync_file_system
 
 _NEWEST: Final = 64
 _SYNCED_SINGLY: Final = 64
-"""With more queues than this to bring to the disk, the whole file system goes there at once: a wait instead of many."""
+"""Above this number of queues to sync, the whole file system is synced at once: one wait instead of many."""
 
 
 class Queues:
@@ -27,16 +27,16 @@ class Queues:
         """Start without queues."""
         self._config = config
         self.by_key: dict[tuple[str, int], ConsumeQueue] = {}
-        # Queues that the log must make again: their files were gone, or contradicted each other.
+        # Queues to rebuild from the log: their files were missing, or contradicted each other.
         self.lost: list[tuple[str, int]] = []
-        # Those that go on as a good stop left them: nothing of them needs to be looked at, or changed.
+        # Queues that continue from a clean stop: they need no check and no change.
         self._resumed: set[ConsumeQueue] = set()
 
     @classmethod
     def load(cls, config: StoreConfig, *, writable: bool = True) -> Self:
         """Return the queues that have a folder; they must be measured or recovered before use.
 
-        One whose files contradict each other, as when one of them is missing, begins anew; a reader raises Corrupt.
+        A queue whose files are inconsistent, e.g. one is missing, starts over; a reader raises Corrupt.
         """
         queues = cls(config)
         for topic, queue_id, folder in queue_folders(config.folder):
@@ -57,15 +57,15 @@ class Queues:
         )
 
     def __iter__(self) -> Iterator[ConsumeQueue]:
-        """Iterate over the queues there are now."""
+        """Iterate over the current queues."""
         return iter(list(self.by_key.values()))
 
     def find(self, topic: str, queue_id: int) -> ConsumeQueue | None:
-        """Return a queue, if any message ever came to it."""
+        """Return a queue, if it ever had a message."""
         return self.by_key.get((topic, queue_id))
 
     def get_or_make(self, topic: str, queue_id: int) -> ConsumeQueue:
-        """Return a queue; a new one has no file before its first message. Raises MessageUnstorable for an odd name."""
+        """Return a queue; a new one has no file before its first message. Raises MessageUnstorable for a bad name."""
         queue = self.by_key.get((topic, queue_id))
         if queue is None:
             if not is_folder_name(topic) or queue_id < 0:
@@ -76,18 +76,18 @@ class Queues:
 
     @property
     def max_physical(self) -> int:
-        """The log offset behind the last record that any queue knows of; -1 when none does."""
+        """The log offset after the last record that any queue knows; -1 if there is none."""
         return max((queue.max_physical for queue in self.by_key.values()), default=-1)
 
     def last_units(self) -> Iterator[int]:
-        """Yield the log offset of the newest message of each queue: of some, if there are many, the newest first."""
+        """Yield the log offset of the newest message of each queue; if there are many, only of some, newest first."""
         for queue in nlargest(_NEWEST, self, key=attrgetter("max_physical")):
             unit = queue.find_unit(queue.max_offset - 1)
             if unit:
                 yield unit.log_offset
 
     def resume(self, spans: Mapping[tuple[str, int], Span]) -> None:
-        """Let queues go on where a good stop left them, if they are as it says."""
+        """Continue queues from a clean stop, if they are unchanged."""
         for key, span in spans.items():
             queue = self.by_key.get(key)
             if queue is not None and queue.resume(span):
@@ -96,7 +96,7 @@ class Queues:
     def recover(self, log: CommitLog, *, trusted: bool) -> int | None:
         """Find the end of each queue that was not resumed.
 
-        Returns the log offset from which on records must be dispatched again because units are damaged, if any are.
+        Returns the log offset from which records must be dispatched again because of damaged units, if any.
         """
         begins = []
         for queue in self:
@@ -111,7 +111,7 @@ class Queues:
         return min(begins, default=None)
 
     def restart(self, keys: Iterable[tuple[str, int]]) -> None:
-        """Remove what is left of these queues, for the log to make them again."""
+        """Remove the contents of these queues, to be rebuilt from the log."""
         for key in keys:
             self.lost.append(key)
             if queue := self.by_key.get(key):
@@ -119,25 +119,25 @@ class Queues:
                 queue.restart()
 
     def next_named(self, log: CommitLog, log_offset: int) -> int | None:
-        """Return where the first whole record behind `log_offset` begins that a queue names; None if there is none."""
+        """Return where the first complete record after `log_offset` begins that a queue names, or None."""
         places = (queue.next_named(log, log_offset) for queue in self)
         return min((place for place in places if place is not None), default=None)
 
     def truncate(self, log_end: int) -> None:
-        """Drop the units of records at or behind `log_end`."""
+        """Drop the units of records at or after `log_end`."""
         for queue in self:
             if queue not in self._resumed or queue.max_physical > log_end:
                 queue.truncate(log_end)
                 self._resumed.discard(queue)
 
     def correct_min(self, log_begin: int) -> None:
-        """Move each minimum to the first message that the log still holds."""
+        """Move each minimum to the first message that the log still has."""
         for queue in self:
             if queue not in self._resumed:
                 queue.correct_min(log_begin)
 
     def release(self) -> None:
-        """Let go of the files that were looked at: each is mapped again when it is wanted."""
+        """Unmap the files that were read; each is mapped again when it is needed."""
         self._resumed.clear()
         for queue in self:
             queue.release()
@@ -157,8 +157,8 @@ class Queues:
         return len(gone)
 
     def sync(self) -> None:
-        """Wait until all units written so far are on the disk; other threads run meanwhile."""
-        # What is so before the wait: more may be written meanwhile.
+        """Wait until all units written so far are on the disk; other threads run in the meantime."""
+        # The state before the wait: more may be written in the meantime.
         unsynced = [(queue, end, queue.files_added) for queue in self if (end := queue.unsynced_end) is not None]
         if len(unsynced) > _SYNCED_SINGLY and sync_file_system(self._config.folder):
             for queue, end, files_added in unsynced:
@@ -169,11 +169,11 @@ class Queues:
 
     @property
     def mapped_files(self) -> int:
-        """How many files of all queues are mapped now."""
+        """How many files of all queues are currently mapped."""
         return sum(queue.mapped_files for queue in self)
 
     def close(self) -> None:
-        """Give up all files."""
+        """Close all files."""
         for queue in self:
             queue.close()
         self.by_key.clear()

@@ -1,7 +1,7 @@
-"""A store read from another process, beside its writer or without one: no lock, no writes, one moment's state.
+"""Reads a store from another process, with or without a running writer: no lock, no writes, a snapshot.
 
-What a queue held when the reader was opened is complete: a unit is written after its record. Newer messages are seen by
-a newer reader. Segments that retention removes meanwhile stay readable, since they are mapped.
+The queues are complete as of the opening of the reader: a unit is written after its record. A newer reader sees newer
+messages. Segments that retention removes in the meantime stay readable, since they are mapped.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class StoreReader:
     """A store folder, opened for reading only."""
 
     def __init__(self, config: StoreConfig, log: CommitLog, queues: Queues, index: Index) -> None:
-        """Hold the parts that `open` mapped."""
+        """Hold the parts mapped by `open`."""
         self.config = config
         self.log = log
         self.index = index
@@ -53,9 +53,9 @@ class StoreReader:
 
     @classmethod
     def open(cls, folder: Path, config: StoreConfig | None = None) -> Self:
-        """Map what is in `folder`; sizes are taken from the files, so `config` is needed only where they are damaged.
+        """Map the files in `folder`; sizes are read from the files, so `config` is needed only if they are damaged.
 
-        Raises Corrupt when `folder` is no store, or its files contradict each other.
+        Raises Corrupt if `folder` is not a store, or its files are inconsistent.
         """
         if not (folder / COMMIT_LOG).is_dir():
             raise Corrupt(folder, f"it is not a store: there is no folder {COMMIT_LOG}")
@@ -63,13 +63,13 @@ class StoreReader:
             try:
                 return cls._map(config or _measured_config(folder))
             except FileNotFoundError:
-                # Retention removed a file between the listing and the mapping.
+                # Retention removed a file between listing and mapping.
                 continue
         return cls._map(config or _measured_config(folder))
 
     @classmethod
     def _map(cls, config: StoreConfig) -> Self:
-        # Index and queues first: whatever they tell of is in the log by now.
+        # Index and queues first: everything they refer to is in the log by now.
         index = Index.load(config, writable=False)
         queues = Queues.load(config, writable=False)
         for queue in queues:
@@ -91,32 +91,32 @@ class StoreReader:
 
     @property
     def log_begin(self) -> LogOffset:
-        """The log offset of the first record there is."""
+        """The log offset of the first record."""
         return LogOffset(self.log.begin)
 
     @property
     def log_end(self) -> LogOffset:
-        """The log offset behind the last record that a queue knew of when this was opened."""
+        """The log offset after the last record that a queue knew when this reader was opened."""
         return LogOffset(max(self._queues.max_physical, self.log.begin))
 
     def view_segment(self, start: int) -> memoryview | None:
-        """Return the bytes of the segment that starts at log offset `start`, if it is there."""
+        """Return the bytes of the segment that starts at log offset `start`, if it exists."""
         file = self.log.files.find(start)
         return file.view if file and file.start == start else None
 
     def find(self, log_offset: int) -> StoredMessage | None:
-        """Return the message whose record begins at `log_offset`, if one does."""
+        """Return the message whose record begins at `log_offset`, if there is one."""
         record = self.log.find_record(log_offset)
         return decode_one(record) if record is not None else None
 
     def find_raw(self, log_offset: int) -> memoryview | None:
-        """Return the record that begins at `log_offset`, if one does."""
+        """Return the record that begins at `log_offset`, if there is one."""
         return self.log.find_record(log_offset)
 
     def walk(self, begin: int | None = None, *, check_crc: bool = False) -> LogWalk:
-        """Return a walk over all records from `begin` on, where a record must begin; all without it.
+        """Return a walk over all records, or those from `begin` on, where a record must begin.
 
-        Behind a damaged place it goes on with the next record that a queue names.
+        After a damaged place it continues with the next record that a queue names.
         """
         resume = partial(self._queues.next_named, self.log)
         return self.log.walk(self.log.begin if begin is None else begin, check_crc=check_crc, resume=resume)
@@ -124,16 +124,16 @@ class StoreReader:
     # -- queues -------------------------------------------------------------------------------------------------------
 
     def queues(self, topic: str | None = None) -> list[tuple[str, int]]:
-        """Return topic and queue id of each queue that has or had a message; of one topic if it is named."""
+        """Return topic and queue id of each queue that has or had messages, optionally of one topic."""
         return sorted(key for key, queue in self._queues.by_key.items() if topic in (None, key[0]) and queue.max_offset)
 
     def range(self, topic: str, queue_id: int) -> tuple[QueueOffset, QueueOffset]:
-        """Return the first queue offset whose message is there, and the one behind the last; (0, 0) without a queue."""
+        """Return the first queue offset whose message exists, and the one after the last; (0, 0) without a queue."""
         queue = self._queues.find(topic, queue_id)
         return (QueueOffset(queue.min_offset), QueueOffset(queue.max_offset)) if queue else (QueueOffset(0),) * 2
 
     def units(self, topic: str, queue_id: int, begin: int, end: int) -> Iterator[memoryview]:
-        """Yield the raw 20-byte units with begin <= queue offset < end that are there, file by file."""
+        """Yield the raw 20-byte units with begin <= queue offset < end that exist, file by file."""
         queue = self._get_queue(topic, queue_id)
         begin, end = max(begin, queue.min_offset), min(end, queue.max_offset)
         while begin < end and (part := queue.units_from(begin)):
@@ -142,12 +142,12 @@ class StoreReader:
             begin += len(part) // UNIT_BYTES
 
     def record_topic(self, topic: str, queue_id: int) -> bytes:
-        """Return the encoded topic that the records of a queue carry; empty where they may carry another one."""
+        """Return the encoded topic of the records of a queue; empty if they may have another topic."""
         queue = self._queues.find(topic, queue_id)
         return queue.record_topic if queue else b""
 
     def find_unit(self, topic: str, queue_id: int, queue_offset: int) -> Unit | None:
-        """Return one unit, if its message is there."""
+        """Return one unit, if its message exists."""
         queue = self._queues.find(topic, queue_id)
         return queue.find_unit(queue_offset) if queue else None
 
@@ -172,7 +172,7 @@ class StoreReader:
     # -- the rest -----------------------------------------------------------------------------------------------------
 
     def checkpoint(self) -> Checkpoint:
-        """Return what the writer last put down as being on the disk."""
+        """Return the writer's last checkpoint."""
         return read_checkpoint(self.config.folder)
 
     @property
@@ -181,7 +181,7 @@ class StoreReader:
         return abort.is_set(self.config.folder)
 
     def close(self) -> None:
-        """Give up all maps."""
+        """Close all maps."""
         self.log.close()
         self._queues.close()
         self.index.close()
@@ -204,6 +204,6 @@ class StoreReader:
 
 
 def _measured_config(folder: Path) -> StoreConfig:
-    """Return a configuration with the slots and entries that the index files of `folder` were made with."""
+    """Return a configuration with the slots and entries of the index files in `folder`."""
     config, sizes = StoreConfig(folder), measure(index_files(folder / INDEX))
     return config if sizes is None else replace(config, index_slots=sizes[0], index_entries=sizes[1])

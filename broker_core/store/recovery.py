@@ -1,15 +1,15 @@
-"""Opening a store after a good or a bad stop (store/README.md#recovery).
+"""Opening a store after a clean stop or a crash (store/README.md#recovery).
 
 ::
 
     lock → mark → scratch files → segments → queues → index → walk the log → cut what is torn → minimum of each queue
 
-The walk dispatches every sound record it meets; queues and index leave out what they have. Where the log stops being
-sound it ends: the rest of that segment and all later segments are dropped, and the units of dropped records with them.
+The walk dispatches every intact record; queues and index skip those that they have. The log ends where no intact record
+follows: the rest of that segment, all later segments, and the units of dropped records are removed.
 
-A good stop left everything on the disk and dispatched, so the walk begins at the last record that a queue knows. A bad
-stop may have lost pages of queues and index in any order, so it begins in the newest segment whose first record is
-older than everything the checkpoint covers.
+After a clean stop everything is dispatched and on the disk, so the walk begins at the last record that a queue knows. A
+crash may have lost pages of queues and index in any order, so the walk begins in the newest segment whose first record
+is older than everything that the checkpoint covers.
 """
 
 from __future__ import annotations
@@ -32,32 +32,32 @@ from broker_core.store.queues import Queues
 
 _MESSAGE_MAGIC: Final = (MAGIC_V1, MAGIC_V2)
 _UNTRUSTED_SEGMENTS: Final = 3
-# An index file may end a few ms after its last record, and a clock may have been set back a little.
+# An index file may end a few ms after its last record, and a clock may have been set back slightly.
 _CHECKPOINT_AHEAD_MS: Final = 60_000
 
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """The parts of an open store, and what opening it found."""
+    """The parts of an open store, and the findings of its recovery."""
 
     log: CommitLog
     queues: Queues
     index: Index
     dispatcher: Dispatcher
     was_clean: bool
-    # Where the walk began and how many records it met.
+    # Where the walk began, and how many records it found.
     walked_from: int
     walked_records: int
-    # What was wrong with the bytes behind the end of the log; None if there were none.
+    # What was wrong with the bytes after the end of the log; None if there were none.
     cut_reason: str | None
-    # Places in the log that hold no sound record, with sound ones behind them: begin, end, what is wrong.
+    # Damaged places in the log with intact records after them: begin, end, reason.
     damaged: tuple[tuple[int, int, str], ...] = ()
 
 
 def recover(config: StoreConfig) -> Recovered:
-    """Bring the files of a locked folder into order and return them.
+    """Repair the files of a locked folder and return them.
 
-    Raises Corrupt when files contradict each other, before a record, a unit or a key is touched.
+    Raises Corrupt if files are inconsistent, before a record, a unit or a key is changed.
     """
     was_clean = not abort.is_set(config.folder)
     log = CommitLog.load(config)
@@ -79,7 +79,7 @@ def recover(config: StoreConfig) -> Recovered:
     if not was_clean:
         index.drop_unfinished(checkpoint.index)
     if not has_all or queues.max_physical < 0:
-        # New, or somebody removed a folder: everything is made again.
+        # New, or a folder was removed: everything is rebuilt.
         begin = log.begin
     else:
         begin = _clean_begin(log, queues) if was_clean else _unclean_begin(log, checkpoint.recover_from)
@@ -104,7 +104,7 @@ def recover(config: StoreConfig) -> Recovered:
 
 
 def _believable(checkpoint: Checkpoint, newest: int) -> Checkpoint:
-    """Return an empty checkpoint instead of one later than the newest record, which must be damaged."""
+    """Return an empty checkpoint instead of one that is later than the newest record, which must be damaged."""
     latest = max(checkpoint.log, checkpoint.queues, checkpoint.index)
     return checkpoint if latest <= newest + _CHECKPOINT_AHEAD_MS else Checkpoint()
 
@@ -138,7 +138,7 @@ def _ends_at(log: CommitLog, log_offset: int, end: int) -> bool:
 
 
 def _unclean_begin(log: CommitLog, recover_from: int) -> int:
-    """Return the begin of the newest segment that starts before what must be dispatched again."""
+    """Return the beginning of the newest segment that starts before the records to dispatch again."""
     for file in reversed(log.files):
         if _first_is_older(file, recover_from):
             return file.start

@@ -1,13 +1,13 @@
-"""Removes old segments, and the units and keys that pointed into them (store/README.md#retention-and-a-full-disk).
+"""Removes old segments with their units and keys (store/README.md#retention-and-a-full-disk).
 
 ::
 
-    expired      last written longer ago than is kept     goes in the hours set for it, or when the disk is rather full
-    too much     the log is larger than allowed           goes at once
-    forced       the disk is nearly full                  the oldest goes at once, whatever its age
-    full         the disk is full                         as forced, and messages are refused; reads go on
+    expired      last written before the retention time   removed in the configured hours, or if the disk is rather full
+    too much     the log is larger than allowed           removed at once
+    forced       the disk is nearly full                  the oldest is removed at once, whatever its age
+    full         the disk is full                         as forced, and messages are refused; reads continue
 
-The segment that is written to always stays.
+The segment being written to is never removed.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from broker_core.store.config import StoreConfig
 from broker_core.store.index import Index
 from broker_core.store.queues import Queues
 
-# More than that in one pass would hold up the broker's loop.
+# More segments in one pass would block the broker's loop.
 _MAX_SEGMENTS = 10
 _MIB = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Disk:
-    """The file system that a store is on; sizes in bytes."""
+    """The file system of a store; sizes in bytes."""
 
     used: int
     free: int
 
     @property
     def used_ratio(self) -> float:
-        """The part that is used, rounded up to whole hundredths as RocketMQ does; room kept for root counts as none."""
+        """The used ratio, rounded up to whole hundredths as in RocketMQ; room reserved for root is left out."""
         return math.ceil(100 * self.used / max(self.used + self.free, 1)) / 100
 
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """What one pass removed, and how the disk stands."""
+    """What one pass removed, and the state of the disk."""
 
     segments: int
     log_bytes: int
@@ -51,17 +51,17 @@ class Dropped:
     index_files: int
     free_bytes: int
     used_ratio: float
-    # Why messages should be refused; None while there is room.
+    # Why messages must be refused; None while there is room.
     refusal: str | None
 
     @property
     def has_room(self) -> bool:
-        """False when the disk is so short of room that messages should be refused."""
+        """False when the disk has so little room that messages must be refused."""
         return self.refusal is None
 
 
 def measure_disk(folder: Path) -> Disk:
-    """Return how the file system of `folder` stands now."""
+    """Return the current state of the file system of `folder`."""
     usage = shutil.disk_usage(folder)
     return Disk(usage.used, usage.free)
 
@@ -69,13 +69,13 @@ def measure_disk(folder: Path) -> Disk:
 def drop_expired(
     log: CommitLog, queues: Queues, index: Index, config: StoreConfig, now: int, *, at_any_hour: bool = False
 ) -> Dropped:
-    """Remove up to ten segments that may go, then what pointed only into them; `now` in ms."""
+    """Remove up to ten segments that may go, then the units and keys that referred only to them; `now` in ms."""
     segments = log_bytes = 0
     disk = measure_disk(config.folder)
     at_any_hour = at_any_hour or _is_the_hour(config, now) or disk.used_ratio > config.max_used_ratio
     while segments < _MAX_SEGMENTS and _first_may_go(log, config, now, disk, at_any_hour=at_any_hour):
         size = log.drop_first()
-        # What the file gives back, even if a reader still holds on to it for a moment.
+        # What removing the file frees, even if a reader still has it mapped for a moment.
         disk = Disk(max(disk.used - size, 0), disk.free + size)
         log_bytes += size
         segments += 1
@@ -86,7 +86,7 @@ def drop_expired(
 
 
 def refusal_of(config: StoreConfig, disk: Disk) -> str | None:
-    """Say why messages should be refused, if they should."""
+    """Return why messages must be refused, or None."""
     if disk.used_ratio > config.full_used_ratio:
         return (
             f"the disk is full: {disk.used_ratio:.0%} of it is used; "

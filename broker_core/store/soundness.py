@@ -1,8 +1,8 @@
-"""Checks that a record is the message that a queue names, and whole; every message that is read passes here.
+"""Checks that a record is complete and is the message that a queue names; every message read is checked here.
 
-A consume queue says where the record of a message is and how long; the record says whose it is, where it stands, and
-what its body's checksum is. Where the two disagree, or the body does not have its checksum, the message is damaged: it
-is left out and reported, and those around it are read as usual (store/README.md#commit-log-record).
+A consume queue states position and length of a record; the record states its queue, its own position, and the checksum
+of its body. If the two disagree, or the body does not match its checksum, the message is damaged: it is left out and
+reported, and its neighbours are read as usual (store/README.md#commit-log-record).
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ WRONG_BODY: Final = "its body does not match its checksum"
 OTHER_MESSAGE: Final = "there is another message in its place"
 NO_RECORD: Final = "there is no record in its place"
 
-# The most damaged messages to remember; a broken disk has more, and nobody reads them all.
+# How many damaged messages to record; a failing disk has more than anyone would read.
 _REMEMBERED: Final = 1000
 
 
 class DamageSeen:
-    """Remembers which damaged messages were met, so that each is reported once."""
+    """Records which damaged messages were found, so that each is reported once."""
 
     def __init__(self) -> None:
-        """Start without any."""
+        """Start with none."""
         self.messages: dict[int, MessageDamaged] = {}
         self._new: list[MessageDamaged] = []
 
-    def tell(self, damaged: Iterable[MessageDamaged]) -> None:
-        """Remember messages; those already known are not new."""
+    def add(self, damaged: Iterable[MessageDamaged]) -> None:
+        """Record messages; those already known are not new."""
         for message in damaged:
             if message.log_offset not in self.messages and len(self.messages) < _REMEMBERED:
                 self.messages[message.log_offset] = message
                 self._new.append(message)
 
     def take_new(self) -> list[MessageDamaged]:
-        """Return those that were met since the last call."""
+        """Return those found since the last call."""
         new, self._new = self._new, []
         return new
 
@@ -47,10 +47,10 @@ class DamageSeen:
 def find_damage(
     record: memoryview, log_offset: int, encoded_topic: bytes, queue_id: int, queue_offset: int
 ) -> str | None:
-    """Return what is wrong with the record of a message; None if nothing is.
+    """Return what is wrong with the record of a message, or None.
 
-    `record` is what the queue says it is, `encoded_topic` the topic with its length before it, as records carry it; an
-    empty one is not looked at.
+    `record` is what the queue refers to, `encoded_topic` the topic preceded by its length, as in records; an empty one
+    is not checked.
     """
     try:
         head = read_head(record)
@@ -67,7 +67,7 @@ def find_damage(
 
 
 def find_sound(log: CommitLog, log_offset: int) -> memoryview | None:
-    """Return the record that begins at `log_offset`, if one does; raise MessageDamaged if it is not what it was."""
+    """Return the record that begins at `log_offset`, if there is one; raise MessageDamaged if it is damaged."""
     record = log.find_record(log_offset)
     if record is None or (reason := find_damage_at(record, log_offset)) is None:
         return record
@@ -77,7 +77,7 @@ def find_sound(log: CommitLog, log_offset: int) -> memoryview | None:
 
 
 def find_damage_at(record: memoryview, log_offset: int) -> str | None:
-    """Return what is wrong with a record of which only the place is known; None if nothing is."""
+    """Return what is wrong with a record of which only the position is known, or None."""
     head = read_head(record)
     if head.log_offset != log_offset:
         return f"it states log offset {head.log_offset}"

@@ -12,7 +12,7 @@ from broker_core.store.queues import Queues
 
 @dataclass(frozen=True, slots=True)
 class StoreStats:
-    """What a store holds; offsets are log offsets, sizes are bytes."""
+    """The figures of a store; offsets are log offsets, sizes are bytes."""
 
     log_begin: int
     log_end: int
@@ -26,7 +26,7 @@ class StoreStats:
     queue_bytes: int
     index_files: int
     index_entries: int
-    # When the oldest message there is was stored (ms); nothing in an empty store.
+    # Store time of the oldest message (ms); None in an empty store.
     oldest_store_time: int | None
 
 

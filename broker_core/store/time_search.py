@@ -1,11 +1,11 @@
-"""Finds the place of a time in a queue, in two ways.
+"""Finds the queue offset for a time, in two ways.
 
-`nearest` answers clients as Apache RocketMQ 4.9 does: the message stored nearest to the time, so a time after
-everything leads to the last message and not behind it (store/README.md#search-by-time). `lower_bound` is the exact
-one: the first message stored at the time or later. RocketMQ picks the file by its time of modification, which a copy
-loses; here the store time of its last message decides.
+`nearest` answers clients as Apache RocketMQ 4.9 does: the message stored nearest to the time, so a time after all
+messages gives the last message, not the offset after it (store/README.md#search-by-time). `lower_bound` is exact: the
+first message stored at the time or later. RocketMQ chooses the file by its modification time, which a copy loses; here
+the store time of its last message is used.
 
-Both rely on store times that never decrease along a queue, which holds as long as nobody sets the clock back.
+Both require that store times never decrease within a queue, which is true unless the clock is set back.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ def nearest(log: CommitLog, queue: ConsumeQueue, timestamp: int) -> QueueOffset:
 
 
 def lower_bound(log: CommitLog, queue: ConsumeQueue, timestamp: int) -> QueueOffset:
-    """Return the offset of the first message stored at `timestamp` (ms) or later; the maximum when there is none."""
+    """Return the offset of the first message stored at `timestamp` (ms) or later; the maximum if there is none."""
     low, high = queue.min_offset, queue.max_offset
     while low < high:
         middle = (low + high) // 2
         stored = store_time(log, queue, middle)
-        # A message whose record is gone is older than all that are there.
+        # A message whose record is gone is older than all existing ones.
         if stored is None or stored < timestamp:
             low = middle + 1
         else:
@@ -44,6 +44,6 @@ def lower_bound(log: CommitLog, queue: ConsumeQueue, timestamp: int) -> QueueOff
 
 
 def store_time(log: CommitLog, queue: ConsumeQueue, queue_offset: int) -> int | None:
-    """Return when the message at `queue_offset` was stored (ms), if it is there."""
+    """Return when the message at `queue_offset` was stored (ms), if it exists."""
     unit = queue.find_unit(queue_offset)
     return log.store_time(unit.log_offset) if unit else None

@@ -1,11 +1,11 @@
-"""The units of one file of a consume queue: what one is, and where the last one ends (store/README.md#consume-queue).
+"""The units of one file of a consume queue: their format and the end of the last one (store/README.md#consume-queue).
 
 ::
 
     0  log offset int64 | 8  size int32 | 12  tags code int64        20 bytes; unit number = queue offset
 
-A unit with size 0 has not been written. A unit with the largest size (a filler) stands for a message that the log no
-longer held when the queue was made again.
+A unit with size 0 is unwritten. A unit with the largest size (a filler) represents a message that the log no longer had
+when the queue was rebuilt.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _UNWRITTEN: Final = bytes(40)
 
 
 class Unit(NamedTuple):
-    """Where one message is: log offset, bytes of its record, and the tag's hash or the time of delivery."""
+    """The position of one message: log offset, size of its record, and the tag's hash or the delivery time."""
 
     log_offset: int
     size: int
@@ -35,13 +35,13 @@ class Unit(NamedTuple):
 
 
 def valid_bytes(file: MappedFile, *, trusted: bool) -> int:
-    """Return how many bytes of a file are units: all before the first that was never written.
+    """Return how many bytes of a file are written units: all before the first unwritten one.
 
-    A `trusted` file has no holes before its end, which is searched for then.
+    A `trusted` file has no holes before its end, which is then found by bisection.
     """
     if trusted:
         return _search_end(file)
-    # Between two written units there are at most 22 zero bytes, a page that was lost has at least 512.
+    # Between two written units there are at most 22 zero bytes; a lost page has at least 512.
     begin = max(0, file.find(_UNWRITTEN))
     count = file.size // UNIT_BYTES
     first = begin // UNIT_BYTES if begin or _is_unwritten(file, 0) else count - 1
@@ -56,7 +56,7 @@ def _is_unwritten(file: MappedFile, number: int) -> bool:
 
 
 def _search_end(file: MappedFile) -> int:
-    # Not beyond the data: each look into a hole would take pages of memory.
+    # Not beyond the data: reading a hole would use memory pages.
     low, high = 0, min(file.size, file.data_end()) // UNIT_BYTES
     while low < high:
         middle = (low + high) // 2
@@ -68,7 +68,7 @@ def _search_end(file: MappedFile) -> int:
 
 
 def ends_backwards(file: MappedFile | None) -> Iterator[int]:
-    """Yield where the record of the last unit ends that is no filler."""
+    """Yield the end of the record of the last unit that is not a filler, if there is one."""
     position = file.wrote if file else 0
     while file and position:
         position -= UNIT_BYTES

@@ -1,8 +1,8 @@
-"""Compares the log of a store with what is derived from it: every record with its unit, every unit with its record.
+"""Compares the log of a store with the derived files: every record with its unit, every unit with its record.
 
-The queues and the index can be made again from the log, so the log is the truth. Behind a damaged place the check goes
-on at the next record that a queue names, so that every damage is named. A store that is being written to may show
-records at its very end that have no unit yet.
+The queues and the index can be rebuilt from the log, so the log is authoritative. After a damaged place the check
+continues with the next record that a queue names, so that all damage is reported. In a store that is being written to,
+records at the very end may not have a unit yet.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from broker_core.store.reader import StoreReader
 from broker_core.store.soundness import NO_RECORD, find_damage
 from broker_core.store.units import FILLER_SIZE, UNIT
 
-# A broken store may have the same fault a million times; this many are listed.
-TOLD: Final = 1000
-# As in recovery: an index file may end a few ms after its last record, and a clock may have been set back a little.
+# A damaged store may have the same fault a million times; at most this many are listed.
+MOST_LISTED: Final = 1000
+# As in recovery: an index file may end a few ms after its last record, and a clock may have been set back slightly.
 _CHECKPOINT_AHEAD_MS: Final = 60_000
 
 
 @dataclass(slots=True)
 class Findings:
-    """What a check found. `faults` counts by kind; `told` are the first `most` of them in words."""
+    """The result of a check. `faults` counts by kind; `told` describes the first `most` of them."""
 
-    most: int = TOLD
+    most: int = MOST_LISTED
     records: int = 0
     # The latest store time (ms) of a record.
     newest: int = 0
     log_end: int = 0
     units: int = 0
     fillers: int = 0
-    # Records whose queue was deleted, or deleted and made again since.
+    # Records whose queue was deleted, or deleted and created again since.
     orphans: int = 0
     keys: int = 0
     index_entries: int = 0
@@ -52,34 +52,34 @@ class Findings:
 
     @property
     def is_sound(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether there are no faults."""
         return not self.faults
 
-    def tell(self, kind: str, text: str) -> None:
+    def add(self, kind: str, text: str) -> None:
         """Record one fault."""
         self.faults[kind] += 1
         if len(self.told) < self.most:
             self.told.append(f"{kind}: {text}")
 
 
-def verify(reader: StoreReader, *, most: int = TOLD) -> Findings:
-    """Read the whole store and return what is wrong with it, the first `most` faults in words."""
+def verify(reader: StoreReader, *, most: int = MOST_LISTED) -> Findings:
+    """Read the whole store and return its faults, with descriptions of the first `most`."""
     findings = Findings(most)
     damaged = _check_records(reader, findings)
     for topic, queue_id in reader.queues():
         _check_units(reader, topic, queue_id, findings, damaged)
     for place in damaged.unnamed():
-        findings.tell("log", f"no intact record from {place.begin} to {place.end}: {place.reason}")
+        findings.add("log", f"no intact record from {place.begin} to {place.end}: {place.reason}")
     for file in reader.index.files:
         _check_index(reader, file, findings)
     if (missing := findings.keys - (findings.index_entries - findings.expired_entries)) > 0:
-        findings.tell("index", f"{missing} keys are not in the index")
+        findings.add("index", f"{missing} keys are not in the index")
     _check_checkpoint(reader, findings)
     return findings
 
 
 class Place(NamedTuple):
-    """A part of the log that holds no sound record."""
+    """A part of the log without an intact record."""
 
     begin: int
     end: int
@@ -87,14 +87,14 @@ class Place(NamedTuple):
 
 
 class Places:
-    """Damaged places in the order of the log; those that a queue knows are named as the messages that were there."""
+    """Damaged places in log order; those that a queue knows are reported as the messages they contained."""
 
     def __init__(self, places: list[Place]) -> None:
         self._places = places
         self._named: set[Place] = set()
 
     def names(self, log_offset: int) -> bool:
-        """Say whether a place covers `log_offset`, which is then named."""
+        """Return whether a damaged place covers `log_offset`, and mark it as reported."""
         number = bisect_right(self._places, log_offset, key=attrgetter("begin")) - 1
         if number < 0 or log_offset >= self._places[number].end:
             return False
@@ -107,7 +107,7 @@ class Places:
 
 
 def _check_records(reader: StoreReader, findings: Findings) -> Places:
-    """Walk over the log; return the places that hold no sound record."""
+    """Walk over the log; return the places without an intact record."""
     walk = reader.walk(check_crc=True)
     for head, view in walk:
         findings.records += 1
@@ -120,7 +120,7 @@ def _check_records(reader: StoreReader, findings: Findings) -> Places:
     if walk.problem:
         damaged.append(Place(walk.end, max(reader.log_end, walk.end + 1), walk.problem.reason))
     elif walk.end < reader.log_end:
-        findings.tell("log", f"it ends at {walk.end}, but a queue knows of a message before {reader.log_end}")
+        findings.add("log", f"it ends at {walk.end}, but a queue knows of a message before {reader.log_end}")
     return Places(damaged)
 
 
@@ -128,7 +128,7 @@ def _check_checkpoint(reader: StoreReader, findings: Findings) -> None:
     checkpoint = reader.checkpoint()
     for name, time in (("log", checkpoint.log), ("queues", checkpoint.queues), ("index", checkpoint.index)):
         if time < 0 or (findings.records and time > findings.newest + _CHECKPOINT_AHEAD_MS):
-            findings.tell("checkpoint", f"{name} up to {time} ms, the newest record is of {findings.newest}")
+            findings.add("checkpoint", f"{name} up to {time} ms, the newest record is of {findings.newest}")
 
 
 def _check_record_has_unit(reader: StoreReader, topic: str, head: RecordHead, findings: Findings) -> None:
@@ -140,11 +140,11 @@ def _check_record_has_unit(reader: StoreReader, topic: str, head: RecordHead, fi
         if high == 0 or (first is not None and head.log_offset < first.log_offset):
             findings.orphans += 1
         else:
-            findings.tell("record without unit", f"{place}: the queue has {low} to {high}")
+            findings.add("record without unit", f"{place}: the queue has {low} to {high}")
     elif unit.log_offset > head.log_offset and unit.size != FILLER_SIZE:
         findings.orphans += 1
     elif (unit.log_offset, unit.size) != (head.log_offset, head.size):
-        findings.tell("record with another unit", f"{place}: the unit says {unit.size} bytes at {unit.log_offset}")
+        findings.add("record with another unit", f"{place}: the unit says {unit.size} bytes at {unit.log_offset}")
 
 
 def _check_units(reader: StoreReader, topic: str, queue_id: int, findings: Findings, damaged: Places) -> None:
@@ -158,7 +158,7 @@ def _check_units(reader: StoreReader, topic: str, queue_id: int, findings: Findi
                 findings.fillers += 1
             elif reason := _find_damage(reader, log_offset, size, record_topic, queue_id, queue_offset):
                 kind = "damaged message" if damaged.names(log_offset) else "unit without record"
-                findings.tell(
+                findings.add(
                     kind, f"{topic} queue {queue_id} offset {queue_offset}, {size} bytes at {log_offset}: {reason}"
                 )
             queue_offset += 1
@@ -174,7 +174,7 @@ def _find_damage(
 def _check_index(reader: StoreReader, file: IndexFile, findings: Findings) -> None:
     visited = 0
     if not file.agrees_with(reader.log) and not reader.is_open_elsewhere:
-        findings.tell("index", f"{file.path.name}: its header does not match the entries it has")
+        findings.add("index", f"{file.path.name}: its header does not match the entries it has")
     try:
         for entry in file.all_entries():
             visited += 1
@@ -183,12 +183,12 @@ def _check_index(reader: StoreReader, file: IndexFile, findings: Findings) -> No
                 findings.expired_entries += 1
             elif record is None or entry.hash not in _hashes(read_head(record), record):
                 place = f"{file.path.name} entry {entry.number}"
-                findings.tell("index", f"{place} names {entry.log_offset}, whose record does not have its key")
+                findings.add("index", f"{place} names {entry.log_offset}, whose record does not have its key")
     except Corrupt as error:
-        findings.tell("index", str(error))
+        findings.add("index", str(error))
     findings.index_entries += visited
     if visited != file.count - 1:
-        findings.tell("index", f"{file.path.name} has {file.count - 1} entries, {visited} are in chains")
+        findings.add("index", f"{file.path.name} has {file.count - 1} entries, {visited} are in chains")
 
 
 def _topic(head: RecordHead, view: memoryview) -> str:
@@ -196,7 +196,7 @@ def _topic(head: RecordHead, view: memoryview) -> str:
 
 
 def _hashes(head: RecordHead, view: memoryview) -> list[int]:
-    """Return what the index should hold of a record."""
+    """Return the hashes that the index should have for a record."""
     if head.sys_flag & TRANSACTION_MASK == TRANSACTION_ROLLBACK:
         return []
     topic = _topic(head, view)

@@ -1,6 +1,6 @@
 """A process that writes to a store until it is killed: `python -m tests.crash.store_writer FOLDER SEED`.
 
-Prints the number of each message once the store has taken it.
+Prints the number of each message after the store has accepted it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def now_ms() -> int:
 
 
 def main(folder: Path, seed: int) -> None:
-    """Put numbered messages, as many as there are already onwards; flush and checkpoint now and then."""
+    """Put numbered messages, continuing after the existing ones; flush and checkpoint now and then."""
     chance = random.Random(seed)
     config = small(folder, commit_log_file_size=64 * 1024, consume_queue_file_units=100, index_entries=400)
     with MessageStore.open(config, now=now_ms()) as store:

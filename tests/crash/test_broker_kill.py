@@ -1,4 +1,4 @@
-"""Kill the real broker process under load, again and again: what was acknowledged is there, once and in order."""
+"""Kill the real broker process under load, repeatedly: every acknowledged message is there, once and in order."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ QUEUES = 4
 TOPIC = "orders"
 GROUP = "billing"
 TIMEOUT_MS = 10_000
-# So that a few hundred messages fill several files of each kind.
+# With these sizes a few hundred messages fill several files of each kind.
 SMALL_FILES = (
     "--commit-log-file-size", str(256 * 1024),
     "--setting", f"mappedFileSizeConsumeQueue={20 * 200}",
@@ -46,7 +46,7 @@ SMALL_FILES = (
 
 @dataclass
 class Ledger:
-    """What the broker promised: body by queue and offset, and the order in which each sender's bodies were taken."""
+    """What the broker acknowledged: body by queue and offset, and the order of each sender's bodies."""
 
     stored: dict[tuple[int, int], bytes] = field(default_factory=dict)
     sent: int = 0
@@ -57,7 +57,7 @@ class Ledger:
 
 
 async def send_until_killed(client: RemotingClient, address: str, sender: int, ledger: Ledger) -> None:
-    """Send one message after another, every fourth time a batch; the broker's end is the end."""
+    """Send one message after another, every fourth time a batch, until the broker ends."""
     queue_id = sender % QUEUES
     while True:
         bodies = [ledger.next_body(sender, random.randrange(2_000)) for _ in range(random.choice((1, 1, 1, BATCH)))]
@@ -75,7 +75,7 @@ async def send_until_killed(client: RemotingClient, address: str, sender: int, l
         assert answer.code == ResponseCode.SUCCESS, answer.remark
         sent = answer.header(SendMessageResponse)
         for offset, body in enumerate(bodies, sent.queue_offset):
-            assert ledger.stored.setdefault((sent.queue_id, offset), body) == body, "an offset was given twice"
+            assert ledger.stored.setdefault((sent.queue_id, offset), body) == body, "an offset was assigned twice"
 
 
 def key_of(body: bytes) -> str:
@@ -83,7 +83,7 @@ def key_of(body: bytes) -> str:
 
 
 async def kill_under_load(running: RunningBroker, ledger: Ledger) -> int:
-    """Send from several tasks, kill the broker in the midst of it; return how many messages it acknowledged."""
+    """Send from several tasks, kill the broker meanwhile; return how many messages it acknowledged."""
     before = len(ledger.stored)
     client = RemotingClient()
     senders = [
@@ -130,7 +130,7 @@ async def check_keys(address: str, ledger: Ledger) -> None:
 
 
 def check(ledger: Ledger, found: dict[int, list[StoredMessage]]) -> None:
-    """Hold what is in the queues against what was acknowledged."""
+    """Compare the contents of the queues with the acknowledged messages."""
     for (queue_id, offset), body in ledger.stored.items():
         assert found[queue_id][offset].body == body
     last_of: defaultdict[bytes, int] = defaultdict(int)
@@ -144,7 +144,7 @@ def check(ledger: Ledger, found: dict[int, list[StoredMessage]]) -> None:
 
 @pytest.mark.parametrize("flush", ["sync", "async"])
 async def test_every_acknowledged_message_survives_every_kill(tmp_path: Path, flush: str) -> None:
-    """Hold both kinds of flush to the same: a killed process loses nothing that the system has taken from it."""
+    """Both kinds of flush pass the same test: a killed process loses nothing that it has written to the system."""
     ledger = Ledger()
     async with broker(tmp_path, flush=flush, arguments=SMALL_FILES) as running:
         for _ in range(KILLS_OF_EACH):

@@ -1,4 +1,4 @@
-"""A disk that is really full: messages are refused with a clear answer, reads and commits go on, nothing breaks."""
+"""A disk that is really full: messages are refused with a clear error, reads and commits continue, nothing breaks."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ SIZES = (
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of its own of 8 MiB."""
+    """A separate file system of 8 MiB."""
     folder = tmp_path / "disk"
     folder.mkdir()
     if sys.platform != "linux" or shutil.which("mount") is None:
@@ -83,7 +83,7 @@ async def read(client: RemotingClient, running: RunningBroker) -> list[int]:
 
 
 async def fill(client: RemotingClient, running: RunningBroker) -> tuple[list[int], Command]:
-    """Send until the broker refuses; return what it took, and its refusal."""
+    """Send until the broker refuses; return what it accepted, and its refusal."""
     taken: list[int] = []
     for number in range(DISK_BYTES // 4000):
         answer = await send(client, running, number)
@@ -91,7 +91,7 @@ async def fill(client: RemotingClient, running: RunningBroker) -> tuple[list[int
             return taken, answer
         assert answer.header(SendMessageResponse).queue_offset == number
         taken.append(number)
-    raise AssertionError("more was taken than the disk holds")
+    raise AssertionError("more was accepted than the disk holds")
 
 
 async def test_a_disk_without_room_refuses_messages_and_nothing_else(small_disk: Path) -> None:
@@ -100,13 +100,13 @@ async def test_a_disk_without_room_refuses_messages_and_nothing_else(small_disk:
     full = ("--setting", "diskSpaceWarningLevelRatio=100")
     async with broker(small_disk / "data", flush="sync", arguments=(*SIZES, *full)) as running:
         client = RemotingClient()
-        # When more is sent than the disk holds, then the answer says what is the matter
+        # When more is sent than the disk holds, then the answer names the reason
         taken, refusal = await fill(client, running)
         assert len(taken) > 500
         assert refusal.code == ResponseCode.SERVICE_NOT_AVAILABLE
-        assert "no room on the disk" in str(refusal.remark)
+        assert "no space left on the disk" in str(refusal.remark)
         assert (await send(client, running, -1)).code == ResponseCode.SERVICE_NOT_AVAILABLE
-        # And reads go on, and so do commits
+        # And reads and commits continue
         assert await read(client, running) == taken
         commit = UpdateConsumerOffsetRequest(GROUP, TOPIC, 0, 77)
         assert (await client.invoke(running.address, Command.request(commit), TIMEOUT_MS)).code == 0
@@ -115,7 +115,7 @@ async def test_a_disk_without_room_refuses_messages_and_nothing_else(small_disk:
         )
         assert (asked.ext_fields or {})["offset"] == "77"
         await client.close()
-        # When the broker is killed on the full disk, then it opens its store and serves what it has
+        # When the broker is killed on the full disk, then it opens its store and serves the stored messages
         await asyncio.to_thread(running.restart, kill=True)
         client = RemotingClient()
         assert await read(client, running) == taken
@@ -141,7 +141,7 @@ async def test_a_disk_beyond_the_ratio_refuses_messages_before_it_has_no_room(sm
         # When the broker starts on a disk that is nearly full
         await asyncio.to_thread(running.start)
         client = RemotingClient()
-        # Then it refuses at once and says from when on it will not, and reads go on
+        # Then it refuses at once and says at which level it accepts again, and reads continue
         answer = await send(client, running, 1)
         assert answer.code == ResponseCode.SERVICE_NOT_AVAILABLE
         assert "the disk is full: 9" in str(answer.remark)
@@ -158,7 +158,7 @@ async def test_a_disk_beyond_the_ratio_refuses_messages_before_it_has_no_room(sm
 
 
 def put_until_full(store: MessageStore) -> list[bytes]:
-    """Put messages until the disk has no room; the last one may be stored and not be readable yet."""
+    """Put messages until the disk has no room; the last one may be stored but not readable yet."""
     taken = [b"%d" % number for number in range(5)]
     for number in range(5, 1000):
         end = store.appended_log_offset
@@ -167,11 +167,11 @@ def put_until_full(store: MessageStore) -> list[bytes]:
         except StoreFull:
             return taken if store.appended_log_offset == end else [*taken, b"%d" % number]
         taken.append(b"%d" % number)
-    raise AssertionError("more was taken than the disk holds")
+    raise AssertionError("more was accepted than the disk holds")
 
 
 def test_a_store_that_runs_out_of_room_goes_on_when_there_is_some(small_disk: Path) -> None:
-    """Try every free size of the disk, so that it is each kind of file once that finds no room."""
+    """Try every free size of the disk, so that each kind of file is once the one without room."""
     free, ballast = shutil.disk_usage(small_disk).free, small_disk / "ballast"
     for spare in range(0, 14 * 4096, 4096):
         folder = small_disk / str(spare)
@@ -193,7 +193,7 @@ def test_a_store_that_runs_out_of_room_goes_on_when_there_is_some(small_disk: Pa
 
 
 def test_a_limit_of_file_sizes_counts_as_a_full_disk(tmp_path: Path) -> None:
-    # Needs no right to mount: the system refuses files beyond a size.
+    # Requires no right to mount: the system refuses files beyond a size.
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     with opened(tmp_path) as store:
         first = put(store, b"x" * 1500)

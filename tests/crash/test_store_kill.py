@@ -1,4 +1,4 @@
-"""A real writer is killed, again and again; nothing it was told is stored may be missing."""
+"""A real writer is killed repeatedly; no message that it reported as stored may be missing."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def config_of(folder: Path) -> StoreConfig:
 
 
 def write_until_killed(folder: Path, seed: int) -> int:
-    """Run a writer, kill it in the middle of its work, and return the last number it was told is stored."""
+    """Run a writer, kill it in the middle of its work, and return the last number it reported as stored."""
     command = [sys.executable, "-m", "tests.crash.store_writer", str(folder), str(seed)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as writer:
         assert writer.stdout is not None
@@ -41,7 +41,7 @@ def write_until_killed(folder: Path, seed: int) -> int:
 
 
 def kill_while_opening(folder: Path) -> None:
-    """Start a writer and kill it as soon as it has begun to bring the files into order."""
+    """Start a writer and kill it as soon as it has started recovery."""
     command = [sys.executable, "-m", "tests.crash.store_writer", str(folder), "0"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=ROOT) as writer:
         wait_until(lambda: (folder / "abort").read_text() == f"{writer.pid}\n")
@@ -58,32 +58,32 @@ def stored_numbers(store: MessageStore, queue_id: int) -> list[int]:
 
 
 def test_what_was_put_before_a_kill_is_there_after_it(tmp_path: Path) -> None:
-    told = -1
+    reported = -1
     for seed in range(ROUNDS):
         # Given a writer that is killed in the middle of its work
-        told = max(told, write_until_killed(tmp_path, seed))
+        reported = max(reported, write_until_killed(tmp_path, seed))
         assert (tmp_path / "abort").exists()
         if seed % 3 == 1:
-            # And so is the next one, in the middle of its recovery
+            # And the next one is killed in the middle of its recovery
             kill_while_opening(tmp_path)
         # When the store is opened
         with MessageStore.open(config_of(tmp_path), now=0) as store:
             assert not store.recovered.was_clean
-            # Then each queue holds its messages without a gap, and all that the writer was told of
+            # Then each queue has its messages without a gap, including all that the writer reported
             queues = [stored_numbers(store, queue_id) for queue_id in range(QUEUES)]
             count = sum(map(len, queues))
-            assert count > told
+            assert count > reported
             for queue_id, numbers in enumerate(queues):
                 assert numbers == list(range(queue_id, count, QUEUES))
             # And the newest are found by their keys
             for number in range(max(0, count - 60), count):
                 found = store.search("T", f"k{number}", begin=0, end=1 << 60, max_count=2)
                 assert [int(message.body.split()[0]) for message in found.messages] == [number]
-            told = count - 1
+            reported = count - 1
         if seed % 3 == 2:
             # Every third time the next writer starts after a kill rather than after a clean close.
             (tmp_path / "abort").touch()
     with StoreReader.open(tmp_path, config_of(tmp_path)) as reader:
         findings = verify(reader)
     assert findings.told == []
-    assert findings.records == told + 1
+    assert findings.records == reported + 1

@@ -1,4 +1,4 @@
-"""What all tests of the store share."""
+"""Shared by all tests of the store."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from broker_core.store import mapped_file
 
 @pytest.fixture(autouse=True)
 def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Skip what only a power failure could tell, and what would be most of the time of these tests.
+    """Skip syncs, which only a power failure could test, and which would take most of the time of these tests.
 
     The crash tests and the scenarios wait for the real disk.
     """

@@ -1,4 +1,4 @@
-"""Queues that somebody removed, or parts of them, while the store was closed."""
+"""Queues that were removed, entirely or in part, while the store was closed."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_single_queue_that_was_removed_is_made_again(tmp_path: Path, topic: st
     check(tmp_path)
 
 
-# After a bad stop nothing tells a queue without its first file from one whose first messages have left the log.
+# After a crash a queue that lost its first file looks like one whose first messages have left the log.
 REMOVED = [(start, end) for start in range(0, 30 * 20, 160) for end in ("well", "badly") if start or end == "well"]
 
 
@@ -94,7 +94,7 @@ def test_queues_behind_the_log_are_filled_and_those_ahead_of_it_are_cut(tmp_path
 
 
 def test_what_another_program_left_is_not_held_against_what_we_knew(tmp_path: Path) -> None:
-    # Given Apache RocketMQ had the folder meanwhile, and a topic was deleted there
+    # Given that Apache RocketMQ had the folder in the meantime, and a topic was deleted there
     filled(tmp_path)
     shutil.rmtree(tmp_path / "consumequeue" / "First")
     os.utime(tmp_path / "checkpoint", ns=(1, 1))
@@ -124,7 +124,7 @@ def test_odd_queues_in_the_file_do_no_harm(tmp_path: Path, queues: object) -> No
 
 def test_leftovers_of_deleted_topics_and_odd_folders_do_no_harm(tmp_path: Path) -> None:
     filled(tmp_path)
-    # Given what a kill in the middle of a deletion leaves, and what others may put there
+    # Given the result of a kill during a deletion, and files of other programs
     folder = tmp_path / "consumequeue"
     for name in ("Gone/0", "Gone/1", "Empty", "T/x", "T/-1", "T/1"):
         (folder / name).mkdir(parents=True)
@@ -132,7 +132,7 @@ def test_leftovers_of_deleted_topics_and_odd_folders_do_no_harm(tmp_path: Path) 
     (folder / "T" / "0" / "note.txt").write_text("not ours")
     (folder / "Half" / "0").mkdir(parents=True)
     shutil.copy(queue_file(tmp_path, start=160), queue_folder(tmp_path, "Half", 0))
-    # When the store is opened, then only queues with messages of their own are there, and all others work
+    # When the store is opened, then it has only queues with their own messages, and all others work
     with opened(tmp_path) as store:
         assert set(store.queues()) <= {("First", 0), ("T", 0), ("Last", 0), ("Half", 0)}
         assert store.get("Half", 0, 8, max_messages=9, max_bytes=1 << 20).records == []

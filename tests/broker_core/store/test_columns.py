@@ -1,4 +1,4 @@
-"""Records as columns, beside the same records decoded one by one."""
+"""Records as columns, compared with the same records decoded one by one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commit log: places, blanks, reading and walking."""
+"""The commit log: positions, blanks, reading and walking."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_a_walk_ends_at_a_record_that_states_another_place(tmp_path: Path) -> No
     log = loaded(tmp_path)
     append(log)
     append(log)
-    # A sound record of former times may stand behind the end.
+    # An old intact record may follow the end.
     log.files[0].write(100, bytes(log.files[0].view[0:100]))
     walk = log.walk(0, check_crc=True)
     assert [head.log_offset for head, _ in walk] == [0]

@@ -110,12 +110,12 @@ def test_a_gap_is_filled_so_that_later_messages_keep_their_offsets(tmp_path: Pat
 
 
 def test_a_topic_made_again_begins_anew(tmp_path: Path) -> None:
-    # Given a queue that is made again from a log in which the topic was deleted after ten messages
+    # Given a queue that is rebuilt from a log in which the topic was deleted after ten messages
     queue = loaded(tmp_path)
     append(queue, 0, 10)
-    # When the first message of its second life comes
+    # When the first message after the deletion comes
     queue.append(UNIT.pack(5000, 100, 7), first=0, physical_end=5100)
-    # Then the first life is gone
+    # Then the messages before it are gone
     assert all_units(queue) == [Unit(5000, 100, 7)]
     assert names(tmp_path) == [0]
 
@@ -141,7 +141,7 @@ def test_units_behind_one_that_the_disk_lost_are_dropped_after_a_bad_stop(tmp_pa
     queue.close()
     for number in range(lost, min(lost + 3, 20)):
         overwrite(queue_file(tmp_path, start=number // 8 * 160), number % 8 * 20, bytes(20))
-    # When it is opened, then it ends there, and nothing is left behind
+    # When it is opened, then it ends there, and nothing follows
     again = loaded(tmp_path, trusted=False)
     assert all_units(again) == expected(0, lost)
     assert sum(path.read_bytes().rstrip(b"\0") != b"" for path in queue_file(tmp_path).parent.iterdir()) == -(

@@ -1,7 +1,7 @@
-"""Damage at every field of every kind of file: the store opens, names it, and gives out no wrong message.
+"""Damage to every field of every kind of file: the store opens, reports it, and never returns a wrong message.
 
-Each field is overwritten in a store that was closed well and in one that was not. What no checksum covers (a time, a
-flag, a property) may read differently; a message's topic, queue, offset and body never do.
+Each field is overwritten in a cleanly closed store and in a crashed one. Fields without a checksum (a time, a flag, a
+property) may have other values; a message's topic, queue, offset and body never do.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ RECORD_FIELDS = {
     "properties length": (92, 2),
     "properties": (94, 8),
 }
-# What is told of a message and not covered by a checksum.
+# Fields of a message that are not covered by a checksum.
 UNCOVERED = {"flag", "born time", "born host", "store time", "store host", "times consumed", "prepared offset"}
 UNIT_FIELDS = {"log offset": (0, 8), "size": (8, 4), "tags code": (12, 8)}
 INDEX_HEADER = {
@@ -64,7 +64,7 @@ WAYS = ("zeros", "ones", "lowest bit", "highest bit")
 
 
 def damage(path: Path, at: int, length: int, way: str) -> bool:
-    """Overwrite a field; say whether that changed it."""
+    """Overwrite a field; return whether that changed it."""
     before = path.read_bytes()[at : at + length]
     after = bytearray(before)
     match way:
@@ -102,7 +102,7 @@ def place_of(folder: Path, queue_offset: int) -> tuple[Path, int]:
 
 
 def copies(origin: Path, folder: Path, place: tuple[Path, int], field: tuple[int, int]) -> list[tuple[str, Path]]:
-    """Return copies of a store, each with one field overwritten in another way, closed well or not."""
+    """Return copies of a store, each with one field overwritten in a different way, closed cleanly or not."""
     made = []
     path, begin = place
     for way in WAYS:
@@ -117,7 +117,7 @@ def copies(origin: Path, folder: Path, place: tuple[Path, int], field: tuple[int
 
 
 def read(store: MessageStore) -> dict[tuple[str, int], bytes]:
-    """Return all bodies of queue 0 of each topic by topic and offset; check that each message says it is that one."""
+    """Return all bodies of queue 0 of each topic by topic and offset; check that each message is the right one."""
     found = {}
     for topic in TOPICS:
         offset = int(store.min_offset(topic, 0))
@@ -146,8 +146,8 @@ def by_keys(store: MessageStore) -> dict[str, list[bytes]]:
     }
 
 
-def is_told(folder: Path) -> bool:
-    """Say whether the check of the closed store names damage."""
+def is_reported(folder: Path) -> bool:
+    """Return whether the check of the closed store reports damage."""
     try:
         with StoreReader.open(folder, small(folder)) as reader:
             return not verify(reader).is_sound
@@ -158,7 +158,7 @@ def is_told(folder: Path) -> bool:
 @pytest.mark.parametrize("name", RECORD_FIELDS)
 def test_a_damaged_record_costs_its_own_message_and_no_other(origin: Path, tmp_path: Path, name: str) -> None:
     for said, folder in copies(origin, tmp_path, place_of(origin, VICTIM), RECORD_FIELDS[name]):
-        told = is_told(folder)
+        reported = is_reported(folder)
         with opened(folder) as store:
             found = read(store)
             named = store.damage.take_new()
@@ -169,7 +169,7 @@ def test_a_damaged_record_costs_its_own_message_and_no_other(origin: Path, tmp_p
             assert all(damaged.queue_offset == VICTIM for damaged in named), said
             assert put(store, b"next").queue_offset == COUNT, said
             assert put(store, b"next", topic="Other").queue_offset == COUNT // 5, said
-        assert told or not lost, said
+        assert reported or not lost, said
         if name not in UNCOVERED | {"properties", "sys flag"}:
             assert lost, said
 
@@ -181,18 +181,18 @@ def test_a_damaged_unit_costs_its_own_message_and_no_other(
 ) -> None:
     place = (queue_file(origin, start=queue_offset // 8 * 160), queue_offset % 8 * 20)
     for said, folder in copies(origin, tmp_path, place, UNIT_FIELDS[name]):
-        told = is_told(folder)
+        reported = is_reported(folder)
         with opened(folder) as store:
             found = read(store)
             lost = whole().items() - found.items()
             assert found.items() <= whole().items(), said
             assert {key for key, _ in lost} <= {("T", queue_offset)}, said
             assert {damaged.queue_offset for damaged in store.damage.take_new()} == {key[1] for key, _ in lost}, said
-            # A unit that the walk of recovery meets is made again.
+            # A unit on the path of the recovery walk is rebuilt.
             assert not lost or "well" in said, said
             assert not lost or queue_offset < COUNT - 1, said
             assert put(store, b"next").queue_offset == COUNT, said
-        assert told or name == "tags code", said
+        assert reported or name == "tags code", said
 
 
 @pytest.mark.parametrize("name", INDEX_HEADER)
@@ -213,13 +213,13 @@ def test_a_damaged_entry_finds_no_wrong_message(origin: Path, tmp_path: Path, na
     path = min((origin / "index").iterdir())
     place = (path, 40 + 10 * 4 + 5 * 20)
     for said, folder in copies(origin, tmp_path, place, ENTRY_FIELDS[name]):
-        told = is_told(folder)
+        reported = is_reported(folder)
         with opened(folder) as store:
             assert read(store) == whole(), said
             for key, found in by_keys(store).items():
                 assert found in ([key[1:].encode()], []), said
-        # The end of a chain may be told by any number that is none.
-        assert told or name in ("seconds", "older"), said
+        # Any invalid number may mark the end of a chain.
+        assert reported or name in ("seconds", "older"), said
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -235,7 +235,7 @@ def test_a_damaged_slot_finds_no_wrong_message(origin: Path, tmp_path: Path, way
 @pytest.mark.parametrize("name", CHECKPOINT_FIELDS)
 def test_a_damaged_checkpoint_costs_nothing(origin: Path, tmp_path: Path, name: str) -> None:
     for said, folder in copies(origin, tmp_path, (origin / "checkpoint", 0), CHECKPOINT_FIELDS[name]):
-        # Given an index file that a power failure left torn, and a queue that it took
+        # Given an index file torn by a power failure, and a queue that it removed
         shutil.rmtree(folder / "consumequeue" / "Other")
         (folder / "abort").touch()
         with opened(folder) as store:
@@ -264,9 +264,9 @@ def test_a_flipped_byte_anywhere_in_a_body_is_named_for_that_message_only(tmp_pa
         for position in range(len(body)):
             place = result.log_offset % 2048 + 88 + position
             path = segment(tmp_path, result.log_offset // 2048 * 2048)
-            # When one byte of its body is another on the disk
+            # When one byte of its body changes on the disk
             overwrite(path, place, bytes([body[position] ^ 0x10]))
-            # Then reading by queue, by place and by key names that message, and the others come
+            # Then reading by queue, by log offset and by key reports that message, and returns the others
             answer = store.get("T", 0, 0, max_messages=32, max_bytes=1 << 20)
             assert [damaged.queue_offset for damaged in answer.damaged] == [3]
             assert len(answer.records) == 3 or answer.next_offset == 7
@@ -275,7 +275,7 @@ def test_a_flipped_byte_anywhere_in_a_body_is_named_for_that_message_only(tmp_pa
             found = store.search("T", "k", begin=0, end=1 << 60, max_count=9)
             assert (found.records, [damaged.queue_offset for damaged in found.damaged]) == ([], [3])
             overwrite(path, place, body[position : position + 1])
-        # It is told of once.
+        # It is reported once.
         assert len(store.damage.take_new()) == 1
         assert len(bodies(store)) == 7
 

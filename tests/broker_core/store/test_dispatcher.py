@@ -1,4 +1,4 @@
-"""Queues and index beside a prediction made record by record, straight from the formats (store/README.md)."""
+"""Queues and index, compared with a prediction made record by record from the formats (store/README.md)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Predicted:
             struct.pack_into(
                 ">qiq", data, message.queue_offset % UNITS * 20, message.log_offset, message.store_size, code
             )
-        # The file is fetched before anything is known of keys.
+        # The file is created before anything is known of keys.
         if not self.indexes or self.index_counts[-1] >= ENTRIES:
             self.roll()
         if transaction != 0xC:
@@ -79,7 +79,7 @@ class Predicted:
         data = bytearray(40 + SLOTS * 4 + ENTRIES * 20)
         if self.indexes:
             end_time, _, end_offset = struct.unpack_from(">qqq", self.indexes[-1], 8)
-            # The one difference: where the keys of one record go on in the next file, that file ends 1 ms later.
+            # The one difference: if the keys of a record continue in the next file, that file ends 1 ms later.
             self.least_end = end_time + 1
             struct.pack_into(">qqqq", data, 0, end_time, end_time, end_offset, end_offset)
         self.indexes.append(data)
@@ -127,7 +127,7 @@ def test_queues_and_index_are_those_that_rocketmq_would_derive(
                     born_timestamp=NOW,
                     born_host=words["born_host"],
                     store_host=BROKER,
-                    # Each a little over a second later, so that no two files end in the same millisecond.
+                    # Each a little more than a second later, so that no two files end in the same millisecond.
                     now=NOW + number * 1037,
                 )
             )
@@ -143,7 +143,7 @@ def test_queues_and_index_are_those_that_rocketmq_would_derive(
 
 
 def test_two_records_of_one_run_in_different_lives_of_a_topic_are_told_apart(tmp_path: Path) -> None:
-    # Given a topic that was deleted and made again, and whose queue is then made again from the log
+    # Given a topic that was deleted and created again, and whose queue is then rebuilt from the log
     with MessageStore.open(small(tmp_path), now=NOW) as store:
         hosts: dict[str, Any] = {"born_host": PRODUCER, "store_host": BROKER}
         for number in range(5):
@@ -153,6 +153,6 @@ def test_two_records_of_one_run_in_different_lives_of_a_topic_are_told_apart(tmp
             store.put(incoming(Message("T", b"new%d" % number), queue_id=0, born_timestamp=1, now=NOW, **hosts))
     for path in sorted((tmp_path / "consumequeue").rglob("*"), reverse=True):
         path.unlink() if path.is_file() else path.rmdir()
-    # When all its records go through in one run, then the queue holds the second life only
+    # When all its records are dispatched at once, then the queue has only the messages after the deletion
     with MessageStore.open(small(tmp_path), now=NOW) as store:
         assert bodies(store) == [b"new0", b"new1", b"new2"]

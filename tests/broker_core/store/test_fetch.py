@@ -95,7 +95,7 @@ def test_messages_whose_segment_is_gone_are_passed_over(tmp_path: Path) -> None:
         low = store.min_offset("T", 0)
         assert low > 0
         assert get(store, 0).status is GetStatus.OFFSET_TOO_SMALL
-        # A reader that came just before the minimum moved.
+        # A reader that arrived just before the minimum moved.
         store._queues.by_key["T", 0].min_offset = 0
         answer = get(store, 0)
         assert (answer.status, answer.next_offset) == (GetStatus.MESSAGE_WAS_REMOVING, 8)

@@ -36,7 +36,7 @@ with open(sys.argv[1] + "/lock", "r+b") as file:
 
 
 def elsewhere(program: str, folder: Path) -> str:
-    """Run a program in another process and return what it says."""
+    """Run a program in another process and return its output."""
     done = subprocess.run([sys.executable, "-c", program, str(folder)], capture_output=True, text=True, check=True)
     return done.stdout.strip()
 

@@ -1,4 +1,4 @@
-"""The row of index files."""
+"""The index files of a store."""
 
 from __future__ import annotations
 

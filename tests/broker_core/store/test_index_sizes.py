@@ -1,4 +1,4 @@
-"""Slots and entries of index files are read from what is in them."""
+"""Slots and entries of index files are determined from their contents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Search by key, and how sure its answer is."""
+"""Search by key, and whether its result is complete."""
 
 from __future__ import annotations
 

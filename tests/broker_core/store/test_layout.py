@@ -1,4 +1,4 @@
-"""Names and places of files."""
+"""Names and paths of files."""
 
 from __future__ import annotations
 

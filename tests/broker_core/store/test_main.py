@@ -1,4 +1,4 @@
-"""The command line that looks into a store."""
+"""The command line that inspects a store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A store of many queues: opening and closing it costs little for those that nobody uses."""
+"""A store of many queues: unused queues cost little when it is opened and closed."""
 
 from __future__ import annotations
 

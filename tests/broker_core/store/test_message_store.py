@@ -1,4 +1,4 @@
-"""The store's front door."""
+"""The store as a whole."""
 
 from __future__ import annotations
 
@@ -304,7 +304,7 @@ def test_a_flush_that_fails_ends_the_taking_of_messages(tmp_path: Path, monkeypa
         put(store, topic="New")
     assert bodies(store) == [b"hi"]
     store.close()
-    # Closed without the word that all is well.
+    # Closed without removing the mark.
     assert (tmp_path / "abort").exists()
 
 
@@ -453,6 +453,6 @@ def test_whatever_is_put_comes_back_in_order_after_good_and_bad_stops(
 
 
 def _killed_and_opened(store: MessageStore, folder: Path, now: int) -> MessageStore:
-    """Let go of the lock as a killed process does, and open what it left."""
+    """Release the lock as a killed process does, and open its files."""
     store._guard.release()
     return MessageStore.open(small(folder), now=now)

@@ -1,4 +1,4 @@
-"""A store read from beside its writer."""
+"""Reading a store beside its writer."""
 
 from __future__ import annotations
 
@@ -101,8 +101,8 @@ def test_odd_index_files_are_measured(tmp_path: Path) -> None:
         assert len(reader.search("T", "k1", begin=0, end=1 << 62, max_count=9).records) == 1
 
 
-def test_a_folder_without_a_log_is_no_store(tmp_path: Path) -> None:
-    with pytest.raises(Corrupt, match="no store"):
+def test_a_folder_without_a_log_is_not_a_store(tmp_path: Path) -> None:
+    with pytest.raises(Corrupt, match="it is not a store"):
         StoreReader.open(tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""Opening a store after good and bad stops, with every kind of damage that recovery knows."""
+"""Opening a store after clean stops and crashes, with every kind of damage that recovery handles."""
 
 from __future__ import annotations
 
@@ -116,14 +116,14 @@ def test_bodies_are_not_compared_with_their_checksum_when_told_not_to(tmp_path: 
     patch(segment(tmp_path), last.log_offset + 88, b"L")
     (tmp_path / "abort").touch()
     with opened(tmp_path, check_crc_on_recover=False) as store:
-        # It is not cut; who reads it is told.
+        # It is not cut off; a reader gets an error.
         assert store.appended_log_offset == last.end
         assert bodies(store) == []
         assert [damaged.log_offset for damaged in store.damage.take_new()] == [last.log_offset]
 
 
 def test_a_record_of_former_times_behind_a_cut_never_comes_back(tmp_path: Path) -> None:
-    # Given four equally long records, of which the second is damaged, and no queue that knows of those behind it
+    # Given four equally long records, of which the second is damaged, and no queue that knows the later ones
     with opened(tmp_path) as store:
         second = [put(store, body) for body in (b"a", b"b", b"c", b"d")][1]
     patch(segment(tmp_path), second.log_offset + 88, b"B")
@@ -134,7 +134,7 @@ def test_a_record_of_former_times_behind_a_cut_never_comes_back(tmp_path: Path) 
         assert bodies(store) == [b"a"]
         put(store, b"e")
     (tmp_path / "abort").touch()
-    # Then the third and fourth, whose bytes followed it, stay gone
+    # Then the third and fourth, whose bytes followed it, do not reappear
     with opened(tmp_path) as store:
         assert bodies(store) == [b"a", b"e"]
     assert is_sound(tmp_path)
@@ -155,7 +155,7 @@ def test_segments_behind_the_end_of_the_log_are_removed(tmp_path: Path) -> None:
 
 
 def test_a_segment_that_was_only_prepared_is_removed(tmp_path: Path) -> None:
-    # Apache RocketMQ makes the next segment ahead of time, and leaves it behind when it is killed.
+    # Apache RocketMQ creates the next segment in advance, and leaves it behind when it is killed.
     with opened(tmp_path) as store:
         fill(store, 5)
     segment(tmp_path, 2048).write_bytes(bytes(2048))
@@ -166,7 +166,7 @@ def test_a_segment_that_was_only_prepared_is_removed(tmp_path: Path) -> None:
 
 
 def test_a_log_that_ends_with_a_blank_goes_on_behind_it(tmp_path: Path) -> None:
-    # Given a crash right after a segment was ended and before the record that did not fit
+    # Given a crash right after the end of a segment and before the record that did not fit
     store = opened(tmp_path)
     put(store, b"x" * 1500)
     put(store, b"y" * 1500)
@@ -283,7 +283,7 @@ def test_a_gap_in_the_log_is_refused_and_nothing_is_changed(tmp_path: Path) -> N
     with pytest.raises(Corrupt):
         opened(tmp_path)
     assert not (tmp_path / "abort").exists()
-    # The lock was let go.
+    # The lock was released.
     with pytest.raises(Corrupt):
         opened(tmp_path)
 
@@ -305,7 +305,7 @@ def test_records_of_topics_that_can_be_no_folder_are_kept_and_followed_nowhere(t
 
 
 def test_a_queue_file_that_the_disk_lost_is_made_again(tmp_path: Path) -> None:
-    # Given a power failure that took the pages of a queue but not those of the log
+    # Given a power failure that lost the pages of a queue but not those of the log
     with opened(tmp_path) as store:
         fill(store, 30)
     patch(queue_file(tmp_path, start=160), 0, bytes(160))
@@ -336,7 +336,7 @@ def test_whatever_byte_of_the_log_is_lost_what_is_before_stays_and_the_store_goe
     with opened(folder) as store:
         kept = sum(end <= lost for end in ends_at)
         whole = bodies(store)
-        # A record whose lost bytes were zeros anyway is whole.
+        # A record whose lost bytes were zeros is complete.
         assert whole == numbers(len(whole))
         assert kept <= len(whole) <= kept + 1
         assert put(store, b"next").queue_offset == len(whole)

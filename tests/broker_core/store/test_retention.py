@@ -1,4 +1,4 @@
-"""What leaves the store, and what stays."""
+"""What is removed from the store, and what stays."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Usage = namedtuple("Usage", "total used free")
 
 
 class FullDisk:
-    """A disk of 100 segments, of which so many are used by others."""
+    """A disk of 100 segments, of which other programs use some."""
 
     def __init__(self, folder: Path, others: int) -> None:
         self.folder = folder
@@ -159,7 +159,7 @@ def test_a_rather_full_disk_costs_expired_segments_at_any_hour(tmp_path: Path, d
         disk.others = 75 - len(segments(tmp_path))
         assert store.drop_expired(NOW).segments == 0
         disk.others += 1
-        # The others are too young.
+        # The others are not expired.
         assert store.drop_expired(NOW).segments == 1
 
 
@@ -168,7 +168,7 @@ def test_a_nearly_full_disk_costs_the_oldest_segments_whatever_their_age(tmp_pat
         fill(store, 100)
         count = len(segments(tmp_path))
         disk.others = 85 + 3 - count
-        # As few as bring it below.
+        # As few as necessary.
         assert store.drop_expired(NOW).segments == 3
         store.reconfigure(replace(store.config, clean_forcibly=False))
         disk.others += 3
@@ -200,5 +200,5 @@ def test_ratios_are_rounded_up_as_rocketmq_rounds_them(tmp_path: Path) -> None:
 def test_few_free_bytes_refuse_too(tmp_path: Path) -> None:
     config = StoreConfig(tmp_path, min_free_bytes=100 << 20)
     assert refusal_of(config, Disk(used=0, free=50 << 20)) is None
-    told = refusal_of(config, Disk(used=0, free=(50 << 20) - 1))
-    assert told == "the disk is full: 49 MiB of it is free; messages are accepted again at 50 MiB or more"
+    refusal = refusal_of(config, Disk(used=0, free=(50 << 20) - 1))
+    assert refusal == "the disk is full: 49 MiB of it is free; messages are accepted again at 50 MiB or more"

@@ -1,4 +1,4 @@
-"""Whether a record is the message that a queue names."""
+"""Checking that a record is the message that a queue names."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ def test_a_light_queue_names_records_of_other_topics() -> None:
 
 @given(st.data())
 def test_a_change_is_found_wherever_anything_covers_it(data: st.DataObject) -> None:
-    # An empty body is right whatever its checksum says.
+    # An empty body is valid whatever its checksum.
     record = record_of(data.draw(st.binary(min_size=1, max_size=40)), properties=b"KEYS\x01k")
     at = data.draw(st.integers(0, len(record) - 1))
     record[at] ^= data.draw(st.integers(1, 255))
     text_begins = len(record) - len(b"KEYS\x01k")
-    # Bits of the sys flag but those of the hosts are nobody's to check.
+    # Bits of the sys flag other than those of the hosts are not checked.
     assert damage_of(record) is not None or at in UNCOVERED or at in range(36, 40) or at >= text_begins
 
 
@@ -73,8 +73,8 @@ def test_any_bytes_are_damage_and_never_more(data: bytes) -> None:
 def test_each_damaged_message_is_told_of_once() -> None:
     seen = DamageSeen()
     for _ in range(3):
-        seen.tell([MessageDamaged("T", 0, 5, number, WRONG_BODY) for number in (100, 200)])
+        seen.add([MessageDamaged("T", 0, 5, number, WRONG_BODY) for number in (100, 200)])
     assert [damaged.log_offset for damaged in seen.take_new()] == [100, 200]
     assert seen.take_new() == []
-    seen.tell(MessageDamaged("T", 0, 5, number, WRONG_BODY) for number in range(10_000))
+    seen.add(MessageDamaged("T", 0, 5, number, WRONG_BODY) for number in range(10_000))
     assert len(seen.take_new()) == 998

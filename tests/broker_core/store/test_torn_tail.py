@@ -1,4 +1,4 @@
-"""The last record, torn at every single byte: what is before it stays, it is gone, and the store goes on."""
+"""The last record, torn at every byte: earlier records stay, the torn one is removed, and the store works."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_last_record_torn_at_any_byte_is_cut_and_the_rest_stays(tmp_path: Path
         overwrite(segment(folder, start), begin + kept, bytes(len(record) - kept))
         is_whole = record[kept:] == bytes(len(record) - kept)
         with opened(folder) as store:
-            # Then what was whole is there and nothing else, and the next message takes the place of what was cut
+            # Then only complete records are there, and the next message takes the place of the removed bytes
             found = bodies(store)
             end = store.appended_log_offset
             assert (end == last.end) == is_whole, kept

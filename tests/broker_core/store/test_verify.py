@@ -33,7 +33,7 @@ def test_a_changed_body_is_found(tmp_path: Path) -> None:
     overwrite(segment(tmp_path), 88, b"X")
     found = checked(tmp_path)
     assert not found.is_sound
-    # Its key is in the index, but is that of no sound record now.
+    # Its key is in the index, but that record is not intact any more.
     assert found.faults == {"damaged message": 1}
     assert found.told[0].startswith("damaged message: T queue 0 offset 0, ")
     assert "checksum" in found.told[0]
@@ -45,10 +45,10 @@ def test_every_damage_is_named_and_sound_messages_between_are_not(tmp_path: Path
         places = [unit.log_offset for number in (3, 4, 20, 49) if (unit := reader.find_unit("T", 0, number))]
     for place, at in zip(places, (88, 0, 4, 12), strict=True):
         overwrite(segment(tmp_path, place // 2048 * 2048), place % 2048 + at, b"\xff")
-    told = checked(tmp_path).told
+    listed = checked(tmp_path).told
     for number in (3, 4, 20, 49):
-        assert sum(f"T queue 0 offset {number}, " in text for text in told) == 1
-    assert sum("queue 0 offset" in text and text.startswith("damaged message") for text in told) >= 3
+        assert sum(f"T queue 0 offset {number}, " in text for text in listed) == 1
+    assert sum("queue 0 offset" in text and text.startswith("damaged message") for text in listed) >= 3
 
 
 def test_a_checkpoint_that_tells_of_the_future_is_found(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_a_wrong_entry_of_the_index_is_found(tmp_path: Path) -> None:
     filled(tmp_path)
     file = min((tmp_path / "index").iterdir())
     overwrite(file, 40 + 40 + 20 + 4, (1).to_bytes(8, "big"))
-    # The entry, and the header that tells of it.
+    # The entry, and the header that describes it.
     assert checked(tmp_path).faults == {"index": 2}
 
 
