@@ -1,6 +1,6 @@
 """Record the class archive with which Spark starts in half the time, ``python -m broker_core.spark.archive [FOLDER]``.
 
-It does what the programs do, on a few messages, and Java records the classes that this loads. The archive belongs to
+It runs what the programs run, on a few messages, and Java records the loaded classes. The archive belongs to
 this Python environment, since it fits one build of Java and one version of Spark (spark/README.md#class-archive).
 """
 
@@ -49,7 +49,7 @@ def main() -> int:
 
 
 def record(target: Path) -> None:
-    """Write the archive, whole or not at all."""
+    """Write the archive, complete or not at all."""
     target.parent.mkdir(parents=True, exist_ok=True)
     beside = target.with_name(f"{target.name}.{os.getpid()}")
     with tempfile.TemporaryDirectory(prefix="gantry-archive-") as name:
@@ -114,7 +114,7 @@ def _wait_until_written(archive: Path) -> None:
 
 
 class ArchiveNotWritten(GantryError):
-    """The JVM ended and left no archive."""
+    """The JVM ended without writing an archive."""
 
 
 if __name__ == "__main__":

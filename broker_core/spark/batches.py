@@ -1,7 +1,7 @@
 """Records as Arrow batches with the columns of `schema` (spark/README.md#columns).
 
 Each column is one function of a batch; values that several columns need (property pairs, keys) are computed once per
-batch, and only if one of these columns is wanted.
+batch, and only if one of these columns is requested.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _HEX: Final = np.array([f"{byte:02X}".encode() for byte in range(256)], "S2").vi
 
 @dataclass(frozen=True, slots=True)
 class RowOrigin:
-    """What is known of the records of a batch without reading them."""
+    """The common origin of the records of a batch, known without reading them."""
 
     topic: str | None
     """None: read it from each record."""
@@ -62,7 +62,7 @@ def packed_bodies(records: Records) -> Iterator[Packed]:
 
 
 def unpack(packed: Packed) -> bytes | ProtocolError:
-    """Return the unpacked body, or why it cannot be unpacked."""
+    """Return the unpacked body, or the reason why it cannot be unpacked."""
     try:
         return decompress(*packed)
     except ProtocolError as error:
@@ -70,10 +70,10 @@ def unpack(packed: Packed) -> bytes | ProtocolError:
 
 
 class Batch:
-    """Sound records on their way to columns; `errors` names the rows that turned out to be damaged inside."""
+    """Intact records that become columns; `errors` lists the rows that turned out to be damaged inside."""
 
     def __init__(self, records: Records, origin: RowOrigin, bodies: Bodies | None = None) -> None:
-        """Take records whose `find_damage` found nothing, and those bodies that are unpacked already."""
+        """Take records for which `find_damage` found nothing, and bodies that are unpacked already."""
         self.records, self.origin, self.bodies = records, origin, bodies or {}
         self.errors: dict[int, str] = {}
 
@@ -81,7 +81,7 @@ class Batch:
         return len(self.records)
 
     def column(self, name: str) -> Any:
-        """Return the Arrow array of a column of `schema.COLUMNS`, `_error` excepted."""
+        """Return the Arrow array of a column of `schema.COLUMNS`, except `_error`."""
         return _COLUMNS[name](self)
 
     @cached_property
@@ -108,7 +108,7 @@ class Batch:
 
     @cached_property
     def keys_run(self) -> tuple[Bytes, Pieces]:
-        """The words of KEYS, and the bytes they are in."""
+        """The words of KEYS, and the bytes that contain them."""
         span, _ = find_values(self.pairs, b"KEYS")
         data, offsets = run_of(gather(self.pairs.data, span, pa.binary()))
         words = cut(data, offsets, SPACE)
@@ -131,13 +131,13 @@ class Batch:
         return pa.ListArray.from_arrays(pa.array(words.first.astype(np.int32)), gather_pieces(data, words, pa.string()))
 
     def property(self, name: bytes) -> Any:
-        """Return the values of a property with a name of at most 8 bytes, null where a row has none."""
+        """Return the values of a property whose name has at most 8 bytes, null where a row does not have it."""
         span, found = find_values(self.pairs, name)
         return gather(self.pairs.data, span, pa.string(), present=None if found.all() else found)
 
     @cached_property
     def offset_id(self) -> Any:
-        """The id that names broker address and log offset, upper-case hex."""
+        """The id with broker address and log offset, upper-case hex."""
         hosts, offsets = self.records.store_host, self.records.column("log_offset")
         if (hosts.length == 8).all():
             return _offset_ids(self.records, hosts, offsets)
@@ -178,7 +178,7 @@ def _unpacked(batch: Batch, row: int, packed: Packed) -> bytes | None:
 
 
 def _crc_ok(batch: Batch) -> Any:
-    """All true: a record whose body has another checksum is damaged, and none of the sound ones."""
+    """All true: a record whose body does not match its checksum is damaged and not in the batch."""
     return pa.array(np.ones(len(batch), bool))
 
 

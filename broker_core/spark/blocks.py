@@ -1,4 +1,4 @@
-"""Ranges of queues as blocks of records that lie in one segment, in queue order, found through the consume queue."""
+"""Ranges of queues as blocks of records within one segment, in queue order, found through the consume queue."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from broker_core.store.units import FILLER_SIZE
 _MOST_ROWS: Final = 8192
 _MOST_BYTES: Final = 8 << 20
 _WIDEST_SPAN: Final = 1 << 30
-# Below this a unit's tag field is the address of an extension, not a hash (store/README.md#consume-queue).
+# Below this value a unit's tag field is the address of an extension, not a hash (store/README.md#consume-queue).
 _EXTENSION: Final = -(1 << 31)
 
 Units = NDArray[Any]
@@ -33,7 +33,7 @@ Units = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some records of one queue, each with its place and its damage."""
+    """Records of one queue, each with its position and damage."""
 
     records: Records
     damage: NDArray[np.int8]
@@ -49,7 +49,7 @@ class Block:
 
 
 def lost_block(queue_offsets: Ints, damage: NDArray[np.int8], log_offsets: Ints | None = None) -> Block:
-    """Return a block of messages whose places are known and nothing else."""
+    """Return a block of messages of which only the positions are known."""
     count = len(queue_offsets)
     unknown = np.full(count, -1, np.int64)
     nothing = Records(np.zeros(0, np.uint8), np.zeros(count, np.int64))
@@ -59,8 +59,8 @@ def lost_block(queue_offsets: Ints, damage: NDArray[np.int8], log_offsets: Ints 
 def cut_block(block: Block) -> Iterator[Block]:
     """Yield a block in parts of at most 8192 rows and 8 MiB."""
     sizes = np.zeros(len(block.queue_offsets), np.int64)
-    told = (block.damage == Damage.NONE) | (block.damage == Damage.BODY)
-    sizes[told] = block.records.take(told).column("total_size")
+    is_readable = (block.damage == Damage.NONE) | (block.damage == Damage.BODY)
+    sizes[is_readable] = block.records.take(is_readable).column("total_size")
     sums = np.cumsum(sizes)
     at = 0
     while at < len(sizes):
@@ -71,11 +71,11 @@ def cut_block(block: Block) -> Iterator[Block]:
 
 
 def read_blocks(partition: FilePartition, options: SourceOptions) -> Iterator[Block]:
-    """Yield the blocks of a range; units with an unwanted tag hash are left out before the log is read.
+    """Yield the blocks of a range; units whose tag hash does not match are left out before the log is read.
 
-    Every other message of the range is in a block: sound, or with its damage.
+    Every other message of the range is in a block: intact, or with its damage.
 
-    Raises DataLoss when messages of the range are gone, or passes over them if the options say so.
+    Raises DataLoss if messages of the range are gone, or skips them if the options say so.
     """
     topic, queue_id = partition.topic, partition.queue_id
     store = open_store_with(Path(partition.store), topic, queue_id, partition.end)
@@ -100,11 +100,11 @@ def read_blocks(partition: FilePartition, options: SourceOptions) -> Iterator[Bl
 
 
 def _find_unit_damage(units: Units, store: StoreReader) -> NDArray[np.int8]:
-    """Return what is wrong with units that name no record at all."""
+    """Return the damage of units that do not refer to any record."""
     damage = np.zeros(len(units), np.int8)
     segments = store.segments()
     if not segments:
-        # The whole log is gone; its units are not damaged.
+        # The whole log was removed; its units are not damaged.
         return damage
     last = segments[-1]
     places, sizes = units["log_offset"].astype(np.int64), units["size"].astype(np.int32)
@@ -114,7 +114,7 @@ def _find_unit_damage(units: Units, store: StoreReader) -> NDArray[np.int8]:
 
 
 def _runs(marks: Mask) -> Iterator[tuple[int, int]]:
-    """Yield where each run of equal marks begins and ends; none is longer than a batch."""
+    """Yield begin and end of each run of equal marks; no run is longer than a batch."""
     changes = (np.flatnonzero(np.diff(marks)) + 1).tolist()
     for begin, end in pairwise([0, *changes, len(marks)]):
         for at in range(begin, end, _MOST_ROWS):
@@ -156,14 +156,14 @@ def _blocks(
         if 2 * int(sizes[part].sum()) > span:
             populate(view, int(positions[0]), int(positions[0]) + span)
         records = Records(np.frombuffer(view, np.uint8), positions)
-        # Light queues name records of other topics, which carry another queue offset.
+        # Light queues refer to records of other topics, which have a different queue offset.
         in_queue = queue_offsets[part] if of_queue else None
         damage = records.find_damage(sizes[part], log_offsets[part], in_queue, of_queue=of_queue)
         yield Block(records, damage, queue_offsets[part], log_offsets[part])
 
 
 def _parts(log_offsets: Ints, sizes: Ints, segment_size: int) -> Iterator[slice]:
-    """Yield slices of at most 8192 rows and 8 MiB that lie in one segment and ascend."""
+    """Yield slices of at most 8192 rows and 8 MiB within one segment, in ascending order."""
     segments = log_offsets // segment_size
     breaks = (np.flatnonzero((np.diff(segments) != 0) | (np.diff(log_offsets) <= 0)) + 1).tolist()
     for begin, end in pairwise([0, *breaks, len(log_offsets)]):

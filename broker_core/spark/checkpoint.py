@@ -1,4 +1,4 @@
-"""The progress of one chunk of a replay: a task counts in it, sends it to the driver, and reads ``checkpoint.jsonl``.
+"""The progress of one chunk of a replay: a task updates it and sends it to the driver; ``checkpoint.jsonl`` stores it.
 
 Lines of older releases lack some of the fields; these take their defaults.
 """
@@ -24,7 +24,7 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 class Damage(msgspec.Struct, frozen=True):
-    """A message that is damaged, and where it should be."""
+    """A damaged message and its position."""
 
     broker: str
     topic: str
@@ -42,7 +42,7 @@ class Damage(msgspec.Struct, frozen=True):
 
 
 class Checkpoint(msgspec.Struct, kw_only=True):
-    """The totals of one chunk; `COUNTERS` of the job folder says how they add up."""
+    """The totals of one chunk; `COUNTERS` of the job folder defines how they add up."""
 
     chunk: int
     lane: int
@@ -59,14 +59,14 @@ class Checkpoint(msgspec.Struct, kw_only=True):
     next: int
     """The source queue offset up to which every message is processed."""
     target: int
-    """The target queue offset behind the last copy."""
+    """The target queue offset after the last copy."""
 
     @property
     def is_done(self) -> bool:
         return self.state == "done"
 
     def is_behind(self, other: Checkpoint) -> bool:
-        """Return whether `other` is further in the same chunk."""
+        """Return whether `other` is a later state of the same chunk."""
         return (self.is_done, self.next) < (other.is_done, other.next)
 
     def resumed(self, *, target: int) -> Checkpoint:

@@ -53,7 +53,7 @@ class _Hello(msgspec.Struct):
     lane: int = 0
 
 
-class _Told(msgspec.Struct):
+class _Report(msgspec.Struct):
     checkpoint: Checkpoint
     want: int = 0
     give_back: int = 0
@@ -63,7 +63,7 @@ class Budget:
     """Shares a rate and a total between tasks; thread-safe; `now` is in seconds (monotonic)."""
 
     def __init__(self, *, per_second: float | None = None, total: int | None = None) -> None:
-        """Without a rate no task waits, without a total none ends."""
+        """Without a rate no task waits, without a total no task stops."""
         self._per_second, self._left = per_second, total
         self._free_at: float | None = None
         self._lock = threading.Lock()
@@ -82,7 +82,7 @@ class Budget:
             return count, max(0.0, free_at - now)
 
     def give_back(self, count: int) -> None:
-        """Take back permits that were not used."""
+        """Return permits that were not used."""
         with self._lock:
             if self._left is not None:
                 self._left += count
@@ -103,7 +103,7 @@ class Collector:
     _server: socketserver.ThreadingTCPServer | None = None
 
     def start(self) -> Address:
-        """Listen on a free port; return what the tasks need to know."""
+        """Listen on a free port; return the address for the tasks."""
         collector = self
 
         class LaneConnection(socketserver.StreamRequestHandler):
@@ -127,20 +127,20 @@ class Collector:
         if not secrets.compare_digest(hello.token, self._token):
             return
         for line in connection.rfile:
-            permit = self._answer(hello.lane, msgspec.json.decode(line, type=_Told))
+            permit = self._answer(hello.lane, msgspec.json.decode(line, type=_Report))
             connection.wfile.write(msgspec.json.encode(permit) + b"\n")
 
-    def _answer(self, lane: int, told: _Told) -> SendPermit:
-        if told.checkpoint.is_done:
+    def _answer(self, lane: int, report: _Report) -> SendPermit:
+        if report.checkpoint.is_done:
             self.running.pop(lane, None)
-            self.on_done(told.checkpoint)
+            self.on_done(report.checkpoint)
             return SendPermit(stop=self.stop)
-        self.running[lane] = told.checkpoint
-        self.budget.give_back(told.give_back)
+        self.running[lane] = report.checkpoint
+        self.budget.give_back(report.give_back)
         if self.stop:
             return SendPermit(stop=True)
-        count, wait_s = self.budget.take(told.want, time.monotonic())
-        return SendPermit(count, wait_s, stop=told.want > 0 and not count)
+        count, wait_s = self.budget.take(report.want, time.monotonic())
+        return SendPermit(count, wait_s, stop=report.want > 0 and not count)
 
 
 class Reporter:
@@ -153,8 +153,8 @@ class Reporter:
         self._send(_Hello(address.token, lane))
 
     def ask(self, want: int, checkpoint: Checkpoint, *, give_back: int = 0) -> SendPermit:
-        """Report how far the chunk is and ask to send `want` messages; a chunk that is done is on disk on return."""
-        self._send(_Told(checkpoint, want, give_back))
+        """Report the chunk's progress and ask to send `want` messages; a finished chunk is on disk on return."""
+        self._send(_Report(checkpoint, want, give_back))
         line = self._lines.readline()
         if not line:
             raise ConnectionError("the driver of this job has ended")
@@ -165,6 +165,6 @@ class Reporter:
         self._lines.close()
         self._socket.close()
 
-    def _send(self, message: _Hello | _Told) -> None:
+    def _send(self, message: _Hello | _Report) -> None:
         self._lines.write(msgspec.json.encode(message) + b"\n")
         self._lines.flush()

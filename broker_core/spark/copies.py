@@ -1,4 +1,4 @@
-"""A copy of a message: which properties it keeps, and which say where it came from."""
+"""Copies of messages: the properties that a copy keeps, and those that record its source."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NOT_COPIED_PREFIXES: Final = ("TRANSACTION_", "TIMER_")
 
 @dataclass(frozen=True, slots=True)
 class Damaged:
-    """A message that cannot be copied: where it should be, and what is wrong."""
+    """A message that cannot be copied: its position and its damage."""
 
     queue_offset: int
     log_offset: int | None
@@ -42,7 +42,7 @@ class Damaged:
 
 @dataclass(frozen=True, slots=True)
 class Copier:
-    """Makes copies for one lane of a job."""
+    """Creates copies for one lane of a job."""
 
     job_id: str
     by: str
@@ -51,7 +51,7 @@ class Copier:
     topic: str
 
     def copies(self, rows: Any, now: datetime | None = None) -> Iterator[tuple[int, Message]]:
-        """Yield the source queue offset and the copy of each sound row of an Arrow batch with `COLUMNS`."""
+        """Yield source queue offset and copy of each intact row of an Arrow batch with `COLUMNS`."""
         at = (now or datetime.now(UTC)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         for offset, message_id, flag, body, text, _, error in _rows(rows):
             if error is not None:
@@ -94,7 +94,7 @@ def kept_properties(text: str) -> dict[str, str]:
 
 
 def size_in_batch(message: Message) -> int:
-    """Return about how many bytes a message takes in a batch, at least as many as it does."""
+    """Return an upper bound of the bytes that a message takes in a batch, close to its size."""
     pairs = sum(len(name) + len(value) + 2 * len(PAIR_END) for name, value in message.properties.items())
     # A character has at most four bytes in UTF-8; properties are mostly ASCII, so count twice.
     return len(message.body) + 2 * pairs + 32

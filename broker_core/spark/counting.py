@@ -1,9 +1,4 @@
-"""Counts the rows of the running tasks of a read: Spark itself reports ended tasks only.
-
-A datagram carries totals, so the next one makes up for a lost one, and a repeated task counts once::
-
-    {"token": …, "part": "broker-a/orders/0/20000", "rows": 8192}
-"""
+"""Counts the rows of the running tasks of a read, since Spark reports only ended tasks."""
 
 from __future__ import annotations
 
@@ -63,8 +58,8 @@ class RowCounter:
                 self._parts[total.part] = max(self._parts.get(total.part, 0), total.rows)
 
 
-class RowTeller:
-    """A task's side: sends the totals of one part, a few times a second and at its end."""
+class RowReporter:
+    """The task's side: sends the totals of one part, a few times a second and at the end."""
 
     def __init__(self, address: str, part: str) -> None:
         """`address` is what `RowCounter.start` returned."""
@@ -73,20 +68,20 @@ class RowTeller:
         self._part = part
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._rows = 0
-        self._told_at = 0.0
+        self._sent_at = 0.0
 
     def add(self, rows: int) -> None:
         """Count rows."""
         self._rows += rows
-        if time.monotonic() - self._told_at > _EVERY_S:
-            self._tell()
+        if time.monotonic() - self._sent_at > _EVERY_S:
+            self._send_total()
 
     def close(self) -> None:
         """Send the last totals."""
-        self._tell()
+        self._send_total()
         self._socket.close()
 
-    def _tell(self) -> None:
-        self._told_at = time.monotonic()
+    def _send_total(self) -> None:
+        self._sent_at = time.monotonic()
         total = _PartTotal(self._token, self._part, self._rows)
         self._socket.sendto(msgspec.json.encode(total), self._address)

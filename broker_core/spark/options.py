@@ -1,6 +1,6 @@
-"""The options of ``format("rocketmq")``, read once into one frozen object.
+"""The options of ``format("rocketmq")``, parsed once into a frozen object.
 
-Ranges, queues, keys and tags travel here and never as pushed filters (spark/README.md#what-pyspark-does).
+Ranges, queues, keys and tags are options, never pushed filters (spark/README.md#what-pyspark-does).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from broker_core.spark.errors import BadOption, UnknownOption
 EARLIEST: Final = -2
 LATEST: Final = -1
 
-# 1973 and 5138 in ms: values outside are in another unit.
+# 1973 and 5138 in ms: values outside this range are in another unit.
 _LEAST_MS: Final = 100_000_000_000
 _MOST_MS: Final = 100_000_000_000_000
 _EXAMPLE_MS: Final = 1_767_225_600_000
@@ -30,7 +30,7 @@ QueueOffsets = Mapping[str, Mapping[int, int]]
 
 
 class Mode(StrEnum):
-    """What happens to a damaged record: Spark's own three words."""
+    """What to do with a damaged record, in Spark's own terms."""
 
     PERMISSIVE = "permissive"
     DROP_MALFORMED = "dropMalformed"
@@ -39,12 +39,12 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceOptions:
-    """What one ``load()`` reads. Times are store times in ms; the end is exclusive."""
+    """The range of one ``load()``. Times are store times in ms; the end is exclusive."""
 
     topics: tuple[str, ...]
     stores: tuple[Path, ...] = ()
     brokers: tuple[str, ...] = ()
-    """Names of the brokers that own the stores, one each; over the wire those to read, all if none is named."""
+    """Names of the brokers that own the stores, one each; over the wire, the brokers to read, all by default."""
     name_servers: tuple[str, ...] = ()
     queues: frozenset[tuple[str | None, int]] | None = None
     """Broker name (None: any) and queue id."""
@@ -65,11 +65,11 @@ class SourceOptions:
     pull_parallelism: int = 4
     group: str = BROWSING_GROUP
     count_to: str | None = None
-    """Where tasks report their number of rows (`counting.RowCounter.start`)."""
+    """Where tasks report their numbers of rows (`counting.RowCounter.start`)."""
 
 
 def parse_source_options(given: Mapping[str, str]) -> SourceOptions:
-    """Return the options; raises UnknownOption with the nearest name, BadOption with what is expected."""
+    """Return the options; raises UnknownOption with the nearest name, or BadOption with the expected form."""
     fields: dict[str, Any] = {}
     for name, text in given.items():
         if name.lower() not in _BY_LOWER_NAME:

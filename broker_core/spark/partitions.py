@@ -1,4 +1,4 @@
-"""What a read is cut into: ranges of queues, cut by bytes (spark/README.md#planning)."""
+"""The partitions of a read: ranges of queues, split by bytes (spark/README.md#planning)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from broker_core.store.reader import StoreReader
 _MIB: Final = 1 << 20
 _MOST_PARTITIONS: Final = 1000
 CLOCK_SKEW_MS: Final = 1000
-"""Store times ascend unless a clock steps back; ranges are widened by this and rows filtered by their own time."""
+"""Store times ascend unless a clock is set back: ranges are widened by this and rows filtered by their own time."""
 
 
 @dataclass
@@ -49,7 +49,7 @@ class WirePartition(InputPartition):
 
 @dataclass(frozen=True, slots=True)
 class WantedRange:
-    """What is wanted of one queue, of what it has."""
+    """The requested range of one queue."""
 
     broker: str
     topic: str
@@ -59,9 +59,9 @@ class WantedRange:
 
 
 def plan_files(options: SourceOptions, opened: Mapping[Path, StoreReader] | None = None) -> list[FilePartition]:
-    """Return the partitions of a read from store folders; a snapshot of what is there, or was when they were opened.
+    """Return the partitions of a read from store folders: a snapshot of now, or of when the stores were opened.
 
-    Raises UnknownOption for a topic or queue that does not exist, DataLoss when a range begins below what is left.
+    Raises UnknownOption for a topic or queue that does not exist, DataLoss if the beginning of a range is gone.
     """
     stores = [opened[root] if opened else open_store(root) for root in options.stores]
     _check_topics_exist(options, stores)
@@ -108,14 +108,14 @@ def _wanted(store: StoreReader, broker: str, topic: str, queue_id: int, options:
 
 
 def is_chosen(options: SourceOptions, broker: str, queue_id: int) -> bool:
-    """Return whether the option `queues` allows this queue."""
+    """Return whether the option `queues` includes this queue."""
     return options.queues is None or bool({(None, queue_id), (broker, queue_id)} & options.queues)
 
 
 def check_names(options: SourceOptions, known: Collection[tuple[str, str, int]]) -> None:
-    """Raise UnknownOption for a broker, queue or topic that an option names and that is not in `known`.
+    """Raise UnknownOption for a broker, queue or topic in an option that is not in `known`.
 
-    `known` are topic, broker and queue id of all queues of the wanted topics.
+    `known` contains topic, broker and queue id of all queues of the requested topics.
     """
     for broker, queue_id in options.queues or ():
         if not any(queue_id == other and broker in (None, name) for _, name, other in known):
@@ -148,7 +148,7 @@ def _check_offsets(
 def choose_range(
     options: SourceOptions, broker: str, topic: str, queue_id: int, has_begin: int, has_end: int
 ) -> tuple[int, int]:
-    """Return the queue offsets that the offset options ask for, within what the queue has; raises DataLoss."""
+    """Return the queue offsets selected by the offset options, limited to the queue; raises DataLoss."""
     begin = _place(options.starting_offsets, broker, topic, queue_id, has_begin, has_end, default=has_begin)
     end = _place(options.ending_offsets, broker, topic, queue_id, has_begin, has_end, default=has_end)
     if options.fail_on_data_loss and begin < has_begin and begin < end:
@@ -177,14 +177,14 @@ def _place(
 
 
 def partition_bytes(options: SourceOptions, total: int) -> int:
-    """Return how many bytes of records a partition should have."""
+    """Return the target size of a partition in bytes of records."""
     usual = max(32 * _MIB, min(256 * _MIB, total // (4 * (os.cpu_count() or 1))))
     target = options.max_partition_bytes or usual
     return max(1, min(target, total // options.min_partitions), total // _MOST_PARTITIONS)
 
 
 def _sums(store: StoreReader, wanted: WantedRange) -> Ints:
-    """Return after each message of a range how many bytes of records it has so far."""
+    """Return the running sum of record bytes after each message of a range."""
     parts = store.units(wanted.topic, wanted.queue_id, wanted.begin, wanted.end)
     units = [np.frombuffer(part, UNIT) for part in parts]
     sizes = np.concatenate(units)["size"].astype(np.int64) if units else np.zeros(0, np.int64)
@@ -202,7 +202,7 @@ def _cut(wanted: WantedRange, store: StoreReader, sums: Ints, target: int) -> li
 
 
 def _cut_places(sums: Ints, target: int) -> list[int]:
-    """Return after how many messages to cut, so that each part has about `target` bytes."""
+    """Return the message counts at which to split, so that each part has about `target` bytes."""
     if not len(sums):
         return []
     parts = max(1, round(int(sums[-1]) / target))

@@ -1,4 +1,4 @@
-"""A table of ranges that are already planned: no Python process has to plan them, and the ranges are fixed.
+"""A table of ranges that are already planned: no Python process plans them again, and the ranges are fixed.
 
 ``format("rocketmq")`` plans in Spark's own processes, three times for each ``load()``, each at a different moment.
 Here the driver has planned; each task gets its range by number.
@@ -30,7 +30,7 @@ def planned_table(
                 yield from read_rows(parts[number], options, columns)
 
     numbers = session.range(0, len(parts), 1, max(1, len(parts)))
-    # `DataFrame.mapInArrow` is this and a check that pandas is there, which nothing here needs.
+    # `DataFrame.mapInArrow` does this after checking for pandas, which is not needed here.
     kind = PythonEvalType.SQL_MAP_ARROW_ITER_UDF
     function = UserDefinedFunction(read, returnType=spark_schema(columns), evalType=kind)
     rows = numbers._jdf.mapInArrow(function(numbers["id"])._jc, False, None)

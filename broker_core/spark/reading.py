@@ -1,4 +1,4 @@
-"""One way to plan and to read, whether a topic lies in files of this machine or behind brokers."""
+"""A common way to plan and read, whether a topic is in files of this machine or behind brokers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from broker_core.spark.batches import RowOrigin
 from broker_core.spark.blocks import Block, read_blocks
-from broker_core.spark.counting import RowTeller
+from broker_core.spark.counting import RowReporter
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.partitions import FilePartition, WirePartition, plan_files
 from broker_core.spark.rows import RowMaker
@@ -19,12 +19,12 @@ Partition = FilePartition | WirePartition
 
 
 def plan(options: SourceOptions) -> Sequence[Partition]:
-    """Return the ranges that the options ask for, each of one queue: a snapshot of what is there now."""
+    """Return the ranges selected by the options, each of one queue: a snapshot of now."""
     return plan_together([options])[0]
 
 
 def plan_together(all_options: Sequence[SourceOptions]) -> list[Sequence[Partition]]:
-    """Plan several reads at one moment, so that they can be held against each other."""
+    """Plan several reads at the same time, so that they can be compared."""
     opened = {root: open_store(root) for options in all_options for root in options.stores}
     over_wire = iter(plan_wire([options for options in all_options if not options.stores]))
     return [plan_files(options, opened) if options.stores else next(over_wire) for options in all_options]
@@ -38,34 +38,34 @@ def read_any_blocks(partition: Partition, options: SourceOptions) -> Iterator[Bl
 
 
 def read_rows(partition: Partition, options: SourceOptions, columns: Sequence[str]) -> Iterator[Any]:
-    """Yield the wanted rows of a range as Arrow batches of these columns."""
+    """Yield the selected rows of a range as Arrow batches of these columns."""
     origin = RowOrigin(partition.topic, partition.broker, options.decompress)
     maker = RowMaker(columns, options, origin, partition.topic, partition.queue_id)
-    with _teller(partition, options) as tell:
+    with _reporting(partition, options) as report:
         for block in read_any_blocks(partition, options):
             for batch in maker.make(block):
                 if batch.num_rows:
                     yield batch
-            tell(len(block.queue_offsets))
+            report(len(block.queue_offsets))
 
 
 def count_wanted(partition: Partition, options: SourceOptions) -> int:
-    """Return how many sound messages of a range the filters let through."""
+    """Return how many intact messages of a range match the filters."""
     return sum(batch.column(0).null_count for batch in read_rows(partition, options, ("_error",)))
 
 
 @contextmanager
-def _teller(partition: Partition, options: SourceOptions) -> Iterator[Callable[[int], None]]:
+def _reporting(partition: Partition, options: SourceOptions) -> Iterator[Callable[[int], None]]:
     if options.count_to is None:
         yield _ignore
         return
     part = f"{partition.broker}/{partition.topic}/{partition.queue_id}/{partition.begin}"
-    teller = RowTeller(options.count_to, part)
+    reporter = RowReporter(options.count_to, part)
     try:
-        yield teller.add
+        yield reporter.add
     finally:
-        teller.close()
+        reporter.close()
 
 
 def _ignore(_rows: int) -> None:
-    """Take the place of a teller."""
+    """Used where no rows are reported."""

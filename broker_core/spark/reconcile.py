@@ -1,7 +1,7 @@
-"""Comparing two topics key by key: transformations only, a DataFrame in and a DataFrame out.
+"""Comparing two topics key by key: transformations only, from DataFrame to DataFrame.
 
-The messages of a key are compared as a multiset: how often each value comes on either side. Bodies do not travel; they
-are compared by hash, and a reader finds them by queue and offset. One shuffle by key serves everything
+The messages of a key are compared as a multiset: how often each value occurs on either side. Bodies are not shuffled;
+they are compared by hash, and can be found by queue and offset. One shuffle by key is enough
 (spark/README.md#reconciliation)::
 
     left ─┐                        key, value → how often left, how often right
@@ -33,15 +33,14 @@ CLASSES: Final = (
     "duplicate",
     "reordered",
 )
-"""In the order of reports. `different`: one side has a value that the other has not at all; `duplicate`:
-both have the same values in more than one message, and not equally often; `reordered`: equally often, in another
-order."""
+"""The order of the classes in reports. `different`: one side has a value that the other lacks; `duplicate`: both
+have the same values in several messages, but not equally often; `reordered`: equally often, in another order."""
 DAMAGED: Final = ("damaged_left", "damaged_right")
 """Classes of messages that could not be compared."""
 
 BY: Final = ("key", "unique_id", "body", "source")
 FIELDS: Final = ("body", "tag", "keys", "properties")
-"""What may be compared; the properties are those that a producer sets for itself."""
+"""The fields that can be compared; the properties are those that producers set themselves."""
 
 _BY_COLUMNS: Final = {
     "key": ("keys",),
@@ -59,21 +58,21 @@ class Comparison:
 
     by: str = "key"
     fields: tuple[str, ...] = ("body",)
-    """Of `FIELDS`; none to look only for what is missing or comes too often."""
+    """Some of `FIELDS`; none to search only for missing and duplicate messages."""
     ordered: bool = False
-    """Whether the messages of a key must come in the same order, by store time."""
+    """Whether the messages of a key must have the same order, by store time."""
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """What must be read of each message."""
+        """The columns to read of each message."""
         return tuple(dict.fromkeys((*_POSITION, "_error", *_BY_COLUMNS[self.by], *self.fields)))
 
 
 def prepare(topic: DataFrame, comparison: Comparison, *, is_left: bool, copied_from: str | None = None) -> DataFrame:
-    """Return each message of a side with its keys, the hashes of what is compared, and its place.
+    """Return each message of a side with its keys, the hashes of the compared fields, and its position.
 
-    `by="source"` pairs originals with the copies that a replay made: `copied_from` is the cluster's name on the side of
-    the originals, None on the side of the copies.
+    `by="source"` pairs originals with the copies of a replay: `copied_from` is the cluster's name on the side of the
+    originals, None on the side of the copies.
     """
     is_damaged = F.col("_error").isNotNull()
     parts = [F.xxhash64(*_hashed(name)).alias(name) for name in comparison.fields]
@@ -103,7 +102,7 @@ def _source_key(copied_from: str | None) -> Column:
 
 
 def _hashed(name: str) -> list[Column]:
-    """Return what goes into the hash of a field: `xxhash64` passes over nulls, so these are hashed too."""
+    """Return the input of a field's hash: `xxhash64` ignores nulls, so null flags are hashed too."""
     if name == "body":
         return [F.col("body"), F.length("body")]
     if name == "tag":
@@ -120,7 +119,7 @@ def _is_of_the_system(key: Column) -> Column:
 
 
 def side_counts(name: str) -> list[Column]:
-    """Return the aggregates that count what a side has: sound messages, those without a key, damaged ones."""
+    """Return the aggregates that count the messages of a side: intact, without a key, damaged."""
     is_sound = F.col("damage").isNull()
     return [
         F.count_if(is_sound).alias(f"rows_{name}"),
@@ -130,27 +129,27 @@ def side_counts(name: str) -> list[Column]:
 
 
 def classify(left: DataFrame, right: DataFrame, comparison: Comparison) -> DataFrame:
-    """Return one row per key of either side with its class, and one per damaged message; sides as `prepare` makes them.
+    """Return one row per key of either side with its class, and one per damaged message; sides come from `prepare`.
 
     A message counts for each of its keys.
     """
-    nobody = F.array(F.lit(None).cast("string"))
+    no_keys = F.array(F.lit(None).cast("string"))
     both = left.union(right).withColumn(
-        "key", F.explode(F.when(F.col("damage").isNull(), F.col("keys")).otherwise(nobody))
+        "key", F.explode(F.when(F.col("damage").isNull(), F.col("keys")).otherwise(no_keys))
     )
     return _by_key(_by_value(both.repartition("key"), comparison), comparison)
 
 
 def _by_value(rows: DataFrame, comparison: Comparison) -> DataFrame:
     is_left = F.col("is_left")
-    told: list[Column] = []
+    totals: list[Column] = []
     for name, of_side in zip(SIDES, (is_left, ~is_left), strict=True):
-        told += [F.count_if(of_side).alias(name), F.max(F.when(of_side, F.col("position"))).alias(f"{name}_position")]
+        totals += [F.count_if(of_side).alias(name), F.max(F.when(of_side, F.col("position"))).alias(f"{name}_position")]
     if comparison.ordered:
         rows = rows.withColumn("place", _place_in_order())
         for name, of_side in zip(SIDES, (is_left, ~is_left), strict=True):
-            told.append(F.bit_xor(F.when(of_side, F.xxhash64("place"))).alias(f"{name}_order"))
-    return rows.groupBy("key", "value", "damage").agg(F.first("parts").alias("parts"), *told)
+            totals.append(F.bit_xor(F.when(of_side, F.xxhash64("place"))).alias(f"{name}_order"))
+    return rows.groupBy("key", "value", "damage").agg(F.first("parts").alias("parts"), *totals)
 
 
 def _place_in_order() -> Column:
@@ -179,7 +178,7 @@ def _by_key(values: DataFrame, comparison: Comparison) -> DataFrame:
 
 
 def _evidence(name: str, other: str) -> Column:
-    """Return the last message of a side, of those that the other side has fewer of if there are such."""
+    """Return the last message of a side, preferably one that the other side has fewer of."""
     position = F.col(f"{name}_position")
     order = F.when(F.col(name) > 0, F.struct(F.col(name) > F.col(other), position))
     return F.max_by(F.struct(position.alias("position"), F.col("parts").alias("parts")), order)
@@ -203,7 +202,7 @@ def _class() -> Column:
 
 
 def _different_fields(fields: Sequence[str]) -> Column:
-    """Return the fields in which two messages of a key differ; all, where one has no partner to differ from."""
+    """Return the fields in which two messages of a key differ; all fields if one message has no partner."""
     nothing = F.array().cast("array<string>")
     names = [
         F.when(F.col(f"left_evidence.parts.{name}") != F.col(f"right_evidence.parts.{name}"), name) for name in fields
@@ -211,20 +210,20 @@ def _different_fields(fields: Sequence[str]) -> Column:
     if not names:
         return nothing
     is_pair = F.col("left_has_more") & F.col("right_has_more")
-    told = F.when(is_pair, F.array_compact(F.array(*names))).otherwise(F.array(*map(F.lit, fields)))
-    return F.when(F.col("class") == "different", told).otherwise(nothing)
+    differing = F.when(is_pair, F.array_compact(F.array(*names))).otherwise(F.array(*map(F.lit, fields)))
+    return F.when(F.col("class") == "different", differing).otherwise(nothing)
 
 
 def _place(name: str) -> list[Column]:
-    # Next to a message without a partner, one that both sides have would look like its other version.
-    is_told = (F.col("class") != "different") | F.col(f"{name}_has_more")
+    # Next to a message without a partner, a message that both sides have would look like its other version.
+    is_shown = (F.col("class") != "different") | F.col(f"{name}_has_more")
     parts = ("broker", "queue_id", "queue_offset", "store_timestamp")
     return [
         F.col(f"{name}_count"),
-        *(F.when(is_told, F.col(f"{name}_evidence.position.{part}")).alias(f"{name}_{part}") for part in parts),
+        *(F.when(is_shown, F.col(f"{name}_evidence.position.{part}")).alias(f"{name}_{part}") for part in parts),
     ]
 
 
 def class_counts() -> list[Column]:
-    """Return the aggregates that count each class, named by it."""
+    """Return the aggregates that count each class, under its name."""
     return [F.count_if(F.col("class") == name).alias(name) for name in CLASSES]

@@ -1,10 +1,10 @@
-"""Which messages a replay copies, queue by queue and in chunks, and how far it is (spark/README.md#replay-lanes).
+"""The messages that a replay copies, by queue and chunk, and its progress (spark/README.md#replay-lanes).
 
-A lane is one source queue: its chunks run one after another and go to one target queue, so order per queue is kept. The
+A lane is one source queue: its chunks run one after another and go to one target queue, which preserves the order. The
 plan is made once; a resumed run continues each lane at its last checkpoint::
 
     chunk:     0          1          2                  done 0, partial 1 up to `next`
-    queue  ────┼──────────┼─────┬────┼──────────        `target`: the target queue's offset behind the last copy
+    queue  ────┼──────────┼─────┬────┼──────────        `target`: the target queue's offset after the last copy
                                next
 """
 
@@ -23,7 +23,7 @@ from broker_core.spark.options import SourceOptions
 from broker_core.spark.partitions import FilePartition, WirePartition
 from broker_core.spark.reading import Partition, count_wanted, plan
 
-# Counting the matches of a filter costs a microsecond a message; above this number only the run shows them.
+# Counting the matches of a filter costs a microsecond per message; above this number they are only counted in the run.
 _MOST_COUNTED: Final = 1_000_000
 _CHUNK_MESSAGES: Final = 20_000
 _CHUNK_BYTES: Final = 32 << 20
@@ -40,19 +40,19 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """One source queue, the queue its copies go to, and its chunks in order."""
+    """One source queue, the target queue of its copies, and its chunks in order."""
 
     number: int
     source: Partition
     target: MessageQueue
     target_begin: int
-    """Where the target queue ended before the first copy was sent."""
+    """The end of the target queue before the first copy was sent."""
     chunks: tuple[Chunk, ...]
     wanted: int | None = None
-    """How many messages the filter lets through; None where that shows only while they are read."""
+    """The number of messages that match the filter; None if it is known only after reading them."""
 
     def planned(self, done: Mapping[str, int]) -> int:
-        """Return how many messages the lane will copy, as far as is known when `done` are its counters."""
+        """Return how many messages the lane will copy, as far as known with the counters `done`."""
         if self.wanted is not None:
             return self.wanted
         length = sum(chunk.end - chunk.begin for chunk in self.chunks)
@@ -66,14 +66,14 @@ class Start:
     chunks: tuple[Chunk, ...]
     """The remaining chunks, the first one from where it stopped."""
     earlier: Checkpoint | None = None
-    """How far the first of them is already; None where it has not begun."""
+    """The progress of the first of them; None if it has not begun."""
     target_from: int = 0
     is_resumed: bool = False
-    """The target may contain copies that no checkpoint records."""
+    """The target may contain copies that are not in a checkpoint."""
 
 
 def make_plan(options: SourceOptions, session: BlockingSession, target_topic: str) -> list[Lane]:
-    """Return the lanes of a new replay; raises BadRequest without a target, and whatever planning a read raises."""
+    """Return the lanes of a new replay; raises BadRequest without a target, and the errors of planning a read."""
     sized = replace(options, max_partition_bytes=_CHUNK_BYTES)
     by_queue: dict[tuple[str, str, int], list[Partition]] = {}
     for partition in plan(sized):
@@ -96,7 +96,7 @@ def make_plan(options: SourceOptions, session: BlockingSession, target_topic: st
 def _counts(
     options: SourceOptions, by_queue: Mapping[tuple[str, str, int], Sequence[Partition]]
 ) -> dict[tuple[str, str, int], int]:
-    """Return how many messages of each queue the filter lets through; nothing where it is too dear to know."""
+    """Return how many messages of each queue match the filter; nothing if counting would take too long."""
     total = sum(each.end - each.begin for partitions in by_queue.values() for each in partitions)
     if not options.stores or total > _MOST_COUNTED or (options.tags is None and options.keys is None):
         return {}
@@ -121,7 +121,7 @@ def _chunks(partitions: Iterable[Partition], next_id: int) -> Iterable[Chunk]:
 
 
 def to_json(lanes: Sequence[Lane], request_hash: str) -> dict[str, Any]:
-    """Return the plan as it is kept in ``plan.json``."""
+    """Return the plan as stored in ``plan.json``."""
     kinds = {FilePartition: "files", WirePartition: "wire"}
     return {
         "request_hash": request_hash,
@@ -141,7 +141,7 @@ def to_json(lanes: Sequence[Lane], request_hash: str) -> dict[str, Any]:
 
 
 def from_json(content: Mapping[str, Any], request_hash: str) -> list[Lane]:
-    """Return the lanes of ``plan.json``; raise BadRequest when it belongs to another request."""
+    """Return the lanes in ``plan.json``; raise BadRequest if it belongs to another request."""
     if content["request_hash"] != request_hash:
         raise BadRequest("plan.json belongs to another request; start a new job")
     kinds: dict[str, type[FilePartition] | type[WirePartition]] = {"files": FilePartition, "wire": WirePartition}
@@ -159,7 +159,7 @@ def from_json(content: Mapping[str, Any], request_hash: str) -> list[Lane]:
 
 
 def find_start(lane: Lane, checkpoints: Mapping[int, Checkpoint], *, is_resumed: bool) -> Start:
-    """Return where to take up a lane; `checkpoints` has the last one of each chunk that was begun."""
+    """Return where to resume a lane; `checkpoints` has the last one of each started chunk."""
     left: list[Chunk] = []
     earlier, target_from = None, lane.target_begin
     for chunk in lane.chunks:
@@ -168,7 +168,7 @@ def find_start(lane: Lane, checkpoints: Mapping[int, Checkpoint], *, is_resumed:
         if known is None:
             left.append(chunk)
         elif not known.is_done:
-            # Chunks run one after another, so this happens once, and for the first that is left.
+            # Chunks run one after another, so this happens once, for the first remaining one.
             left.append(replace(chunk, begin=known.next))
             earlier = known
     return Start(tuple(left), earlier, target_from, is_resumed)

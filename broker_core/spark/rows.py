@@ -1,4 +1,4 @@
-"""Blocks of records as the rows of a read: what hashes and widened ranges leave to filter, and damaged records."""
+"""Blocks of records as the rows of a read: filters exactly what hashes and widened ranges let through; adds damage."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from broker_core.spark.schema import arrow_schema
 from broker_core.store.columns import DAMAGE_TEXT, Damage, Ints, Mask, Records
 
 MOST_BATCH_BYTES: Final = 32 << 20
-"""So large a batch of rows may be."""
+"""The largest batch of rows."""
 _MOST_UNPACKED: Final = 16 << 20
 _ERROR: Final = "_error"
 Arrays = dict[str, Any]
@@ -27,7 +27,7 @@ Arrays = dict[str, Any]
 
 @dataclass(slots=True)
 class RowMaker:
-    """Turns the blocks of one queue into Arrow batches of one schema."""
+    """Converts the blocks of one queue to Arrow batches of one schema."""
 
     columns: Sequence[str]
     options: SourceOptions
@@ -39,13 +39,13 @@ class RowMaker:
     _chosen_keys: Any = field(init=False)
 
     def __post_init__(self) -> None:
-        """Prepare the schema, and the sets that rows are looked up in."""
+        """Prepare the schema and the sets for look-ups."""
         self.arrow_schema = arrow_schema(self.columns)
         self._chosen_tags = pa.array(sorted(self.options.tags or ()), pa.string())
         self._chosen_keys = pa.array(sorted(self.options.keys or ()), pa.string())
 
     def make(self, block: Block) -> Iterator[Any]:
-        """Yield the wanted rows of a block in queue order, in batches of at most 32 MiB if a row is no larger.
+        """Yield the selected rows of a block in queue order, in batches of at most 32 MiB unless one row is larger.
 
         Raises DamagedRecord in mode ``failFast``.
         """
@@ -53,7 +53,7 @@ class RowMaker:
             yield from _cut(self._make(part, bodies))
 
     def _portions(self, block: Block) -> Iterator[tuple[Block, Bodies]]:
-        """Yield a block in parts whose unpacked bodies are not too large together, with these bodies."""
+        """Yield a block in parts whose unpacked bodies are together not too large, with these bodies."""
         at, size = 0, 0
         bodies: Bodies = {}
         for row, packed in self._packed(block):
@@ -67,7 +67,7 @@ class RowMaker:
         yield (block.part(at, len(block.queue_offsets)) if at else block), bodies
 
     def _packed(self, block: Block) -> Iterator[tuple[int, Packed]]:
-        """Yield the rows whose bodies are wanted and compressed."""
+        """Yield the rows with requested, compressed bodies."""
         if not self.origin.decompress or "body" not in self.columns:
             return
         rows = np.flatnonzero(block.damage == Damage.NONE)
@@ -95,7 +95,7 @@ class RowMaker:
         return both.combine_chunks().to_batches()[0]
 
     def _sound_rows(self, records: Records, bodies: Bodies) -> tuple[Any, Ints]:
-        """Return the wanted rows, and which of the records they are."""
+        """Return the selected rows, and which of the records they are."""
         batch = Batch(records, self.origin, bodies)
         wanted = self._wanted(batch)
         places = np.flatnonzero(wanted)
@@ -133,12 +133,12 @@ class RowMaker:
             named &= _numpy(pc.is_in(batch.tag, self._chosen_tags))
         if options.keys is not None:
             named &= self._has_key(batch)
-        # What cannot be read counts as damage: whether the filter lets it through is not known.
+        # What cannot be read counts as damage: it is unknown whether it matches the filter.
         named[list(batch.errors)] = True
         return wanted & named
 
     def _has_key(self, batch: Batch) -> Mask:
-        """Say which rows have one of the keys, or it as their unique id, as the index does."""
+        """Return which rows have one of the keys, also as unique id, as in the index."""
         has = _numpy(pc.is_in(batch.unique_id, self._chosen_keys))
         hits = _numpy(pc.is_in(batch.keys.flatten(), self._chosen_keys))
         rows = batch.keys_run[1].row[hits]
@@ -146,7 +146,7 @@ class RowMaker:
         return has
 
     def _damaged_rows(self, block: Block, damaged: Mask) -> Any:
-        """Return rows with the place of each damaged record, its damage, and nulls."""
+        """Return rows with the position and damage of each damaged record, and nulls."""
         count = int(damaged.sum())
         known = {
             "topic": pa.repeat(pa.scalar(self.topic), count),

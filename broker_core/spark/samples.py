@@ -1,4 +1,4 @@
-"""The differing values of sample messages as text; read again by place, since Spark's rows have no bodies."""
+"""The differing values of sample messages as text; the messages are read again, since Spark's rows have no bodies."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def add_values(samples: Sequence[Sample], options: Mapping[str, SourceOptions]) 
 
 
 def _texts(options: SourceOptions, place: SamplePlace | None, fields: Sequence[str]) -> Mapping[str, str | None]:
-    """Return the text of each field of a message; nothing for a message that cannot be read."""
+    """Return the text of each field of a message; nothing if the message cannot be read."""
     if place is None:
         return {}
     try:
@@ -50,7 +50,7 @@ def _partition(options: SourceOptions, place: SamplePlace) -> Partition:
 
 
 def shown(value: Any) -> str | None:
-    """Return a value as text of bounded length: bytes that are no text as hex, pairs a line each."""
+    """Return a value as text of limited length: binary bytes as hex, pairs one per line."""
     if value is None:
         return None
     if isinstance(value, bytes):
@@ -59,7 +59,7 @@ def shown(value: Any) -> str | None:
         except UnicodeDecodeError:
             text = value.hex(" ")
     elif isinstance(value, list):
-        # A map comes as pairs.
+        # A map is a list of pairs here.
         text = "\n".join(f"{each[0]}={each[1]}" if isinstance(each, tuple) else str(each) for each in value)
     else:
         text = str(value)

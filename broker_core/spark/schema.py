@@ -1,6 +1,6 @@
-"""The table a topic is: its columns, in order, with Spark's types.
+"""A topic as a table: its columns, in order, with Spark's types.
 
-Everything is nullable, for a reason (spark/README.md#columns).
+All columns are nullable; spark/README.md#columns explains why.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ COLUMNS: Final[dict[str, str]] = {
     "crc_ok": "boolean",
     "_error": "string",
 }
-"""`message_id` is the unique id of the producer, else the offset id; `key` the first of `keys`; `body_size` and
-`record_size` are bytes as stored; `properties_text` is what the store holds; `_error` says why a row is damaged."""
+"""`message_id` is the producer's unique id, else the offset id; `key` is the first of `keys`; `body_size` and
+`record_size` are in bytes as stored; `properties_text` is the stored text; `_error` says why a row is damaged."""
 
 BY_REQUEST_ONLY: Final = frozenset({"store_host", "offset_id", "properties_text", "crc_ok"})
-"""Columns that cost and that few want: they come when `columns` or a schema names them."""
+"""Expensive, rarely used columns: included only if `columns` or a schema names them."""
 
 
 def choose_columns(columns: Sequence[str] | None, *, with_error: bool) -> tuple[str, ...]:
-    """Return the wanted columns, or the usual ones; `_error` belongs to those in permissive mode only.
+    """Return the requested columns, or the default ones; `_error` is included in permissive mode only.
 
-    Raises UnknownOption for a name that is not a column, BadOption for one named twice.
+    Raises UnknownOption for a name that is not a column, BadOption for a name that is listed twice.
     """
     if columns is None:
         return tuple(name for name in COLUMNS if name not in BY_REQUEST_ONLY and (with_error or name != "_error"))
@@ -81,16 +81,16 @@ def spark_schema(columns: Iterable[str]) -> StructType:
 
 
 def arrow_schema(columns: Iterable[str]) -> Any:
-    """Return the Arrow schema that Spark expects of these columns, in UTC whatever the session's zone."""
+    """Return the Arrow schema that Spark expects for these columns, in UTC whatever the session's zone."""
     from pyspark.sql.pandas.types import to_arrow_schema
 
     return to_arrow_schema(spark_schema(columns), timezone="UTC")
 
 
 def columns_of(schema: StructType) -> tuple[str, ...]:
-    """Return the columns that a schema given by the user names.
+    """Return the columns of a schema given by the user.
 
-    Raises UnknownOption for a foreign name and BadOption where a type is not ours.
+    Raises UnknownOption for an unknown name and BadOption for a different type.
     """
     columns = choose_columns(schema.fieldNames(), with_error=True)
     for mine, given in zip(spark_schema(columns).fields, schema.fields, strict=True):

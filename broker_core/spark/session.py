@@ -1,4 +1,4 @@
-"""Start Spark the way our programs want it (spark/README.md#starting-spark)."""
+"""Starts Spark for the programs (spark/README.md#starting-spark)."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ from broker_core.spark.java import Java, find_java
 from broker_core.spark.source import RocketMQSource
 
 _MIB: Final = 1 << 20
-# Spark wants it lower than 61: the 104 bytes of the strictest kernel less ``/.<uuid>.sock``.
+# Spark requires less than 61: the 104 bytes of the strictest kernel minus ``/.<uuid>.sock``.
 _LONGEST_SOCKET_FOLDER: Final = 60
 _LOG_SETTINGS: Final = Path(__file__).with_name("log4j2.properties")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionConfig:
-    """What a program decides about its Spark."""
+    """The settings of a program for its Spark."""
 
     app_name: str
     work_dir: Path
-    """Everything Spark writes on the side lies in ``<work_dir>/tmp``; who owns the folder removes it."""
+    """Spark's temporary files are in ``<work_dir>/tmp``; the owner of the folder removes it."""
     cache: Path
     """Kept between runs: the Java shim and the class archive."""
     master: str = "local[*]"
     java_home: str | None = None
     executor_python: str | None = None
-    """The Python of a cluster's executors, with our dependencies; the path of this one by default."""
+    """The Python of a cluster's executors, with our dependencies; by default the path of this one."""
     jobs_at_once: int = 2
-    """Shares the memory: each driver gets a quarter of the machine divided by this, at most 2 GiB."""
+    """Divides the memory: each driver gets a quarter of the machine divided by this, at most 2 GiB."""
     is_short: bool = False
-    """Let Java compile quickly rather than well: for work of seconds, or that Java has no part in."""
+    """Make Java compile quickly rather than well: for work of seconds, or with little work in Java."""
     max_failures: int = 1
-    """How often a task may fail; 1 for whatever writes, since each attempt sends again."""
+    """How often a task may fail; 1 for tasks that write, since each attempt sends again."""
     record_archive: Path | None = None
     """Write a class archive to this file when the JVM ends, instead of using the one in the cache."""
     extra: Mapping[str, str] = field(default_factory=dict)
@@ -57,7 +57,7 @@ def start(config: SessionConfig) -> SparkSession:
     """Start Spark, register ``format("rocketmq")`` and return the session.
 
     Changes this process's environment (``JAVA_HOME``, ``PYSPARK_PYTHON``, ``PYTHONPATH``), which the JVM and the Python
-    workers inherit; so there is one session per process. Raises JavaNotFound.
+    workers inherit, so there is only one session per process. Raises JavaNotFound.
     """
     check_master(config.master)
     java = find_java(config.cache, setting=config.java_home)
@@ -83,18 +83,18 @@ def check_master(master: str) -> None:
 
 
 def is_local(master: str) -> bool:
-    """Whether tasks run in this machine's own JVM, and see its files."""
+    """Whether tasks run in the JVM on this machine and can see its files."""
     return master.startswith("local")
 
 
 def driver_host(master: str) -> str:
-    """Return the address of this machine under which executors of `master` reach the driver."""
+    """Return this machine's address at which executors of `master` can reach the driver."""
     if is_local(master):
         return "127.0.0.1"
     host, _, port = master.removeprefix("spark://").split(",")[0].rpartition(":")
     try:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-            # Nothing is sent: the kernel only chooses the way to the master.
+            # Nothing is sent: the kernel only chooses the route to the master.
             probe.connect((host, int(port)))
             return str(probe.getsockname()[0])
     except (OSError, ValueError) as error:
@@ -132,14 +132,14 @@ def settings(config: SessionConfig, java: Java) -> dict[str, str]:
             "spark.driver.host": host,
             "spark.driver.bindAddress": host,
             "spark.driver.maxResultSize": "1g",
-            # The folder of the sockets is on this machine only.
+            # The socket folder is on this machine only.
             "spark.python.unix.domain.socket.enabled": "false",
         }
     return chosen | dict(config.extra)
 
 
 def _socket_folder(preferred: Path) -> str:
-    """Return a folder for Spark's sockets; one of our own where the job's path is longer than a socket's may be."""
+    """Return a folder for Spark's sockets: a separate one if the job's path is too long for a socket."""
     if len(os.fsencode(preferred)) <= _LONGEST_SOCKET_FOLDER:
         return str(preferred)
     folder = tempfile.mkdtemp(prefix="gantry-")
@@ -148,19 +148,19 @@ def _socket_folder(preferred: Path) -> str:
 
 
 def shared_cache() -> Path:
-    """Return the folder of this Python environment for what depends on nothing but the software in it."""
+    """Return the cache folder of this Python environment, for files that depend only on the installed software."""
     return Path(sys.prefix) / "var" / "gantry-spark"
 
 
 def archive_path(java: Java, cache: Path) -> Path:
-    """Return where the class archive of this Java build and this Spark lies; another build has another name."""
+    """Return the path of the class archive for this Java build and this Spark; another build has another name."""
     jars = sorted(path.name for path in (_spark_home() / "jars").glob("*.jar"))
     build = "\n".join([java.version, str(java.home), pyspark.__version__, *jars])
     return cache / f"classes-{java.version}-{hashlib.sha256(build.encode()).hexdigest()[:12]}.archive"
 
 
 def _master(config: SessionConfig) -> str:
-    """Return the master, with the failures a task may have written into ``local[N]``."""
+    """Return the master, with the allowed failures of a task written into ``local[N]``."""
     if config.master.startswith("local[") and "," not in config.master:
         return f"{config.master[:-1]},{config.max_failures}]"
     return config.master
@@ -174,7 +174,7 @@ def _prepare_environment(java: Java, config: SessionConfig) -> None:
         "SPARK_HOME": str(_spark_home()),
         "PYSPARK_PYTHON": config.executor_python or sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
-        # Spark's launcher is a Java of its own, which only puts a command line together.
+        # Spark's launcher is a separate Java process, which only builds a command line.
         "SPARK_LAUNCHER_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "PYTHONPATH": os.pathsep.join(paths),
     }
@@ -183,7 +183,7 @@ def _prepare_environment(java: Java, config: SessionConfig) -> None:
 
 
 def _pack_code(folder: Path) -> Path:
-    """Return an archive of our own code for executors that share nothing with this machine but the network."""
+    """Return an archive of our own code, for executors that share only the network with this machine."""
     root = Path(broker_core.__file__).parent
     target = folder / "broker_core.zip"
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -214,7 +214,7 @@ def _java_options(config: SessionConfig, java: Java) -> str:
 
 
 def _archive_options(config: SessionConfig, java: Java) -> list[str]:
-    """Return the JVM's words for recording or using a class archive; Java 25 has its own kind."""
+    """Return the JVM options for recording or using a class archive; Java 25 has different ones."""
     has_aot_cache = java.major >= 25
     quiet = ["-Xlog:cds=off", "-Xlog:cds+dynamic=off", *(["-Xlog:aot=off"] if has_aot_cache else [])]
     if config.record_archive:

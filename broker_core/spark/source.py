@@ -1,6 +1,6 @@
 """``spark.read.format("rocketmq")``: a topic as a table, from the files of a store or over the wire.
 
-Filters are never pushed, and a growing topic does not grow until the next ``load()``: Spark keeps one read plan per
+Filters are never pushed down, and new messages appear only after the next ``load()``: Spark keeps one read plan per
 DataFrame (spark/README.md#what-pyspark-does).
 """
 
@@ -27,12 +27,12 @@ class RocketMQSource(DataSource):
         return "rocketmq"
 
     def schema(self) -> StructType:
-        """Return the columns that the options ask for."""
+        """Return the columns selected by the options."""
         options = parse_source_options(self.options)
         return spark_schema(choose_columns(options.columns, with_error=options.mode is Mode.PERMISSIVE))
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """Return the reader of these columns; a schema given by the user chooses columns too."""
+        """Return the reader of these columns; a schema given by the user also selects columns."""
         return RocketMQReader(parse_source_options(self.options), columns_of(schema))
 
 
@@ -40,15 +40,15 @@ class RocketMQReader(DataSourceReader):
     """Plans in the planner's process, is pickled, and reads in workers."""
 
     def __init__(self, options: SourceOptions, columns: Sequence[str]) -> None:
-        """Read `columns` of what `options` name."""
+        """Read `columns` of the topics in `options`."""
         self.options_read, self.columns = options, tuple(columns)
 
     def partitions(self) -> Sequence[InputPartition]:
-        """Return the ranges to read: a snapshot of what is there now."""
+        """Return the ranges to read: a snapshot of now."""
         return list(plan(self.options_read))
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """Yield the rows of a range as Arrow batches."""
-        # Spark turns an empty plan into one partition of nothing.
+        # Spark replaces an empty plan with one empty partition.
         if isinstance(partition, FilePartition | WirePartition):
             yield from read_rows(partition, self.options_read, self.columns)

@@ -1,4 +1,4 @@
-"""The open stores of a worker, kept from task to task (spark/README.md#what-a-worker-keeps)."""
+"""The open stores of a worker, kept between tasks (spark/README.md#what-a-worker-keeps)."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from broker_core.store.reader import StoreReader
 _MOST_OPEN: Final = 4
 _POPULATE_READ: Final = 22
 
-# The kernel's clock for files goes in steps of some ms.
+# The kernel's clock for files advances in steps of some ms.
 _CLOCK_STEP_NS: Final = 20_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """A store that is open, and which folder it was."""
+    """An open store, and the identity of its folder."""
 
     store: StoreReader
     folder: tuple[int, int]
@@ -33,23 +33,23 @@ class _Opened:
     at_ns: int
 
     def is_still(self, root: Path, topic: str, queue_id: int) -> bool:
-        """Say whether the files there now are those that were opened: a folder may be replaced under its name."""
+        """Return whether the same files are still there: a folder may be replaced under its name."""
         log, queue = root / COMMIT_LOG, queue_folder(root, topic, queue_id)
         try:
             stats = [folder.stat() for folder in (log, queue)]
         except OSError:
             return False
-        # A folder's own times change with the names in it, and not when its files are written.
+        # A folder's times change with the names in it, but not when its files are written.
         newest = max(stat.st_ctime_ns for stat in stats)
         return (stats[0].st_dev, stats[0].st_ino) == self.folder and newest < self.at_ns - _CLOCK_STEP_NS
 
 
-# Global, since each task of this worker creates a new reader.
+# Global, because each task of this worker creates a new reader.
 _open: OrderedDict[Path, _Opened] = OrderedDict()
 
 
 def open_store(root: Path) -> StoreReader:
-    """Return the store as it is now; raise StoreUnreadable if the folder holds none that can be read."""
+    """Return the store in its current state; raise StoreUnreadable if the folder has no readable store."""
     return _open_now(root).store
 
 
@@ -64,7 +64,7 @@ def _open_now(root: Path) -> _Opened:
 
 
 def open_store_with(root: Path, topic: str, queue_id: int, end: int) -> StoreReader:
-    """Return the store, opened at a time when the queue reached `end`; the kept one if it is new enough."""
+    """Return the store, opened after the queue reached `end`; the cached one if it is new enough."""
     kept = _open.get(root)
     if kept is None or not kept.is_still(root, topic, queue_id) or kept.store.range(topic, queue_id)[1] < end:
         # The previous store is not closed: batches that refer to its mappings may still be in use.
@@ -76,18 +76,18 @@ def open_store_with(root: Path, topic: str, queue_id: int, end: int) -> StoreRea
 
 
 def topics_of(store: StoreReader) -> set[str]:
-    """Return the topics that have messages or that the broker's configuration names."""
+    """Return the topics that have messages or are in the broker's configuration."""
     return {topic for topic, _ in store.queues()} | set(_configured(store))
 
 
 def queues_of(store: StoreReader, topic: str) -> set[int]:
-    """Return the queues of a topic that have messages or that the broker's configuration names."""
+    """Return the queues of a topic that have messages or are in the broker's configuration."""
     configured = _configured(store).get(topic, 0)
     return {queue_id for _, queue_id in store.queues(topic)} | set(range(configured))
 
 
 def _configured(store: StoreReader) -> dict[str, int]:
-    """Return the number of read queues of each topic that the broker's configuration names."""
+    """Return the number of read queues of each topic in the broker's configuration."""
     try:
         content = json.loads((store.config.folder / "config" / "topics.json").read_bytes())
         return {topic: config.get("readQueueNums", 0) for topic, config in content["topicConfigTable"].items()}
@@ -96,7 +96,7 @@ def _configured(store: StoreReader) -> dict[str, int]:
 
 
 def populate(view: memoryview, begin: int, end: int) -> None:
-    """Bring a span of a mapping into memory in one go, where the kernel can."""
+    """Load a range of a mapping into memory at once, if the kernel supports it."""
     mapping = view.obj
     if isinstance(mapping, mmap.mmap):
         aligned = begin - begin % mmap.PAGESIZE

@@ -1,7 +1,7 @@
-"""Cut many texts at once: property strings into pairs, KEYS into keys.
+"""Splits many texts at once: property strings into pairs, KEYS into keys.
 
-A column of texts is one run of bytes with the place where each text begins. Pieces are found by looking for the
-separator in the whole run, so no Python runs per row. Separators are ASCII: pieces of valid UTF-8 are valid UTF-8.
+A column of texts is one array of bytes with the position where each text begins. Pieces are found by searching the
+whole array for the separator, so no Python runs per row. Separators are ASCII, so pieces of valid UTF-8 are valid too.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ _MOST_BITS: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """What the rows of a column were cut into: piece i is the bytes from `start[i]` to `end[i]`."""
+    """The pieces of the rows of a column: piece i is the bytes from `start[i]` to `end[i]`."""
 
     start: Ints
     end: Ints
     first: Ints
-    """For each row its first piece, and behind them all the number of pieces."""
+    """For each row the index of its first piece, followed by the number of all pieces."""
 
     def keep(self, kept: Mask) -> Pieces:
-        """Return the kept pieces, still row by row."""
+        """Return the selected pieces, still by row."""
         before = np.concatenate(([0], np.cumsum(kept)))
         return Pieces(self.start[kept], self.end[kept], before[self.first])
 
@@ -44,7 +44,7 @@ class Pieces:
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """The sound pairs of property strings: names and values as pieces of the same run of bytes."""
+    """The valid pairs of property strings: names and values as pieces of the same bytes."""
 
     data: Bytes
     names: Pieces
@@ -52,7 +52,7 @@ class Pairs:
 
 
 def cut(data: Bytes, offsets: Ints, separator: int) -> Pieces:
-    """Cut each row, `data[offsets[r]:offsets[r+1]]`, at the separator; empty pieces are pieces too."""
+    """Split each row, `data[offsets[r]:offsets[r+1]]`, at the separator; empty pieces count too."""
     marks = np.flatnonzero(data == separator)
     count = len(offsets) - 1 + len(marks)
     first = np.append(np.arange(len(offsets) - 1) + np.searchsorted(marks, offsets[:-1]), count)
@@ -67,7 +67,7 @@ def cut(data: Bytes, offsets: Ints, separator: int) -> Pieces:
 
 
 def cut_pairs(data: Bytes, offsets: Ints) -> Pairs:
-    """Cut property strings; a pair without a name, a value or U+0001 between them is no pair."""
+    """Split property strings; a pair without a name, a value or U+0001 in between is ignored."""
     pieces = cut(data, offsets, PAIR_END)
     marks = np.append(np.flatnonzero(data == NAME_END), len(data))
     middle = marks[np.searchsorted(marks, pieces.start)]
@@ -80,27 +80,27 @@ def cut_pairs(data: Bytes, offsets: Ints) -> Pairs:
 def find_values(pairs: Pairs, name: bytes) -> tuple[Span, Mask]:
     """Return the value of `name` in each row, the last one if there are several, and which rows have one.
 
-    `name` has at most 8 bytes. A row without one gets an empty place that keeps the places in order.
+    `name` has at most 8 bytes. A row without a value gets an empty span that keeps the spans in order.
     """
     names = pairs.names
     chosen = np.flatnonzero(names.end - names.start == len(name))
     chosen = chosen[_begins_with(pairs.data, names.start[chosen], name)]
     rows = len(names.first) - 1
-    # Of several assignments to one row the last stays.
+    # Of several assignments to one row the last wins.
     piece = np.full(rows, -1)
     piece[names.row[chosen]] = chosen
     found = piece >= 0
     start, length = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
     start[found] = pairs.values.start[piece[found]]
     length[found] = pairs.values.end[piece[found]] - start[found]
-    # An empty place stands where the last value before it ends, so that the places ascend.
+    # An empty span is placed where the last value before it ends, so that the spans ascend.
     ends = np.maximum.accumulate(start + length)
     start[~found] = ends[~found]
     return Span(start, length), found
 
 
 def find_repeated(codes: NDArray[np.int64], first: Ints) -> Mask:
-    """Return the rows in which a code comes twice; `codes` count from 0, `first` as in `Pieces`."""
+    """Return the rows in which a code occurs twice; `codes` count from 0, `first` as in `Pieces`."""
     rows = len(first) - 1
     counts = np.diff(first)
     repeated = np.zeros(rows, bool)
@@ -119,10 +119,10 @@ def find_repeated(codes: NDArray[np.int64], first: Ints) -> Mask:
 
 
 def gather(data: Bytes, span: Span, kind: Any, *, present: Mask | None = None) -> Any:
-    """Return an Arrow array of `kind` (binary or string) with the bytes of each place; places must ascend.
+    """Return an Arrow array of `kind` (binary or string) with the bytes of each span; spans must ascend.
 
-    The data itself is taken for an Arrow array in which wanted parts and gaps alternate; `take` then copies the wanted
-    ones. The places may span at most 2 GiB.
+    The data itself is treated as an Arrow array in which spans and gaps alternate; `take` then copies the spans. All
+    spans together may cover at most 2 GiB.
     """
     count = len(span.start)
     base = int(span.start[0]) if count else 0
@@ -141,7 +141,7 @@ def gather_pieces(data: Bytes, pieces: Pieces, kind: Any) -> Any:
 
 
 def run_of(array: Any) -> tuple[Bytes, Ints]:
-    """Return the bytes of an Arrow array of text without nulls, and where each row begins."""
+    """Return the bytes of an Arrow array of text without nulls, and the beginning of each row."""
     _, offsets, data = array.buffers()
     places = np.frombuffer(offsets, np.int32)[array.offset : array.offset + len(array) + 1].astype(np.int64)
     run = np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8)
@@ -149,7 +149,7 @@ def run_of(array: Any) -> tuple[Bytes, Ints]:
 
 
 def map_of(pairs: Pairs) -> Any:
-    """Return the pairs as an Arrow map per row; of a name that comes twice the last value stays."""
+    """Return the pairs as an Arrow map per row; of a repeated name the last value is kept."""
     names = pc.dictionary_encode(gather_pieces(pairs.data, pairs.names, pa.string()))
     codes = names.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     repeated = find_repeated(codes, pairs.names.first)
@@ -162,7 +162,7 @@ def map_of(pairs: Pairs) -> Any:
 
 
 def _last_of_each(codes: NDArray[np.int64], names: Pieces, repeated: Mask) -> Mask:
-    """Return which pieces stay: in the repeated rows the last of each code (rare, so row by row)."""
+    """Return which pieces to keep: in rows with repetitions the last of each code (rare, so row by row)."""
     kept = np.ones(len(codes), bool)
     for row in np.flatnonzero(repeated):
         begin, end = int(names.first[row]), int(names.first[row + 1])

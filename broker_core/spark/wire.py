@@ -1,7 +1,7 @@
-"""Reading topics over the wire: the same ranges and the same records as from files, pulled from brokers.
+"""Reading topics over the wire: the same ranges and records as from files, pulled from brokers.
 
-A queue range is pulled as some sub-ranges side by side on one connection and put out in order. Each process keeps one
-session per cluster, on a loop in a thread of its own (spark/README.md#what-a-worker-keeps).
+A queue range is pulled as several concurrent sub-ranges on one connection and returned in order. Each process keeps one
+session per cluster, on a loop in its own thread (spark/README.md#what-a-worker-keeps).
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from broker_core.spark.partitions import CLOCK_SKEW_MS, WirePartition, check_nam
 from broker_core.store.columns import Damage, Ints, Records, walk
 
 _SUB_RANGE: Final = 1024
-"""Messages per sub-range: with four of them a batch is large enough for decoding in columns."""
+"""Messages per sub-range: with four sub-ranges a batch is large enough for decoding in columns."""
 MOST_BYTES: Final = 16 << 20
-"""So much of answers a read holds at a time."""
+"""A read holds at most this many bytes of answers at a time."""
 _LIGHT: Final = "%LMQ%"
 _TRIES: Final = 10
 _FIRST_PAUSE_S: Final = 0.1
 _LONGEST_PAUSE_S: Final = 5.0
 
-# Of the process and not of a reader: the next task of this worker brings a reader of its own.
+# Global, because the next task of this worker creates its own reader.
 _sessions: dict[tuple[str, ...], BlockingSession] = {}
 
 
@@ -54,15 +54,15 @@ def session_of(name_servers: tuple[str, ...]) -> BlockingSession:
 
 
 def close_sessions() -> None:
-    """End this process's sessions, for one that goes on without Spark; the next `session_of` opens new ones."""
+    """Close this process's sessions, for a process that continues without Spark; `session_of` opens new ones."""
     while _sessions:
         _sessions.popitem()[1].close()
 
 
 def plan_wire(all_options: Sequence[SourceOptions]) -> list[list[WirePartition]]:
-    """Return for each read one partition per queue that has messages in range: what the brokers have at one moment.
+    """Return for each read one partition per queue with messages in its range: a snapshot of the brokers.
 
-    Raises UnknownOption for what does not exist, DataLoss, and Unreachable when no broker answers.
+    Raises UnknownOption for an unknown name, DataLoss, and Unreachable if no broker answers.
     """
     planned: list[list[WirePartition]] = [[] for _ in all_options]
     with _translated():
@@ -122,10 +122,10 @@ async def _wanted(admin: Admin, queue: MessageQueue, bounds: tuple[int, int], op
 
 
 async def _offset_at(admin: Admin, queue: MessageQueue, timestamp: int, low: int, high: int) -> int:
-    """Return the first offset stored at `timestamp` or later; brokers themselves answer with the nearest only."""
+    """Return the first offset stored at `timestamp` or later; brokers return only the nearest one."""
     while low < high:
         middle = (low + high) // 2
-        # A message that the broker leaves out, since it is damaged, has the time of the next one it sends.
+        # A damaged message that the broker leaves out counts with the time of the next one that it sends.
         page = await admin.messages.page(queue, middle, 1)
         if page.messages and page.messages[0].message.store_timestamp < timestamp:
             low = int(page.messages[0].message.queue_offset) + 1
@@ -135,9 +135,9 @@ async def _offset_at(admin: Admin, queue: MessageQueue, timestamp: int, low: int
 
 
 def read_wire_blocks(partition: WirePartition, options: SourceOptions) -> Iterator[Block]:
-    """Yield the blocks of a range in queue order, each message sound or with its damage; raises DataLoss, Unreachable.
+    """Yield the blocks of a range in queue order, each message intact or with its damage; raises DataLoss, Unreachable.
 
-    At most `MOST_BYTES` of answers are held at a time, and one answer beyond.
+    At most `MOST_BYTES` of answers are held at a time, plus one answer.
     """
     session = session_of(options.name_servers)
     puller = _Puller(session.session, MessageQueue(partition.topic, partition.broker, partition.queue_id), options)
@@ -153,9 +153,9 @@ def _blocks(piece: _Piece, partition: WirePartition) -> Iterator[Block]:
     data = b"".join(piece.bodies)
     records = Records(np.frombuffer(data, np.uint8), _positions(piece.bodies))
     damage = records.find_damage(of_queue=_known_as(partition))
-    # What is damaged in another way does not even tell its offset.
-    told = (damage == Damage.NONE) | (damage == Damage.BODY)
-    records, damage = records.take(told), damage[told]
+    # Other kinds of damage make even the offset unreadable.
+    is_readable = (damage == Damage.NONE) | (damage == Damage.BODY)
+    records, damage = records.take(is_readable), damage[is_readable]
     offsets = records.column("queue_offset")
     offsets, rows = np.unique(offsets, return_index=True)
     inside = (offsets >= piece.begin) & (offsets < piece.end)
@@ -176,21 +176,21 @@ def _blocks(piece: _Piece, partition: WirePartition) -> Iterator[Block]:
 
 
 def _known_as(partition: WirePartition) -> tuple[bytes, int] | None:
-    """Return what records of a queue carry; those of a light queue carry the topic they were sent to."""
+    """Return topic and queue id in the records of a queue; records of a light queue have their original topic."""
     if partition.topic.startswith(_LIGHT):
         return None
     return partition.topic.encode(), partition.queue_id
 
 
 def _positions(bodies: Sequence[bytes]) -> Ints:
-    """Return where the records begin in the joined bodies; one that cannot be walked to its end spoils no other."""
+    """Return the positions of the records in the joined bodies; a damaged body does not affect the others."""
     begins = np.cumsum([0, *map(len, bodies)])
     return np.concatenate([np.zeros(0, np.int64), *(walk(body) + at for body, at in zip(bodies, begins, strict=False))])
 
 
 @contextmanager
 def _translated() -> Iterator[None]:
-    """Raise this package's error when a cluster cannot be read."""
+    """Raise this package's errors when a cluster cannot be read."""
     try:
         yield
     except ClientError as error:
@@ -199,7 +199,7 @@ def _translated() -> Iterator[None]:
 
 @dataclass(slots=True)
 class _Piece:
-    """What was pulled of a range: the answers for the offsets from `begin` to `end`."""
+    """The part of a range that was pulled: the answers for the offsets from `begin` to `end`."""
 
     begin: int
     end: int
@@ -210,7 +210,7 @@ class _Piece:
 
 @dataclass(slots=True)
 class _Puller:
-    """Pulls ranges of one queue, some side by side: fewer and shorter ones where messages are large."""
+    """Pulls ranges of one queue, several at a time: fewer and shorter ones when messages are large."""
 
     session: Session
     queue: MessageQueue
@@ -218,10 +218,10 @@ class _Puller:
     _largest: int | None = None
     """Bytes of the largest answer so far."""
     _average: int | None = None
-    """Bytes of a message in the window before."""
+    """Bytes of a message in the previous window."""
 
     async def window(self, begin: int, end: int) -> _Piece:
-        """Return what follows `begin`: the ranges read side by side, as far as there is no hole between them."""
+        """Return the answers from `begin` on: the ranges read concurrently, up to the first gap."""
         side_by_side, length = 1, self.options.pull_batch_size
         if self._largest is not None and self._average is not None:
             side_by_side = max(1, min(self.options.pull_parallelism, MOST_BYTES // self._largest))
@@ -232,7 +232,7 @@ class _Puller:
         self._learn(read)
         joined = read[0]
         for piece in read[1:]:
-            # What lies behind a piece that was too large for its share is pulled again when its turn comes.
+            # What follows a piece that was too large for its share is pulled again in its turn.
             if piece.begin != joined.end:
                 break
             joined.end = piece.end
@@ -270,7 +270,7 @@ class _Puller:
         return piece
 
     async def _pull(self, offset: int, count: int) -> Command:
-        """Ask once, and again while the broker is busy or away."""
+        """Send one pull; repeat it while the broker is busy or unreachable."""
         failure: ClientError | None = None
         for pause_s in backoff(first_s=_FIRST_PAUSE_S, longest_s=_LONGEST_PAUSE_S, attempts=_TRIES):
             await asyncio.sleep(pause_s)

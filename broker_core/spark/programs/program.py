@@ -1,8 +1,8 @@
-"""The common part of the programs: read the request, watch for a stop, write progress, end with an exit code.
+"""The common part of the programs: read the request, watch for a stop, write progress, exit with a code.
 
 The exit codes (spark/README.md#programs)::
 
-    0 done   2 bad request, never tried again   3 partial   4 source or target unreachable, or no Java
+    0 done   2 bad request, never retried   3 partial   4 source or target unreachable, or no Java
     5 messages are gone, or damaged with on_damage=stop   130 cancelled   1 anything else; the log has the traceback
 """
 
@@ -79,7 +79,7 @@ _SPARK_ITSELF: Final = ("org.apache.", "java.", "py4j.", "pyspark.", "scala.")
 
 @dataclass(frozen=True, slots=True)
 class ProgramResult:
-    """How a run ended; the launcher takes the state from the exit code and shows the reason."""
+    """The outcome of a run; the launcher derives the state from the exit code and shows the reason."""
 
     exit_code: int = OK
     reason: str = ""
@@ -90,10 +90,10 @@ class ResultFile(msgspec.Struct, kw_only=True):
 
     reason: str = ""
     error: str | None = None
-    """The reason again, where the run failed."""
+    """The same reason, if the run failed."""
     versions: dict[str, str]
     phases: dict[str, float]
-    """How many seconds each phase took."""
+    """Duration of each phase in seconds."""
     spark_app_id: str | msgspec.UnsetType = msgspec.UNSET
     counters: dict[str, int] = {}
     artefacts: list[Artefact] = []
@@ -107,26 +107,26 @@ class Run:
     request: ProgramRequest
     progress: Progress
     stop_reason: str = ""
-    """Set when the run must end; running work ends in order."""
+    """Set when the run must end; running work ends in an orderly way."""
     phases: dict[str, float] = field(default_factory=dict)
-    """How many seconds each phase took."""
+    """Duration of each phase in seconds."""
     _parent: int = field(default_factory=os.getppid)
 
     @property
     def is_stopping(self) -> bool:
-        """Whether the run is to end, or its launcher is gone."""
+        """Whether the run must end, or its launcher has ended."""
         if not self.stop_reason and os.getppid() != self._parent:
             self.stop_reason = "the launcher has ended"
         return bool(self.stop_reason)
 
     @property
     def host(self) -> str:
-        """The address of this machine that tasks can reach."""
+        """The address at which tasks can reach this machine."""
         return sessions.driver_host(self.request.spark.master)
 
     @contextmanager
     def timed(self, phase: str) -> Iterator[None]:
-        """Log how long a phase took."""
+        """Log the duration of a phase."""
         began = time.monotonic()
         yield
         self.phases[phase] = time.monotonic() - began
@@ -141,7 +141,7 @@ class Run:
         """
         with self.timed("starting Spark"), ThreadPoolExecutor(1) as pool:
             planning = pool.submit(plan)
-            # A request that cannot be served mostly fails at once, and needs no Spark.
+            # A request that cannot be served usually fails at once, and does not need Spark.
             wait([planning], _PLAN_ALONE_S)
             if planning.done():
                 planning.result()
@@ -165,9 +165,9 @@ class Run:
         return sessions.start(config)
 
     def wait_for(self, work: Callable[[], T], each_second: Callable[[], None]) -> T:
-        """Do `work` in a thread and return what it returns, or raise what it raises; call `each_second` meanwhile.
+        """Run `work` in a thread and return its result or raise its error; call `each_second` in the meantime.
 
-        After a stop it is called at once and more often, since a stop has to be quick.
+        After a stop `each_second` is called at once and more often, since a stop must be quick.
         """
         results: list[T] = []
         errors: list[BaseException] = []
@@ -223,7 +223,7 @@ def _result(folder: JobFolder, work: Callable[[Run], ProgramResult], about: Resu
         if run is not None and run.is_stopping:
             return ProgramResult(CANCELLED, run.stop_reason)
         traceback.print_exc()
-        return ProgramResult(_code_of_text(str(error)), told(error))
+        return ProgramResult(_code_of_text(str(error)), error_sentence(error))
     finally:
         if run is not None:
             about.phases |= {phase: round(seconds, 1) for phase, seconds in run.phases.items()}
@@ -232,7 +232,7 @@ def _result(folder: JobFolder, work: Callable[[Run], ProgramResult], about: Resu
 
 
 def _seconds_since_start() -> float:
-    """Return how long this process has been running, in seconds; imports take most of it."""
+    """Return the age of this process in seconds; imports take most of it."""
     ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
     return float(Path("/proc/uptime").read_text().split()[0]) - ticks / os.sysconf("SC_CLK_TCK")
 
@@ -244,8 +244,8 @@ def _listen(run: Run) -> None:
     signal.signal(signal.SIGTERM, on_signal)
 
 
-def told(error: Exception) -> str:
-    """Return an error as one sentence: of Spark's long text, the Python error that it quotes, else its first line."""
+def error_sentence(error: Exception) -> str:
+    """Return an error as one sentence: the Python error quoted in Spark's long text, else the first line."""
     if _is_java_gone(error):
         return _JAVA_GONE
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
@@ -254,14 +254,14 @@ def told(error: Exception) -> str:
     if ours:
         return ours["text"]
     if quoted:
-        # The last one was raised; those before it are its causes.
+        # The last error was raised; those before it are its causes.
         return f"the program failed with {quoted[-1]['kind'].rpartition('.')[2]}: {quoted[-1]['text']}"
     kind, text = type(error).__name__, lines[0] if lines else "no details are known"
     return text if isinstance(error, PySparkException) else f"the program failed with {kind}: {text}"
 
 
 def _is_java_gone(error: BaseException | None) -> bool:
-    """Return whether the connection to Java broke: Py4J then raises the error of its next attempt to connect."""
+    """Return whether the connection to Java broke; Py4J then raises the error of its next attempt to connect."""
     while error is not None:
         if isinstance(error, Py4JNetworkError):
             return True
@@ -270,7 +270,7 @@ def _is_java_gone(error: BaseException | None) -> bool:
 
 
 def _code_of_text(text: str) -> int:
-    """Return the exit code of the error of ours that Spark's text quotes: workers send errors as text."""
+    """Return the exit code for the error that Spark's text quotes: workers send errors as text."""
     named = (code for kind, code in _EXIT_CODES.items() if f"broker_core.spark.errors.{kind.__name__}:" in text)
     is_unknown_option = "broker_core.spark.errors.UnknownOption:" in text
     return _BAD_REQUEST if is_unknown_option else next(named, CRASHED)

@@ -38,7 +38,7 @@ def work(run: Run) -> ProgramResult:
     options = {name: source_options(run.request, asked[name], count_to) for name in SIDES}
     comparing = Comparing(run, comparison, options, counter)
     try:
-        # Both sides are pinned here, at one moment; later messages are not part of this run.
+        # Both sides are pinned here, at the same time; later messages are not part of this run.
         session = run.start_spark(comparing.plan, is_short=lambda: comparing.is_short, max_failures=4)
         return comparing.compare(session)
     finally:
@@ -46,7 +46,7 @@ def work(run: Run) -> ProgramResult:
 
 
 def check(asked: Mapping[str, Any]) -> Comparison:
-    """Return how to compare; raise BadRequest for a way of pairing or a field that does not exist."""
+    """Return the comparison; raise BadRequest for an unknown way of pairing or an unknown field."""
     by, compare = asked.get("by") or "key", asked.get("compare") or "body"
     words = compare.split(",") if isinstance(compare, str) else compare
     fields = tuple(word.strip() for word in words if word.strip() != _NOTHING)
@@ -55,13 +55,13 @@ def check(asked: Mapping[str, Any]) -> Comparison:
     for name in fields:
         if name not in FIELDS:
             raise BadRequest(f"compare={name!r}: some of {', '.join(FIELDS)}, or {_NOTHING}")
-    # Messages that are paired by their bodies have equal bodies.
+    # Messages paired by their bodies have equal bodies.
     fields = tuple(name for name in FIELDS if name in fields and (name, by) != ("body", "body"))
     return Comparison(by, fields, bool(asked.get("order")))
 
 
 def source_options(request: ProgramRequest, asked: Mapping[str, Any], count_to: str) -> SourceOptions:
-    """Return what one side reads."""
+    """Return what to read on one side."""
     times = {name: asked.get(name) for name in ("from", "to")}
     begin, end = (None if text is None else parse_time(name, text) for name, text in times.items())
     return replace(
@@ -74,7 +74,7 @@ def source_options(request: ProgramRequest, asked: Mapping[str, Any], count_to: 
 
 
 class PinnedQueue(msgspec.Struct, frozen=True, rename={"begin": "from", "end": "to"}):
-    """Which offsets of a queue were compared."""
+    """The compared offsets of a queue."""
 
     broker: str
     queue_id: int
@@ -84,7 +84,7 @@ class PinnedQueue(msgspec.Struct, frozen=True, rename={"begin": "from", "end": "
 
 @dataclass(slots=True)
 class Comparing:
-    """One run: two reads, one pass over what they have together, a report."""
+    """One run: two reads, one pass over the topics that both have, a report."""
 
     run: Run
     comparison: Comparison
@@ -92,7 +92,7 @@ class Comparing:
     counter: RowCounter
     partitions: Mapping[str, Sequence[Partition]] | None = None
     tiles: Mapping[str, int] | None = None
-    """Known once everything is compared."""
+    """Known after everything is compared."""
 
     @property
     def is_short(self) -> bool:
@@ -104,12 +104,12 @@ class Comparing:
         return sum(each.end - each.begin for each in ranges)
 
     def plan(self) -> None:
-        """Pin what is read of both sides."""
+        """Pin the ranges of both sides."""
         found = plan_together([self.options[name] for name in SIDES])
         self.partitions = dict(zip(SIDES, found, strict=True))
-        self.tell("starting")
+        self.write_progress("starting")
 
-    def tell(self, phase: str, *, done: bool = False) -> None:
+    def write_progress(self, phase: str, *, done: bool = False) -> None:
         """Write a progress line."""
         total = self._total()
         counters = {"planned": total, "read": self.counter.rows()}
@@ -121,7 +121,7 @@ class Comparing:
         self.run.progress.write(counters, phase=phase, done=done)
 
     def compare(self, session: SparkSession) -> ProgramResult:
-        """Compare and write the report; `differences` takes its final name when it is whole."""
+        """Compare and write the report; `differences` gets its final name when it is complete."""
         seen = {name: Observation(name) for name in (*SIDES, "classes")}
         sides = [self._side(session, name).observe(seen[name], *counts_of_side(name)) for name in SIDES]
         classified = classify(sides[0], sides[1], self.comparison).observe(seen["classes"], *class_counts())
@@ -132,19 +132,19 @@ class Comparing:
         if self.run.is_stopping:
             return ProgramResult(CANCELLED, self.run.stop_reason)
         self.tiles = tiles = self._tiles(seen)
-        self.tell("reporting")
-        sentence = told_tiles(tiles)
+        self.write_progress("reporting")
+        sentence = tiles_sentence(tiles)
         with self.run.timed("reporting"):
             self._report(found, tiles, sentence)
-        self.tell("done", done=True)
+        self.write_progress("done", done=True)
         return ProgramResult(PARTIAL if any(tiles[name] for name in DAMAGED) else OK, sentence)
 
     def _write(self, differences: DataFrame, folder: Path) -> None:
-        """Bring the differences into a folder of this machine, as Parquet."""
+        """Write the differences to a folder of this machine, as Parquet."""
         if is_local(self.run.request.spark.master):
             differences.write.mode("overwrite").parquet(str(folder))
             return
-        # Executors of a cluster write on disks of their own.
+        # Executors of a cluster write to their own disks.
         folder.mkdir(parents=True, exist_ok=True)
         pyarrow.parquet.write_table(differences.toArrow(), folder / "part-0.parquet")
 
@@ -178,7 +178,7 @@ class Comparing:
         folder.write_json("report.json", msgspec.to_builtins(content))
 
     def _pinned(self) -> dict[str, list[PinnedQueue]]:
-        """Return which offsets of each queue were compared, by side."""
+        """Return the compared offsets of each queue, by side."""
         ranges: dict[str, list[PinnedQueue]] = {}
         for name, parts in (self.partitions or {}).items():
             queues: dict[tuple[str, int], tuple[int, int]] = {}
@@ -191,19 +191,22 @@ class Comparing:
         return ranges
 
     def _tick(self, session: SparkSession) -> None:
-        self.tell("comparing")
+        self.write_progress("comparing")
         if self.run.is_stopping:
             session.sparkContext.cancelAllJobs()
 
 
-def told_tiles(tiles: Mapping[str, int]) -> str:
+def tiles_sentence(tiles: Mapping[str, int]) -> str:
     """Return the sentence that says what was found, and what could not be compared."""
     faults = sum(tiles[name] for name in CLASSES if name != "matched")
     rest = ""
-    for what, told in (("keyless", "have no key and were not compared"), ("damaged", "are damaged and were left out")):
+    for what, fate in (
+        ("keyless", "have no key and were not compared"),
+        ("damaged", "are damaged and were left out"),
+    ):
         left, right = (tiles[f"{what}_{name}"] for name in SIDES)
         if left or right:
-            rest += f"; {left:,} messages on the left and {right:,} on the right {told}"
+            rest += f"; {left:,} messages on the left and {right:,} on the right {fate}"
     return f"{tiles['matched']:,} keys match, {faults:,} do not{rest}"
 
 

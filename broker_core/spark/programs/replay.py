@@ -26,7 +26,7 @@ _MOST_FAILURES: Final = 100
 
 
 def work(run: Run) -> ProgramResult:
-    """Plan or take up the plan, copy, report."""
+    """Make or load the plan, copy, report."""
     options = source_options(run.request)
     limits = run.request.asked.get("limits") or {}
     on_damage(run.request)
@@ -34,7 +34,7 @@ def work(run: Run) -> ProgramResult:
         replaying = Replaying(run, _lanes(run, options), limits)
     if replaying.has_work:
         # Messages never pass through Java.
-        session = run.start_spark(lambda: replaying.tell("starting"), is_short=lambda: True)
+        session = run.start_spark(lambda: replaying.write_progress("starting"), is_short=lambda: True)
         results = replaying.copy(options, session)
     else:
         results = []
@@ -42,7 +42,7 @@ def work(run: Run) -> ProgramResult:
 
 
 def source_options(request: ProgramRequest) -> SourceOptions:
-    """Return what to read: from the files of the store where they are, else over the wire."""
+    """Return what to read: from the files of the store if they are here, otherwise over the wire."""
     source = request.asked["source"]
     queues, keys, tag = source.get("queues"), source.get("keys"), source.get("tag")
     return replace(
@@ -76,7 +76,7 @@ def _target_servers(request: ProgramRequest) -> tuple[str, ...]:
 
 
 class QueueReport(msgspec.Struct, frozen=True, kw_only=True, rename={"begin": "from", "end": "to"}):
-    """What became of one source queue; the counters are those of `job_folder.COUNTERS`."""
+    """The outcome for one source queue; the counters are those of `job_folder.COUNTERS`."""
 
     broker: str
     queue_id: int
@@ -95,18 +95,18 @@ class QueueReport(msgspec.Struct, frozen=True, kw_only=True, rename={"begin": "f
 
 @dataclass(slots=True)
 class Replaying:
-    """The driver's view of one run: checkpoints on disk, running chunks, limits."""
+    """The driver's state of one run: checkpoints on disk, running chunks, limits."""
 
     run: Run
     lanes: list[Lane]
     limits: Mapping[str, Any]
     checkpoints: dict[int, Checkpoint] = field(init=False)
-    """The last one on disk of each chunk."""
+    """The last checkpoint on disk of each chunk."""
     is_resumed: bool = field(init=False)
     collector: Collector = field(init=False)
     stop_seen_at: float | None = None
     damage_met: list[Damage] = field(default_factory=list)
-    """What ended lanes of this run."""
+    """Errors that ended lanes of this run."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -125,7 +125,7 @@ class Replaying:
         return any(self._start(lane).chunks for lane in self.lanes)
 
     def copy(self, options: SourceOptions, session: SparkSession) -> list[LaneResult]:
-        """Copy all lanes and return how each ended."""
+        """Copy all lanes and return the outcome of each."""
         request = self.run.request
         job = ReplayJob(
             job_id=request.job_id,
@@ -146,7 +146,7 @@ class Replaying:
             self._flush_running()
             self.collector.close()
 
-    def tell(self, phase: str, *, done: bool = False) -> None:
+    def write_progress(self, phase: str, *, done: bool = False) -> None:
         """Write a progress line."""
         totals = self._totals()
         total = len([chunk for lane in self.lanes for chunk in lane.chunks])
@@ -154,9 +154,9 @@ class Replaying:
         self.run.progress.write(totals, phase=phase, done=done, chunks=(finished, total))
 
     def report(self, results: list[LaneResult]) -> ProgramResult:
-        """Write the report and return how the run ended."""
+        """Write the report and return the outcome of the run."""
         self.damage_met = [result.damage for result in results if result.damage is not None]
-        self.tell("done", done=True)
+        self.write_progress("done", done=True)
         kept = [self.checkpoints[chunk] for chunk in sorted(self.checkpoints)]
         failures = msgspec.to_builtins([each for checkpoint in kept for each in checkpoint.failures])
         damage = [each for checkpoint in kept for each in checkpoint.damage] + self.damage_met
@@ -183,7 +183,7 @@ class Replaying:
             return ProgramResult(DAMAGED, f"{by_state['damaged'][0]}; on_damage=skip passes over such messages")
         if by_state["failed"]:
             return ProgramResult(PARTIAL if totals["written"] else UNREACHABLE, by_state["failed"][0])
-        return ProgramResult(PARTIAL if totals["failed"] or totals["damaged"] else OK, told_totals(totals))
+        return ProgramResult(PARTIAL if totals["failed"] or totals["damaged"] else OK, totals_sentence(totals))
 
     def _queue_report(self, lane: Lane) -> QueueReport:
         source = lane.source
@@ -219,35 +219,35 @@ class Replaying:
         return sum_counters(checkpoints[chunk.id] for chunk in lane.chunks if chunk.id in checkpoints)
 
     def _write_down(self, checkpoint: Checkpoint) -> None:
-        """Put a checkpoint on disk; called by the thread of the lane that waits for it."""
+        """Save a checkpoint to disk; called by the thread of the lane that waits for it."""
         with self._lock:
             known = self.checkpoints.get(checkpoint.chunk)
-            # A checkpoint of a running chunk may arrive late: never go back behind the one on disk.
+            # A checkpoint of a running chunk may arrive late: never replace a later one on disk.
             if known is None or known.is_behind(checkpoint):
                 self.run.folder.append_line("checkpoint.jsonl", checkpoint)
                 self.checkpoints[checkpoint.chunk] = checkpoint
 
     def _flush_running(self) -> None:
-        """Write down how far the running chunks are, so that a kill costs at most what came after."""
+        """Save the progress of the running chunks, so that a kill loses only what follows."""
         for checkpoint in list(self.collector.running.values()):
             self._write_down(checkpoint)
 
     def _tick(self, session: SparkSession) -> None:
         self._flush_running()
-        self.tell("running")
+        self.write_progress("running")
         if not self.run.is_stopping:
             return
         self.collector.stop = True
         self.stop_seen_at = self.stop_seen_at or time.monotonic()
-        # Lanes end by themselves after their current batch; one that hangs is cancelled.
+        # Lanes end on their own after their current batch; one that hangs is cancelled.
         if time.monotonic() - self.stop_seen_at > _SOFT_STOP_S:
             session.sparkContext.cancelAllJobs()
 
 
 def copy_lanes(session: SparkSession, job: ReplayJob, work: Sequence[tuple[Lane, Start]]) -> list[LaneResult]:
-    """Copy all lanes, as many at a time as there are cores, and return how each ended.
+    """Copy all lanes, as many at a time as there are cores, and return the outcome of each.
 
-    Each lane is a task that reads and sends by itself, so messages never cross to Java (spark/README.md#replay-lanes).
+    Each lane is a task that reads and sends on its own, so messages never pass to Java (spark/README.md#replay-lanes).
     """
 
     def copy(lanes: Iterable[tuple[Lane, Start]]) -> Iterator[LaneResult]:
@@ -256,7 +256,7 @@ def copy_lanes(session: SparkSession, job: ReplayJob, work: Sequence[tuple[Lane,
     return session.sparkContext.parallelize(work, len(work)).mapPartitions(copy).collect()
 
 
-def told_totals(totals: Mapping[str, int]) -> str:
+def totals_sentence(totals: Mapping[str, int]) -> str:
     """Return the sentence that says what became of every message that was read."""
     others = {
         "left out by the filter": totals["filtered"],

@@ -19,7 +19,7 @@ _ON_DAMAGE: Final = (SKIP, STOP)
 
 
 class SourcePlace(Struct, frozen=True, kw_only=True):
-    """Where the cluster is: its files if this machine has them, and its name servers."""
+    """The location of a cluster: its files, if this machine has them, and its name servers."""
 
     store: str | None = None
     broker: str = ""
@@ -27,7 +27,7 @@ class SourcePlace(Struct, frozen=True, kw_only=True):
 
 
 class SparkPlace(Struct, frozen=True, kw_only=True):
-    """Which Spark does the work; the fields of `session.SessionConfig`."""
+    """The Spark to use; the fields of `session.SessionConfig`."""
 
     master: str
     cache: str
@@ -37,7 +37,7 @@ class SparkPlace(Struct, frozen=True, kw_only=True):
 
 
 class ProgramRequest(Struct, frozen=True, kw_only=True):
-    """One job as its program sees it."""
+    """A job as its program reads it."""
 
     job_id: str
     type: str
@@ -47,7 +47,7 @@ class ProgramRequest(Struct, frozen=True, kw_only=True):
     """Starts at 1; a later attempt continues where the previous one ended."""
     request_hash: str
     asked: dict[str, Any] = msgspec.field(name="request")
-    """The request of the API, which each program reads for itself."""
+    """The request of the API, which each program parses itself."""
     source: SourcePlace
     spark: SparkPlace
 
@@ -62,7 +62,7 @@ def read_request(folder: JobFolder) -> ProgramRequest:
 
 
 def on_damage(request: ProgramRequest) -> str:
-    """Return `SKIP` (pass over damage and report it) or `STOP`; raise BadRequest for anything else."""
+    """Return `SKIP` (skip damaged messages and report them) or `STOP`; raise BadRequest for anything else."""
     wanted = request.asked.get("on_damage") or SKIP
     if wanted not in _ON_DAMAGE:
         raise BadRequest(f"on_damage={wanted!r}: one of {', '.join(_ON_DAMAGE)}")
@@ -70,7 +70,7 @@ def on_damage(request: ProgramRequest) -> str:
 
 
 def whole_topic(request: ProgramRequest, topic: str) -> SourceOptions:
-    """Return how to read all of a topic: from files that Spark can see, else over the wire."""
+    """Return how to read all of a topic: from files that Spark can see, otherwise over the wire."""
     place, master = request.source, request.spark.master
     check_master(master)
     if place.store and is_local(master):

@@ -1,4 +1,4 @@
-"""A broker that the tests of a file share, and a Spark for all of them."""
+"""A broker and a Spark, shared by the tests of a file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.cluster import RunningBroker, shared_broker
 
 __all__ = ["shared_broker"]
 
-# A few rows need no more, and each task costs more than they do.
+# A few rows need no more, and each task costs more than its rows.
 FEW_TASKS = {"spark.sql.shuffle.partitions": "2", "spark.default.parallelism": "2"}
 
 
@@ -29,14 +29,14 @@ def session(shared_broker: RunningBroker) -> Iterator[BlockingSession]:
 
 @pytest.fixture(scope="module", autouse=True)
 def _no_session_outlives_its_broker() -> Iterator[None]:
-    """End what planning opened in this process: it would call for a broker that is gone."""
+    """Close the sessions that planning opened in this process: they would call a broker that is gone."""
     yield
     close_sessions()
 
 
 @pytest.fixture(scope="session")
 def spark_cache() -> Path:
-    """Where the Java shim is kept from one test run to the next."""
+    """The folder of the Java shim, kept between test runs."""
     return Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "gantry" / "spark"
 
 

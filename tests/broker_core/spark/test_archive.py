@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.timeout(1200)]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Where an archive was recorded: by set-up if that is younger than the code that records, since it takes long."""
+    """A folder with a recorded archive: that of set-up if it is newer than the code, since recording takes long."""
     kept = shared_cache()
     archive = archive_path(find_java(kept), kept)
     if archive.exists() and archive.stat().st_mtime > Path(recording.__file__).stat().st_mtime:
@@ -37,9 +37,9 @@ def test_an_archive_is_recorded_once_and_is_what_a_session_names(folder: Path, t
     target = archive_path(java, folder)
     assert target.stat().st_size > 10 << 20
     recorded_at = target.stat().st_mtime_ns
-    # When it is to be recorded again
+    # When it is recorded again
     record(folder)
-    # Then it stays, nothing lies beside it, and a session names it
+    # Then it stays, there is no other file, and a session uses it
     assert target.stat().st_mtime_ns == recorded_at
     assert list(folder.glob(f"{target.name}*")) == [target]
     chosen = settings(SessionConfig(app_name="test", work_dir=tmp_path / "job", cache=folder), java)

@@ -1,4 +1,4 @@
-"""Every column of a batch, beside the same record decoded alone."""
+"""Every column of a batch, compared with the records decoded one by one."""
 
 from __future__ import annotations
 

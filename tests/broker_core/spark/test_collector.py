@@ -1,4 +1,4 @@
-"""The line between the driver and its tasks."""
+"""The connection between the driver and its tasks."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def test_what_was_not_used_is_kept_for_a_second_and_no_longer() -> None:
 
 @pytest.fixture
 def written() -> list[Checkpoint]:
-    """What the driver wrote down."""
+    """The checkpoints that the driver saved."""
     return []
 
 
 @pytest.fixture
 def collector(written: list[Checkpoint]) -> Collector:
-    """A driver with 100 messages to give."""
+    """A driver with a budget of 100 messages."""
     return Collector(Budget(total=100), written.append)
 
 

@@ -1,4 +1,4 @@
-"""What a copy keeps of its original, and what it says of it."""
+"""The properties that a copy keeps of its original, and those that it adds."""
 
 from __future__ import annotations
 

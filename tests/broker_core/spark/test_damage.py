@@ -1,4 +1,4 @@
-"""What the programs do with damaged messages and those that cannot be compared, in the Spark that the tests share."""
+"""How the programs treat damaged and incomparable messages, in the Spark that the tests share."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_damaged_message_is_passed_over_or_ends_the_job_as_asked(
     place = {"store": str(store), "broker": "broker-a", "name_servers": [shared_broker.name_server]}
     program = Program(tmp_path / "job", "replay", place, spark_cache)
     request: dict[str, Any] = {"source": {"topic": "orders"}, "target": {"topic": "copy"}}
-    # When it is replayed, and damage is to stop it
+    # When it is replayed, and damage stops the job
     assert program.run_here(request | {"on_damage": "stop"}, spark) == 5, program.log
     # Then the reason names the message
     result = program.read("result.json")
@@ -44,9 +44,9 @@ def test_a_damaged_message_is_passed_over_or_ends_the_job_as_asked(
     assert counters["damaged"] == len(program.read("report.json")["damage"]) == 1
     assert counters["read"] == counters["filtered"] + counters["damaged"] + counters["matched"]
     assert [queue["damaged"] for queue in program.read("report.json")["queues"]] == [1]
-    # When damage is to be passed over
+    # When damage is skipped
     assert program.run_here(request, spark) == 3, program.log
-    # Then all others are written, and the report names it
+    # Then all others are copied, and the report names it
     assert [message.body for message in read_topic(session, "copy")[0]] == [b'{"n":%d}' % n for n in (0, 1, 3, 4)]
     assert list(program.read("result.json")["phases"]) == ["starting Python", "planning", "starting Spark", "copying"]
     report = program.read("report.json")
@@ -67,7 +67,7 @@ def test_what_cannot_be_compared_is_counted_and_said(tmp_path: Path, spark: Spar
     # When the two are compared
     sides = {"left": {"topic": "ledger"}, "right": {"topic": "orders"}}
     assert program.run_here(sides, spark) == 3, program.log
-    # Then the sentence, the counters and the report tell of both
+    # Then the sentence, the counters and the report include both
     report, result = program.read("report.json"), program.read("result.json")
     assert report["summary"] == result["reason"] == (
         "1 keys match, 1 do not; 1 messages on the left and 0 on the right have no key and were not compared; "

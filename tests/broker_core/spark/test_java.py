@@ -1,4 +1,4 @@
-"""Which Java is taken, and the shim for a runtime that lacks a module."""
+"""The choice of a Java, and the shim for a runtime that lacks a module."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from broker_core.spark.java import find_java
 
 
 def java_home(folder: Path, version: str, *, modules: str = "java.base jdk.incubator.vector") -> Path:
-    """Make a folder that looks like a Java; its `java` prints its arguments, one a line."""
+    """Create a folder that looks like a Java home; its `java` prints its arguments, one per line."""
     (folder / "bin").mkdir(parents=True)
     java = folder / "bin" / "java"
     java.write_text('#!/bin/sh\nfor word in "$@"; do echo "$word"; done\n')

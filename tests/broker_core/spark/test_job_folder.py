@@ -73,4 +73,4 @@ def test_what_an_earlier_run_did_is_not_what_this_one_was_fast_at(
     progress.write({"planned": 100, "read": 40, "written": 40}, phase="starting")
     assert "first messages" not in capsys.readouterr().err
     progress.write({"planned": 100, "read": 41, "written": 41}, phase="running")
-    assert "the first messages were through" in capsys.readouterr().err
+    assert "the first messages were processed" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Copying lanes against a real broker: order, resumption, limits, stops. No Spark: a lane is a plain function."""
+"""Copying lanes with a real broker: order, resumption, limits, stops. Without Spark: a lane is a plain function."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ALL_WRITTEN = {"read": 3000, "filtered": 0, "damaged": 0, "matched": 3000, "writ
 
 
 class Replay:
-    """A replay of a topic, as its driver sees it."""
+    """A replay of a topic, from the driver's point of view."""
 
     def __init__(self, running: RunningBroker, session: BlockingSession, source: str, target: str) -> None:
         self.running, self.session, self.target = running, session, target
@@ -54,7 +54,7 @@ class Replay:
         stop_after: int | None = None,
         stops_at_damage: bool = False,
     ) -> list[LaneResult]:
-        """Run what is left; with `stop_after`, until so many messages were granted."""
+        """Run the remaining chunks; with `stop_after`, until that many messages were granted."""
         lanes = self.lanes or self.plan()
         collector = Collector(_StopAfter(per_second, total, stop_after), self._done)
         if isinstance(collector.budget, _StopAfter):
@@ -73,7 +73,7 @@ class Replay:
         return results
 
     def keep_partial(self) -> None:
-        """Write down how far the stopped lanes were."""
+        """Save the progress of the stopped lanes."""
         for checkpoint in self.running_chunks.values():
             self._done(checkpoint)
 
@@ -91,7 +91,7 @@ class Replay:
 
 
 class _StopAfter(Budget):
-    """A budget whose collector stops everything once so much was granted."""
+    """A budget whose collector stops everything after a number of grants."""
 
     def __init__(self, per_second: float | None, total: int | None, stop_after: int | None) -> None:
         super().__init__(per_second=per_second, total=total)
@@ -117,7 +117,7 @@ def replay(shared_broker: RunningBroker, session: BlockingSession) -> Replay:
 
 
 def when_stored(replay: Replay, messages: int) -> Replay:
-    """Wait until the queues in the store's files have what the broker took."""
+    """Wait until the store's files have what the broker accepted."""
     wait_until(lambda: sum(part.end - part.begin for part in plan(replay.options)) == messages)
     return replay
 
@@ -152,19 +152,19 @@ def test_a_stopped_replay_goes_on_where_it_stopped(replay: Replay) -> None:
     assert 0 < replay.totals()["written"] < 3000
     # When it runs again
     replay.run()
-    # Then the counts are those of a run that was never stopped
+    # Then the counts are those of a run that was not interrupted
     assert replay.copies() == read_numbers(replay)
     assert replay.totals() == ALL_WRITTEN
 
 
 def test_what_a_killed_run_sent_and_did_not_write_down_is_found_in_the_target(replay: Replay) -> None:
-    # Given a run that was killed: copies are in the target, and no line tells of them
+    # Given a run that was killed: the target has copies that no checkpoint records
     replay.run(stop_after=1500)
     sent = sum(len(numbers) for numbers in replay.copies().values())
     assert sent
     # When it runs again
     replay.run()
-    # Then nothing is there twice, and the counts are those of a run that was not killed
+    # Then there are no duplicates, and the counts are those of a run that was not killed
     assert replay.copies() == read_numbers(replay)
     assert replay.totals() == ALL_WRITTEN
 
@@ -211,7 +211,7 @@ def test_queues_go_to_fewer_queues_in_turn(replay: Replay) -> None:
 
 
 def test_a_message_that_no_broker_takes_counts_as_failed_and_the_others_go_on(replay: Replay) -> None:
-    # Given a message whose properties leave no room for where it came from
+    # Given a message whose properties leave no room for those of its source
     wide = Message.create("T", b'{"n":1}', properties={f"p{number}": "x" * 1015 for number in range(32)})
     source = f"{replay.options.topics[0]}-wide"
     make_topic(replay.session, source, queues=1)
@@ -249,7 +249,7 @@ def test_damaged_messages_are_passed_over_counted_and_named(damaged: Replay) -> 
 
 
 def test_what_is_read_over_the_wire_and_not_written_is_counted(replay: Replay) -> None:
-    # Given a source in which the broker leaves a message out, since its body has a flipped bit
+    # Given a source with a message that the broker leaves out, since its body has a flipped bit
     source = f"{replay.options.topics[0]}-wire"
     make_topic(replay.session, source, queues=1)
     fill_topic(replay.session, source, orders(50))
@@ -259,7 +259,7 @@ def test_what_is_read_over_the_wire_and_not_written_is_counted(replay: Replay) -
     stored.options = SourceOptions(topics=(source,), name_servers=(replay.running.name_server,))
     stored.plan(tags=frozenset({"B"}))
     stored.run()
-    # Then every offset that was read is accounted for
+    # Then every offset that was read is counted
     assert stored.totals() == {"read": 50, "filtered": 25, "damaged": 1, "matched": 24, "written": 24}
     (checkpoint,) = stored.checkpoints.values()
     assert [(each.queue_offset, each.reason) for each in checkpoint.damage] == [
@@ -268,7 +268,7 @@ def test_what_is_read_over_the_wire_and_not_written_is_counted(replay: Replay) -
 
 
 def break_body(replay: Replay, body: bytes) -> None:
-    """Flip bits of the message of the source that has this body, in the files of the broker."""
+    """Flip bits of the source message with this body, in the files of the broker."""
     root = replay.running.data / "broker"
     with StoreReader.open(root) as store:
         found = store.get(replay.options.topics[0], 0, 0, max_messages=100)

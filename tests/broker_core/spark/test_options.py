@@ -1,4 +1,4 @@
-"""Options of the source: what each text means, and what is refused."""
+"""Options of the source: the meaning of each text, and refusals."""
 
 from __future__ import annotations
 

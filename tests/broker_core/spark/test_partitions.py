@@ -1,4 +1,4 @@
-"""What a read of store files is cut into."""
+"""The partitions of a read from store files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.topics import orders, write_topic
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with 100 orders in two queues, one each ms."""
+    """A store with 100 orders in two queues, one per ms."""
     folder = tmp_path_factory.mktemp("store")
     write_topic(folder, orders(100), queues=2)
     return folder
@@ -73,7 +73,7 @@ def test_a_topic_that_is_not_there_names_the_nearest_one(store: Path) -> None:
 
 
 def test_a_folder_without_a_store_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(StoreUnreadable, match="no store"):
+    with pytest.raises(StoreUnreadable, match="it is not a store"):
         ranges(tmp_path)
 
 

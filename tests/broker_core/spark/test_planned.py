@@ -1,4 +1,4 @@
-"""Ranges that the driver planned, as a table."""
+"""Ranges planned by the driver, as a table."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_two_topics_that_grow_are_read_up_to_one_moment(spark: SparkSession, tmp
     planned = plan_together(sides)
     # When one of them grows
     write_topic(tmp_path, orders(5), queues=2)
-    # Then both tables have what was planned, as often as they are read
+    # Then both tables contain what was planned, however often they are read
     tables = [planned_table(spark, parts, side, ("topic", "key")) for parts, side in zip(planned, sides, strict=True)]
     assert [table.count() for table in tables] == [10, 10]
     assert [table.count() for table in tables] == [10, 10]

@@ -139,7 +139,7 @@ def test_a_filter_does_not_hide_a_message_that_it_cannot_judge(tmp_path: Path, f
 
 @pytest.fixture
 def flipped(tmp_path: Path) -> Path:
-    """Three orders; one bit of the second one's body is not what it was."""
+    """Three orders; one bit of the second one's body is flipped."""
     write_topic(tmp_path, orders(3), queues=1)
     overwrite(segment(tmp_path), segment(tmp_path).read_bytes().index(b'{"n":1}'), b"z")
     return tmp_path
@@ -150,7 +150,7 @@ def test_a_body_with_another_checksum_is_damage_in_every_mode(flipped: Path) -> 
     assert [row["body"] for row in found] == [b'{"n":0}', None, b'{"n":2}']
     assert found[1]["_error"] == "the body does not match the checksum in the record"
     assert numbers(flipped, mode=Mode.DROP_MALFORMED) == [0, 2]
-    with pytest.raises(DamagedRecord, match="offset=1: the body does not have the checksum"):
+    with pytest.raises(DamagedRecord, match="offset=1: the body does not match the checksum"):
         rows(flipped, "queue_offset", mode=Mode.FAIL_FAST)
     assert [row["crc_ok"] for row in rows(flipped, "crc_ok")] == [True, False, True]
 
@@ -159,7 +159,7 @@ def test_a_body_with_another_checksum_is_damage_in_every_mode(flipped: Path) -> 
     ("unit", "damage"),
     [
         (bytes(20), "the queue entry names no record"),
-        ((1 << 40).to_bytes(8, "big") + bytes([0, 0, 0, 99]) + bytes(8), "the queue names a place that is not in"),
+        ((1 << 40).to_bytes(8, "big") + bytes([0, 0, 0, 99]) + bytes(8), "the queue entry names a place outside"),
     ],
     ids=["zeroed", "elsewhere"],
 )
@@ -215,10 +215,10 @@ def test_a_store_that_was_replaced_under_its_name_is_opened_anew(tmp_path: Path)
     write_topic(here, orders(10), queues=1)
     write_topic(other, [order(number) for number in range(100, 110)], queues=1)
     assert numbers(here) == list(range(10))
-    # When it takes the place of the first
+    # When the other one replaces the first
     here.rename(tmp_path / "away")
     other.rename(here)
-    # Then it is what is read
+    # Then the other one is read
     assert numbers(here) == list(range(100, 110))
 
 
@@ -252,7 +252,7 @@ def test_bodies_that_unpack_to_much_come_in_batches_that_are_not_large(tmp_path:
     options = options_of(tmp_path)
     (part,) = plan(options)
     batches = list(read_rows(part, options, ("queue_offset", "body")))
-    # Then all are there, in batches that are not large
+    # Then all are read, in batches of limited size
     assert [body for batch in batches for body in batch.column(1).to_pylist()] == bodies
     assert [offset for batch in batches for offset in batch.column(0).to_pylist()] == list(range(25))
     assert max(batch.nbytes for batch in batches) <= MOST_BATCH_BYTES

@@ -22,7 +22,7 @@ Messages = Sequence[tuple[str | None, str]]
 
 
 def topic(spark: SparkSession, messages: Messages, **changes: Any) -> DataFrame:
-    """Return a topic with these keys, words apart, and bodies; one message a second."""
+    """Return a topic with these keys, separated by spaces, and bodies; one message per second."""
     rows = [
         {
             "topic": "orders", "broker": "broker-a", "queue_id": 0, "queue_offset": number,

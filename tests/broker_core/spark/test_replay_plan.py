@@ -1,4 +1,4 @@
-"""Lanes and chunks of a replay, and where a run takes them up."""
+"""Lanes and chunks of a replay, and where a run resumes them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_checkpoint_comes_back_as_it_was_written() -> None:
 
 
 def test_a_checkpoint_of_an_older_release_is_read() -> None:
-    # Before damage was counted, and with a field that is gone
+    # An old checkpoint, without damage counts and with a removed field
     line = {"chunk": 1, "lane": 0, "state": "done", "read": 9, "sent": 9, "written": 9, "next": 20, "target": 109}
     kept = msgspec.convert(line, Checkpoint)
     assert (kept.is_done, kept.written, kept.damaged, kept.damage) == (True, 9, 0, [])

@@ -1,4 +1,4 @@
-"""The values of messages that differ, read again by place."""
+"""The values of differing messages, read again by position."""
 
 from __future__ import annotations
 

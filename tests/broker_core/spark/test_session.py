@@ -1,4 +1,4 @@
-"""Settings of our Spark; its start itself is covered by every test that uses it."""
+"""Settings of our Spark; every test that uses Spark covers its start."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_class_archive_is_used_when_it_is_there(
 ) -> None:
     monkeypatch.setattr(session, "shared_cache", lambda: tmp_path / "shared")
     assert word not in settings(config(tmp_path), java)["spark.driver.extraJavaOptions"]
-    # One that belongs to the environment will do, one in the folder given comes first
+    # A Spark of the environment is accepted, but one in the given folder is preferred
     for folder in ("shared", "cache"):
         archive = archive_path(java, tmp_path / folder)
         archive.parent.mkdir()

@@ -1,4 +1,4 @@
-"""Cutting many texts at once says what cutting one by one says."""
+"""Splitting many texts at once has the same result as splitting them one by one."""
 
 from __future__ import annotations
 

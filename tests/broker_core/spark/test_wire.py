@@ -1,4 +1,4 @@
-"""Reading a topic from a real broker, beside reading the same topic from its files."""
+"""Reading a topic from a real broker, compared with reading its files."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_a_name_server_that_is_away_is_said_so(shared_broker: RunningBroker) -> 
 
 
 def test_large_messages_are_never_held_in_large_numbers(shared_broker: RunningBroker, session: BlockingSession) -> None:
-    # Given 60 MiB in messages of 2 MiB, behind some small ones
+    # Given 60 MiB in messages of 2 MiB, after some small ones
     name = f"large-{next(_names)}"
     make_topic(session, name, queues=1)
     bodies = [b"s", b"m" * 1000, *(bytes([number]) * (2 << 20) for number in range(30))]
@@ -120,7 +120,7 @@ def test_large_messages_are_never_held_in_large_numbers(shared_broker: RunningBr
     for batch in read_rows(part, options, ("body",)):
         sizes.append(batch.nbytes)
         found += batch.column(0).to_pylist()
-    # Then all are there, in few bytes at a time
+    # Then all are read, with a limited number of bytes at a time
     assert found == bodies
     assert max(held) <= MOST_BYTES + (3 << 20)
     assert max(sizes) <= MOST_BATCH_BYTES
@@ -129,7 +129,7 @@ def test_large_messages_are_never_held_in_large_numbers(shared_broker: RunningBr
 def test_a_message_that_the_broker_leaves_out_is_told_of(
     shared_broker: RunningBroker, session: BlockingSession
 ) -> None:
-    # Given a topic in which one body has a flipped bit, which the broker sees and leaves out
+    # Given a topic in which one body has a flipped bit, which the broker detects and leaves out
     name = f"broken-{next(_names)}"
     make_topic(session, name, queues=1)
     marks = [b"%s:%d" % (name.encode(), number) for number in range(5)]
@@ -142,6 +142,6 @@ def test_a_message_that_the_broker_leaves_out_is_told_of(
     overwrite(log, log.read_bytes().index(marks[2], begin % size), b"#")
     # When it is read over the wire
     found = read(from_wire(shared_broker, name), ("queue_offset", "body", "_error"))
-    # Then its place is there, with what is wrong
+    # Then its row has the position and the damage
     assert [row["body"] for row in found] == [*marks[:2], None, *marks[3:]]
     assert [row["_error"] for row in found if row["_error"]] == ["the broker did not send a message for this offset"]

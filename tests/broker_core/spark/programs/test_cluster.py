@@ -1,4 +1,4 @@
-"""The programs on a Spark cluster whose workers share nothing with the driver but the network."""
+"""The programs on a Spark cluster whose workers share only the network with the driver."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_replay_and_a_reconciliation_run_on_a_cluster(
     replay = Program(tmp_path / "replay", "replay", place, spark_cache, master=master)
     request: dict[str, Any] = {"source": {"topic": "orders"}, "target": {"topic": "copy"}}
     assert replay.run(request) == 0, replay.log
-    # Then every message is there, and was counted while it was copied
+    # Then every message is copied, and was counted in the meantime
     copies = [message.body for messages in read_topic(session, "copy").values() for message in messages]
     assert sorted(copies) == sorted(message.body for message in orders(1000))
     assert replay.progress()["written"] == 1000
@@ -50,7 +50,7 @@ def test_a_replay_and_a_reconciliation_run_on_a_cluster(
     reconcile = Program(tmp_path / "reconcile", "reconcile", place, spark_cache, master=master)
     sides: dict[str, Any] = {"left": {"topic": "orders"}, "right": {"topic": "copy"}, "by": "body"}
     assert reconcile.run(sides) == 0, reconcile.log
-    # Then that one is found
+    # Then that message is found
     report = reconcile.read("report.json")
     assert (report["tiles"]["matched"], report["tiles"]["missing_left"]) == (1000, 1)
     assert [sample["class"] for sample in report["samples"]] == ["missing_left"]

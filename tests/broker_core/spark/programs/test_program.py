@@ -1,4 +1,4 @@
-"""What a program says of an error: one sentence for people."""
+"""How a program reports an error: as one sentence for users."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pyspark.errors import PythonException
 
 from broker_core.spark.job_folder import JobFolder, Progress
 from broker_core.spark.programs import program
-from broker_core.spark.programs.program import Run, told
+from broker_core.spark.programs.program import Run, error_sentence
 from broker_core.spark.programs.requests import ProgramRequest, SourcePlace, SparkPlace
 
 REQUEST = ProgramRequest(
@@ -46,15 +46,15 @@ Caused by: org.apache.spark.SparkException: Job aborted
     ],
 )
 def test_the_error_of_a_worker_is_the_reason_and_not_that_it_came_from_one(raised: str, sentence: str) -> None:
-    assert told(PythonException(WORKER.format(raised=raised))) == sentence
+    assert error_sentence(PythonException(WORKER.format(raised=raised))) == sentence
 
 
 def test_an_error_of_the_program_itself_is_named() -> None:
-    assert told(KeyError("lanes")) == "the program failed with KeyError: 'lanes'"
+    assert error_sentence(KeyError("lanes")) == "the program failed with KeyError: 'lanes'"
 
 
 def broken_line() -> Exception:
-    """Return what Py4J raises when Java dies: the error of its next attempt to connect."""
+    """Return the error that Py4J raises when Java dies: that of its next attempt to connect."""
     try:
         try:
             raise Py4JNetworkError("Answer from Java side is empty")
@@ -65,8 +65,8 @@ def broken_line() -> Exception:
 
 
 def test_a_java_that_died_is_the_reason() -> None:
-    assert told(broken_line()).startswith("the Java process of Spark is gone")
-    assert told(ConnectionRefusedError(111, "Connection refused")).startswith("the program failed with")
+    assert error_sentence(broken_line()).startswith("Spark's Java process has ended")
+    assert error_sentence(ConnectionRefusedError(111, "Connection refused")).startswith("the program failed with")
 
 
 def test_a_java_that_cannot_be_stopped_any_more_does_not_hide_how_the_run_ended(

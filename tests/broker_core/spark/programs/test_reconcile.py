@@ -1,4 +1,4 @@
-"""The reconciliation as a program of its own."""
+"""The reconciliation as a separate process."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def sale(topic: str, number: int, *, amount: int | None = None) -> Message:
 
 @pytest.fixture
 def program(tmp_path: Path, spark_cache: Path) -> Program:
-    """A job over a ledger and orders that differ in 137 places."""
+    """A job for a ledger and orders that differ in 137 places."""
     ledger = [sale("ledger", number) for number in range(5000) if not 100 <= number < 130]
     orders = [
         sale("orders", number, amount=-1 if 3000 <= number < 3047 else None)
@@ -62,7 +62,7 @@ def test_every_seeded_fault_is_found_and_nothing_else(program: Program) -> None:
     assert result["versions"]["java"]
     assert list(result["phases"]) == ["starting Python", "starting Spark", "comparing", "reporting"]
     assert all(f"{phase}: took" in program.log for phase in list(result["phases"])[1:])
-    assert "the first messages were through" in program.log
+    assert "the first messages were processed" in program.log
 
 
 def test_a_way_of_pairing_that_does_not_exist_ends_with_2(program: Program) -> None:

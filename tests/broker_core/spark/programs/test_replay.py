@@ -1,4 +1,4 @@
-"""The replay as a program of its own: exit codes, files, and what a kill leaves."""
+"""The replay as a separate process: exit codes, files, and continuation after a kill."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.wait import wait_until
 
 pytestmark = pytest.mark.spark
 _names = count(1)
-# Spark takes its time to start on a machine that does other things.
+# Spark starts slowly on a busy machine.
 PATIENCE = 240.0
 
 
@@ -56,16 +56,16 @@ def test_a_replay_that_was_killed_and_cancelled_counts_as_one_that_was_not(
     child = program.start(slow)
     wait_until(lambda: program.progress().get("written", 0) > 300, within=PATIENCE)
     kill(child)
-    # and that goes on, and is cancelled in the middle
+    # and that is resumed, and cancelled in the middle
     child = program.start(slow)
     wait_until(lambda: program.progress().get("written", 0) > 1000, within=PATIENCE)
     child.terminate()
     assert child.wait(60) == 130
     assert "messages were written and stay" in program.read("result.json")["reason"]
     assert 1000 < sum(map(len, bodies(session, target).values())) < 3000
-    # When it goes on to its end
+    # When it is resumed and runs to its end
     assert program.run(request) == 0, program.log
-    # Then every message is there once, in order, and the counts say so
+    # Then every message is copied once, in order, and the counts are right
     assert bodies(session, target) == bodies(session, source)
     counters = program.read("result.json")["counters"]
     assert (counters["planned"], counters["read"], counters["matched"]) == (3000, 3000, 3000)
