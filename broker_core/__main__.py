@@ -1,4 +1,4 @@
-"""``python -m broker_core``: name server and broker in one process; the only file that knows both."""
+"""``python -m broker_core``: name server and broker in one process; the only file that imports both."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ class BrokerUnwritable(Refused):
 
 
 class IllegalQueue(Refused):
-    """Raised when a queue id lies outside the topic's queues."""
+    """Raised when a queue id is not one of the topic's queues."""
 
     def __init__(self, topic: str, queue_id: int, queues: int) -> None:
         super().__init__(f"request queueId[{queue_id}] is illegal, topic:[{topic}] has {queues} queues")

@@ -28,7 +28,7 @@ unanswered_requests    requests of one connection that      SYSTEM_BUSY (2)
 calls_per_connection   requests to one client that wait     SYSTEM_ERROR (1) to the sender of the request
                        for its answer
 write_buffer_bytes     answers one client has not read      no more requests are read until it has
-unread_bytes           the same, while more answers come    the connection is closed
+unread_bytes           the same, while answers still follow the connection is closed
 memory_bytes           what all connections and parked      a long poll: SYSTEM_BUSY (2); otherwise the connection
                        requests hold together               that holds most is closed
 ====================== ==================================== ==========================================================
@@ -77,7 +77,7 @@ class BrokerLimits:
     header_bytes: int = 512 * _KIB
     body_bytes: int = 4 * _MIB  # maxMessageSize
     properties_bytes: int = 32_767  # a signed 16-bit length in the record
-    # JSON in Java's dialect is read at one or two megabytes a second, and no other client is served meanwhile.
+    # JSON in Java's dialect is read at one or two megabytes a second, and no other client is served in the meantime.
     json_bytes: int = _MIB
     topics: int = 20_000  # each keeps consume queue files open
     groups: int = 20_000

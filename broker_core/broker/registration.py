@@ -99,13 +99,13 @@ class Registration:
 
     async def register(self) -> int:
         """Send every name server what it does not have yet; return how many accepted it."""
-        answers = await asyncio.gather(*(self._tell(server) for server in self._name_servers))
+        answers = await asyncio.gather(*(self._register_with(server) for server in self._name_servers))
         taken = [answer for answer in answers if answer is not None]
         for answer in taken[:1]:
             self._apply_order(answer)
         return len(taken)
 
-    async def _tell(self, server: str) -> Command | None:
+    async def _register_with(self, server: str) -> Command | None:
         """Register with one name server: with the changed topics if it still has the others, else with all of them."""
         known = self._told.pop(server, None)
         if known is not None and not await self._has(server, known):

@@ -30,11 +30,11 @@ def parse_tags(expression: str | None) -> tuple[str, ...]:
 
 
 def accept_expression(expression: str | None) -> AcceptTag | None:
-    """Return the test for an expression, or None when every message is wanted."""
+    """Return the test for an expression, or None when it matches every message."""
     return accept_codes(map(tags_code, parse_tags(expression)))
 
 
 def accept_codes(codes: Iterable[int]) -> AcceptTag | None:
-    """Return the test for a set of tag hashes, or None when the set is empty: every message is wanted."""
+    """Return the test for a set of tag hashes, or None when the set is empty and matches every message."""
     wanted = frozenset(codes)
     return wanted.__contains__ if wanted else None

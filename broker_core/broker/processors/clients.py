@@ -55,7 +55,7 @@ class ClientProcessor:
         }
 
     def heartbeat(self, request: Command, connection: Connection) -> Command:
-        """Register a client's groups; members of groups that changed are notified before the answer goes out."""
+        """Register a client's groups; members of changed groups are notified before the answer is sent."""
         data = body_of(HeartbeatData, request, self._limits)
         self._check_room(data)
         now = self._clock()

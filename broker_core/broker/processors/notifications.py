@@ -88,13 +88,13 @@ class NotificationProcessor:
     def arrived(self, topic: str, _queue_id: int) -> None:
         """Notify the groups that wait for this topic."""
         for group in list(self._waiting.get(topic, ())):
-            self._tell(topic, group, self._clock())
+            self._notify(topic, group, self._clock())
 
     def step(self, now: int) -> None:
         """Announce messages whose lease ended, and end the waits whose time is over."""
         for topic, groups in list(self._waiting.items()):
             for group in list(groups):
-                self._tell(topic, group, now)
+                self._notify(topic, group, now)
         for parked in self._parked.expire(now):
             parked.connection.answer(parked.request, _answer(False))
 
@@ -103,7 +103,7 @@ class NotificationProcessor:
         for parked in self._parked.drain():
             parked.connection.answer(parked.request, _answer(False))
 
-    def _tell(self, topic: str, group: str, now: int) -> None:
+    def _notify(self, topic: str, group: str, now: int) -> None:
         for parked in self._parked.at((topic, group)):
             if self._has_message(parked.header, now):
                 self._parked.remove(parked)

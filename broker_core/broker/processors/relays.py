@@ -56,7 +56,7 @@ class RelayProcessor:
         return await self._hand_on(request, header.consumer_group, header.client_id)
 
     async def consume_directly(self, request: Command, _: Connection) -> Command:
-        """Have a client consume one message now, outside its queues."""
+        """Make a client consume one message now, outside its queues."""
         header = request.header(headers.ConsumeMessageDirectlyRequest)
         record = self._store.find_raw(parse_offset_id(header.msg_id).log_offset)
         if record is None:
