@@ -1,4 +1,4 @@
-"""Creates the topic of the other examples and prints what is in the cluster."""
+"""Creates the topic of the other examples and prints the contents of the cluster."""
 
 from __future__ import annotations
 

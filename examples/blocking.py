@@ -1,4 +1,4 @@
-"""Sends and administers without a loop: for threads of web requests, tasks and commands."""
+"""Sends and administers without an event loop: for threads of web requests, tasks and commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Handles every message of a topic, whoever else does; its offsets are in a file of its own."""
+"""Handles every message of a topic, regardless of other consumers; its offsets are in its own file."""
 
 from __future__ import annotations
 

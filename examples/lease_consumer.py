@@ -1,4 +1,4 @@
-"""Receives messages by lease: each one is acknowledged on its own, and comes again if it is not."""
+"""Receives messages by lease: each is acknowledged separately, or delivered again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ async def main(name_server: str) -> None:
                 try:
                     await consumer.ack(receipt)
                 except LeaseExpired as error:
-                    print(f"it comes again: {error}")
+                    print(f"it will be delivered again: {error}")
 
 
 if __name__ == "__main__":

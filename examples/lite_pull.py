@@ -1,4 +1,4 @@
-"""Asks for messages instead of being called: once with shared queues, once with queues given by hand."""
+"""Polls for messages instead of using a handler: once with shared queues, once with assigned queues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sends messages in every way that the producer knows."""
+"""Sends messages in every way that the producer supports."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ async def meet_errors(producer: Producer) -> None:
     try:
         await producer.send(Message.create("no-such-topic", b"lost?"), timeout_ms=2_000)
     except SendUncertain as error:
-        print(f"stored or not, nobody knows: {error}")
+        print(f"unknown whether it was stored: {error}")
     except (TopicNotFound, NoRoute, BrokerRefused, Unreachable) as error:
         print(f"not stored: {error}")
 

@@ -1,4 +1,4 @@
-"""Handles messages of a topic until it is stopped with Ctrl-C, or has handled as many as asked for."""
+"""Handles messages of a topic until stopped with Ctrl-C, or until the requested number of messages is handled."""
 
 from __future__ import annotations
 

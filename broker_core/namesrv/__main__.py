@@ -1,4 +1,4 @@
-"""``python -m broker_core.namesrv``: a name server in a process of its own."""
+"""``python -m broker_core.namesrv``: a name server in its own process."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ class Message(_Named):
 
     @property
     def waits_for_store(self) -> bool:
-        """Whether the producer wants its answer only after flush and replication (the default without WAIT)."""
+        """Whether the producer requires its answer only after flush and replication (the default without WAIT)."""
         return self.properties.get(names.WAIT, "true").lower() == "true"
 
 

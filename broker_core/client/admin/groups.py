@@ -178,18 +178,18 @@ class Groups:
         )
         body = coder.encode(config)
 
-        async def tell(addr: str) -> None:
+        async def send(addr: str) -> None:
             await self._requests.ask(addr, CreateSubscriptionGroupRequest(), body)
 
-        return await self._requests.ask_each(await self._requests.masters_among(brokers), tell)
+        return await self._requests.ask_each(await self._requests.masters_among(brokers), send)
 
     async def delete(self, name: str) -> Answers[None]:
         """Delete settings and offsets of the group on every master; its retry and dead letter topics stay."""
 
-        async def tell(addr: str) -> None:
+        async def send(addr: str) -> None:
             await self._requests.ask(addr, DeleteSubscriptionGroupRequest(name, remove_offset=True))
 
-        return await self._requests.ask_each(await self._requests.masters(), tell)
+        return await self._requests.ask_each(await self._requests.masters(), send)
 
     async def consume_stats(self, name: str, *, topic: str | None = None) -> GroupStats:
         """Return the group's progress in each queue of its topics, or of one topic; an unknown group has no queues."""

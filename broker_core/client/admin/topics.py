@@ -194,7 +194,7 @@ class Topics:
         """
         check_name(name)
         header = CreateTopicRequest(name, read_queues, write_queues, perm, order=order)
-        return await self._tell(await self._requests.masters_among(brokers), header)
+        return await self._send_to_each(await self._requests.masters_among(brokers), header)
 
     async def update(
         self,
@@ -233,8 +233,8 @@ class Topics:
         `masters` are the addresses of its brokers, by default those of the route; raises TopicNotFound without a route.
         """
         holders = await self._requests.masters_of(name) if masters is None else masters
-        deleted = await self._tell(holders, DeleteTopicRequest(name))
-        forgotten = await self._tell(
+        deleted = await self._send_to_each(holders, DeleteTopicRequest(name))
+        forgotten = await self._send_to_each(
             self._requests.session.name_servers.addresses, DeleteTopicInNameServerRequest(name)
         )
         self._requests.session.routes.forget(name)
@@ -288,11 +288,11 @@ class Topics:
 
         return await self._requests.ask_each(masters, ask)
 
-    async def _tell(self, addresses: Iterable[str], header: object) -> Answers[None]:
-        async def tell(addr: str) -> None:
+    async def _send_to_each(self, addresses: Iterable[str], header: object) -> Answers[None]:
+        async def send(addr: str) -> None:
             await self._requests.ask(addr, header)
 
-        return await self._requests.ask_each(addresses, tell)
+        return await self._requests.ask_each(addresses, send)
 
 
 def own_names(brokers: Iterable[BrokerAddress]) -> frozenset[str]:

@@ -137,7 +137,7 @@ class GroupMember(ABC):
             mq_table={queue: _of_queue(reader, self._committed.find(queue)) for queue, reader in self._readers.items()},
         )
 
-    # ---- queues come and go ------------------------------------------------------------------------------------------
+    # ---- changing queues ---------------------------------------------------------------------------------------------
 
     @abstractmethod
     def _arrived(self, reader: QueueReader) -> None:

@@ -177,6 +177,6 @@ class PullConsumer:
         await self._offsets.persist([queue])
 
     async def send_back(self, message: StoredMessage, broker_name: str, *, delay_level: int = 0) -> bool:
-        """Have a message delivered again through the group's retry topic; return False if it could not be stored."""
+        """Have a message redelivered through the group's retry topic; return False if it could not be stored."""
         back = SendBack(self._session, self.group, max_reconsume_times=-1)
         return await back.send_back(message, broker_name, delay_level=delay_level)

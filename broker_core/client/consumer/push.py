@@ -143,7 +143,7 @@ class PushConsumer(GroupMember):
             spent_time_mills=now_ms() - begin,
         )
 
-    # ---- queues come and go ------------------------------------------------------------------------------------------
+    # ---- changing queues ---------------------------------------------------------------------------------------------
 
     async def _add(self, queues: tuple[MessageQueue, ...]) -> bool:
         """Start reading queues; return False if some must be left out this time."""

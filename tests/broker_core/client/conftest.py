@@ -1,4 +1,4 @@
-"""The real broker for tests of the client: one process for all of them, and a session on each test's own loop."""
+"""The real broker for tests of the client: one process for all, and a session on each test's own loop."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningBroker]
 
 @dataclass
 class Live:
-    """What a test needs to talk to the broker."""
+    """What a test needs to communicate with the broker."""
 
     running: RunningBroker
     session: Session
@@ -34,13 +34,13 @@ class Live:
     producer: Producer
 
     async def topic(self, *, queues: int = 4, perm: int = 6) -> str:
-        """Create a topic that no other test has."""
+        """Create a topic for this test alone."""
         name = f"topic-{next(_numbers)}"
         await create_topic(self.session, name, queues=queues, perm=perm)
         return name
 
     def group(self) -> str:
-        """Return the name of a group that no other test has."""
+        """Return a group name for this test alone."""
         return f"group-{next(_numbers)}"
 
     async def send(self, topic: str, *bodies: str, tag: str | None = None, key: str = "k") -> list[SendResult]:

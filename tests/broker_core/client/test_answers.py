@@ -1,4 +1,4 @@
-"""One question to many: what was found and who failed."""
+"""One request to many brokers: their answers and failures."""
 
 from __future__ import annotations
 
@@ -70,4 +70,4 @@ async def test_who_is_not_waited_for_any_more_is_not_asked() -> None:
     asking.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asking
-    assert asked == []  # else two coroutines would be left that nobody awaits
+    assert asked == []  # otherwise two coroutines would never be awaited

@@ -1,4 +1,4 @@
-"""The synchronous door."""
+"""The synchronous interface."""
 
 from __future__ import annotations
 

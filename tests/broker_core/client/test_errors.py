@@ -1,4 +1,4 @@
-"""Refusals become errors that say what happened."""
+"""Refusals become errors that describe what happened."""
 
 from __future__ import annotations
 

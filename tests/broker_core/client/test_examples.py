@@ -1,4 +1,4 @@
-"""The programs of examples/ do what they say, against a real broker; docs/python-client.md shows them as they are."""
+"""The programs in examples/ work as described, with a real broker; docs/python-client.md shows them unchanged."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tests.support.cluster import RunningBroker, started_broker
 ROOT = Path(__file__).parents[3]
 EXAMPLES = ROOT / "examples"
 PAGE = ROOT / "docs/python-client.md"
-SENT = 1 + 10 + 100 + 3 + 1 + 1  # by examples/producer.py; one of them later
+SENT = 1 + 10 + 100 + 3 + 1 + 1  # sent by examples/producer.py; one of them later
 AT_ONCE = SENT - 1
 
 
 def run(name: str, *arguments: str) -> str:
-    """Return what an example printed."""
+    """Return the output of an example."""
     done = subprocess.run(
         [sys.executable, "-m", f"examples.{name}", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=60
     )
@@ -41,7 +41,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningBroker]
 
 @pytest.fixture(scope="module")
 def produced(cluster: RunningBroker) -> str:
-    """What the producer printed; its messages are there."""
+    """The output of the producer, whose messages are stored."""
     return run("producer", cluster.name_server)
 
 
@@ -55,7 +55,7 @@ def test_the_producer_sends_in_every_way(produced: str) -> None:
 def test_administration_finds_what_was_sent(cluster: RunningBroker, produced: str) -> None:
     said = run("admin", cluster.name_server)
     held = int(re.findall(r"orders holds (\d+) messages", said)[0])
-    assert held >= AT_ONCE - 1  # the one-way message may be on its way
+    assert held >= AT_ONCE - 1  # the one-way message may still be on its way
     assert "4 messages have the key A17" in said
     assert "runs V" in said
     assert re.search(r"billing has \d+ messages to read", said)

@@ -1,4 +1,4 @@
-"""Whole stories: brokers that restart, and brokers that go for good."""
+"""Whole scenarios: brokers that restart, and brokers that never return."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def test_a_client_lives_through_a_restart_of_its_broker(broker_process: Ru
         consumer = PushConsumer(session, "billing", count, CONFIG)
         consumer.subscribe("orders")
         async with consumer:
-            # Given a message that went through
+            # Given a message that was sent
             await producer.send(Message("orders", b"before"))
             await eventually(lambda: received[b"before"])
             await eventually(lambda: len(broker_process.log.read_bytes()))
@@ -43,7 +43,7 @@ async def test_a_client_lives_through_a_restart_of_its_broker(broker_process: Ru
             await eventually(lambda: broker_process.process is None or restarting.done())
             outcomes = [await producer.send_many([Message("orders", b"during")], timeout_ms=500)]
             await restarting
-            # Then sending and consuming go on
+            # Then sending and consuming continue
             result = await producer.send(Message("orders", b"after"), timeout_ms=10_000)
             assert result.status is SendStatus.SEND_OK
             await eventually(lambda: received[b"after"])
@@ -73,11 +73,11 @@ async def test_two_brokers_are_one_cluster(tmp_path: Path) -> None:
         admin = Admin(session)
         await create_topic(session, "orders", queues=2)
 
-        # Messages go to both
+        # Messages are sent to both
         results = [await producer.send(Message.create("orders", str(n).encode(), keys=["k"])) for n in range(8)]
         assert set(Counter(result.queue for result in results).values()) == {2}
 
-        # Questions are answered by both
+        # Both answer requests
         assert (await admin.topics.get("orders")).brokers == ("broker-a", "broker-b")
         assert (await admin.topics.stats("orders")).messages == 8
         found = await admin.messages.search("orders", "k")

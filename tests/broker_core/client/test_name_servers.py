@@ -1,4 +1,4 @@
-"""One name server is asked, the next one when it fails."""
+"""One name server is used, and the next one when it fails."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from broker_core.protocol.command import Command
 
 
 class Asked:
-    """Name servers of which some are away."""
+    """Name servers of which some are unreachable."""
 
     def __init__(self, *away: str) -> None:
         self.away = set(away)

@@ -1,4 +1,4 @@
-"""What is sent of a message."""
+"""Converting a message to a request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sending: where to, and what happens when it fails."""
+"""Sending: the choice of a queue, and what happens after a failure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cache of routes."""
+"""The route cache."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def data(*, queues: int = 2, perm: int = 6, ids: tuple[int, ...] = (0, 1), conf:
 
 
 class NameServer:
-    """Answers what a test put into it, and counts."""
+    """Returns the answers set by a test, and counts requests."""
 
     def __init__(self) -> None:
         self.known: dict[str, TopicRouteData] = {}

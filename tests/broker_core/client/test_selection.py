@@ -1,4 +1,4 @@
-"""Messages go round the queues, away from brokers in trouble."""
+"""Messages are spread over the queues, avoiding failing brokers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all users of a session share."""
+"""The parts of a session that all its users share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Background work ends with its owner, and its faults are seen."""
+"""Background work ends with its owner, and its errors are reported."""
 
 from __future__ import annotations
 

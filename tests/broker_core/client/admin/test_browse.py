@@ -1,4 +1,4 @@
-"""A topic read backwards in time, from a broker that finds offsets by time as roughly as brokers do."""
+"""A topic read backwards in time, from a broker that finds offsets by time as roughly as real ones."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Queue:
     pulled: list[int] = field(default_factory=list)
 
     def install(self, peer: Peer) -> None:
-        """Have `peer` answer for this queue."""
+        """Make `peer` answer for this queue."""
         success = ResponseCode.SUCCESS
         low, high = GetMinOffsetResponse(self.first), GetMaxOffsetResponse(len(self.times))
         peer.on(RequestCode.GET_MIN_OFFSET, succeed(lambda _: Command.response(success, low)))

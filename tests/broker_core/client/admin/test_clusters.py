@@ -1,4 +1,4 @@
-"""Brokers and how they are doing."""
+"""Brokers and their state."""
 
 from __future__ import annotations
 

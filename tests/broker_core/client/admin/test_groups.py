@@ -150,7 +150,7 @@ def say(body: object) -> Handler:
 
 
 def script(cluster: Cluster) -> None:
-    """Two brokers that know one group each by its offsets, and answer no question about all groups."""
+    """Two brokers that know one group each by its offsets, and do not support the bulk request."""
     for index, name in enumerate(("broker-a", "broker-b")):
         queue = MessageQueue("orders", name, 0)
         bodies = {

@@ -1,4 +1,4 @@
-"""Settings, write permission and housekeeping, asked of a real broker and its name server."""
+"""Settings, write permission and housekeeping, with a real broker and its name server."""
 
 from __future__ import annotations
 

@@ -199,7 +199,7 @@ async def test_a_broker_that_does_not_answer_makes_a_search_incomplete(live: Liv
 
 
 async def test_an_offset_id_makes_nobody_connect_elsewhere(live: Live) -> None:
-    """An id holds an address; a stranger's id must not make this process connect to it."""
+    """An id contains an address; a foreign id must not make this process connect to it."""
     async with scripted_cluster("stranger") as cluster:
         port = int(cluster["stranger"].addr.rpartition(":")[2])
         offset_id = f"7F000001{port:08X}{0:016X}"

@@ -1,4 +1,4 @@
-"""Topics: settings, queues, who produces and who consumes."""
+"""Topics: settings, queues, producers and consumer groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is in hand of one queue, and what may be committed."""
+"""The pulled messages of one queue, and the offset to commit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Receipts as brokers tell them."""
+"""Receipts built from the answers of brokers."""
 
 from __future__ import annotations
 
@@ -74,12 +74,12 @@ def test_its_own_receipt_tells_which_of_two_equal_places_it_is_of(own: str, flag
 
 
 @pytest.mark.parametrize(
-    ("told", "first"), [({"1ST_POP_TIME": "900"}, 900), ({}, None), ({"1ST_POP_TIME": "soon"}, None)]
+    ("properties", "first"), [({"1ST_POP_TIME": "900"}, 900), ({}, None), ({"1ST_POP_TIME": "soon"}, None)]
 )
 def test_the_first_delivery_of_a_message_that_comes_again_is_as_the_broker_says(
-    told: dict[str, str], first: int | None
+    properties: dict[str, str], first: int | None
 ) -> None:
-    message = stored(queue_id=2, queue_offset=42, reconsume_times=1, properties=told)
+    message = stored(queue_id=2, queue_offset=42, reconsume_times=1, properties=properties)
 
     assert Receipts("billing", "orders", "broker-a", ANSWER).leased(message).first_delivered_at == first
 

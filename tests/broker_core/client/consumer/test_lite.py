@@ -1,4 +1,4 @@
-"""A consumer that is asked for messages."""
+"""A consumer that is polled for messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the offsets of a group are kept."""
+"""Where the offsets of a group are stored."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def offsets(cluster: Cluster) -> AsyncIterator[BrokerOffsets]:
 
 
 def stored(cluster: Cluster) -> list[tuple[int, int]]:
-    """Return the queue ids and offsets that the broker was told."""
+    """Return the queue ids and offsets that the broker received."""
     headers = [
         request.header(UpdateConsumerOffsetRequest)
         for request in cluster["broker-a"].asked(RequestCode.UPDATE_CONSUMER_OFFSET)

@@ -1,4 +1,4 @@
-"""Locks of queues: which are ours, and which another member has."""
+"""Locks of queues: our own, and those of other members."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ async def test_a_queue_that_another_member_has_is_refused_until_it_is_given_back
         assert await mine.renew([one, two]) == ({two}, {one})
 
         await theirs.unlock([one])
-        assert await theirs.lock([two]) == set()  # one connection: what was sent before is done before
+        assert await theirs.lock([two]) == set()  # one connection: earlier requests are handled first
         assert await mine.lock([one, two]) == {one, two}
 
 

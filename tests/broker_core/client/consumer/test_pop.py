@@ -28,7 +28,7 @@ from tests.support.scripted import Peer, refuse, scripted_cluster
 from tests.support.wait import eventually
 
 FOR_EVER_MS = 600_000
-"""Longer than a test may take: what waits so long without need is seen."""
+"""Longer than a test may take, so that an unnecessary wait is noticed."""
 
 
 def bodies(received: Received) -> list[str]:
@@ -204,7 +204,9 @@ async def test_only_wanted_tags_are_leased(live: Live) -> None:
 
     assert bodies(received) == ["a"]
     await consumer.ack(received.messages[0].receipt)
-    assert (await live.admin.groups.consume_stats(group, topic=topic)).lag == 0, "nobody else will settle the others"
+    assert (await live.admin.groups.consume_stats(group, topic=topic)).lag == 0, (
+        "no other consumer will settle the others"
+    )
 
 
 async def test_a_cancelled_receive_leaves_its_messages_to_others(live: Live) -> None:

@@ -12,7 +12,7 @@ from broker_core.protocol.bodies.queues import MessageQueue
 from tests.broker_core.client.conftest import Live
 
 FOR_EVER_MS = 600_000
-"""Longer than a test may take: what waits so long without need is seen."""
+"""Longer than a test may take, so that an unnecessary wait is noticed."""
 
 
 async def test_messages_come_in_queue_order_from_the_offset_on(live: Live) -> None:
@@ -74,7 +74,7 @@ async def test_a_pull_waits_for_a_message(live: Live) -> None:
     queue = MessageQueue(topic, "broker-a", 0)
     await live.send(topic, "a")
     waiting = asyncio.ensure_future(PullConsumer(live.session).pull(queue, 1, wait_ms=FOR_EVER_MS))
-    # It is most likely at the broker by then; if not, it finds the message there.
+    # It is most likely at the broker by now; if not, it finds the message there.
     await asyncio.wait([waiting], timeout=0.1)
     await live.send(topic, "b")
 

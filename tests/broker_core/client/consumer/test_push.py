@@ -26,7 +26,7 @@ FIRST = PushConfig(start_from="first", persist_offsets_ms=50)
 
 
 class Collected:
-    """A handler that keeps what it gets."""
+    """A handler that collects its messages."""
 
     def __init__(self, then: Callable[[StoredMessage], Awaitable[object]] | None = None) -> None:
         self.messages: list[StoredMessage] = []
@@ -39,7 +39,7 @@ class Collected:
 
     @property
     def bodies(self) -> list[str]:
-        """The bodies as text, in the order they came."""
+        """The bodies as text, in order of arrival."""
         return [message.body.decode() for message in self.messages]
 
 
@@ -369,7 +369,7 @@ async def test_an_orderly_queue_changes_hands_only_when_its_message_is_done(live
     await live.send(topic, "a")
     first = PushConsumer(live.session, group, watch, config)
     first.subscribe(topic)
-    # The only queue goes to the member whose client id comes first.
+    # The only queue goes to the member with the lowest client id.
     earlier = ClientConfig([live.running.name_server], client_id=f"0@{group}")
     async with first, Session(earlier) as other:
         await begun.wait()

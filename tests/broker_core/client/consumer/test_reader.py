@@ -1,4 +1,4 @@
-"""Reading one queue, from brokers that do not behave."""
+"""Reading one queue from misbehaving brokers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the queues held to the queues allotted."""
+"""Changing from the held queues to the allotted queues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A message that was not handled goes back."""
+"""Sending back a message that was not handled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every member computes its share, and the shares cover all queues once."""
+"""Every member computes its share, and the shares cover each queue once."""
 
 from __future__ import annotations
 
