@@ -1,4 +1,4 @@
-"""Lines begin with their subject."""
+"""Log lines begin with their subject."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from tests.support.crowd import create_wide_topic, crowd, message, pull
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run it to its end, which must come by itself."""
+    """Run it until it ends on its own."""
     command = [sys.executable, "-m", "broker_core", *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=30, check=False)
 
@@ -79,7 +79,7 @@ def test_a_folder_that_cannot_be_made_is_one_clear_line_and_status_2(tmp_path: P
 
 
 def under(soft: int, hard: int, data: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run it to its end where the system allows so few open files."""
+    """Run it until it ends, with this limit of open files."""
     shell = ["sh", "-c", f'ulimit -Sn {soft} && ulimit -Hn {hard} && exec "$@"', "sh"]
     command = [*shell, sys.executable, "-m", "broker_core", "--data-dir", str(data), "--log-level", "ERROR"]
     ports = ("--namesrv-port", "0", "--broker-port", "0")
@@ -102,7 +102,7 @@ def test_where_hardly_a_file_may_be_open_it_says_how_many_must_be(tmp_path: Path
 
 
 class LowLimit(RunningBroker):
-    """A broker that begins with 100 open files and may raise that itself."""
+    """A broker that starts with a limit of 100 open files and may raise it itself."""
 
     def _command(self) -> list[str]:
         return ["sh", "-c", 'ulimit -S -n 100 && exec "$@"', "sh", *super()._command()]
@@ -123,7 +123,7 @@ async def test_a_store_of_more_files_than_may_be_open_is_not_touched_and_what_it
 
     # When it is started where even the hard limit is too low
     ended = await asyncio.to_thread(under, 100, files + 63, tmp_path)
-    # Then one line says all, and how many would do
+    # Then one line gives the limits and the required number
     assert ended.returncode == 2
     (line,) = ended.stderr.splitlines()
     said = f"the system allows this process {files + 63} open files; its store needs {files}, and 64 more are needed."
@@ -131,7 +131,7 @@ async def test_a_store_of_more_files_than_may_be_open_is_not_touched_and_what_it
     for way in (f"`ulimit -n {wanted}`", "/etc/security/limits.conf", "LimitNOFILE", f"--ulimit nofile={wanted}"):
         assert way in line
 
-    # … and where only the soft one is, it is raised before the store is opened, beside a name server elsewhere too
+    # … and where only the soft limit is too low, it is raised before the store is opened, also beside a name server
     async with several_brokers(tmp_path / "elsewhere", names=()) as elsewhere:
         own = LowLimit(tmp_path, name_servers=f"127.0.0.1:{elsewhere.name_server.port}")
         await asyncio.to_thread(own.start)

@@ -1,4 +1,4 @@
-"""The core passes its tests a second time, in Python alone: with ``GANTRY_NATIVE=off`` nothing compiled is used."""
+"""The core passes its tests a second time in Python alone: with ``GANTRY_NATIVE=off`` nothing compiled is used."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-# Each of the compiled functions is called by one of these; the rest of the core only calls them in turn.
+# Each compiled function is called by one of these; the rest of the core only calls them indirectly.
 FOLDERS = ("protocol", "store", "remoting", "broker/processors")
-# Their Python is the same with and without, and they take longest: they open stores hundreds of times.
+# Their Python code is the same in both cases, and they take longest: they open stores hundreds of times.
 LEFT_OUT = ("store/test_torn_tail.py", "store/test_damage.py", "store/test_closed.py")
 
 

@@ -1,6 +1,6 @@
-"""Running many cases of one kind: each has its own seed, and one that fails can be repeated alone by it.
+"""Running many cases of one kind: each has its own seed, by which a failing case can be repeated.
 
-``GANTRY_FUZZ_SEED=17 GANTRY_FUZZ_TIMES=50`` begins elsewhere and tries fifty times as much.
+``GANTRY_FUZZ_SEED=17 GANTRY_FUZZ_TIMES=50`` starts with another seed and runs fifty times as many cases.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ import pytest
 
 BASE_SEED: Final = int(os.environ.get("GANTRY_FUZZ_SEED", "1"))
 TIMES: Final = float(os.environ.get("GANTRY_FUZZ_TIMES", "1"))
-SLOW_SECONDS: Final = 5.0  # a case takes microseconds; a machine may be busy, a loop without end is not
-MOST_MEMORY: Final = 256 * 1024 * 1024  # bytes by which a run may raise the peak of the process
+SLOW_SECONDS: Final = 5.0  # a case takes microseconds; this detects endless loops, even on a busy machine
+MOST_MEMORY: Final = 256 * 1024 * 1024  # bytes by which a run may raise the process's peak memory
 _STRIDE: Final = 1_000_003
 
 
 def run_cases(
     count: int, case: Callable[[Random], object], *, named: type[Exception] | tuple[type[Exception], ...]
 ) -> None:
-    """Call `case` with `count` seeded generators; it may raise only `named` errors, and must neither hang nor swell."""
+    """Call `case` with `count` seeded generators; it may raise only `named` errors, must end and use little memory."""
     before = _peak_bytes()
     for number in range(int(count * TIMES)):
         seed = BASE_SEED * _STRIDE + number
@@ -43,7 +43,7 @@ def run_cases(
 
 
 def repeat(seed: int, case: Callable[[Random], object]) -> object:
-    """Run the one case of a seed, for whoever looks into a failure."""
+    """Run the single case of a seed, to investigate a failure."""
     return case(Random(seed))
 
 

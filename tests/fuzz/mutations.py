@@ -1,4 +1,4 @@
-"""Damage to bytes, drawn from a seeded generator: what a faulty peer, a torn file or an attacker would make of them."""
+"""Damage to bytes, drawn from a seeded generator, as caused by a faulty peer, a torn file or an attacker."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def mutate(random: Random, data: bytes, others: Sequence[bytes] = ()) -> bytes:
 
 
 def mutate_text(random: Random, text: str, others: Sequence[str] = ()) -> str:
-    """Do the same to a text; what is no text afterwards is read with replacement characters, as Java does."""
+    """Do the same to a text; bytes that are no longer UTF-8 are read as replacement characters, as in Java."""
     return mutate(random, text.encode(), [each.encode() for each in others]).decode("utf-8", "replace")
 
 
@@ -64,7 +64,7 @@ def _set(random: Random, data: bytearray) -> None:
 
 
 def _put_number(random: Random, data: bytearray) -> None:
-    """Overwrite a place with a number that lengths and counts get wrong."""
+    """Overwrite a place with a number that often breaks lengths and counts."""
     width = random.choice(_WIDTHS)
     size = struct.calcsize(width)
     if len(data) < size:

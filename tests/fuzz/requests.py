@@ -1,4 +1,4 @@
-"""Requests of every code, mostly sound: near enough to real ones to come deep into their handlers before they fail."""
+"""Requests of every code, mostly valid: close enough to real ones to get deep into their handlers before they fail."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.fuzz.mutations import mutate, mutate_text
 TOPIC: Final = "orders"
 GROUP: Final = "group-a"
 MOST_WAIT_MS: Final = 200
-"""Longer waits than this are cut: a request that is parked for a minute is no hang, but nobody wants to wait for it."""
+"""Longer waits are shortened to this: a request parked for a minute is not a hang, but would delay the test."""
 
 _SHARED: Final[dict[int, type]] = {
     int(RequestCode.SEND_BATCH_MESSAGE): SendMessageV2Request,
@@ -73,11 +73,11 @@ _LIKELY: Final[dict[str, tuple[Any, ...]]] = {
     "msg_id": (format_offset_id(encode_host("127.0.0.1", 10911), 0),),
 }
 _PASSING: Final = frozenset((RequestCode.DELETE_TOPIC_IN_BROKER, RequestCode.DELETE_SUBSCRIPTIONGROUP))
-"""What these codes name by guess, they take away from the others."""
+"""Names that belong to these codes only, though others match by their prefix."""
 
 
 def sound(random: Random, code: int) -> Command:
-    """Return a request of a code that could be real."""
+    """Return a plausible request with a code."""
     kind = _KINDS.get(code)
     if kind is None:
         return Command(code, {}, _body(random, code))

@@ -1,4 +1,4 @@
-"""Sound things to damage: a value of any header or body class, made by its annotations from a seeded generator."""
+"""Valid objects to damage: values of any header or body class, generated from its annotations with a seed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def body_kinds() -> list[type]:
 
 
 def sample(random: Random, kind: Any) -> Any:
-    """Return a value of a dataclass or of any annotation its fields may have."""
+    """Return a value of a dataclass, or of any annotation that its fields may have."""
     return _maker(kind)(random)
 
 

@@ -1,4 +1,4 @@
-"""Every JSON body, and registrations in both forms: damaged ones are refused by name."""
+"""Every JSON body, and registrations in both forms: damaged ones raise the right error."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_every_body_class_survives_its_text() -> None:
 
 
 def registration(random: Random, topics: int) -> bytes:
-    """Return the stream inside a compressed registration."""
+    """Return the uncompressed content of a compressed registration."""
     texts = [f"orders-{number} 4 4 6 SINGLE_TAG" for number in range(topics)]
     parts = [b'{"counter":1,"timestamp":2}', struct.pack(">i", topics), *(text.encode() for text in texts), b"[]"]
     return b"".join(part if at == 1 else struct.pack(">i", len(part)) + part for at, part in enumerate(parts))

@@ -1,4 +1,4 @@
-"""The broker's and name server's own files: damaged ones stop the start by name, or are read."""
+"""The broker's and name server's own files: damaged ones are read, or stop the start with a named error."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ SAMPLES: Final[Mapping[str, Sequence[bytes]]] = {
 
 @pytest.fixture(autouse=True)
 def _say_nothing(caplog: pytest.LogCaptureFixture) -> None:
-    """Keep the thousands of files that cannot be read out of the report of a failure."""
+    """Keep the log lines of thousands of unreadable files out of the report of a failure."""
     caplog.set_level(logging.CRITICAL, "broker_core")
 
 
 @pytest.fixture(scope="module")
 def open_register(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Path, Callable[[], Register]]]:
-    """Return what makes a register over a file of a name, and the file's path."""
+    """Return a function that creates a register and its file for a file name."""
     folder = tmp_path_factory.mktemp("config")
     store = opened(folder / "store")
 

@@ -1,4 +1,4 @@
-"""The stream: cut at any place it is the same frames, and a damaged one ends it by name."""
+"""The stream: the same frames however it is split, and damage ends it with a named error."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ REQUESTS: Final = [kind for kind in samples.header_kinds() if hasattr(kind, "COD
 
 
 def frame(random: Random) -> bytes:
-    """Return the frame of some request, in either header form."""
+    """Return the frame of a random request, in either header form."""
     header = samples.sample(random, random.choice(REQUESTS))
     command = Command.request(header, random.randbytes(random.choice((0, 1, 20))))
     command.opaque = random.choice(samples.NUMBERS)
@@ -29,7 +29,7 @@ def frame(random: Random) -> bytes:
 
 
 def cut(reader: FrameReader, pieces: list[bytes]) -> tuple[list[Frame], str | None]:
-    """Return the frames of a stream that comes in pieces, and the fault that ended it."""
+    """Return the frames of a stream that arrives in pieces, and the fault that ended it."""
     frames: list[Frame] = []
     for piece in pieces:
         frames += reader.feed(piece)
@@ -40,7 +40,7 @@ def cut(reader: FrameReader, pieces: list[bytes]) -> tuple[list[Frame], str | No
 
 
 def in_pieces(random: Random, data: bytes) -> list[bytes]:
-    """Return `data` cut at some places, at every byte now and then."""
+    """Return `data` split at some places, sometimes at every byte."""
     if random.random() < 0.1:
         return [data[at : at + 1] for at in range(len(data))]
     places = sorted(random.randrange(len(data) + 1) for _ in range(random.randrange(6)))

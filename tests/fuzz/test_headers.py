@@ -1,4 +1,4 @@
-"""Headers in both forms and of every class: damaged ones are refused by name."""
+"""Headers in both forms and of every class: damaged ones raise the right error."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ KINDS: Final = samples.header_kinds()
 
 
 def ext_fields(random: Random) -> dict[str, str]:
-    """Return the text form of some header."""
+    """Return the text form of a random header."""
     return fields.encode(samples.sample(random, random.choice(KINDS)))
 
 
 def head(random: Random) -> tuple[int, dict[str, str], int, int, str | None, int, int]:
-    """Return what either form writes."""
+    """Return the arguments of either encoder."""
     remark = random.choice((None, "", "not found", "é"))
     return random.choice((10, 310, 34, 0, 7)), ext_fields(random), random.choice(samples.NUMBERS), 0, remark, 5, 409
 
@@ -79,7 +79,7 @@ def test_every_header_class_survives_its_text_form() -> None:
 
 
 def trees() -> st.SearchStrategy[Any]:
-    """Return JSON trees, those with odd keys and numbers too."""
+    """Return JSON trees, including those with unusual keys and numbers."""
     plain = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
     return st.recursive(
         plain, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3)

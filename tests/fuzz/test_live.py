@@ -1,7 +1,7 @@
 """A real name server and broker under damaged requests of every code.
 
-Each is answered or its connection closed, soon; no traceback is logged; memory stays; and afterwards, also after a
-restart from the files that it left, a client that behaves is served as if nothing had been.
+Each is answered soon, or its connection closed; no traceback is logged; memory does not grow; and afterwards, also
+after a restart, a well-behaved client is served as usual.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ CODES: Final = sorted({int(code) for code in RequestCode} | {0, 9999, -7})
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> object:
-    """A broker of this file's own, small enough that what fuzz makes of topics does not fill the disk."""
+    """A broker for this file alone, small enough that fuzzed topics do not fill the disk."""
     with started_broker(tmp_path_factory.mktemp("broker"), settings={"mappedFileSizeConsumeQueue": "20000"}) as broker:
         yield broker
 
@@ -61,14 +61,14 @@ async def connected(address: str) -> AsyncIterator[tuple[asyncio.StreamReader, a
 
 
 def resident_bytes(running: RunningBroker) -> int:
-    """Return the memory that the process holds."""
+    """Return the resident memory of the process."""
     assert running.process is not None
     status = Path(f"/proc/{running.process.pid}/status").read_text()
     return int(status.partition("VmRSS:")[2].split()[0]) * 1024
 
 
 def tracebacks(running: RunningBroker) -> list[str]:
-    """Return the tracebacks in the log, one of each kind: its last frame and what was raised."""
+    """Return the tracebacks in the log, one of each kind: its last frame and its error."""
     found: dict[str, None] = {}
     for text in running.log.read_text(errors="replace").split("Traceback (most recent call last):")[1:]:
         lines = list(takewhile(lambda line: not line[:1].isdigit(), text.splitlines()[1:]))
@@ -77,7 +77,7 @@ def tracebacks(running: RunningBroker) -> list[str]:
 
 
 async def answers_to(address: str, commands: list[Command]) -> str:
-    """Send requests on one connection; return what became of those that were not answered."""
+    """Send requests on one connection; return what happened to those that were not answered."""
     wanted = set()
     async with connected(address) as (reader, writer):
         for number, command in enumerate(commands):
@@ -108,7 +108,7 @@ async def answers_to(address: str, commands: list[Command]) -> str:
 
 @asynccontextmanager
 async def unhelpful_client(address: str) -> AsyncIterator[None]:
-    """Be the consumer that the broker hands requests on to, and answer them with nonsense."""
+    """A consumer to which the broker forwards requests, and which returns nonsense."""
     random = Random(BASE_SEED)
     subscription = SubscriptionData(requests.TOPIC, sub_version=1)
     consumer = ConsumerData(
@@ -140,7 +140,7 @@ async def unhelpful_client(address: str) -> AsyncIterator[None]:
 
 
 async def ends(address: str, data: bytes) -> bool:
-    """Say whether a connection ends after these bytes, and the end of ours."""
+    """Return whether a connection ends after these bytes and the end of our stream."""
     async with connected(address) as (reader, writer):
         try:
             writer.write(data)
@@ -158,7 +158,7 @@ def seeds(code: int, count: int) -> list[int]:
 
 
 async def prepared(running: RunningBroker) -> None:
-    """Give the broker something to find: a topic with messages."""
+    """Create a topic with messages for the broker to find."""
     async with running.session() as session:
         await create_topic(session, requests.TOPIC)
         producer = await Producer(session).start()
@@ -168,7 +168,7 @@ async def prepared(running: RunningBroker) -> None:
 
 
 async def serves_well(running: RunningBroker, topic: str) -> None:
-    """Send to a topic of our own, as any client would."""
+    """Send to a new topic, as any client would."""
     async with running.session() as session:
         await create_topic(session, topic)
         producer = await Producer(session).start()
@@ -181,7 +181,7 @@ async def test_damaged_requests_of_every_code(running: RunningBroker) -> None:
     await prepared(running)
     warm = resident_bytes(running)
 
-    # Fields and bodies: the frame is sound, so there must be an answer, whatever it says.
+    # Fields and bodies: the frame is valid, so there must be an answer, whatever its content.
     failures = []
     async with unhelpful_client(running.address):
         for code in CODES:
@@ -191,7 +191,7 @@ async def test_damaged_requests_of_every_code(running: RunningBroker) -> None:
                 failures.append(f"code {code}: {problem}")
     assert not failures, "\n".join(failures)
 
-    # Frames: the stream may be beyond repair, so the connection ends at the latest when we say that nothing follows.
+    # Frames: the stream may be unreadable, so the connection ends at the latest when we close our side.
     for code in CODES:
         for seed in seeds(code, FRAMES_EACH):
             random = Random(seed)

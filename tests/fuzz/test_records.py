@@ -1,4 +1,4 @@
-"""Records, batches, properties, ids, hosts, packed bodies: damaged ones are named."""
+"""Records, batches, properties, ids, hosts, compressed bodies: damaged ones raise the right error."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ PACKED: Final = (0, sys_flag.COMPRESSOR_ZLIB, sys_flag.COMPRESSOR_LZ4, sys_flag.
 
 
 def v1(random: Random) -> bytes:
-    """Return a record as it is written here, its body packed now and then."""
+    """Return a record as the store writes it, sometimes with a compressed body."""
     message = samples.message(random)
     flag, body = 0, message.body
     if random.random() < 0.3:
@@ -56,7 +56,7 @@ def v1(random: Random) -> bytes:
 
 
 def v2(random: Random) -> bytes:
-    """Return the same with a topic's length of two bytes, as Apache RocketMQ 5 writes long names."""
+    """Return the same with a topic length of two bytes, as Apache RocketMQ 5 writes long names."""
     data = v1(random)
     head = record.read_head(data)
     topic = data[head.topic_begin : head.topic_end] * random.choice((1, 40))

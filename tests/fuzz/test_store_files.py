@@ -1,4 +1,4 @@
-"""Files of the store beside the log: damaged ones are named, repaired or made again."""
+"""Files of the store other than the log: damaged ones are reported, repaired or rebuilt."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ MOST_MESSAGES: Final = 1000
 
 @pytest.fixture(autouse=True)
 def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Skip what only a power failure could tell."""
+    """Skip syncs, which only a power failure could test."""
     monkeypatch.setattr(os, "fsync", lambda _: None)
     monkeypatch.setattr(mapped_file, "sync_file", lambda _: 0)
 
 
 @pytest.fixture
 def filled(tmp_path: Path) -> Path:
-    """Return the folder of a closed store of several files of each kind."""
+    """Return the folder of a closed store with several files of each kind."""
     with opened(tmp_path / "sound") as store:
         fill(store, MESSAGES)
     return tmp_path / "sound"
@@ -58,7 +58,7 @@ def test_a_damaged_index_file_is_read_to_where_it_is_sound(filled: Path, tmp_pat
     sound, copy = path.read_bytes(), tmp_path / path.name
 
     def case(random: Random) -> None:
-        # The header and the slots, or anything.
+        # The header and the slots, or any place.
         head = random.choice((40, 80, len(sound)))
         copy.write_bytes(mutate(random, sound[:head]) + sound[head:])
         file = IndexFile.load(copy, slots=10, entries=20, writable=False)
@@ -122,11 +122,11 @@ def test_a_store_with_any_damaged_file_opens_or_names_it(filled: Path, tmp_path:
         with MessageStore.open(small(folder), now=NOW) as store:
             _use(store)
 
-    run_cases(400, case, named=(StoreError, MalformedRecord))  # the latter names one message of a damaged log
+    run_cases(400, case, named=(StoreError, MalformedRecord))  # the latter reports one message of a damaged log
 
 
 def sound_bodies(store: MessageStore) -> set[bytes]:
-    """Return the bodies of a queue that have the checksum which their record states, as a client looks at them."""
+    """Return the bodies of a queue that match the checksum in their record, as a client checks them."""
     found, offset = set(), int(store.min_offset("T", 0))
     while (answer := store.get("T", 0, offset, max_messages=32, max_bytes=1 << 20)).next_offset != offset:
         for data in answer.records:
@@ -138,7 +138,7 @@ def sound_bodies(store: MessageStore) -> set[bytes]:
 
 
 def _use(store: MessageStore) -> None:
-    """Do with an open store what a broker does."""
+    """Use an open store as a broker does."""
     assert sound_bodies(store) <= {b"%d" % number for number in range(MESSAGES)}
     store.search("T", "k7", begin=0, end=2 * NOW, max_count=32)
     store.offset_by_time("T", 0, NOW + 7)

@@ -1,4 +1,4 @@
-"""One story through every process of `make up`, told twice: on a new installation and after a restart."""
+"""One story through every process of `make up`, run twice: on a new installation and after a restart."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ def test_the_main_job_from_end_to_end_and_again_after_a_restart(place: Place) ->
         first.tell()
     assert gantry.process.returncode == 0, gantry.output
     with place.started() as gantry, gantry.client() as http:
-        # What the first run left is all there
+        # Everything from the first run is still there
         again = Story(gantry, http, "orders")
         assert again.stored("orders") == MESSAGES + 1 + 3
         assert again.found("orders", "orders-4711")
-        assert again.lag("orders-billing") == 3  # what was planted in the end
+        assert again.lag("orders-billing") == 3  # the last messages that were sent
         assert {job["state"] for job in http.get("/jobs").json()["items"]} == {"succeeded"}
-        # And the whole story can be told again
+        # And the whole story can run again
         Story(gantry, http, "payments").tell()
 
 
 class LagWatch:
-    """What a watcher of /ws/v1/lag saw of one group, in order."""
+    """What a subscriber of /ws/v1/lag received for one group, in order."""
 
     def __init__(self) -> None:
         self.seen: list[int | None] = []
@@ -130,7 +130,7 @@ class Story:
         assert {name: tiles[name] for name in FAULTS} == {**dict.fromkeys(FAULTS, 0), **planted}
         assert tiles["matched"] == MESSAGES
 
-    # The words the acts are told in
+    # Helpers of the acts
 
     def message(self, number: int) -> dict[str, Any]:
         return {

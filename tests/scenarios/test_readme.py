@@ -1,4 +1,4 @@
-"""The five minutes of the README work as pasted, whole, in both languages."""
+"""The README's five-minute tour works as pasted, in both languages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.gantry import ROOT, Gantry, Place
 pytestmark = [pytest.mark.scenario, pytest.mark.spark]
 
 TOURS = {"README.md": "## Five minutes", "README.zh-CN.md": "## 五分钟上手"}
-# Each call must succeed, and the shell stops at the first one that does not.
+# Each call must succeed, and the shell stops at the first failure.
 STRICT = 'set -euo pipefail\ncurl() { command curl --silent --show-error --fail-with-body "$@"; echo; }\n'
 
 
@@ -27,7 +27,7 @@ def lines_of(page: str) -> str:
 
 
 def paste(gantry: Gantry, lines: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run the lines where a reader would: in the project's folder, with `data` in it."""
+    """Run the lines where a reader would: in the project's folder, which has `data`."""
     for name in ("manage.py", ".venv"):
         (folder / name).symlink_to(ROOT / name)
     (folder / "data").symlink_to(gantry.data)

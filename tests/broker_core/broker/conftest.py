@@ -1,4 +1,4 @@
-"""The one fixture that most wire tests need: a started broker."""
+"""The fixture of most wire tests: a started broker."""
 
 from __future__ import annotations
 

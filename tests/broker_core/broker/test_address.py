@@ -1,4 +1,4 @@
-"""Where clients find the broker."""
+"""The address at which clients find the broker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrivals: one round a turn, every listener for every queue."""
+"""Arrivals: one round per turn of the loop, and every listener is called for every queue."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from broker_core.store.errors import StoreFull
 
 @dataclass
 class Source:
-    """Something that has arrivals."""
+    """A store with arrivals."""
 
     waiting: list[Arrived] = field(default_factory=list)
     is_full: bool = False
@@ -33,36 +33,36 @@ def arrived(topic: str, queue_id: int) -> Arrived:
 
 def test_many_puts_of_a_turn_make_one_round() -> None:
     scheduled: list[Callable[[], None]] = []
-    told: list[tuple[str, int]] = []
+    heard: list[tuple[str, int]] = []
     source = Source([arrived("orders", 0), arrived("bills", 1)])
     arrivals = Arrivals(source, scheduled.append)
-    arrivals.listen(lambda topic, queue_id: told.append((topic, queue_id)))
+    arrivals.listen(lambda topic, queue_id: heard.append((topic, queue_id)))
 
     for _ in range(5):
         arrivals.expect()
     assert len(scheduled) == 1
     scheduled.pop()()
 
-    assert told == [("orders", 0), ("bills", 1)]
+    assert heard == [("orders", 0), ("bills", 1)]
     arrivals.expect()
     assert len(scheduled) == 1
 
 
 def test_whoever_asks_meanwhile_has_the_round_at_once() -> None:
     scheduled: list[Callable[[], None]] = []
-    told: list[str] = []
+    heard: list[str] = []
     arrivals = Arrivals(Source([arrived("orders", 0)]), scheduled.append)
-    arrivals.listen(lambda topic, _: told.append(topic))
+    arrivals.listen(lambda topic, _: heard.append(topic))
 
     arrivals.settle()
-    assert told == []
+    assert heard == []
     arrivals.expect()
     arrivals.settle()
-    assert told == ["orders"]
-    told.clear()
+    assert heard == ["orders"]
+    heard.clear()
     scheduled.pop()()
 
-    assert told == []
+    assert heard == []
 
 
 async def test_rounds_are_paced() -> None:
@@ -86,15 +86,15 @@ async def test_rounds_are_paced() -> None:
     assert times[2] - began >= 0.09
 
 
-def test_what_the_disk_refuses_is_told_in_a_later_round() -> None:
-    told: list[str] = []
+def test_what_the_disk_refuses_is_heard_in_a_later_round() -> None:
+    heard: list[str] = []
     source = Source([arrived("orders", 0)], is_full=True)
     arrivals = Arrivals(source, lambda _: None)
-    arrivals.listen(lambda topic, _: told.append(topic))
+    arrivals.listen(lambda topic, _: heard.append(topic))
 
     arrivals.round()
-    assert told == []
+    assert heard == []
     source.is_full = False
     arrivals.round()
 
-    assert told == ["orders"]
+    assert heard == ["orders"]

@@ -1,4 +1,4 @@
-"""The tables of live clients: who is there, what their group wants, who must be told."""
+"""The tables of live clients: members, the subscriptions of their groups, and notifications."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Delayed messages: not before they are due, in order, and after a restart as well."""
+"""Delayed messages: delivered when due and not earlier, in order, also after a restart."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from tests.support.broker import small_store, started
 from tests.support.stores import incoming
 
 LEVELS = (1_000, 5_000)
-HOUR = 3_600_000  # so long that no test meets the end of a delay by itself
+HOUR = 3_600_000  # so long that no delay ends during a test
 HOST = ("127.0.0.1", 1)
 
 
 @dataclass
 class Scene:
-    """A store with delayed messages, and where they were delivered."""
+    """A store with delayed messages, and their destinations."""
 
     folder: Path
     store: MessageStore

@@ -1,4 +1,4 @@
-"""Flushes by the compiled thread and by Python's: durable up to where the log was, refused when the disk refuses."""
+"""Flushes by the compiled thread and by Python's: durable up to the end of the log, and failing with the disk."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.stores import opened, put
 
 
 class Broken:
-    """A compiled thread whose disk refuses, as no disk of a test does."""
+    """A compiled thread whose disk fails, unlike the disk of a test."""
 
     def __init__(self, syncer: Syncer) -> None:
         self._syncer = syncer
@@ -30,7 +30,7 @@ class Broken:
         )
 
     def end(self) -> int:
-        """Raise what a broken disk answers."""
+        """Raise the error of a broken disk."""
         self._syncer.end()
         raise OSError(5, "Input/output error")
 
@@ -56,7 +56,7 @@ def executor() -> Iterator[ThreadPoolExecutor]:
 
 
 async def flushed(disk: Disk) -> BaseException | None:
-    """Flush once and return what went wrong."""
+    """Flush once and return the error, if any."""
     done: asyncio.Future[BaseException | None] = asyncio.get_running_loop().create_future()
     disk.flush(done.set_result)
     return await asyncio.wait_for(done, 10)

@@ -1,4 +1,4 @@
-"""Group commit: one flush answers everybody it serves, and a disk that fails is believed."""
+"""Group commit: one flush answers all sends that it covers, and a failed flush is final."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.wait import eventually
 
 @dataclass
 class Disk:
-    """A disk that takes as long as the test wants."""
+    """A disk whose duration the test controls."""
 
     appended: int = 0
     flushed_log_offset: int = 0
@@ -45,7 +45,7 @@ def executor() -> Iterator[ThreadPoolExecutor]:
 
 @pytest.fixture
 def disk(executor: ThreadPoolExecutor) -> Iterator[Disk]:
-    """A disk whose flushes end with the test: the executor waits for its thread."""
+    """A disk whose flushes end with the test, because the executor waits for its thread."""
     disk = Disk()
     yield disk
     disk.free.set()
@@ -126,7 +126,7 @@ async def test_one_waiting_send_too_many_is_refused_before_it_is_stored(
 
 
 async def test_a_quick_disk_is_asked_between_two_turns_of_the_loop(disk: Disk, executor: ThreadPoolExecutor) -> None:
-    """No thread is asked any more once the disk has shown that it is quick, until it was slow once."""
+    """No thread is used once the disk has proved quick, until one slow flush."""
     elsewhere: list[int] = []
 
     class Counted(ThreadedDisk):

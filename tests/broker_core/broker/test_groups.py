@@ -1,4 +1,4 @@
-"""The register of groups: made when first seen, within limits."""
+"""The register of groups: groups are created at first use, within limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps run again and again, also after one that failed."""
+"""Steps run repeatedly, also after a failure."""
 
 from __future__ import annotations
 

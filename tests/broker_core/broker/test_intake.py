@@ -1,4 +1,4 @@
-"""The way of a message into the store: counted, announced, parked when it is delayed, refused when the disk is full."""
+"""Storing messages: counted, announced, parked when delayed, refused when the disk is full."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ORIGIN = MessageOrigin(0, encode_host(*HOST), 1, encode_host(*HOST))
 
 @dataclass
 class Scene:
-    """An intake with a real store, and what it asked to be called soon."""
+    """An intake with a real store, and the functions that it scheduled."""
 
     store: MessageStore
     stats: Stats = field(default_factory=lambda: Stats("local", 0))

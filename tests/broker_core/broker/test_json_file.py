@@ -1,4 +1,4 @@
-"""A configuration file survives a crash at every moment, and reads what fastjson writes."""
+"""A configuration file survives a crash at any moment, and reads what fastjson writes."""
 
 from __future__ import annotations
 

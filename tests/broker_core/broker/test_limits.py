@@ -1,4 +1,4 @@
-"""Every limit names itself in its answer."""
+"""Every limit is named in its answer."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_the_manual_says_of_every_limit_what_the_broker_does() -> None:
 
 
 def rows_of_the_table() -> dict[str, tuple[str, str]]:
-    """Return what the table at the head of the file says of each limit: what it bounds, and what is answered."""
+    """Return what the table at the head of the file says about each limit: what it bounds, and the answer."""
     assert module.__doc__ is not None
     _, _, table, _ = re.split(r"(?m)^={3,}(?: ={3,})+\n", module.__doc__)
     rows: dict[str, tuple[str, str]] = {}

@@ -1,4 +1,4 @@
-"""Locks of orderly consumption: one owner for a queue, renewed by itself, freed by itself or by time."""
+"""Locks of orderly consumption: one owner per queue, who renews the lock until release or expiry."""
 
 from __future__ import annotations
 

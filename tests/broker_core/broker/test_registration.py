@@ -1,4 +1,4 @@
-"""Registration: every name server is told, one that is away is told again."""
+"""Registration: every name server gets the topics; an unreachable one gets them later."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def brokers_at(client: RemotingClient, address: str) -> list[str]:
     return list(bodies.decode(ClusterInfo, answer.body).broker_addr_table)
 
 
-async def test_all_name_servers_are_told_and_told_that_we_go(tmp_path: Path) -> None:
+async def test_all_name_servers_are_received_and_received_that_we_go(tmp_path: Path) -> None:
     first, second = await name_server(), await name_server()
     addresses = [f"127.0.0.1:{server.port}" for server in (first, second)]
     client = RemotingClient()
@@ -86,10 +86,10 @@ async def test_one_that_is_away_does_not_hold_up_the_others_and_is_logged_once(
 
 
 class Listening:
-    """A name server that notes which topics it is told of each time, and knows the version of the last time."""
+    """A name server that records the topics of each registration, and knows the version of the last one."""
 
     def __init__(self) -> None:
-        self.told: list[list[str]] = []
+        self.received: list[list[str]] = []
         self.version: DataVersion | None = None
         dispatch = Dispatch()
         dispatch.register(RequestCode.REGISTER_BROKER, self._register)
@@ -98,7 +98,7 @@ class Listening:
 
     def _register(self, request: Command, _: Connection) -> Command:
         wrapper = decode_registration(request.body, compressed=False).topic_config_serialize_wrapper
-        self.told.append(list(wrapper.topic_config_table))
+        self.received.append(list(wrapper.topic_config_table))
         self.version = wrapper.data_version
         return Command.response(ResponseCode.SUCCESS)
 
@@ -107,7 +107,7 @@ class Listening:
         return Command.response(ResponseCode.SUCCESS, QueryDataVersionResponse(is_other))
 
 
-async def test_only_what_changed_is_told_to_a_name_server_that_has_the_rest(tmp_path: Path) -> None:
+async def test_only_what_changed_is_received_to_a_name_server_that_has_the_rest(tmp_path: Path) -> None:
     listening, client, topics = Listening(), RemotingClient(), topics_in(tmp_path)
     await listening.server.start()
     for number in range(500):
@@ -115,27 +115,27 @@ async def test_only_what_changed_is_told_to_a_name_server_that_has_the_rest(tmp_
     registration = registration_at(topics, client, f"127.0.0.1:{listening.server.port}")
 
     await registration.register()
-    assert len(listening.told.pop()) == len(topics)
+    assert len(listening.received.pop()) == len(topics)
     await registration.register()
-    assert listening.told.pop() == []
+    assert listening.received.pop() == []
     for name in ("new", "newer", "new"):
         topics.put(TopicConfig(name), now=600)
     topics.delete("topic-7", now=601)
     await registration.register()
-    assert sorted(listening.told.pop()) == ["new", "newer"]
+    assert sorted(listening.received.pop()) == ["new", "newer"]
     topics.touch(now=602)
     await registration.register()
-    assert len(listening.told.pop()) == len(topics)
+    assert len(listening.received.pop()) == len(topics)
     listening.version = None
     await registration.register()
-    assert len(listening.told.pop()) == len(topics)
+    assert len(listening.received.pop()) == len(topics)
 
     await client.close()
     await listening.server.close()
 
 
 @pytest.mark.parametrize("forgets", ["by itself", "at its end"])
-async def test_a_name_server_that_forgot_us_is_told_everything(tmp_path: Path, forgets: str) -> None:
+async def test_a_name_server_that_forgot_us_is_received_everything(tmp_path: Path, forgets: str) -> None:
     server, client, topics = await name_server(), RemotingClient(), topics_in(tmp_path)
     port = server.port
     topics.put(TopicConfig("orders", 4, 4), now=1)
@@ -223,7 +223,7 @@ async def test_a_registration_that_does_not_end_is_not_waited_for_long(tmp_path:
     registration = registration_at(topics_in(tmp_path), client)
     begin = asyncio.get_running_loop().time()
 
-    await registration.wait()  # nobody runs it
+    await registration.wait()  # it is not running
 
     assert asyncio.get_running_loop().time() - begin < 5
     await client.close()

@@ -1,4 +1,4 @@
-"""Setting an offset from outside: leases are forgotten, and the register stays within its limits."""
+"""Setting an offset from outside: leases are discarded, and the register stays within its limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a message goes that could not be consumed."""
+"""The destination of a message that could not be consumed."""
 
 from __future__ import annotations
 

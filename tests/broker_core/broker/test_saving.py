@@ -1,4 +1,4 @@
-"""Registers are written when they changed, and again when the disk refused."""
+"""Registers are written when they changed, and again after a disk error."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from broker_core.broker.saving import Saver
 
 @dataclass
 class Note:
-    """A register that remembers what was written."""
+    """A register that records what was written."""
 
     words: str = ""
     is_changed: bool = False

@@ -1,4 +1,4 @@
-"""A real broker under thousands of clients: memory stays bounded, and nobody is slower for it."""
+"""A real broker under thousands of clients: memory stays bounded, and others are served as before."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ MIB: Final = 1024 * KIB
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningBroker]:
-    """A broker that the tests of this file share."""
+    """A broker shared by the tests of this file."""
     with started_broker(tmp_path_factory.mktemp("broker")) as started:
         yield started
 
 
 async def test_two_thousand_connections_and_ten_thousand_parked_pulls(running: RunningBroker) -> None:
     async with crowd(running.address, 4) as senders:
-        # Given a broker that is warm
+        # Given a broker that has served requests before
         await create_wide_topic(senders[0], "flow", 4)
         await create_wide_topic(senders[0], "parked", PARKED)
         await send_latencies(senders, "flow", 300)
@@ -58,10 +58,10 @@ async def test_two_thousand_connections_and_ten_thousand_parked_pulls(running: R
             grown = resident_bytes(running) - before
             assert grown < 200 * MIB, f"{grown >> 20} MiB"
 
-            # … sends go on
+            # … sends continue
             assert len(await send_latencies(senders, "flow", 300)) == 4 * 300
 
-            # … and one message wakes the one that waits for it
+            # … and one message wakes the client that waits for it
             client, number = waiting[PARKED // 2]
             await senders[0].ask(message("parked", PARKED // 2, b"for you"))
             await eventually(lambda: number in client.answers)
@@ -69,11 +69,11 @@ async def test_two_thousand_connections_and_ten_thousand_parked_pulls(running: R
             assert await parked_pulls(senders[0]) == PARKED - 1
             assert sum(len(each.answers) for each in clients) == 1
 
-        # When all of them go, nothing of them stays
+        # When all of them leave, nothing of them stays
         await eventually(lambda: _parked(senders[0], 0))
         async with crowd(running.address, CONNECTIONS) as clients:
             park_all(clients, "parked", per_client=PULLS_EACH, wait_ms=WAIT_MS)
-            await eventually(lambda: _parked(senders[0], PARKED - 1))  # one of them finds the message
+            await eventually(lambda: _parked(senders[0], PARKED - 1))  # one of them gets the message
         again = resident_bytes(running) - before
         assert again < grown + 50 * MIB, f"{again >> 20} MiB the second time, {grown >> 20} MiB the first"
 
@@ -85,7 +85,7 @@ async def test_clients_that_take_no_answers_do_not_fill_the_memory(running: Runn
             assert (await good.ask(message("large", 0, bytes(MIB)))).code == 0
         before = resident_bytes(running)
         async with crowd(running.address, 20) as slow:
-            # Given clients that ask for 4 GiB altogether, and read nothing
+            # Given clients that request 4 GiB altogether, and read nothing
             for client in slow:
                 client.transport.pause_reading()
                 for _ in range(200):
@@ -93,7 +93,7 @@ async def test_clients_that_take_no_answers_do_not_fill_the_memory(running: Runn
             # Then others are served, and the broker holds little for them
             assert len(await send_latencies([good], "flow", 200)) == 200
             assert resident_bytes(running) - before < 150 * MIB
-            # When they read again, they get what they asked for
+            # When they read again, they get what they requested
             slow[0].transport.resume_reading()
             await eventually(lambda: len(slow[0].answers) == 200)
 
@@ -170,14 +170,14 @@ async def test_where_few_files_may_be_open_limits_are_lower_and_nothing_breaks(t
     await asyncio.to_thread(small.start)
     try:
         async with crowd(small.address, 1) as [good]:
-            # Given a topic of more queues than there can be files
+            # Given a topic with more queues than possible files
             await create_wide_topic(good, "wide", 200)
             answers = [await good.ask(message("wide", queue_id, b"x")) for queue_id in range(200)]
-            # Then what goes beyond is refused by name, before it is stored
+            # Then queues beyond the limit are refused by name, before anything is stored
             refused = [answer for answer in answers if answer.code]
             assert len(refused) == 200 - 96
             assert refused[0].remark == "limit queues=96 reached: queue 96 of topic wide was not created"
-            # … and the crowd that is too large is let go, and everybody else served
+            # … and connections beyond the limit are closed, and the others served
             async with crowd(small.address, 200) as clients:
                 await eventually(lambda: sum(each.is_closed for each in clients) > 60)
                 for client in clients:

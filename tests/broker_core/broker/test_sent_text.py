@@ -1,4 +1,4 @@
-"""Properties of a send, handled as text: the same outcome as taking them apart."""
+"""Properties of a send, handled as text: the same outcome as parsing them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A broker as a whole: start, stop, second port, neighbours, and what a crash leaves behind."""
+"""A whole broker: start, stop, second port, other processes, and recovery after a crash."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.support.wait import eventually
 
 
 def two_free_ports() -> int:
-    """Return a port that is free, with the fast port below it."""
+    """Return a free port whose fast port below it is free too."""
     while True:
         with socket.socket() as main, socket.socket() as fast:
             main.bind(("127.0.0.1", 0))
@@ -44,7 +44,7 @@ def two_free_ports() -> int:
 
 
 def crashed_copy(folder: Path, into: Path) -> Path:
-    """Return what a crash at this moment would leave of a running store."""
+    """Return a copy of a running store as a crash at this moment would leave it."""
     shutil.copytree(folder, into)
     return into
 
@@ -104,7 +104,7 @@ async def test_a_close_that_fails_frees_the_store(tmp_path: Path, monkeypatch: p
         pass
 
 
-# -- ports and neighbours
+# -- ports and other processes
 
 
 async def test_the_second_port_answers_all_but_pulls(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ async def test_port_zero_has_no_second_port(tmp_path: Path) -> None:
                 return True
             return False
 
-    # What the system gave somebody else may lie there, but not each time.
+    # Another process may have that port, but not every time.
     assert any([await has_none(tmp_path / str(number)) for number in range(3)])
 
 
@@ -169,7 +169,7 @@ async def test_a_broker_without_name_servers_serves(tmp_path: Path) -> None:
     await broker.close()
 
 
-# -- what runs by itself
+# -- periodic work
 
 
 async def test_what_changed_is_saved_now_and_then(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Figures kept for answers: totals at once, rates from samples."""
+"""Recorded figures: totals at once, rates from samples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The register of topics: built-in ones, creation after a template, and what a crash leaves behind."""
+"""The register of topics: built-in topics, creation from a template, and recovery after a crash."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ def test_deletions_are_forgotten_when_the_log_holds_nothing_of_them(tmp_path: Pa
     assert topics.adopt([("orders", 0)], now=4) == (["orders"], [])
 
 
-# -- what the settings offer
+# -- templates according to the settings
 
 
 def test_a_template_that_is_switched_off_is_known_and_no_longer_inherited_from(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A name server's own configuration: what was changed holds after a restart too."""
+"""A name server's own configuration: changes survive a restart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading registrations: what the general coder reads, though only changed topics are looked at."""
+"""Reading registrations: the same result as the general coder, though only changed topics are decoded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The route table: who registers what, who expires, what an operator may change."""
+"""The route table: registrations, expiry, changes by an operator."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_an_unchanged_data_version_changes_no_topic() -> None:
 
 
 def test_a_broker_that_begins_with_one_changed_topic_still_has_its_table_to_tell() -> None:
-    # As after a restart of the name server: the next registration has the same version, and all topics
+    # As after a restart of the name server: the next registration has the same version and all topics
     table = table_with(broker(A, "orders"), broker(A, "orders", "bills"))
     assert sorted(table.topics()) == ["bills", "orders"]
 

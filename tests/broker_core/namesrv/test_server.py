@@ -1,4 +1,4 @@
-"""A name server over real sockets: what brokers, clients and tools ask of it."""
+"""A name server over real sockets: the requests of brokers, clients and tools."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ async def test_write_permission_topic_and_broker_go_and_come(peer: Peer) -> None
 
 async def test_the_data_version_says_whether_to_register_again(peer: Peer) -> None:
     await peer.register()
-    await peer.register()  # the first one told of a single topic, which might have been all that changed
+    await peer.register()  # the first registration had a single topic, which might have been the only change
     header = headers.QueryDataVersionRequest("broker-a", BROKER, "east", 0)
     same = await peer.ask(header, bodies.encode(bodies.DataVersion(1, 7)))
     changed = await peer.ask(header, bodies.encode(bodies.DataVersion(2, 7)))

@@ -1,4 +1,4 @@
-"""Key-value settings survive a restart and a damaged file is named."""
+"""Key-value settings survive a restart, and a damaged file is reported."""
 
 from __future__ import annotations
 

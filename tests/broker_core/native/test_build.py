@@ -1,4 +1,4 @@
-"""The compiled functions are built where they can be, never used when stale, and never needed."""
+"""The compiled functions are built where possible, never used when stale, and never required."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture
 def tools() -> None:
-    """Skip what takes a compiler where the machine has none, or no headers of Python's."""
+    """Skip tests that need a compiler or Python's headers if the machine has none."""
     try:
         build.find_tools()
     except build.CannotCompile as lacking:
@@ -60,15 +60,15 @@ def test_a_refusing_compiler_is_quoted_and_leaves_nothing(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_machine_without_a_compiler_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_without_a_compiler_is_result_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(build.CannotCompile, match="no C compiler"):
         build.compile_to(tmp_path / "compiled.so")
 
 
 def test_they_can_be_turned_off() -> None:
-    told = run("-c", "from broker_core.native import native, why_not; print(native, why_not)", GANTRY_NATIVE="off")
-    assert told.stdout.strip() == "None GANTRY_NATIVE says so"
+    result = run("-c", "from broker_core.native import native, why_not; print(native, why_not)", GANTRY_NATIVE="off")
+    assert result.stdout.strip() == "None GANTRY_NATIVE says so"
 
 
 @pytest.mark.usefixtures("tools")
@@ -107,7 +107,7 @@ sys.exit(pytest.main(["-q", "-x", "-p", "no:cacheprovider", *sys.argv[2:]]))
 
 @pytest.mark.usefixtures("tools")
 def test_they_touch_no_memory_but_their_own(tmp_path: Path) -> None:
-    """The twins' tests pass with the address and the undefined-behaviour sanitizer looking on."""
+    """The twins' tests pass under the address and undefined-behaviour sanitizers."""
     path = tmp_path / "sanitized.so"
     build.compile_to(path, flags=("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g"))
     preload = [
@@ -118,7 +118,7 @@ def test_they_touch_no_memory_but_their_own(tmp_path: Path) -> None:
         "-c",
         SANITIZED,
         str(path),
-        # That counts bytes over thousands of calls, of which the sanitizers see nothing new after the first.
+        # That test counts bytes over thousands of calls, after the first of which the sanitizers see nothing new.
         "--deselect=tests/broker_core/native/test_memory.py::test_nothing_is_kept_of_what_was_made",
         *[f"tests/broker_core/native/test_{each}.py" for each in ("wire", "store", "syncer", "memory")],
         LD_PRELOAD=":".join(preload),

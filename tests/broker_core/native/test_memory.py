@@ -1,4 +1,4 @@
-"""Compiled: nothing is kept of what was made, and no argument of any type does harm."""
+"""Compiled functions: no memory leaks, and arguments of any type do no harm."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PLANS: Final = (("a", getattr(Head, "a"), "s", ...), ("b", getattr(Head, "b"), "
 
 
 def _calls() -> list[Callable[[], object]]:
-    """Return one call of each function that makes objects, the failing ones included."""
+    """Return one call of each function that creates objects, including failing ones."""
     body = encode_batch([Message("t", b"body", {"a": "b"})])
     origin = MessageOrigin(0, bytes(8), 0, bytes(8))
     one = Incoming("topic", 0, b"body", "a\x01b", 0, 0, *origin)
@@ -84,7 +84,7 @@ def _calls() -> list[Callable[[], object]]:
 
 
 def _growth(call: Callable[[], object]) -> int:
-    """Return how many more bytes are held after 2,000 calls than before."""
+    """Return by how many bytes 2,000 calls increase the held memory."""
     gc.collect()
     before = tracemalloc.get_traced_memory()[0]
     for _ in range(2_000):
@@ -94,7 +94,7 @@ def _growth(call: Callable[[], object]) -> int:
 
 
 def test_each_call_touches_only_its_own() -> None:
-    """Twice, so that what the first call left is touched; the sanitizers look on (test_build.py)."""
+    """Call everything twice, so that memory left by the first call is touched under the sanitizers (test_build.py)."""
     for call in _calls():
         call()
         call()
@@ -104,14 +104,14 @@ def test_nothing_is_kept_of_what_was_made() -> None:
     tracemalloc.start()
     try:
         for call in _calls():
-            _growth(call)  # what is made once stays
+            _growth(call)  # objects created once stay
             assert _growth(call) < 32_000  # the least object of each call would be twice that
     finally:
         tracemalloc.stop()
 
 
 def test_any_type_is_refused_without_harm() -> None:
-    """No function crashes on arguments of any type: each returns something, or raises an error of Python's."""
+    """No function crashes on arguments of any type: each returns something, or raises a Python error."""
     generator = random.Random(7)
     values: list[object] = [
         None,

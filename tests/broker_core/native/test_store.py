@@ -1,4 +1,4 @@
-"""Compiled: records, batches, units and index entries are those of their Python twins, byte for byte."""
+"""Compiled records, batches, units and index entries equal those of their Python twins, byte for byte."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_batch_looked_at_for_what_it_asks(entries: list[BatchEntry], data: st.Da
 def test_batch_written(
     entries: list[BatchEntry], common: str, origin: record.MessageOrigin, log_offset: int, sys_flag: int, queue: Queue
 ) -> None:
-    """Records, units and keys of a batch are those that Python makes of each of its messages."""
+    """Records, units and keys of a batch equal those that Python makes of each message."""
     body = body_of(entries)
     texts = appender.join_texts(entries, common)
     encoded = [text.encode() for text in texts]

@@ -1,4 +1,4 @@
-"""The compiled thread that waits for the disk: one file at a time, told by a descriptor, gone when it is closed."""
+"""The compiled flush thread: one file at a time, completion reported through a descriptor, ended by close."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ def test_end_waits(syncer: Syncer, path: Path) -> None:
 async def test_a_loop_hears_of_it_like_of_a_socket(syncer: Syncer, path: Path) -> None:
     loop = asyncio.get_running_loop()
     for _ in range(20):
-        told = asyncio.Event()
-        loop.add_reader(syncer.fileno(), told.set)
+        done = asyncio.Event()
+        loop.add_reader(syncer.fileno(), done.set)
         syncer.begin(path)
-        await asyncio.wait_for(told.wait(), 10)
+        await asyncio.wait_for(done.wait(), 10)
         assert syncer.end() > 0
         loop.remove_reader(syncer.fileno())
 
@@ -73,7 +73,7 @@ def test_only_one_is_under_way(syncer: Syncer, path: Path) -> None:
     syncer.end()
 
 
-def test_a_file_that_is_gone_is_told_at_once_and_the_next_goes_on(syncer: Syncer, path: Path, tmp_path: Path) -> None:
+def test_a_file_that_is_gone_is_done_at_once_and_the_next_goes_on(syncer: Syncer, path: Path, tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="gone"):
         syncer.begin(tmp_path / "gone")
     syncer.begin(path)
@@ -97,7 +97,7 @@ def test_nothing_is_left_of_a_closed_one(path: Path) -> None:
         with pytest.raises(RuntimeError):
             syncer.begin(path)
     for _ in range(50):
-        compiled.Syncer().begin(path)  # closed when nobody has it any more
+        compiled.Syncer().begin(path)  # closed when the last reference is gone
     assert (threads(), descriptors()) == before
 
 
@@ -128,7 +128,7 @@ def test_nothing_is_left_of_one_whose_thread_cannot_start() -> None:
 
 
 def test_it_begins_while_python_is_busy(syncer: Syncer, path: Path) -> None:
-    """Nobody lets go of the interpreter between begin and the disk's answer."""
+    """The interpreter lock is never released between begin and the disk's answer."""
     assert threading.active_count() >= 1
     syncer.begin(path)
     while not syncer.is_done():

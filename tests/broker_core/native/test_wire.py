@@ -1,4 +1,4 @@
-"""Compiled: frames, headers and property text have the results of their Python twins, whatever they are given."""
+"""Compiled frames, headers and property text equal the results of their Python twins, for any input."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ HEADER_PARTS: Final = st.tuples(
 
 
 def _python_head(code: int, fields: dict[str, str], opaque: int, flag: int, *rest: Any, body_size: int) -> bytes:
-    """Return the head of a frame as Python writes it."""
+    """Return the head of a frame from the Python code."""
     remark, language, version = rest
     header = header_json.encode(code, fields, opaque, flag, remark, LANGUAGES[language], version)
     return frame_prefix(0, len(header), body_size) + header

@@ -1,4 +1,4 @@
-"""What the tests of the twins share: the compiled module, and texts in which all that means something is likely."""
+"""Shared by the tests of the twins: the compiled module, and texts that are rich in significant characters."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ WRITTEN: Final = header_json.encode(10, {"b": "top\x01ic", "é": "蛇\x7f"}, 7, 
 
 @dataclass(eq=False)
 class Queue:
-    """As much of a consume queue as the twins look at."""
+    """The parts of a consume queue that the twins use."""
 
     topic: str
     encoded_topic: bytes = TOPIC

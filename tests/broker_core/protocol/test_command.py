@@ -1,4 +1,4 @@
-"""Commands against bytes captured from RocketMQ, both ways."""
+"""Commands compared with bytes captured from RocketMQ, in both directions."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ KINDS = header_kinds()
 
 
 def values(kind: type) -> st.SearchStrategy[Any]:
-    """Return headers of a class, drawn from what its annotations allow."""
+    """Return headers of a class, generated from its annotations."""
     plain: dict[Any, st.SearchStrategy[Any]] = {
         str: st.text(min_size=1, max_size=8),
         bool: st.booleans(),
@@ -123,9 +123,9 @@ def test_every_request_code_has_a_header() -> None:
         "QUERY_BROKER_OFFSET", "GET_TOPIC_CONFIG_LIST", "GET_TOPIC_NAME_LIST", "TRIGGER_DELETE_FILES",
         "SUSPEND_CONSUMER", "RESUME_CONSUMER", "RESET_CONSUMER_OFFSET_IN_CONSUMER", "RESET_CONSUMER_OFFSET_IN_BROKER",
         "ADJUST_CONSUMER_THREAD_POOL", "WHO_CONSUME_THE_MESSAGE", "REGISTER_FILTER_SERVER",
-        "REGISTER_MESSAGE_FILTER_CLASS", "UPDATE_AND_CREATE_TOPIC_LIST",  # no broker knows them
-        "CLEAN_EXPIRED_CONSUMEQUEUE", "GET_BROKER_CLUSTER_ACL_CONFIG",  # neither served nor asked here
-        "SEND_BATCH_MESSAGE", "SEND_REPLY_MESSAGE", "SEND_REPLY_MESSAGE_V2", "LITE_PULL_MESSAGE",  # another's header
+        "REGISTER_MESSAGE_FILTER_CLASS", "UPDATE_AND_CREATE_TOPIC_LIST",  # no broker supports them
+        "CLEAN_EXPIRED_CONSUMEQUEUE", "GET_BROKER_CLUSTER_ACL_CONFIG",  # neither served nor requested here
+        "SEND_BATCH_MESSAGE", "SEND_REPLY_MESSAGE", "SEND_REPLY_MESSAGE_V2", "LITE_PULL_MESSAGE",  # header of another
     }  # fmt: skip
     marked = {RequestCode(coder.code_of(kind)).name for kind in KINDS if hasattr(kind, "CODE")}
     assert {each.name for each in RequestCode} - marked == without_one

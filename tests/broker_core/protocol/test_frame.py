@@ -1,4 +1,4 @@
-"""Cutting a stream into frames."""
+"""Splitting a stream into frames."""
 
 from __future__ import annotations
 

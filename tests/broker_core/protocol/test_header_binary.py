@@ -1,4 +1,4 @@
-"""What the binary header form forgives, and what not."""
+"""What the binary header form tolerates and what it rejects."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HEAD = "0069 03 0199 00000007 00000000"
     [
         (HEAD + "00000000 00000000", None, {}),
         (HEAD + "00000002 6e6f 00000000", "no", {}),
-        (HEAD + "00000000 00000007 0001 61 00000000", None, {}),  # an empty value is an absent one
+        (HEAD + "00000000 00000007 0001 61 00000000", None, {}),  # an empty value counts as absent
         (HEAD + "00000000 0000000f 0001 61 00000001 78 0001 61 00000000", None, {"a": "x"}),
         (HEAD + "00000001 ff 00000000", "\ufffd", {}),  # not UTF-8
     ],
@@ -37,7 +37,7 @@ def test_headers_read_as_java_reads_them(text: str, remark: str | None, ext_fiel
         HEAD + "7fffffff 00000000",  # a remark longer than the header
         HEAD + "ffffffff 00000000",
         HEAD + "00000000 0000000c 0001 61 00000001",  # the block is longer than the header
-        HEAD + "00000000 00000008 0001 61 00000002 7879",  # a value that leaves the block
+        HEAD + "00000000 00000008 0001 61 00000002 7879",  # a value that extends beyond the block
         HEAD + "00000000 00000007 ffff 61 00000000",  # a name of negative length
     ],
 )

@@ -1,4 +1,4 @@
-"""What the JSON header form forgives, and what not."""
+"""What the JSON header form tolerates and what it rejects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The text of Java properties, both ways."""
+"""The text form of Java properties, in both directions."""
 
 from __future__ import annotations
 

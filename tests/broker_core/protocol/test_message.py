@@ -1,4 +1,4 @@
-"""Messages as applications make and see them."""
+"""Messages as applications create and read them."""
 
 from __future__ import annotations
 

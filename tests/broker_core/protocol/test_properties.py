@@ -1,4 +1,4 @@
-"""The property string, both ways and its odd cases."""
+"""The property string, in both directions, and its edge cases."""
 
 from __future__ import annotations
 

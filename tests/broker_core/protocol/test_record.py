@@ -1,4 +1,4 @@
-"""Stored messages as bytes: captured ones both ways, then any."""
+"""Stored messages as bytes: captured ones in both directions, then generated ones."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def encoded(
 
 
 def as_v2(data: bytes, topic_at: int) -> bytes:
-    """Return a V1 record as RocketMQ 5 writes it for long topics: the length of the topic has two bytes."""
+    """Return a V1 record in the format of RocketMQ 5 for long topic names: a topic length of two bytes."""
     widened = data[:topic_at] + b"\x00" + data[topic_at:]
     return len(widened).to_bytes(4, "big") + bytes.fromhex("DAA320AB") + widened[8:]
 

@@ -1,4 +1,4 @@
-"""Request signing against what a RocketMQ client signed."""
+"""Request signing compared with signatures of a RocketMQ client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tag expressions and the hashes by which they are answered."""
+"""Tag expressions and the hashes by which they are matched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attempts are remembered until their leases end, and only so many."""
+"""Attempts are remembered until their leases end, up to a limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The journal keeps every change that was answered, cuts a torn tail, and may be written anew at any moment."""
+"""The journal keeps every answered change, cuts off a torn tail, and may be rewritten at any time."""
 
 from __future__ import annotations
 

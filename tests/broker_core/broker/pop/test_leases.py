@@ -1,4 +1,4 @@
-"""Leases: a message is lent, comes again unless it is acknowledged in time, and the offset tells what is done."""
+"""Leases: a message is delivered again unless it is acknowledged in time, and the offset shows what is done."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Desk:
         return due
 
     def take_due(self, count: int = 1_000) -> list[int]:
-        """Take what is due again, to be leased."""
+        """Take the due messages, to be leased."""
         taken: list[int] = []
         while len(taken) < count and (offset := self.queue.take_due(self.now)) is not None:
             taken.append(offset)
@@ -159,7 +159,7 @@ def test_an_extension_by_nothing_gives_the_message_back() -> None:
 def test_an_extension_to_the_same_end_makes_the_message_due_once() -> None:
     desk = Desk()
     popped = desk.pop(0, 1, lease_ms=2)
-    desk.leases.extend(desk.queue, 0, pop_time=popped, now=desk.now, invisible_ms=0)  # ends at the earliest: in 2 ms
+    desk.leases.extend(desk.queue, 0, pop_time=popped, now=desk.now, invisible_ms=0)  # ends first: in 2 ms
 
     assert desk.after(2) == [0, 1]
 

@@ -1,4 +1,4 @@
-"""Taking messages from a real store: what comes first, and what happens when the store fails or forgets."""
+"""Taking messages from a real store: their order, and what happens when the store fails or drops messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records that go out again: their count and their first delivery, whatever else is in them."""
+"""Redelivered records: their delivery count and first delivery time, whatever else they contain."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ def test_a_copy_tells_its_count_and_its_first_delivery(
     copy = as_delivered(record, deliveries, first)
 
     before, after = decode_one(record), decode_one(copy)
-    told = {"1ST_POP_TIME": str(first)} if first else {}
+    changed = {"1ST_POP_TIME": str(first)} if first else {}
     assert after.reconsume_times == 2 + deliveries
-    assert after.properties == before.properties | told
+    assert after.properties == before.properties | changed
     assert (after.body, after.born_host, after.store_host) == (before.body, before.born_host, before.store_host)
     assert body_is_sound(copy, read_head(copy))
     assert offset_of(copy) == before.queue_offset

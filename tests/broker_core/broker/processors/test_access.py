@@ -1,4 +1,4 @@
-"""Codes for what the broker does not have are answered with a reason."""
+"""Requests for features that the broker lacks are refused with a reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settling leases over a real socket: acknowledge, lengthen, give back, and what is refused."""
+"""Settling leases over a real socket: acknowledge, extend, return, and refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queues that the broker shares out among a group's members, over a real socket."""
+"""Queues that the broker assigns to a group's members, over a real socket."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CLUSTERING = MessageModel.CLUSTERING
 
 
 async def join(wire: Wire, *client_ids: str) -> list[Wire]:
-    """Have members of the group with connections of their own; the first is `wire` itself."""
+    """Return members of the group with separate connections; the first is `wire` itself."""
     members = [wire, *(another_client(wire) for _ in client_ids[1:])]
     for member, client_id in zip(members, client_ids, strict=True):
         await member.heartbeat(client_id, group="billing", topics={"orders": "*"})
@@ -40,7 +40,7 @@ async def ask(
 
 
 async def own(wire: Wire, client_id: str, **changes: object) -> list[tuple[int, str]] | None:
-    """Return queue id and mode of what a member is given."""
+    """Return queue id and mode of the queues assigned to a member."""
     answer = await ask(wire, client_id, **changes)  # type: ignore[arg-type]
     assert answer.code == ResponseCode.SUCCESS, answer.remark
     given = bodies.decode(QueryAssignmentResponseBody, answer.body).message_queue_assignments

@@ -1,4 +1,4 @@
-"""Live clients over real sockets: who is there, who is told, who holds which queue."""
+"""Live clients over real sockets: members, notifications, queue locks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def members(wire: Wire, group: str = "billing") -> list[str]:
     return bodies.decode(GetConsumerListByGroupResponseBody, answer.body).consumer_id_list
 
 
-def told(wire: Wire) -> int:
+def notifications_of(wire: Wire) -> int:
     return sum(push.code == RequestCode.NOTIFY_CONSUMER_IDS_CHANGED for push in wire.pushed)
 
 
@@ -48,15 +48,15 @@ async def test_a_heartbeat_makes_group_retry_topic_and_member(wire: Wire) -> Non
     assert await members(wire) == ["one"]
 
 
-async def test_all_members_are_told_before_the_heartbeat_is_answered_the_new_one_too(wire: Wire) -> None:
+async def test_all_members_are_notifications_of_before_the_heartbeat_is_answered_the_new_one_too(wire: Wire) -> None:
     other = another_client(wire)
     await other.heartbeat("one", group="billing", topics={"orders": "*"})
-    assert told(other) == 1
+    assert notifications_of(other) == 1
 
     await wire.heartbeat("two", group="billing", topics={"orders": "*"})
 
-    assert told(wire) == 1
-    await eventually(lambda: told(other) == 2)
+    assert notifications_of(wire) == 1
+    await eventually(lambda: notifications_of(other) == 2)
     assert sorted(await members(wire)) == ["one", "two"]
     await other.client.close()
 
@@ -64,16 +64,16 @@ async def test_all_members_are_told_before_the_heartbeat_is_answered_the_new_one
 async def test_a_repeated_heartbeat_tells_nobody_and_another_set_of_topics_does(wire: Wire) -> None:
     for topics, expected in (({"orders": "*"}, 1), ({"orders": "a"}, 1), ({"orders": "a", "bills": "*"}, 2)):
         await wire.heartbeat("one", group="billing", topics=topics, version=5)
-        assert told(wire) == expected
+        assert notifications_of(wire) == expected
 
 
-async def test_a_group_can_ask_not_to_be_told(wire: Wire) -> None:
+async def test_a_group_can_ask_not_to_be_notifications_of(wire: Wire) -> None:
     config = SubscriptionGroupConfig("billing", notify_consumer_ids_changed_enable=False)
     await wire.ask(CreateSubscriptionGroupRequest(), bodies.encode(config))
 
     await wire.heartbeat("one", group="billing", topics={"orders": "*"})
 
-    assert told(wire) == 0
+    assert notifications_of(wire) == 0
 
 
 async def test_a_client_that_connects_anew_is_listed_once(wire: Wire) -> None:
@@ -85,15 +85,15 @@ async def test_a_client_that_connects_anew_is_listed_once(wire: Wire) -> None:
     await other.client.close()
 
 
-async def test_the_others_are_told_when_a_client_is_gone(wire: Wire) -> None:
+async def test_the_others_are_notifications_of_when_a_client_is_gone(wire: Wire) -> None:
     other = another_client(wire)
     await other.heartbeat("one", group="billing", topics={"orders": "*"})
     await wire.heartbeat("two", group="billing", topics={"orders": "*"})
-    before = told(wire)
+    before = notifications_of(wire)
 
     await other.client.close()
 
-    await eventually(lambda: told(wire) == before + 1)
+    await eventually(lambda: notifications_of(wire) == before + 1)
     assert await members(wire) == ["two"]
 
 
@@ -142,7 +142,7 @@ async def test_a_queue_is_locked_by_one_client_until_it_lets_go(wire: Wire) -> N
     assert await lock(wire, "two") == QUEUES[:1]
 
 
-# -- subscriptions that are judged before they are used
+# -- checking subscriptions
 
 
 @pytest.mark.parametrize(

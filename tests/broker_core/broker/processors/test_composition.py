@@ -1,4 +1,4 @@
-"""All processors together: every code has one that answers it."""
+"""All processors together: every code has exactly one handler."""
 
 from __future__ import annotations
 

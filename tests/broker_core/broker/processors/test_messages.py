@@ -1,4 +1,4 @@
-"""Looking messages up over a real socket: by key, unique id and place."""
+"""Message look-ups over a real socket: by key, unique id and log offset."""
 
 from __future__ import annotations
 

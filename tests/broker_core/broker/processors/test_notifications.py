@@ -1,4 +1,4 @@
-"""Waiting for something to pop, over a real socket."""
+"""Waiting for a message to pop, over a real socket."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def has_message(wire: Wire, **options: Any) -> bool:
 
 
 async def waits(wire: Wire, **options: Any) -> asyncio.Task[bool]:
-    """Begin to wait and return when the broker holds the question."""
+    """Start waiting, and return when the broker holds the request."""
     before = int((await wire.runtime_info())["parkedNotifications"])
     task = asyncio.create_task(has_message(wire, wait_ms=30_000, **options))
 

@@ -1,4 +1,4 @@
-"""Offsets over a real socket: consumed, smallest, largest, by time, and setting them back."""
+"""Offsets over a real socket: consumed, smallest, largest, by time, and resets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests that wait are woken by their place, ended by their time, and never kept beyond either."""
+"""Waiting requests are woken by their place, ended by their deadline, and never kept longer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SIZE = 100
 
 
 class Client:
-    """A connection as far as waiting goes: it can close."""
+    """A connection as the parking code sees it: it can close."""
 
     def __init__(self) -> None:
         self.callbacks: list[Callable[[Connection], None]] = []

@@ -1,4 +1,4 @@
-"""Leases over a real socket: lend, acknowledge, come again, survive a restart."""
+"""Leases over a real socket: pop, acknowledge, redelivery, restart."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def dead_letters(wire: Wire) -> list[bytes]:
     return [message.body for message in await wire.pull("%DLQ%lessees", 0)]
 
 
-# -- lending
+# -- leasing
 
 
 async def test_a_message_is_lent_to_one_at_a_time(wire: Wire) -> None:
@@ -257,7 +257,7 @@ async def test_an_ordered_group_gets_what_it_put_off_and_nothing_that_it_acknowl
     assert await wire.lag_of("lessees", "orders") == (4, 4)
 
 
-# -- looking without a lease
+# -- peeking
 
 
 async def test_a_look_takes_nothing(wire: Wire) -> None:
@@ -450,11 +450,11 @@ async def test_leases_survive_a_restart(tmp_path: Path) -> None:
         await wire.change(third, 300)
 
     async with started(tmp_path) as wire:
-        # What was acknowledged does not come again, what is on lease not yet, what was never lent is new.
+        # Acknowledged messages do not come again, leased ones not yet, and messages never leased are new.
         assert bodies_of(await wire.pop("orders")) == [b"d"]
         (again,) = await wire.pop("orders", wait_ms=10_000)
         assert (again.message.body, again.message.reconsume_times) == (b"c", 1)
-        # A receipt from before the restart is still good.
+        # A receipt from before the restart is still valid.
         assert (await wire.ack(first)).code == ResponseCode.SUCCESS
         assert await wire.lag_of("lessees", "orders") == (2, 4)
 

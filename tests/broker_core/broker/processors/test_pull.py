@@ -32,7 +32,7 @@ def position(answer: Command) -> tuple[int, int, int]:
     return header.next_begin_offset, header.min_offset, header.max_offset
 
 
-# -- what a read meets
+# -- results of a read
 
 
 async def test_found_messages_come_with_where_to_go_on(wire: Wire) -> None:

@@ -23,38 +23,38 @@ async def filled(wire: Wire) -> None:
     await wire.pull("orders", 0)
 
 
-async def test_entries_are_told_from_an_index_on(wire: Wire) -> None:
+async def test_entries_are_answer_from_an_index_on(wire: Wire) -> None:
     await filled(wire)
 
-    told = await entries(wire, 1)
+    answer = await entries(wire, 1)
 
-    assert (told.min_queue_index, told.max_queue_index) == (0, 3)
-    assert [entry.tags_code for entry in told.queue_data] == [tags_code("a")] * 2
-    sizes = [entry.physic_size for entry in told.queue_data]
-    assert told.queue_data[1].physic_offset - told.queue_data[0].physic_offset == sizes[0]
+    assert (answer.min_queue_index, answer.max_queue_index) == (0, 3)
+    assert [entry.tags_code for entry in answer.queue_data] == [tags_code("a")] * 2
+    sizes = [entry.physic_size for entry in answer.queue_data]
+    assert answer.queue_data[1].physic_offset - answer.queue_data[0].physic_offset == sizes[0]
     assert len((await entries(wire, 0, 1)).queue_data) == 1
-    assert told.subscription_data is None
-    assert told.filter_data is None
+    assert answer.subscription_data is None
+    assert answer.filter_data is None
 
 
 async def test_an_index_outside_the_queue_has_no_entries(wire: Wire) -> None:
     await filled(wire)
 
     for index in (-1, 3, 2**62):
-        told = await entries(wire, index)
-        assert told.queue_data == []
-        assert told.max_queue_index == 3
+        answer = await entries(wire, index)
+        assert answer.queue_data == []
+        assert answer.max_queue_index == 3
 
 
-async def test_a_group_is_told_with_its_subscription(wire: Wire) -> None:
+async def test_a_group_is_answer_with_its_subscription(wire: Wire) -> None:
     await filled(wire)
     assert (await entries(wire, 0, group="billing")).filter_data == "billing@orders is not online!"
 
     await wire.heartbeat("one", group="billing", topics={"orders": "a"})
 
-    told = await entries(wire, 0, group="billing")
-    assert told.subscription_data is not None
-    assert (told.subscription_data.sub_string, told.filter_data) == ("a", "null")
+    answer = await entries(wire, 0, group="billing")
+    assert answer.subscription_data is not None
+    assert (answer.subscription_data.sub_string, answer.filter_data) == ("a", "null")
 
 
 async def test_a_queue_without_a_message_is_empty_and_another_is_not_there(wire: Wire) -> None:

@@ -1,4 +1,4 @@
-"""Questions that a broker hands on to clients, over real sockets."""
+"""Questions that a broker forwards to clients, over real sockets."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ async def test_a_client_that_does_not_answer_is_not_waited_for_for_ever(tmp_path
         await asyncio.wait_for(other.client.close(), 5)
 
 
-# -- where the members of a group are
+# -- positions of the members of a group
 
 
 def answering(wire: Wire, *offsets: int) -> None:
-    """Have a client answer with its offsets, one after another."""
+    """Make a client answer with these offsets, one after another."""
     left = list(offsets)
 
     def answer(_: Command) -> Command:
@@ -89,7 +89,7 @@ async def test_members_are_asked_where_they_are(wire: Wire) -> None:
 async def test_a_member_whose_answer_cannot_be_read_is_left_out(wire: Wire) -> None:
     await wire.heartbeat("one", group="billing", topics={"orders": "*"})
 
-    assert await positions(wire) == {}  # it says "from the client", which is no table
+    assert await positions(wire) == {}  # it says "from the client", which is not a table
 
 
 async def test_a_group_without_members_has_no_positions(wire: Wire) -> None:

@@ -1,4 +1,4 @@
-"""Request and reply over real sockets: the reply goes to the producer that asked, or its sender is told."""
+"""Request and reply over real sockets: the reply reaches the waiting producer, or its sender gets an error."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ async def test_a_reply_goes_to_the_producer_that_asked_and_is_kept(wire: Wire, a
     header = pushed.header(PushReplyMessageToClientRequest)
     assert (pushed.code, pushed.body) == (RequestCode.PUSH_REPLY_MESSAGE_TO_CLIENT, b"pong")
     assert (header.topic, header.store_host) == (REPLIES, wire.address)
-    told = parse_properties(header.properties or "")
-    assert told == properties | {"PUSH_REPLY_TIME": str(header.store_timestamp)}
+    properties_sent = parse_properties(header.properties or "")
+    assert properties_sent == properties | {"PUSH_REPLY_TIME": str(header.store_timestamp)}
     assert [stored.body for stored in await wire.pull(REPLIES, 0)] == [b"pong"]
     assert answer.header(SendMessageResponse).queue_offset == 0
 
@@ -46,7 +46,7 @@ async def test_a_reply_goes_to_the_producer_that_asked_and_is_kept(wire: Wire, a
         ({"REPLY_TO_CLIENT": "nobody"}, "push reply message fail, channel of <nobody> not found."),
     ],
 )
-async def test_the_sender_of_a_reply_that_reaches_nobody_is_told(
+async def test_the_sender_of_a_reply_that_reaches_nobody_is_properties_sent(
     wire: Wire, properties: dict[str, str], remark: str
 ) -> None:
     answer = await wire.try_send(REPLIES, b"pong", properties=properties, code=RequestCode.SEND_REPLY_MESSAGE_V2)
@@ -55,7 +55,7 @@ async def test_the_sender_of_a_reply_that_reaches_nobody_is_told(
     assert await wire.pull(REPLIES, 0) == []
 
 
-async def test_the_sender_of_a_reply_is_told_when_the_asker_has_gone(wire: Wire, asker: Wire) -> None:
+async def test_the_sender_of_a_reply_is_properties_sent_when_the_asker_has_gone(wire: Wire, asker: Wire) -> None:
     await asker.client.close()
 
     answer = await wire.try_send(

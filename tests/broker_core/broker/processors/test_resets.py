@@ -1,4 +1,4 @@
-"""Sending a group back or forward, over a real socket."""
+"""Resetting a group's offsets, over a real socket."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ async def test_a_group_that_never_stored_an_offset_cannot_go_back(wire: Wire) ->
 
 
 async def reset_queue(wire: Wire, queue_id: int, offset: int = -1, *, group: str = "billing") -> Command:
-    """Ask as the tools of 5.x do: without force, and with time 0 beside an offset."""
+    """Send the request of 5.x tools: without force, and with time 0 next to an offset."""
     return await wire.ask(headers.ResetOffsetRequest("orders", group, 0, queue_id=queue_id, offset=offset))
 
 

@@ -1,4 +1,4 @@
-"""Sends over a real socket: what is stored, what is answered, what is refused and why."""
+"""Sends over a real socket: what is stored, the answers, and refusals with their reasons."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ async def test_an_empty_body_is_taken(wire: Wire) -> None:
     assert [message.body for message in await wire.pull("orders", 0)] == [b""]
 
 
-# -- topics made by a send
+# -- topics created by a send
 
 
 async def test_an_unknown_topic_is_made_after_its_template(wire: Wire) -> None:

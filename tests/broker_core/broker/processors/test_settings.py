@@ -1,4 +1,4 @@
-"""Settings over a real socket: what changes at once, and what is refused."""
+"""Settings over a real socket: changes that take effect at once, and refusals."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ async def change(wire: Wire, **texts: str) -> tuple[int, str | None]:
 
 
 async def perm_of(wire: Wire, topic: str) -> int:
-    """Return what the name server tells of a topic's permission."""
+    """Return the topic's permission according to the name server."""
     answer = await wire.ask_name_server(GetRouteInfoRequest(topic))
     return bodies.decode(TopicRouteData, answer.body).queue_datas[0].perm
 
 
-async def test_settings_are_told_under_their_known_names(wire: Wire) -> None:
+async def test_settings_are_settings_under_their_known_names(wire: Wire) -> None:
     answer = await wire.ask(headers.GetBrokerConfigRequest())
 
-    told = java_properties.parse(answer.body)
-    assert told["brokerName"] == "broker-a"
-    assert told["flushDiskType"] == "ASYNC_FLUSH"
-    assert told["listenPort"] == str(wire.broker.port)
+    settings = java_properties.parse(answer.body)
+    assert settings["brokerName"] == "broker-a"
+    assert settings["flushDiskType"] == "ASYNC_FLUSH"
+    assert settings["listenPort"] == str(wire.broker.port)
     assert answer.header(headers.GetBrokerConfigResponse).version.startswith("{")
 
 

@@ -1,4 +1,4 @@
-"""The queues of a topic as name servers tell them."""
+"""The queues of a topic according to the name servers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ QUEUES = (MessageQueue("orders", "a", 0), MessageQueue("orders", "a", 1), Messag
 
 
 class Around:
-    """A name server that counts how often it is asked, and a clock."""
+    """A name server that counts its requests, and a clock."""
 
     def __init__(self) -> None:
         self.asked = 0

@@ -1,4 +1,4 @@
-"""Topics over a real socket: create, change, look at, delete."""
+"""Topics over a real socket: create, change, read, delete."""
 
 from __future__ import annotations
 

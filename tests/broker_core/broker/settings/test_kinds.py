@@ -1,4 +1,4 @@
-"""What texts each kind of setting takes, and what it writes."""
+"""The texts that each kind of setting accepts and writes."""
 
 from __future__ import annotations
 

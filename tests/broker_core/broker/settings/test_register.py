@@ -1,4 +1,4 @@
-"""The settings as they are: changed while the broker runs, kept over restarts, told to whoever depends on them."""
+"""The current settings: changed while the broker runs, saved over restarts, applied by their watchers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def kept(settings: Settings) -> None:
     settings.save(settings.text())
 
 
-def told(settings: Settings, name: str) -> str:
+def text_of(settings: Settings, name: str) -> str:
     return dict(settings.lines("127.0.0.1:10911"))[name]
 
 
@@ -37,7 +37,7 @@ def test_a_change_holds_at_once_and_is_told_to_who_watches(tmp_path: Path) -> No
 
     assert seen == [True, False]
     assert not settings.config.topics.auto_create_topics
-    assert told(settings, "autoCreateTopicEnable") == "false"
+    assert text_of(settings, "autoCreateTopicEnable") == "false"
     assert (settings.version.counter, settings.version.timestamp) == (1, NOW)
 
 
@@ -48,7 +48,7 @@ def test_a_setting_that_is_read_at_the_start_holds_after_the_next_one(tmp_path: 
     kept(settings)
 
     assert len(settings.config.store.delay_levels_ms) == 18
-    assert told(settings, "messageDelayLevel") == "1s 2s"
+    assert text_of(settings, "messageDelayLevel") == "1s 2s"
     assert settings_in(tmp_path).config.store.delay_levels_ms == (1_000, 2_000)
 
 
@@ -73,7 +73,7 @@ def test_the_start_comes_before_what_was_changed(tmp_path: Path, caplog: pytest.
     with caplog.at_level(logging.WARNING):
         again = settings_in(tmp_path, fileReservedTime="24")
 
-    assert told(again, "fileReservedTime") == "24"
+    assert text_of(again, "fileReservedTime") == "24"
     assert "setting=fileReservedTime: '24' on the command line overrides '48'" in caplog.text
 
 
@@ -99,7 +99,7 @@ def test_nothing_changes_when_one_setting_is_refused(
         settings.update({"fileReservedTime": "1", name: text}, now=NOW)
 
     assert len(seen) == 1
-    assert told(settings, "fileReservedTime") == "72"
+    assert text_of(settings, "fileReservedTime") == "72"
     assert not settings.is_changed
 
 

@@ -1,4 +1,4 @@
-"""Every setting: it can be read, written back, and has the default that RocketMQ's name promises."""
+"""Every setting can be read and written back, and has RocketMQ's default."""
 
 from __future__ import annotations
 

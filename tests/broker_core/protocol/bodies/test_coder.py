@@ -1,4 +1,4 @@
-"""JSON bodies against the texts that RocketMQ writes, both ways."""
+"""JSON bodies compared with texts written by RocketMQ, in both directions."""
 
 from __future__ import annotations
 

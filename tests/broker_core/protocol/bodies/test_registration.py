@@ -1,4 +1,4 @@
-"""What a broker registers, in both forms."""
+"""The body of a registration, in both forms."""
 
 from __future__ import annotations
 
