@@ -1,6 +1,6 @@
-"""The data folder is its owner's alone: messages, password hashes and secrets lie in it.
+"""Keeps the data folder private to its owner: it contains messages, password hashes and secrets.
 
-``python -m gateway.private FOLDER`` closes what lies open, as `make up` does at its start.
+``python -m gateway.private FOLDER`` removes the access of other users, as `make up` does at its start.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Final
 
 UMASK: Final = 0o077
-"""For every process of Gantry, whatever it was started with: nobody else reads what it makes."""
+"""Set by every process of Gantry, so that other users cannot read the files that it creates."""
 
-# What Gantry makes in its data folder; somebody's own files beside it are not ours to change.
+# What Gantry creates in its data folder; other files there stay unchanged.
 _OURS: Final = (
     "broker", "jobs", "redis", "spark", "beat-schedule*", "gantry.lock", "gantry.sqlite3*", "quickstart.token",
     "secret.key",
@@ -24,17 +24,17 @@ _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
 
 def make_private(folder: Path) -> None:
-    """Take from group and others what they may with the data folder and all that is Gantry's in it.
+    """Remove all permissions of group and others from the data folder and from Gantry's files in it.
 
-    Raises PermissionError when another user owns some of it.
+    Raises PermissionError if another user owns one of them.
     """
-    _take(str(folder), folder.lstat().st_mode)
+    _restrict(str(folder), folder.lstat().st_mode)
     for pattern in _OURS:
         for path in folder.glob(pattern):
-            _take(str(path), path.lstat().st_mode)
+            _restrict(str(path), path.lstat().st_mode)
             if path.is_dir() and not path.is_symlink():
                 for each in _below(str(path)):
-                    _take(each.path, each.stat(follow_symlinks=False).st_mode)
+                    _restrict(each.path, each.stat(follow_symlinks=False).st_mode)
 
 
 def _below(folder: str) -> Iterator[os.DirEntry[str]]:
@@ -45,7 +45,7 @@ def _below(folder: str) -> Iterator[os.DirEntry[str]]:
                 yield from _below(each.path)
 
 
-def _take(path: str, mode: int) -> None:
+def _restrict(path: str, mode: int) -> None:
     if mode & _OTHERS and not stat.S_ISLNK(mode):
         os.chmod(path, stat.S_IMODE(mode) & ~_OTHERS)  # noqa: PTH101 - tens of thousands of files in a large store
 

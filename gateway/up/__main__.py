@@ -18,16 +18,16 @@ from gateway.up.first_run import TOPIC, Admin, ensure_topic, prepare, record_cla
 from gateway.up.processes import plan
 from gateway.up.supervisor import Supervisor
 
-# Where the broker listens once more for RocketMQ's clients that look for it there.
+# RocketMQ's clients may connect to the broker's port minus 2, so the broker listens there too.
 _FAST_PORT_BELOW = 2
 
 
 def main() -> int:
-    """Run until a signal; return the exit status: 0 stopped as asked, 2 something must be mended first."""
+    """Run until a signal; return the exit status: 0 after a signal, 2 if something must be fixed before the start."""
     if "--help-settings" in sys.argv[1:]:
         print(help_text())
         return 0
-    os.umask(UMASK)  # the children have it too
+    os.umask(UMASK)  # inherited by the children
     try:
         config = UpConfig.read()
         with claimed(config.data):
@@ -44,7 +44,7 @@ def _make_private(config: UpConfig) -> None:
     try:
         make_private(config.data)
     except PermissionError as error:
-        raise NoRight(f"change the mode of {error.filename}", "mend its owner, or set GANTRY_DATA_DIR") from error
+        raise NoRight(f"change the mode of {error.filename}", "change its owner, or set GANTRY_DATA_DIR") from error
 
 
 def _require_ports(config: UpConfig) -> None:
@@ -71,7 +71,7 @@ async def _run(config: UpConfig, log: ConsoleLog) -> None:
     log.line("gantry", f"data in {config.data}")
     try:
         starting = asyncio.create_task(_start_all(startup_plan.environment, config, supervisor, log), name="start all")
-        stopping = asyncio.create_task(stop.wait(), name="wait for the signal")
+        stopping = asyncio.create_task(stop.wait(), name="wait for a signal")
         await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
         if starting.done():
             log.plain(banner(config, starting.result()))
@@ -95,7 +95,7 @@ async def _record(environment: dict[str, str], log: ConsoleLog) -> None:
 
 
 async def _start_all(environment: dict[str, str], config: UpConfig, supervisor: Supervisor, log: ConsoleLog) -> Admin:
-    # The database needs neither Redis nor broker, so both start while it is brought up to date.
+    # Migrating the database needs neither Redis nor broker, so both start meanwhile.
     preparing = asyncio.create_task(asyncio.to_thread(prepare, config, environment), name="prepare the database")
     first, rest = supervisor.in_two_steps()
     for child in first:
@@ -103,10 +103,10 @@ async def _start_all(environment: dict[str, str], config: UpConfig, supervisor: 
     admin = await preparing
     await asyncio.gather(*(supervisor.start(child) for child in rest))
     await supervisor.until_whole()
-    # A token or topic that its owner has deleted is no reason not to run.
+    # The owner may have deleted the token or the topic: that must not stop the start.
     failure = await asyncio.to_thread(ensure_topic, config)
     if failure is not None:
-        log.line("gantry", f"topic {TOPIC} was not made: {failure}")
+        log.line("gantry", f"topic {TOPIC} could not be created: {failure}")
     return admin
 
 

@@ -1,4 +1,4 @@
-"""The text printed when everything is up: address, login, and a command that works as pasted."""
+"""The text printed when everything is up: address, login, and a command to paste."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _RULE = "─" * 72
 
 
 def banner(config: UpConfig, admin: Admin) -> str:
-    """Return the text; the password stands in it only in the run that made it."""
-    password = f"password  {admin.password}   (shown this once)" if admin.password else "password  as set before"
+    """Return the text; it contains the password only in the run that created it."""
+    password = f"password  {admin.password}   (shown only now)" if admin.password else "password  unchanged"
     token = shlex.quote(str(config.data / TOKEN_FILE))
     return "\n".join(
         (

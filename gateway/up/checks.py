@@ -1,4 +1,4 @@
-"""What must hold before the first process is started: a folder that is ours, ports that are free."""
+"""Checks before the first process starts: the data folder is ours, and the ports are free."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from gateway.up.errors import CannotStart, FolderInUse, NoRight, PortTaken
 
 @contextmanager
 def claimed(folder: Path) -> Iterator[None]:
-    """Hold `folder` for this instance; made when absent.
+    """Hold a lock on `folder` for this instance; create the folder if it does not exist.
 
-    Raises FolderInUse when another instance holds it, NoRight when it cannot be written. The lock goes with the
-    process, so a killed instance never leaves a folder locked.
+    Raises FolderInUse if another instance holds it, NoRight if it cannot be written. The lock ends with the process, so
+    a killed instance never leaves a folder locked.
     """
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = os.open(folder / "gantry.lock", os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         raise NoRight(
-            f"write the data folder {folder} ({error.strerror})", "mend its owner, or set GANTRY_DATA_DIR"
+            f"write the data folder {folder} ({error.strerror})", "change its owner, or set GANTRY_DATA_DIR"
         ) from error
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -42,16 +42,16 @@ def claimed(folder: Path) -> Iterator[None]:
 
 
 def require_apart(ports: Mapping[str, int]) -> None:
-    """Raise CannotStart when two of the ports, by what each is for, are one."""
+    """Raise CannotStart if two of the ports (by purpose) are the same."""
     taken: dict[int, str] = {}
     for purpose, port in ports.items():
         if port in taken:
-            raise CannotStart(f"port {port} is wanted twice, for {taken[port]} and for {purpose}: choose another")
+            raise CannotStart(f"port {port} is set twice, for {taken[port]} and for {purpose}: choose another")
         taken[port] = purpose
 
 
 def require_free(host: str, port: int, setting: str) -> None:
-    """Raise PortTaken, NoRight or CannotStart unless a server of ours could listen on `host`:`port`."""
+    """Raise PortTaken, NoRight or CannotStart unless a server could listen on `host`:`port` now."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -73,7 +73,7 @@ def _explained(error: OSError, host: str, port: int, setting: str) -> CannotStar
 
 
 def free_port(host: str) -> int:
-    """Return a port of `host` that is free at this moment, for a service only our own processes use."""
+    """Return a currently free port of `host`, for a service that only our own processes use."""
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.bind((host, 0))
         return int(probe.getsockname()[1])

@@ -1,4 +1,4 @@
-"""One child as a running process: started in its own session, its lines collected, ended within its time."""
+"""One child process: started in its own session, its output logged, stopped within its time limit."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import signal
 from gateway.up.console_log import ConsoleLog
 from gateway.up.processes import ROOT, Child
 
-# A traceback line of a child may hold a whole request; longer ones are cut by the stream reader.
+# A line of a traceback may contain a whole request; the stream reader drops longer lines.
 _LINE_LIMIT = 1024 * 1024
 
 
 class ChildProcess:
-    """A started child. `said_ready` is set once it printed a line that begins with ``ready``."""
+    """A started child. `said_ready` is set after it has printed a line that begins with ``ready``."""
 
     def __init__(self, child: Child, process: asyncio.subprocess.Process, log: ConsoleLog) -> None:
         self.child = child
@@ -31,7 +31,7 @@ class ChildProcess:
 
     @classmethod
     async def start(cls, child: Child, environment: dict[str, str], log: ConsoleLog) -> ChildProcess:
-        """Start `child` in a session of its own, so that a terminal's Ctrl-C reaches only the supervisor."""
+        """Start `child` in a separate session, so that a terminal's Ctrl-C reaches only the supervisor."""
         process = await asyncio.create_subprocess_exec(
             *child.command,
             cwd=ROOT,
@@ -46,19 +46,19 @@ class ChildProcess:
 
     @property
     def pid(self) -> int:
-        """Return the process id."""
+        """The process id."""
         return self._process.pid
 
     @property
     def status(self) -> int | None:
-        """Return the exit status, or None while it runs; negative is the signal that ended it."""
+        """The exit status, or None while the process runs; a negative number is the signal that ended it."""
         return self._process.returncode
 
     async def wait(self) -> int:
-        """Wait for its end, end what it left behind, and return the exit status.
+        """Wait until the process has ended, kill the rest of its session, and return the exit status.
 
-        What a child started and did not take along - a server's worker, for one - would hold the port and the pipes
-        for ever, and asyncio waits for the pipes as well as for the process.
+        A process that the child started and did not stop, such as a server's worker, would keep the port and the pipes
+        open, and asyncio waits for the pipes as well as for the process.
         """
         await asyncio.shield(self._exited)
         self._signal(signal.SIGKILL, whole_session=True)
@@ -67,7 +67,7 @@ class ChildProcess:
         return status
 
     async def stop(self) -> int:
-        """Ask it to end, and end its whole session when it takes longer than its time; return the exit status."""
+        """Ask the process to stop, kill its session after the time limit, and return the exit status."""
         self._signal(signal.SIGTERM, whole_session=False)
         try:
             async with asyncio.timeout(self.child.stop_seconds):
@@ -87,7 +87,7 @@ class ChildProcess:
         while True:
             try:
                 line = await stream.readline()
-            except ValueError:  # longer than the limit: the reader has dropped it
+            except ValueError:  # longer than the limit; the reader has dropped it
                 self._log.line(self.child.name, "(a line of more than 1 MiB was dropped)")
                 continue
             if not line:
@@ -100,12 +100,12 @@ class ChildProcess:
 
 
 def _watch_exit(pid: int) -> asyncio.Future[None]:
-    """Return a future that is done when the process has ended, whoever still holds its pipes."""
+    """Return a future that is done when the process has ended, even if others still hold its pipes."""
     loop = asyncio.get_running_loop()
     exited: asyncio.Future[None] = loop.create_future()
     try:
         descriptor = os.pidfd_open(pid)
-    except ProcessLookupError:  # it has ended and was waited for already
+    except ProcessLookupError:  # it has already ended and been waited for
         exited.set_result(None)
         return exited
 

@@ -1,4 +1,4 @@
-"""What `make up` reads from the environment; every name stands in the help text with its default."""
+"""What `make up` reads from the environment; the help text lists every name with its default."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ SETTINGS: Final = (
     ("GANTRY_HTTP_PORT", "8000", "console and HTTP API"),
     ("GANTRY_NAMESRV_PORT", "9876", "name server, for RocketMQ clients"),
     ("GANTRY_BROKER_PORT", "10911", "broker, for RocketMQ clients"),
-    ("GANTRY_ADMIN_PASSWORD", "(made, printed once)", "password of the first admin"),
-    ("GANTRY_FLUSH", "async", "async, or sync: answer a send only after fdatasync"),
-    ("GANTRY_REDIS_URL", "(own redis-server)", "redis://… of a Redis to use instead"),
-    ("GANTRY_DATABASE_URL", "sqlite in the data folder", "postgres://… of a PostgreSQL to use instead"),
+    ("GANTRY_ADMIN_PASSWORD", "(generated, printed once)", "password of the first admin"),
+    ("GANTRY_FLUSH", "async", "async, or sync (answer a send only after fdatasync)"),
+    ("GANTRY_REDIS_URL", "(own redis-server)", "redis://… of another Redis"),
+    ("GANTRY_DATABASE_URL", "sqlite in the data folder", "postgres://… of a PostgreSQL"),
     ("GANTRY_SPARK_MASTER", "local[*]", "local[N] or spark://host:7077"),
-    ("GANTRY_SPARK_PYTHON", "", "the Python of a Spark cluster's executors; the same path as here if not set"),
+    ("GANTRY_SPARK_PYTHON", "", "path of Python on the executors of a Spark cluster; by default that of this Python"),
     ("GANTRY_JOBS_AT_ONCE", "2", "Spark programs that run at the same time"),
-    ("GANTRY_JOBS_KEEP_DAYS", "30", "days after its end for which log, report and files of a job are kept"),
-    ("GANTRY_PUBLIC_URL", "(none)", "https://… that people type; makes cookies secure and the origin trusted"),
-    ("GANTRY_ALLOWED_HOSTS", "(loopback, or all)", "host names that are answered, comma separated"),
-    ("GANTRY_PROXIES", "(none; loopback with https)", "proxies whose X-Forwarded-For is believed, comma separated"),
-    ("GANTRY_RATE_PRODUCE", "50000", "messages a second that one caller may send"),
-    ("GANTRY_RATE_CONSUME", "10000", "requests a second to receive and settle of one caller"),
-    ("GANTRY_LEASES_PER_GROUP", "100000", "messages that a group may have out on lease"),
-    ("GANTRY_LEASES_PER_CALLER", "20000", "messages that one caller may have out on lease"),
-    ("GANTRY_CONNECTIONS", "8192", "connections that the gateway keeps; above it the longest idle ones are closed"),
-    ("GANTRY_IDLE_SECONDS", "30", "how long a connection may stay without a request"),
-    ("GANTRY_BODY_PAUSE_SECONDS", "10", "how long the body of a request may pause"),
-    ("GANTRY_NATIVE", "on", "off: the broker goes on without its compiled functions, at less speed"),
+    ("GANTRY_JOBS_KEEP_DAYS", "30", "days for which log, report and files of a job are kept after its end"),
+    ("GANTRY_PUBLIC_URL", "(none)", "https://… address of the console; makes cookies secure and the origin trusted"),
+    ("GANTRY_ALLOWED_HOSTS", "(loopback, or all)", "host names that are served, separated by commas"),
+    ("GANTRY_PROXIES", "(none; loopback with https)", "proxies whose X-Forwarded-For is trusted, separated by commas"),
+    ("GANTRY_RATE_PRODUCE", "50000", "messages per second that one caller may send"),
+    ("GANTRY_RATE_CONSUME", "10000", "requests per second by which one caller may receive and settle"),
+    ("GANTRY_LEASES_PER_GROUP", "100000", "messages that a group may hold on lease"),
+    ("GANTRY_LEASES_PER_CALLER", "20000", "messages that one caller may hold on lease"),
+    ("GANTRY_CONNECTIONS", "8192", "connections that the gateway keeps; above that it closes those idle longest"),
+    ("GANTRY_IDLE_SECONDS", "30", "seconds after which a connection without a request is closed"),
+    ("GANTRY_BODY_PAUSE_SECONDS", "10", "seconds for which the body of a request may pause"),
+    ("GANTRY_NATIVE", "on", "off: run the broker without its compiled functions, more slowly"),
     ("GANTRY_LOG_LEVEL", "INFO", "DEBUG, INFO, WARNING or ERROR"),
 )
 
 
 @dataclass(frozen=True)
 class UpConfig:
-    """One instance on one machine: its folder, addresses and what it brings along or is given."""
+    """The settings of one instance: its folder, its addresses, and an external Redis if there is one."""
 
     data: Path
     bind: str
@@ -53,7 +53,7 @@ class UpConfig:
 
     @classmethod
     def read(cls, environ: Mapping[str, str] = os.environ) -> UpConfig:
-        """Return the configuration of `environ`; raises gateway.env.BadSetting naming variable and value."""
+        """Return the configuration in `environ`; raise gateway.env.BadSetting with the variable and its value."""
         return cls(
             data=Path(env.text("GANTRY_DATA_DIR", "data", environ=environ)).expanduser().absolute(),
             bind=env.text("GANTRY_BIND", "127.0.0.1", environ=environ),
@@ -68,17 +68,17 @@ class UpConfig:
 
     @property
     def reachable_host(self) -> str:
-        """Return the address a program of this machine connects to; the wildcard is no address to connect to."""
+        """The address for programs on this machine: loopback if all addresses are bound."""
         return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.bind, self.bind)  # noqa: S104 - compared, not bound
 
     @property
     def console_url(self) -> str:
-        """Return the console's address as a browser of this machine opens it."""
+        """The URL of the console for browsers on this machine."""
         host = self.reachable_host
         return f"http://{f'[{host}]' if ':' in host else host}:{self.http_port}"
 
 
 def help_text() -> str:
-    """Return the settings as `make help` prints them."""
+    """Return the settings with their defaults, one per line, as `make help` prints them."""
     width = max(len(name) for name, _, _ in SETTINGS)
     return "\n".join(f"  {name:<{width}}  {meaning} [{default}]" for name, default, meaning in SETTINGS)

@@ -1,4 +1,4 @@
-"""One log for all children: each line carries the name of who wrote it, in that one's colour on a terminal."""
+"""One log for all children: each line begins with the name of the child, in colour on a terminal."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ _WIDTH: Final = 8
 
 
 class ConsoleLog:
-    """Writes lines under a name; colours only when a person looks."""
+    """Writes lines under the name of a child; in colour if the stream is a terminal."""
 
     def __init__(self, stream: TextIO = sys.stdout) -> None:
         self._stream = stream
         self._coloured = stream.isatty()
 
     def line(self, name: str, text: str) -> None:
-        """Write one line of `name`."""
+        """Write one line of output of the child `name`."""
         label = f"{name:<{_WIDTH}}"
         if self._coloured:
             label = f"\x1b[{_COLOURS.get(name, 37)}m{label}\x1b[0m"
@@ -25,6 +25,6 @@ class ConsoleLog:
         self._stream.flush()
 
     def plain(self, text: str) -> None:
-        """Write a text that belongs to no child, as it is."""
+        """Write a text without a name."""
         self._stream.write(text)
         self._stream.flush()

@@ -1,14 +1,14 @@
-"""What keeps `make up` from starting, said in one line each."""
+"""The reasons why `make up` cannot start, each with a text of one line."""
 
 from __future__ import annotations
 
 
 class CannotStart(Exception):
-    """Raised when something must be mended first; the text says what it is and how to mend it."""
+    """Something must be fixed before the start; the text says what, and how."""
 
 
 class PortTaken(CannotStart):
-    """Another program listens on a port that we need."""
+    """Another program listens on a port that Gantry needs."""
 
     def __init__(self, host: str, port: int, setting: str) -> None:
         super().__init__(
@@ -18,7 +18,7 @@ class PortTaken(CannotStart):
 
 
 class FolderInUse(CannotStart):
-    """Another instance runs on this data folder."""
+    """Another instance uses this data folder."""
 
     def __init__(self, folder: object, process_id: str) -> None:
         owner = f" (process {process_id})" if process_id else ""
@@ -29,7 +29,7 @@ class FolderInUse(CannotStart):
 
 
 class NoRight(CannotStart):
-    """The file system or the network does not let us do what we need."""
+    """This user may not do something that Gantry needs: open a file or listen on a port."""
 
-    def __init__(self, what: str, mend: str) -> None:
-        super().__init__(f"no right to {what}: {mend}")
+    def __init__(self, what: str, remedy: str) -> None:
+        super().__init__(f"no right to {what}: {remedy}")

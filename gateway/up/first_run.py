@@ -1,4 +1,4 @@
-"""What a new installation gets: tables, the first admin, and the token and topic of the printed command."""
+"""Prepares a new installation: tables, the first admin, and the token and topic of the printed command."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _CREATED, _EXISTS_ALREADY = 201, 409
 
 @dataclass(frozen=True)
 class Admin:
-    """The first admin; the password is known only in the run that made it."""
+    """The first admin; `password` is None except in the run that created it."""
 
     username: str
     password: str | None
 
 
 def prepare(config: UpConfig, environment: dict[str, str]) -> Admin:
-    """Bring the database up to date and make what a new installation needs; raises CannotStart when that fails."""
+    """Migrate the database, create the first admin and the token if they are missing; raise CannotStart on failure."""
     answer = json.loads(_manage(environment, "bootstrap", "--migrate").splitlines()[-1])
     token = config.data / TOKEN_FILE
     if not token.exists():
@@ -42,7 +42,7 @@ def prepare(config: UpConfig, environment: dict[str, str]) -> Admin:
 
 
 def ensure_topic(config: UpConfig) -> str | None:
-    """Create the topic unless it is there; return None, or what went wrong."""
+    """Create the topic if it does not exist; return None, or what went wrong."""
     token = (config.data / TOKEN_FILE).read_text(encoding="ascii").strip()
     request = urllib.request.Request(  # noqa: S310 - our own http address
         f"{config.console_url}/api/v1/clusters/local/topics",
@@ -59,9 +59,9 @@ def ensure_topic(config: UpConfig) -> str | None:
 
 
 async def record_classes(environment: dict[str, str]) -> str | None:
-    """Record which Java classes Spark needs, unless that is done; return why jobs will start slowly, or None.
+    """Record which Java classes Spark needs, unless this was done before; return why jobs will start slowly, or None.
 
-    It takes half a minute of processor time, so `make up` begins it when everything else is up.
+    It takes half a minute of CPU time, so `make up` starts it after everything else is up.
     """
     recorder = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "broker_core.spark.archive"),

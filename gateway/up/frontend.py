@@ -1,4 +1,4 @@
-"""Builds the console's pages once per change: ``python -m gateway.up.frontend [build|test|lint] [argument …]``."""
+"""Builds, tests or lints the console's pages: ``python -m gateway.up.frontend [build|test|lint] [argument …]``."""
 
 from __future__ import annotations
 
@@ -15,18 +15,16 @@ INSTALLED = FRONTEND / "node_modules" / ".package-lock.json"
 
 
 def run_npm(*arguments: str) -> None:
-    """Run npm in the frontend's folder; raises CannotStart with its exit status when it fails."""
+    """Run npm in the frontend's folder; raise CannotStart with its exit status if it fails."""
     tool = npm()
     environment = {**os.environ, "PATH": f"{tool.node_folder}{os.pathsep}{os.environ.get('PATH', os.defpath)}"}
     finished = subprocess.run([*tool.command, *arguments], cwd=FRONTEND, env=environment, check=False)  # noqa: S603 - npm of this machine
     if finished.returncode:
-        raise CannotStart(
-            f"npm {' '.join(arguments)} failed with status {finished.returncode}; its lines above say why"
-        )
+        raise CannotStart(f"npm {' '.join(arguments)} failed with status {finished.returncode}; see its output above")
 
 
 def install() -> None:
-    """Install exactly what package-lock.json names, unless that is there already."""
+    """Install the packages of package-lock.json, unless they are installed."""
     lock = FRONTEND / "package-lock.json"
     if not INSTALLED.exists() or INSTALLED.stat().st_mtime < lock.stat().st_mtime:
         run_npm("ci", "--no-audit", "--no-fund")
@@ -34,7 +32,7 @@ def install() -> None:
 
 
 def main() -> int:
-    """Install what is missing and run one of the package's scripts with the arguments that follow it."""
+    """Install what is missing, and run the script named by the first argument; return the exit status."""
     script = sys.argv[1] if len(sys.argv) > 1 else "build"
     try:
         install()

