@@ -1,4 +1,4 @@
-"""Puts one gateway process together: data plane, Django, sockets, health and metrics behind one ASGI callable."""
+"""Builds one gateway process: data plane, Django, sockets, health and metrics behind one ASGI callable."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ LIVE_SOCKETS: Final[dict[str, App]] = {
 _log = logging.getLogger(__name__)
 
 _MOST: Final = 10_000_000
-# Half of what the server accepts before it accepts no more (`--backpressure`): that is a wall, and not to be reached.
+# Half of the server's own limit (`--backpressure`), at which it would accept no more connections.
 _MOST_CONNECTIONS: Final = 32_768
 
 
 class Gateway:
-    """The ASGI application of one process: starts its parts with the server's lifespan, and ends them with it."""
+    """The ASGI application of one process: its parts start and stop with the server's lifespan."""
 
     def __init__(self, django: App) -> None:
         self._limits = _limits()
@@ -67,7 +67,7 @@ class Gateway:
         self._starting = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request or socket, or the lifespan."""
+        """Serve one request, one socket or the lifespan."""
         kind = scope["type"]
         if kind == "lifespan":
             await self._live(receive, send)
@@ -85,7 +85,7 @@ class Gateway:
             await self._socket(scope, receive, send)
 
     async def start(self) -> DataPlaneParts:
-        """Start the parts on the running loop; what they connect to is opened when it is first needed."""
+        """Start the parts on the running loop; they open their connections at first use."""
         async with self._starting:
             if self._parts is not None:
                 return self._parts
@@ -109,26 +109,26 @@ class Gateway:
                 client_address=client_address,
                 limits=self._limits,
             )
-            parts.metrics.gauge("gantry_gateway_leases_out", "Leases not settled and not over.", parts.leases.total)
+            parts.metrics.gauge("gantry_gateway_leases_out", "Leases not settled or expired.", parts.leases.total)
             self._data = DataPlane(parts)
             self._pages = Pages(parts, Health(_checks(parts)))
             self._parts = parts
             return parts
 
     async def stop(self) -> None:
-        """End the parts in the order in which they depend on each other."""
+        """Stop the parts; each one before the parts that it uses."""
         parts, self._parts = self._parts, None
         if parts is None:
             return
         parts.draining.set()
-        await lookups.notes_written()
+        await lookups.wait_for_notes()
         cluster_connections.use(None)
         await parts.consumers.close()
         await parts.connections.close()
         await parts.redis.aclose()
 
     async def _live(self, receive: Receive, send: Send) -> None:
-        """Follow the server's lifespan; a stop signal is heard before it, so that nobody waits in vain."""
+        """Follow the server's lifespan; a stop signal ends waiting requests before the server stops."""
         await receive()
         await self.start()
         on_stop_signal(self._drain)
@@ -141,7 +141,7 @@ class Gateway:
         await send({"type": "lifespan.shutdown.complete"})
 
     def _drain(self) -> None:
-        """Keep nobody waiting: the process was told to stop."""
+        """End all waits, because the process is stopping."""
         if self._parts is not None:
             self._parts.draining.set()
         self._open.expire_all()
@@ -183,7 +183,7 @@ class Gateway:
             until = Until(receive)
             with self._parts.metrics.socket(), self._standing.watched(principal, until.close):
                 await LIVE_SOCKETS[path](scope, until, send)
-            await until.say_why(send)
+            await until.send_close(send)
             return
         socket = Socket(self._parts, scope, receive, send, principal)
         await socket.accept()
@@ -192,7 +192,7 @@ class Gateway:
 
 
 def _limits() -> GatewayLimits:
-    """Return the limits, with the rates and caps that the environment sets (for each process and caller)."""
+    """Return the limits of this process, with the values that the environment sets."""
     usual = GatewayLimits()
     produce = env.number("GANTRY_RATE_PRODUCE", int(usual.produce.per_second), low=1, high=_MOST)
     consume = env.number("GANTRY_RATE_CONSUME", int(usual.consume.per_second), low=1, high=_MOST)
@@ -211,7 +211,7 @@ def _limits() -> GatewayLimits:
 
 
 def _checks(parts: DataPlaneParts) -> dict[str, Check]:
-    """Return what readiness asks: every part that an installation needs for all that it promises."""
+    """Return the readiness checks by part: everything that an installation needs to work fully."""
 
     async def database() -> None:
         await sync_to_async(_ask_database)()

@@ -1,4 +1,4 @@
-"""The look-ups that the data plane and the sockets are handed: tokens, sessions and tickets as Django keeps them."""
+"""The look-ups that are passed to the data plane and the sockets: tokens, sessions and tickets stored by Django."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ _writing: Final[set[asyncio.Task[None]]] = set()
 
 
 async def find_token(text: str) -> Principal | None:
-    """Return the principal of a token's text, None when it is unknown, revoked or expired."""
+    """Return the principal of a token, or None if it is unknown, revoked or expired."""
     return await sync_to_async(_find_token)(text)
 
 
 async def find_session(headers: Headers) -> Principal | None:
-    """Return who is signed in by the cookies of a request."""
+    """Return the principal of the session cookie of a request, or None."""
     key = _cookies(headers).get(settings.SESSION_COOKIE_NAME)
     return None if key is None else await sync_to_async(_find_session)(key)
 
 
 def csrf_passed(headers: Headers) -> bool:
-    """Return whether a request that changes something comes from our own page: Django's check, on these headers."""
-    # The token comes in a header, so the check needs no body, and no header that tells of one.
+    """Return whether these headers pass Django's CSRF check for a request that changes something."""
+    # The token is in a header, so the check needs neither the body nor the headers that describe it.
     kept = [(name, value) for name, value in headers.items() if not name.startswith(b"content-")]
     scope = {"type": "http", "method": "POST", "path": "/", "query_string": b"", "headers": kept}
     request = ASGIRequest(scope, BytesIO())
@@ -60,7 +60,7 @@ def csrf_passed(headers: Headers) -> bool:
 
 
 async def redeem_ticket(text: str) -> Principal | None:
-    """Return for whom a ticket was made and void it; None when it is not valid any more."""
+    """Return the principal of a ticket and invalidate it; None if it is not valid."""
     try:
         ticket = await tickets.redeem(text)
     except RedisError as error:
@@ -69,14 +69,14 @@ async def redeem_ticket(text: str) -> Principal | None:
 
 
 async def find_again(principals: Sequence[Principal]) -> list[Principal | None]:
-    """Return what each of these principals is now, None for one whose token, session or user is no more."""
+    """Return each of these principals as it is now, None if its token, session or user no longer exists."""
     return await sync_to_async(_find_again)(principals)
 
 
 def allowed_origin(headers: Headers) -> bool:
-    """Return whether a browser's handshake comes from our own page, or one that the settings trust.
+    """Return whether a browser's handshake comes from our own page, or from an origin that the settings trust.
 
-    A program sends no Origin; it has no cookies that others could use either.
+    Programs send no Origin; nobody else can misuse their cookies.
     """
     origin = headers.get(b"origin", b"").decode("latin-1")
     if not origin:
@@ -85,51 +85,51 @@ def allowed_origin(headers: Headers) -> bool:
     return urlsplit(origin).netloc.lower() == host or origin in settings.CSRF_TRUSTED_ORIGINS
 
 
-def note(told: Note) -> None:
-    """Have the audit written, a while after the request that it tells of; equal refusals once in a while."""
-    who = told.who
-    by = Actor(who.user, None, who.name if who.kind == "token" else None, told.request_id, who.address)
-    if told.result == "refused" and not refusals.are_news(by, told.action, told.resource):
+def note(entry: Note) -> None:
+    """Write an entry to the audit in the background; a repeated refusal is recorded only once in a while."""
+    who = entry.who
+    by = Actor(who.user, None, who.name if who.kind == "token" else None, entry.request_id, who.address)
+    if entry.result == "refused" and not refusals.should_record(by, entry.action, entry.resource):
         return
-    after = {"reason": told.reason} if told.reason else None
-    task = asyncio.create_task(sync_to_async(_write)(by, told, after), name="audit: write")
+    after = {"reason": entry.reason} if entry.reason else None
+    task = asyncio.create_task(sync_to_async(_write)(by, entry, after), name="audit: write")
     _writing.add(task)
     task.add_done_callback(_written)
 
 
-async def notes_written() -> None:
-    """Wait until all that was told to the audit is written."""
+async def wait_for_notes() -> None:
+    """Wait until all entries are written."""
     await asyncio.gather(*_writing, return_exceptions=True)
 
 
 async def known_groups(cluster: str) -> frozenset[str]:
-    """Return the consumer groups that were ever seen on the cluster's brokers."""
+    """Return the consumer groups that are remembered for the cluster's brokers."""
     seen = await aremembered(cluster)
     return frozenset(name for broker in seen.brokers.values() for name in broker.groups)
 
 
 @lru_cache(maxsize=1024)
 def serves_host(host: bytes) -> bool:
-    """Return whether a Host header names this installation: Django's rule, for what never reaches Django."""
+    """Return whether a Host header names this installation, by Django's rule, for requests that do not reach Django."""
     domain, _ = split_domain_port(host.decode("latin-1"))
     return bool(domain) and validate_host(domain, settings.ALLOWED_HOSTS)
 
 
-def _write(by: Actor, told: Note, after: dict[str, str] | None) -> None:
+def _write(by: Actor, entry: Note, after: dict[str, str] | None) -> None:
     close_old_connections()
-    record(by, told.action, told.resource, result=told.result, after=after)
+    record(by, entry.action, entry.resource, result=entry.result, after=after)
 
 
 def _written(task: asyncio.Task[None]) -> None:
     _writing.discard(task)
     if not task.cancelled() and task.exception() is not None:
-        _log.error("audit: a record could not be written", exc_info=task.exception())
+        _log.error("audit: an entry could not be written", exc_info=task.exception())
 
 
 def _find_token(text: str) -> Principal | None:
     close_old_connections()
     token = services.find_token(text)
-    return None if token is None else _by_token(token)
+    return None if token is None else _of_token(token)
 
 
 def _find_user(ticket: tickets.Ticket) -> Principal | None:
@@ -157,14 +157,14 @@ def _find_again(principals: Sequence[Principal]) -> list[Principal | None]:
 def _find_tokens(ids: Sequence[int]) -> dict[int, Principal]:
     if not ids:
         return {}
-    not_over = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
-    rows = Token.objects.select_related("user").filter(not_over, pk__in=ids, user__is_active=True)
-    return {token.pk: _by_token(token) for token in rows}
+    not_expired = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
+    rows = Token.objects.select_related("user").filter(not_expired, pk__in=ids, user__is_active=True)
+    return {token.pk: _of_token(token) for token in rows}
 
 
 def _find_users(ids: Sequence[int]) -> dict[int, Principal]:
     rows = User.objects.filter(pk__in=ids, is_active=True) if ids else ()
-    return {user.pk: _in_person(user) for user in rows}
+    return {user.pk: _of_user(user) for user in rows}
 
 
 def _find_session(key: str) -> Principal | None:
@@ -172,7 +172,7 @@ def _find_session(key: str) -> Principal | None:
     request: Any = HttpRequest()
     request.session = import_module(settings.SESSION_ENGINE).SessionStore(key)
     user = get_user(request)
-    return replace(_in_person(user), session=key) if isinstance(user, User) and user.is_active else None
+    return replace(_of_user(user), session=key) if isinstance(user, User) and user.is_active else None
 
 
 def _cookies(headers: Headers) -> dict[str, str]:
@@ -183,10 +183,10 @@ def _no_view(request: HttpRequest) -> HttpResponse:
     return HttpResponse()
 
 
-def _by_token(token: Token) -> Principal:
+def _of_token(token: Token) -> Principal:
     user = token.user
     return Principal(user.pk, user.get_username(), user.role, tuple(token.scopes), token.pk, token_name=token.name)
 
 
-def _in_person(user: User) -> Principal:
+def _of_user(user: User) -> Principal:
     return Principal(user.pk, user.get_username(), user.role)

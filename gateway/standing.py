@@ -1,7 +1,7 @@
-"""Whether those who opened a WebSocket still may have it: asked every other second, for all open ones at once.
+"""Checks every two seconds whether the callers of the open WebSockets still have the same rights.
 
-A request is judged when it comes. A socket would go on for days on what was true when it was opened, so it ends when
-its token was revoked or ran out, when the session ended, and when user, role or scopes are not what they were.
+A request is checked when it arrives, but a socket may stay open for days. It is closed when its token is revoked or
+expires, when its session ends, and when user, role or scopes change.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from gateway import sockets
 from gateway.auth import Principal
 from gateway.sockets import Event, Receive, Send
 
-ASK_SECONDS: Final = 2.0
+CHECK_SECONDS: Final = 2.0
 _GONE: Final = (sockets.NOT_AUTHENTICATED, "The token was revoked or the session has ended.")
 _CHANGED: Final = (sockets.FORBIDDEN, "Your rights have changed; connect again.")
 
@@ -27,42 +27,42 @@ _log = logging.getLogger(__name__)
 
 
 class Standing:
-    """The open WebSockets with those who opened them, and the asking."""
+    """The open WebSockets with their principals, and the task that checks them."""
 
-    def __init__(self, find_again: FindAgain, *, ask_seconds: float = ASK_SECONDS) -> None:
+    def __init__(self, find_again: FindAgain, *, check_seconds: float = CHECK_SECONDS) -> None:
         self._find_again = find_again
-        self._ask_seconds = ask_seconds
+        self._check_seconds = check_seconds
         self._open: dict[Close, Principal] = {}
-        self._asking: asyncio.Task[None] | None = None
+        self._checking: asyncio.Task[None] | None = None
 
     @contextmanager
     def watched(self, principal: Principal, close: Close) -> Iterator[None]:
-        """Have `close` called with a code and a reason once `principal` is not what it was."""
+        """Call `close` with a code and a reason if `principal` changes before the block ends."""
         self._open[close] = principal
-        if self._asking is None:
-            self._asking = asyncio.create_task(self._ask_on(), name="sockets: do they still may")
+        if self._checking is None:
+            self._checking = asyncio.create_task(self._check_on(), name="sockets: check rights")
         try:
             yield
         finally:
             self._open.pop(close, None)
 
     async def stop(self) -> None:
-        """Ask no more."""
-        if self._asking is not None:
-            self._asking.cancel()
-            await asyncio.gather(self._asking, return_exceptions=True)
+        """Cancel the task."""
+        if self._checking is not None:
+            self._checking.cancel()
+            await asyncio.gather(self._checking, return_exceptions=True)
 
-    async def _ask_on(self) -> None:
+    async def _check_on(self) -> None:
         while True:
-            await asyncio.sleep(self._ask_seconds)
+            await asyncio.sleep(self._check_seconds)
             try:
-                await self.ask()
-            except Exception:  # noqa: BLE001 - the database's
-                # Without an answer nobody is put out; a request would be refused only for a while, too.
-                _log.exception("sockets: who may have them cannot be asked")
+                await self.check()
+            except Exception:  # noqa: BLE001 - any error of the database
+                # Sockets stay open while their rights are unknown: the database may answer again soon.
+                _log.exception("sockets: their rights could not be checked")
 
-    async def ask(self) -> None:
-        """Close the sockets of those who are not what they were."""
+    async def check(self) -> None:
+        """Close the sockets whose principal has changed or is gone."""
         asked = dict(self._open)
         if not asked:
             return
@@ -76,19 +76,19 @@ class Standing:
 
 
 class Until:
-    """ASGI's receive of a WebSocket that our side may end: the application then hears that the client has gone."""
+    """ASGI's receive of a WebSocket that our side may close: the application then gets a disconnect."""
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
         self._ending: asyncio.Future[tuple[int, str]] = asyncio.get_running_loop().create_future()
 
     def close(self, code: int, reason: str) -> None:
-        """End the socket; the first one to say so is heard."""
+        """Close the socket; only the first call counts."""
         if not self._ending.done():
             self._ending.set_result((code, reason))
 
     async def __call__(self) -> Event:
-        """Return the next event."""
+        """Return the next event of the client, or a disconnect after `close`."""
         receiving = asyncio.ensure_future(self._receive())
         try:
             ends: list[asyncio.Future[Any]] = [receiving, self._ending]
@@ -99,9 +99,9 @@ class Until:
         finally:
             receiving.cancel()
 
-    async def say_why(self, send: Send) -> None:
+    async def send_close(self, send: Send) -> None:
         """Send the close frame if we ended the socket; call it after the reader has stopped."""
         if self._ending.done():
             code, reason = self._ending.result()
-            with suppress(OSError, RuntimeError):  # the client has gone meanwhile
+            with suppress(OSError, RuntimeError):  # the client has disconnected
                 await send({"type": "websocket.close", "code": code, "reason": sockets.close_reason(reason)})

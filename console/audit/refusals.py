@@ -1,6 +1,6 @@
-"""Records refusals for missing rights, each at most once in a while however often it is repeated.
+"""Records refusals for missing rights, but each only once in a while.
 
-A program with too few rights retries again and again, and a wall of equal lines would hide the one that matters.
+A program with too few rights keeps retrying, and hundreds of equal records would hide the important ones.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Final
 from console.audit.record import Actor, record
 
 QUIET_SECONDS: Final = 300.0
-"""For this time the same refusal of the same caller is not recorded again."""
+"""How long the same refusal of the same caller is not recorded again."""
 PER_CALLER: Final = 50
 """How many different refusals of one caller are recorded in that time."""
 _MOST_CALLERS: Final = 10_000
 
 
 @dataclass(slots=True)
-class _Told:
+class _Recorded:
     since: float
     acts: set[tuple[str, str]] = field(default_factory=set)
 
@@ -32,20 +32,20 @@ class Refusals:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._lock = threading.Lock()
-        self._told: dict[tuple[str, str | None, str], _Told] = {}
+        self._recorded: dict[tuple[str, str | None, str], _Recorded] = {}
 
-    def are_news(self, by: Actor, action: str, resource: str) -> bool:
-        """Return whether to record a refusal, and remember it."""
+    def should_record(self, by: Actor, action: str, resource: str) -> bool:
+        """Return whether to record a refusal now; it then counts as recorded."""
         now, caller, act = self._clock(), (by.name, by.token, by.address), (action, resource)
         with self._lock:
-            told = self._told.get(caller)
-            if told is None or now - told.since > QUIET_SECONDS:
-                if len(self._told) >= _MOST_CALLERS:
-                    self._told.clear()
-                told = self._told[caller] = _Told(now)
-            if act in told.acts or len(told.acts) >= PER_CALLER:
+            recorded = self._recorded.get(caller)
+            if recorded is None or now - recorded.since > QUIET_SECONDS:
+                if len(self._recorded) >= _MOST_CALLERS:
+                    self._recorded.clear()
+                recorded = self._recorded[caller] = _Recorded(now)
+            if act in recorded.acts or len(recorded.acts) >= PER_CALLER:
                 return False
-            told.acts.add(act)
+            recorded.acts.add(act)
             return True
 
 
@@ -53,6 +53,6 @@ refusals: Final = Refusals()
 
 
 def record_refusal(by: Actor, action: str, resource: str, reason: str) -> None:
-    """Record what was refused and why, unless it was recorded recently."""
-    if refusals.are_news(by, action, resource):
+    """Record a refusal and its reason, unless it was recorded recently."""
+    if refusals.should_record(by, action, resource):
         record(by, action, resource, result="refused", after={"reason": reason[:500]})

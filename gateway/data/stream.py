@@ -96,7 +96,7 @@ class Socket:
         if not self._ending.done():
             self._ending.set_result((code, reason))
 
-    async def say_why(self) -> None:
+    async def send_close(self) -> None:
         """Send the close frame if we ended the socket.
 
         Call it after the reader has stopped: servers withhold the frame while a receive is pending.
@@ -157,7 +157,7 @@ async def converse(socket: Socket, conversation: Conversation) -> None:
         for task in (reading, draining):
             task.cancel()
         await asyncio.gather(reading, draining, return_exceptions=True)
-        await socket.say_why()
+        await socket.send_close()
         await conversation.end()
 
 

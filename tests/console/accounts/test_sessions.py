@@ -29,7 +29,7 @@ def few_guesses(redis_of_test: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody has guessed before, and three guesses are enough: each costs what a password is meant to cost."""
     with redis.Redis.from_url(redis_of_test) as store:
         store.flushdb()
-    refusals._told.clear()
+    refusals._recorded.clear()
     login_limit._own.__init__()  # type: ignore[misc]
     monkeypatch.setattr(login_limit, "PER_NAME", 3)
 

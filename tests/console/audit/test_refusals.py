@@ -13,7 +13,7 @@ from tests.support.cast import Cast
 @pytest.fixture(autouse=True)
 def nothing_was_told() -> None:
     """Nobody was refused anything lately."""
-    refusals._told.clear()
+    refusals._recorded.clear()
 
 
 MIA = Actor("mia", address="192.0.2.1")
@@ -22,17 +22,17 @@ MIA = Actor("mia", address="192.0.2.1")
 def test_the_same_refusal_is_news_once_in_a_while() -> None:
     now = 0.0
     told = Refusals(lambda: now)
-    assert told.are_news(MIA, "access.get", "/a")
-    assert not told.are_news(MIA, "access.get", "/a")
-    assert told.are_news(MIA, "access.get", "/b")
-    assert told.are_news(Actor("mia", token="ci", address="192.0.2.1"), "access.get", "/a")
+    assert told.should_record(MIA, "access.get", "/a")
+    assert not told.should_record(MIA, "access.get", "/a")
+    assert told.should_record(MIA, "access.get", "/b")
+    assert told.should_record(Actor("mia", token="ci", address="192.0.2.1"), "access.get", "/a")
     now += QUIET_SECONDS + 1
-    assert told.are_news(MIA, "access.get", "/a")
+    assert told.should_record(MIA, "access.get", "/a")
 
 
 def test_no_caller_fills_the_audit() -> None:
     told = Refusals(lambda: 0.0)
-    news = [told.are_news(MIA, "access.get", f"/{number}") for number in range(10 * PER_CALLER)]
+    news = [told.should_record(MIA, "access.get", f"/{number}") for number in range(10 * PER_CALLER)]
     assert news.count(True) == PER_CALLER
 
 
