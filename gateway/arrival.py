@@ -1,4 +1,4 @@
-"""A request on its way in: its body must come within a time, so that a client that stalls holds nothing for long."""
+"""An incoming request: its body must arrive in time, so that a stalled client does not keep resources."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Client = tuple[str, str]
 
 
 class Arrival:
-    """ASGI's receive of one HTTP request; raises REQUEST_TIMEOUT while the body pauses or takes too long.
+    """ASGI's receive of one HTTP request; raises REQUEST_TIMEOUT if the body pauses or takes too long.
 
-    Once the body is whole, what comes is the server's word that the client has gone, and may take for ever.
+    After the whole body the next event is the disconnect of the client; there is no time limit for that.
     """
 
     __slots__ = (
@@ -49,13 +49,13 @@ class Arrival:
         self._deadline = self.since + limits.body_seconds
         self._task: asyncio.Task[Any] | None = None
         self.late_at = math.inf
-        """When what is awaited is late, on the loop's clock; whoever follows the requests calls `expire` then."""
+        """Time on the loop's clock after which the awaited part is late; `OpenConnections` then calls `expire`."""
 
     async def __call__(self) -> Event:
         """Return the next event of the server."""
         if self.is_whole:
             return await self._receive()
-        # A timer for each part of each body would cost more than all the rest here; so somebody looks now and then.
+        # A timer for each part of each body would cost more than the rest here, so `OpenConnections` polls `late_at`.
         self._task = asyncio.current_task()
         self.late_at = min(self._loop.time() + self._limits.pause_seconds, self._deadline)
         try:
@@ -70,13 +70,13 @@ class Arrival:
         return event
 
     def expire(self) -> None:
-        """Give up waiting for the body, if it is waited for."""
+        """Stop waiting for the body, if something waits for it."""
         if self.late_at < math.inf and self._task is not None:
             self._is_late = True
             self._task.cancel()
 
     def _has_all(self, event: Mapping[str, Any]) -> bool:
-        """Return whether as much has come as was announced, though the server has not said that this is the end."""
+        """Return whether the announced length has arrived, although the server has not marked the end."""
         if self._left is None:
             self._left = _announced(self._scope)
         self._left -= len(event.get("body", b""))
@@ -92,7 +92,7 @@ class Arrival:
 
 
 def client_of(scope: Scope) -> Client:
-    """Return the other end of a connection, as the server tells it."""
+    """Return the peer of a connection; empty strings if the server does not report it."""
     host, port = scope.get("client") or ("", "")
     return host, str(port)
 

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gateway.settings")
 
-# Fills Django's registry of models, which what is imported next looks into.
+# Loads Django's models, which the next imports need.
 django_application = get_asgi_application()
 
-import gateway.celery  # noqa: E402, F401 - views hand tasks to this application
+import gateway.celery  # noqa: E402, F401 - views send tasks through this application
 from gateway.composition import Gateway  # noqa: E402
 
 application = Gateway(cast("App", django_application))

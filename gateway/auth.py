@@ -1,7 +1,7 @@
-"""Who asks: a bearer token, a browser's session or a WebSocket ticket becomes a `Principal`.
+"""Authentication: a bearer token, a browser's session or a WebSocket ticket becomes a `Principal`.
 
-Nothing here knows where tokens and sessions are kept: the look-ups are handed in where the process is put together
-(`gateway.asgi`), so that the data plane, which uses this module, carries no framework.
+This module does not know where tokens and sessions are stored: `gateway.composition` passes in the look-ups. So the
+data plane, which uses this module, needs no framework.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gateway.problems import CSRF_FAILED, FORBIDDEN, NOT_AUTHENTICATED, ProblemE
 
 Headers = Mapping[bytes, bytes]
 
-# A token that was revoked or whose user lost a role works at most this long.
+# A token that was revoked, or whose user lost a role, works at most this much longer.
 TOKEN_CACHE_SECONDS: Final = 5.0
 _MAX_CACHED: Final = 10_000
 _MAX_TOKEN_LENGTH: Final = 256
@@ -27,7 +27,7 @@ _MAX_TOKEN_LENGTH: Final = 256
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """A user, acting directly (no token) or by a token whose scopes narrow the role."""
+    """A user who acts directly (without a token) or with a token whose scopes narrow the role."""
 
     user_id: int
     name: str
@@ -35,15 +35,15 @@ class Principal:
     scopes: tuple[str, ...] | None = None
     token_id: int | None = None
     session: str | None = field(default=None, repr=False)
-    """The key of the session by which the user came."""
+    """The key of the session with which the user signed in."""
     token_name: str | None = None
 
     def may(self, verb: Verb, resource: str | Unnamed = ANYTHING) -> bool:
-        """Return whether this principal may do `verb` on the topic, group or other resource of that name."""
+        """Return whether this principal may do `verb` on the topic, group or other named resource."""
         return role_may(self.role, self.scopes, verb, resource)
 
     def require(self, verb: Verb, resource: str | Unnamed = ANYTHING, *, group: str | None = None) -> None:
-        """Raise the problem FORBIDDEN unless this principal may do `verb` on `resource`, to consume with `group`."""
+        """Raise FORBIDDEN unless this principal may do `verb` on `resource`; `group` is for consuming."""
         if not role_may(self.role, self.scopes, verb, resource, group=group):
             by = f"role {self.role!r}" if self.scopes is None else f"token of {self.name!r} (role {self.role!r})"
             on = resource.value if isinstance(resource, Unnamed) else repr(resource)
@@ -52,12 +52,12 @@ class Principal:
 
     @property
     def key(self) -> str:
-        """What rates and leases are counted by: the token, or the user when there is none."""
+        """The key under which rates and leases are counted: the token, or the user without a token."""
         return f"t{self.token_id}" if self.token_id is not None else f"u{self.user_id}"
 
     @property
     def credential(self) -> tuple[str, object]:
-        """By what the principal is found again: the token, the session, or the user alone."""
+        """The key for looking up the principal again: the token, the session, or else the user."""
         if self.token_id is not None:
             return "token", self.token_id
         return ("user", self.user_id) if self.session is None else ("session", self.session)
@@ -69,7 +69,7 @@ RedeemTicket = Callable[[str], Awaitable[Principal | None]]
 
 
 class Authenticator:
-    """Names the caller of a request; remembers each token for a few seconds, known or not."""
+    """Authenticates callers; caches the look-up of each token for a few seconds, also of unknown ones."""
 
     def __init__(
         self,
@@ -91,14 +91,14 @@ class Authenticator:
         self._looking_up: dict[bytes, asyncio.Lock] = {}
 
     def cached(self, authorization: bytes) -> Principal | None:
-        """Return the principal of an Authorization header that was seen in the last seconds, without waiting."""
+        """Return the principal of an Authorization header from the cache, or None."""
         entry = self._cache.get(authorization)
         return entry[1] if entry is not None and entry[0] > self._clock() else None
 
     async def of_request(self, headers: Headers) -> Principal:
         """Return the caller of an HTTP request that changes something; raise NOT_AUTHENTICATED or CSRF_FAILED.
 
-        A session counts only with its CSRF token, since a browser sends cookies with foreign pages' requests too.
+        A session needs its CSRF token, because browsers also send cookies with requests from other sites.
         """
         authorization = headers.get(b"authorization")
         if authorization is not None:
@@ -131,7 +131,7 @@ class Authenticator:
     async def _of_token(self, authorization: bytes) -> Principal:
         entry = self._cache.get(authorization)
         if entry is None or entry[0] <= self._clock():
-            # One look-up for all requests that came with this token meanwhile.
+            # Concurrent requests with this token share one look-up.
             async with self._looking_up.setdefault(authorization, asyncio.Lock()):
                 entry = self._cache.get(authorization)
                 if entry is None or entry[0] <= self._clock():

@@ -1,7 +1,7 @@
 """The Celery application: ``celery -A gateway.celery worker -Q spark,default`` and ``celery -A gateway.celery beat``.
 
-Two heartbeats are kept in Redis for ``/readyz``: the worker's on every beat of its own event loop, and the scheduler's
-whenever it sends a task. Both expire, so silence reads as silence.
+Redis has two heartbeats for ``/readyz``: the worker writes one at each heartbeat of its event loop, the scheduler one
+whenever it sends a task. Both expire.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["console.jobs"])
 
 
-def _keep_beat(key: str) -> None:
+def _write_beat(key: str) -> None:
     from django.conf import settings
 
-    # A heart that cannot be heard must not stop the body: readyz shows the silence.
+    # A failed heartbeat must not stop the process; readyz reports the silence.
     try:
         with redis.Redis.from_url(settings.GANTRY_REDIS_URL, socket_timeout=1) as store:
             store.set(key, now_ms(), ex=_BEAT_TTL_SECONDS)
@@ -37,16 +37,16 @@ def _keep_beat(key: str) -> None:
 
 
 @signals.heartbeat_sent.connect
-def _worker_lives(**_: Any) -> None:
-    _keep_beat(WORKER_BEAT_KEY)
+def _note_worker(**_: Any) -> None:
+    _write_beat(WORKER_BEAT_KEY)
 
 
 @signals.beat_init.connect
 def _watch_scheduler(**_: Any) -> None:
-    # The first task is sent only when its time has come.
-    _keep_beat(SCHEDULER_BEAT_KEY)
-    signals.after_task_publish.connect(_scheduler_lives)
+    # The first task is sent only when it is due.
+    _write_beat(SCHEDULER_BEAT_KEY)
+    signals.after_task_publish.connect(_note_scheduler)
 
 
-def _scheduler_lives(**_: Any) -> None:
-    _keep_beat(SCHEDULER_BEAT_KEY)
+def _note_scheduler(**_: Any) -> None:
+    _write_beat(SCHEDULER_BEAT_KEY)

@@ -1,6 +1,6 @@
-"""Compresses answers of text on their way out, for clients that ask for gzip.
+"""Compresses text answers for clients that accept gzip.
 
-Files of the console are compressed when they are built, so those pass as they are.
+The files of the console are compressed when they are built, so they pass unchanged.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ from typing import Final
 
 from gateway.sockets import Event, Scope, Send
 
-# Smaller ones fit into a packet or two anyway.
+# Smaller bodies fit into one or two packets anyway.
 LEAST_BYTES: Final = 1024
-# The hot path of the data plane spends its time on messages; only large answers are worth it there.
+# On the hot path of the data plane only large answers are worth the time.
 LEAST_DATA_BYTES: Final = 64 * 1024
-# What takes longer than about a millisecond is no work for the loop.
+# Larger bodies take more than about a millisecond, which would block the loop.
 _THREAD_BYTES: Final = 64 * 1024
-# Level 4 of 9 costs a third of the usual one's time and makes a JSON list five per cent larger.
+# Level 4 of 9 takes a third of the time of the default level; a JSON list becomes five per cent larger.
 _LEVEL: Final = 4
 _TEXTS: Final = (b"text/", b"application/json", b"application/problem+json", b"application/vnd.oai", b"image/svg+xml")
 
 
 def compressing(scope: Scope, send: Send, *, least: int = LEAST_BYTES) -> Send:
-    """Return `send`, or one that compresses bodies of `least` bytes and more if the request asks for it."""
+    """Return `send`; if the request accepts gzip, one that compresses bodies of at least `least` bytes."""
     return _Compressing(send, least) if accepts_gzip(scope["headers"]) else send
 
 
 def accepts_gzip(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Return whether the headers of a request ask for gzip (RFC 9110 12.5.3)."""
+    """Return whether the headers of a request accept gzip (RFC 9110 12.5.3)."""
     weights: dict[str, float] = {}
     for name, value in headers:
         if name == b"accept-encoding":
@@ -47,7 +47,7 @@ def _weight(text: str) -> tuple[str, float]:
 
 
 class _Compressing:
-    """Holds the head of an answer back until the first piece of its body is there."""
+    """Delays the start of an answer until the first piece of its body is known."""
 
     def __init__(self, send: Send, least: int) -> None:
         self._send = send
@@ -91,7 +91,7 @@ def _is_compressible(head: Event) -> bool:
 
 
 class _Gzip:
-    """One body, piece by piece; what came so far can be read by the other side."""
+    """Compresses one body piece by piece; the client can decode each piece when it arrives."""
 
     def __init__(self) -> None:
         self._work = zlib.compressobj(_LEVEL, zlib.DEFLATED, 16 + zlib.MAX_WBITS)

@@ -1,8 +1,8 @@
-"""Every connection to this gateway, and which of them may stay: those in use, and a limited number of idle ones.
+"""Limits the connections to this gateway: it keeps those in use and a limited number of idle ones.
 
-The server accepts and answers, but knows no limit: whoever opens connections and says nothing would use up all that a
-process may have. So the process looks at its own sockets once a second. One that carries no request for a while is
-closed; above the limit the longest idle ones go at once, after them those whose body is the longest on its way.
+The server itself has no limit, so idle clients could use up all file descriptors of the process. The process therefore
+checks its own sockets once a second. It closes a connection that was idle for too long. Above the limit it closes at
+once those that were idle longest, then those whose body has been arriving longest.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from gateway.limits import Arrivals
 from gateway.own_sockets import Connection, OwnSockets, close, silent_seconds
 from gateway.problems import TOO_MANY_CONNECTIONS, ProblemError
 
-_LOOK_SECONDS: Final = 1.0
-# Files that a process has open beside its connections: database, brokers, Redis, pages.
+_CHECK_SECONDS: Final = 1.0
+# File descriptors for other uses: database, brokers, Redis, pages.
 _OTHER_FILES: Final = 512
 
 _log = logging.getLogger(__name__)
 
 
 class OpenConnections:
-    """The connections of this process; begins to look at them when it is started."""
+    """The connections of this process; checks them between `start` and `stop`."""
 
     def __init__(self, limits: Arrivals, own: OwnSockets | None = None) -> None:
         self._limits = limits
@@ -37,43 +37,43 @@ class OpenConnections:
         self._sockets: dict[Client, int] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self.most = limits.connections
-        """How many may be open; fewer than the limit where the system allows fewer files."""
+        """How many may be open; fewer than the configured limit if the system allows fewer open files."""
 
     def start(self) -> None:
-        """Look after the connections until `stop`."""
-        room = _all_files() - _OTHER_FILES
+        """Start checking the connections."""
+        room = _raise_file_limit() - _OTHER_FILES
         if room < self.most:
-            _log.warning("this process may open too few files for %d connections: %d it is", self.most, room)
+            _log.warning("this process may open too few files for %d connections: the limit is %d", self.most, room)
             self.most = room
         self._tasks.append(asyncio.create_task(self._expire_late(), name="connections: late bodies"))
         if not self._own.are_listed:
-            _log.warning("this system does not list a process's sockets: idle connections are not watched")
+            _log.warning("this system does not list the sockets of a process: idle connections are not watched")
             return
-        self._tasks.append(asyncio.create_task(self._look_on(), name="connections: look"))
+        self._tasks.append(asyncio.create_task(self._check_on(), name="connections: check"))
 
     async def stop(self) -> None:
-        """Look no more."""
+        """Cancel the checks."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def expire_all(self) -> None:
-        """Wait for no body any more: the process shall stop."""
+        """Stop waiting for all bodies, because the process stops."""
         for arrival in list(self._under_way):
             arrival.expire()
 
     def begin(self, arrival: Arrival) -> None:
-        """Note that a connection carries a request."""
+        """Record that a connection carries a request."""
         self._under_way.add(arrival)
 
     def end(self, arrival: Arrival) -> None:
-        """Note that the request is answered."""
+        """Record that the request was answered."""
         self._under_way.discard(arrival)
         self._used.add(arrival.client)
 
     @contextmanager
     def socket(self, client: Client) -> Iterator[None]:
-        """Count a WebSocket while it is open; raise TOO_MANY_CONNECTIONS when there are as many as may be."""
+        """Count a WebSocket while it is open; raise TOO_MANY_CONNECTIONS at the limit."""
         if sum(self._sockets.values()) >= self.most:
             raise ProblemError(TOO_MANY_CONNECTIONS, f"{self.most} WebSockets are open, which is the limit.")
         self._sockets[client] = self._sockets.get(client, 0) + 1
@@ -88,24 +88,24 @@ class OpenConnections:
     async def _expire_late(self) -> None:
         clock = asyncio.get_running_loop().time
         while True:
-            await asyncio.sleep(_LOOK_SECONDS)
+            await asyncio.sleep(_CHECK_SECONDS)
             now = clock()
             for arrival in [each for each in self._under_way if each.late_at <= now]:
                 arrival.expire()
 
-    async def _look_on(self) -> None:
+    async def _check_on(self) -> None:
         clock = asyncio.get_running_loop().time
         while True:
-            await asyncio.sleep(_LOOK_SECONDS)
+            await asyncio.sleep(_CHECK_SECONDS)
             used, self._used = self._used | self._sockets.keys(), set()
             under_way = {arrival.client: arrival for arrival in self._under_way}
             try:
-                await asyncio.to_thread(self._look, used, under_way, clock())
+                await asyncio.to_thread(self._check, used, under_way, clock())
             except OSError:
-                _log.exception("connections: looking at them failed")
+                _log.exception("connections: the check failed")
 
-    def _look(self, used: Collection[Client], under_way: dict[Client, Arrival], now: float) -> None:
-        """Close what is idle for too long, and what is too much."""
+    def _check(self, used: Collection[Client], under_way: dict[Client, Arrival], now: float) -> None:
+        """Close connections that are idle for too long, and those above the limit."""
         connections = self._own.connections(now)
         idle: list[Connection] = []
         arriving: list[Connection] = []
@@ -123,18 +123,18 @@ class OpenConnections:
         if excess > len(victims):
             arriving.sort(key=lambda each: under_way[each.client].since)
             victims = [*idle, *arriving][:excess]
-            _log.warning("%d connections, %d may be: the longest idle ones are closed", len(connections), self.most)
+            _log.warning("%d connections, the limit is %d: closing those idle longest", len(connections), self.most)
         for each in victims:
             close(each)
 
     def _is_too_idle(self, connection: Connection, now: float) -> bool:
-        """Return whether a connection is idle for too long; one whose last answer is still on its way is not idle."""
+        """Return whether a connection is idle for too long; while its last answer is being sent it is not idle."""
         longest = self._limits.idle_seconds
         return now - connection.idle_since > longest and silent_seconds(connection) > longest
 
 
-def _all_files() -> int:
-    """Let this process open as many files as the system lets it, and return how many."""
+def _raise_file_limit() -> int:
+    """Raise the limit of open files of this process to the system's maximum; return it."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     return most

@@ -1,4 +1,4 @@
-"""Typed readers of the environment: each returns a checked value, or raises BadSetting naming variable and value."""
+"""Typed readers of environment variables: each returns a checked value or raises BadSetting."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TRUE: Final = frozenset({"1", "true", "yes", "on"})
 _FALSE: Final = frozenset({"0", "false", "no", "off"})
 
 _SQLITE_OPTIONS: Final[dict[str, object]] = {
-    # Several processes write: take the write lock when a transaction begins, not in its middle, and wait for it.
+    # Several processes write: take the write lock at the start of a transaction, and wait for it.
     "transaction_mode": "IMMEDIATE",
     "timeout": 20,
     "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;",
@@ -22,7 +22,7 @@ _SQLITE_OPTIONS: Final[dict[str, object]] = {
 
 
 class BadSetting(ValueError):
-    """Raised when an environment variable holds a value that its reader refuses."""
+    """An environment variable has an invalid value; the text names both."""
 
     def __init__(self, name: str, value: str, expected: str) -> None:
         super().__init__(f"{name}={value!r}: expected {expected}")
@@ -31,7 +31,7 @@ class BadSetting(ValueError):
 
 
 def text(name: str, default: str = "", *, environ: Mapping[str, str] = os.environ) -> str:
-    """Return the variable without surrounding blanks; an empty one counts as absent."""
+    """Return the variable without surrounding blanks, or the default if it is empty or not set."""
     return environ.get(name, "").strip() or default
 
 
@@ -53,7 +53,7 @@ def port(name: str, default: int, *, environ: Mapping[str, str] = os.environ) ->
 
 
 def flag(name: str, default: bool, *, environ: Mapping[str, str] = os.environ) -> bool:
-    """Return the variable as a truth value: 1/true/yes/on or 0/false/no/off."""
+    """Return the variable as a boolean: 1/true/yes/on or 0/false/no/off."""
     value = text(name, environ=environ).lower()
     if not value:
         return default
@@ -90,7 +90,7 @@ def networks(name: str, default: tuple[str, ...] = (), *, environ: Mapping[str, 
 
 
 def folder(name: str, default: Path, *, environ: Mapping[str, str] = os.environ) -> Path:
-    """Return the variable as an absolute path; the folder itself is made if absent, readable by its owner alone."""
+    """Return the variable as an absolute path; create the folder with mode 0700 if it does not exist."""
     path = Path(text(name, str(default), environ=environ)).expanduser().absolute()
     if path.exists() and not path.is_dir():
         raise BadSetting(name, str(path), "a folder")
@@ -99,7 +99,7 @@ def folder(name: str, default: Path, *, environ: Mapping[str, str] = os.environ)
 
 
 def secret(name: str, keep_in: Path, *, environ: Mapping[str, str] = os.environ) -> str:
-    """Return the variable, else the secret kept in the file `keep_in`, which is made once with mode 0600."""
+    """Return the variable, or else the secret in the file `keep_in`, which is created once with mode 0600."""
     given = text(name, environ=environ)
     if given:
         return given
@@ -109,7 +109,7 @@ def secret(name: str, keep_in: Path, *, environ: Mapping[str, str] = os.environ)
 
 
 def _make_secret(path: Path) -> None:
-    # Several processes start at once: each writes its own file whole, the first link wins, all read the same one.
+    # Several processes may start at once: each writes a complete file, the first link wins, and all read that one.
     draft = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
@@ -155,7 +155,7 @@ def redis_url(name: str, default: str, *, environ: Mapping[str, str] = os.enviro
 
 
 def celery_url(redis: str) -> str:
-    """Return the Redis URL as Celery spells it: ``redis+socket://`` with ``virtual_host`` for a Unix socket."""
+    """Return the Redis URL in Celery's form: ``redis+socket://`` with ``virtual_host`` for a Unix socket."""
     parts = urlsplit(redis)
     if parts.scheme != "unix":
         return redis

@@ -1,7 +1,7 @@
-"""Health: is this process alive, and which part of the installation is not up.
+"""Health: whether this process is alive, and which parts of the installation are not up.
 
-``/healthz`` answers as soon as the process serves. ``/readyz`` asks every part and names the ones that do not answer;
-the answer is remembered for a second, so that asking often costs nothing.
+``/healthz`` answers as soon as the process serves. ``/readyz`` checks every part and names those that do not answer;
+its result is cached for a second, so frequent requests are cheap.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import redis.asyncio
 Check = Callable[[], Awaitable[None]]
 
 CHECK_SECONDS: Final = 2.0
-# A process that shows no sign of life for so long is called silent.
+# After this time without a heartbeat a process counts as silent.
 SILENT_SECONDS: Final = 30.0
 _REMEMBER_SECONDS: Final = 1.0
 
@@ -26,12 +26,12 @@ BEATS: Final = {"sampler": "gantry:sampler:beat", "worker": "gantry:worker:beat"
 
 
 class NotUp(Exception):
-    """Raised by a check whose part is not up; the text is shown to whoever asks."""
+    """Raised by a check if its part is not up; the answer contains the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What the checks found: None for a part that is up, else why it is not."""
+    """The results of the checks by part: None if it is up, or else the reason."""
 
     reasons: Mapping[str, str | None]
 
@@ -41,14 +41,14 @@ class State:
         return not any(self.reasons.values())
 
     def document(self) -> bytes:
-        """Return the state as JSON, with the parts that are not up by name."""
+        """Return the state as JSON, including the names of the parts that are not up."""
         checks = {name: {"up": reason is None, "reason": reason} for name, reason in self.reasons.items()}
         not_up = [name for name, reason in self.reasons.items() if reason is not None]
         return orjson.dumps({"status": "ready" if not not_up else "not_ready", "not_up": not_up, "checks": checks})
 
 
 class Health:
-    """Asks the parts of an installation whether they are up."""
+    """Checks the parts of an installation."""
 
     def __init__(self, checks: Mapping[str, Check], *, clock: Callable[[], float] = time.monotonic) -> None:
         self._checks = checks
@@ -57,7 +57,7 @@ class Health:
         self._known: tuple[float, State] | None = None
 
     async def state(self) -> State:
-        """Return which parts are up; asks all at once, each for two seconds at most."""
+        """Return which parts are up; all checks run concurrently, each for at most two seconds."""
         async with self._asking:
             if self._known is None or self._clock() - self._known[0] > _REMEMBER_SECONDS:
                 reasons = await asyncio.gather(*map(_reason, self._checks.values()))
@@ -66,7 +66,7 @@ class Health:
 
 
 def beat_check(store: redis.asyncio.Redis, key: str, *, now_ms: Callable[[], int]) -> Check:
-    """Return the check of a process that writes the time (ms since the epoch) under `key` while it lives."""
+    """Return the check of a process that keeps writing the time (ms since the epoch) under `key`."""
 
     async def check() -> None:
         kept = await store.get(key)
@@ -87,6 +87,6 @@ async def _reason(check: Check) -> str | None:
         return f"no answer within {CHECK_SECONDS:g} s"
     except NotUp as error:
         return str(error)
-    except Exception as error:  # noqa: BLE001 - whatever a part raises, it is not up
+    except Exception as error:  # noqa: BLE001 - after any exception the part is not up
         return f"{type(error).__name__}: {error}"[:200]
     return None

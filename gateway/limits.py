@@ -1,8 +1,8 @@
-"""Sizes, rates, connections and leases: every limit of the gateway by name, with its value and its answer when reached.
+"""The limits of the gateway: sizes, rates, connections and leases, with the problem that each raises.
 
-Rates are token buckets, one for each caller and route class, kept in the memory of this process: with N gateway
-processes a caller may do up to N times as much. Leases out are counted the same way; an acknowledgement that reaches
-another process is counted here only when the lease runs out.
+Rates are token buckets, one per caller and route class, in the memory of this process: with N gateway processes a
+caller can do up to N times as much. Leases are counted in the same way: a lease that is settled through another process
+counts here until it expires.
 """
 
 from __future__ import annotations
@@ -13,29 +13,29 @@ from typing import Final
 from gateway.problems import BODY_TOO_LARGE, RATE_LIMITED, TOO_MANY_IN_FLIGHT, ProblemError
 
 MIB: Final = 1024 * 1024
-# Leases that are over and that nobody settled are forgotten once in so many receives.
+# Expired leases are removed once in this many receives.
 _SWEEP_EVERY: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """What one request may hold."""
+    """The largest sizes that one request may have."""
 
-    body_bytes: int = 8 * MIB  # a batch; base64 makes four bytes of three
+    body_bytes: int = 8 * MIB  # a batch; base64 makes four bytes out of three
     control_bytes: int = MIB  # a request of the control plane
     message_bytes: int = 4 * MIB  # RocketMQ's maxMessageSize; a broker refuses more
     batch_messages: int = 1000
     receipts: int = 1000
     keys: int = 64
-    properties_bytes: int = 30_000  # brokers take 32,767 with what they add themselves
+    properties_bytes: int = 30_000  # brokers accept 32,767, including their own properties
     frame_bytes: int = 8 * MIB
 
 
 @dataclass(frozen=True, slots=True)
 class Arrivals:
-    """How many connections there may be, and how long a client may say nothing."""
+    """The number of connections, and how long a client may be idle."""
 
-    connections: int = 8192  # of this process; above it the longest idle ones are closed
+    connections: int = 8192  # of this process; above that, those idle longest are closed
     idle_seconds: float = 30.0  # a connection without a request
     pause_seconds: float = 10.0  # between two parts of a body
     body_seconds: float = 120.0  # a whole body
@@ -43,7 +43,7 @@ class Arrivals:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A route class and what one caller may ask of it: so many a second, and so many at once after a pause."""
+    """The rate of a route class for one caller: the number per second, and the number at once after a pause."""
 
     name: str
     per_second: float
@@ -84,8 +84,8 @@ class RateLimiter:
     def take(self, caller: str, cost: int, now: float) -> tuple[tuple[bytes, bytes], tuple[bytes, bytes]]:
         """Spend `cost` of the caller's tokens at `now` (s, monotonic); return RateLimit-Policy and RateLimit headers.
 
-        Raises RATE_LIMITED when there are too few, spending none. A cost above the whole bucket empties a full one, so
-        that no request is impossible for ever.
+        Raises RATE_LIMITED if there are too few, and then spends none. A cost larger than the bucket empties a full
+        bucket, so that every request is possible at some time.
         """
         bucket = self._buckets.get(caller)
         if bucket is None:
@@ -120,14 +120,14 @@ class RateLimiter:
         return bucket
 
     def _forget_full(self, now: float) -> None:
-        # A bucket that is full again says no more than one that is not there.
+        # A full bucket is the same as a missing one.
         refill = self.rate.burst / self.rate.per_second
         self._buckets = {caller: bucket for caller, bucket in self._buckets.items() if now - bucket.at < refill}
 
 
 @dataclass(slots=True)
 class _LeaseEnds:
-    """Leases and when each is over; `soonest` is the first moment at which forgetting can find one."""
+    """Leases with their ends; `soonest` is the earliest of these."""
 
     until: dict[str, float] = field(default_factory=dict)
     soonest: float = float("inf")
@@ -139,7 +139,7 @@ class _LeaseEnds:
 
 
 class LeasesOut:
-    """The leases that this process gave out and that are neither settled nor over, by group and by caller."""
+    """Counts the leases of this process that are neither settled nor expired, by group and by caller."""
 
     def __init__(self, limits: GatewayLimits) -> None:
         self._limits = limits
@@ -147,7 +147,7 @@ class LeasesOut:
         self._asked = 0
 
     def room(self, *, group: str, caller: str, wanted: int, now: float) -> int:
-        """Return how many of `wanted` messages may be leased now (`now` in s); raise TOO_MANY_IN_FLIGHT for none."""
+        """Return how many of `wanted` messages may be leased at `now` (s); raise TOO_MANY_IN_FLIGHT if none."""
         self._asked += 1
         if self._asked % _SWEEP_EVERY == 0:
             self.forget_expired(now)
@@ -160,25 +160,25 @@ class LeasesOut:
         return min(of_group, of_caller)
 
     def add(self, lease: str, *, group: str, caller: str, expires_at: float) -> None:
-        """Count a lease, named by what identifies it, until `expires_at` (s, same clock as `now`)."""
+        """Count the lease with this handle until `expires_at` (s, same clock as `now`)."""
         for key in (group, caller):
             leases = self._by_key.setdefault(key, _LeaseEnds())
             leases.until[lease] = expires_at
             leases.soonest = min(leases.soonest, expires_at)
 
     def settle(self, lease: str, *, group: str, caller: str) -> None:
-        """Stop counting a lease, if this process gave it out."""
+        """Stop counting a lease; do nothing if another process granted it."""
         for key in (group, caller):
             leases = self._by_key.get(key)
             if leases is not None and leases.until.pop(lease, None) is not None and not leases.until:
                 del self._by_key[key]
 
     def total(self) -> int:
-        """Return how many leases are counted, those over but not yet forgotten included."""
+        """Return how many leases are counted, including expired ones that were not removed yet."""
         return sum(len(leases.until) for leases in self._by_key.values()) // 2
 
     def forget_expired(self, now: float) -> None:
-        """Drop every lease that is over."""
+        """Remove all expired leases."""
         for leases in self._by_key.values():
             leases.forget_expired(now)
         self._by_key = {key: leases for key, leases in self._by_key.items() if leases.until}
@@ -198,6 +198,6 @@ def _too_many(whose: str, limit: int) -> ProblemError:
 
 
 def check_body_size(size: int, limit: int) -> None:
-    """Raise BODY_TOO_LARGE when a body of `size` bytes is over `limit`."""
+    """Raise BODY_TOO_LARGE if a body of `size` bytes is over `limit`."""
     if size > limit:
         raise ProblemError(BODY_TOO_LARGE, f"The body has {size:,} bytes or more; the limit is {limit:,}.")

@@ -1,6 +1,6 @@
-"""What a gateway process counts, as Prometheus reads it at ``/metrics``.
+"""The metrics of a gateway process, for Prometheus at ``/metrics``.
 
-The hot path adds to plain integers; they become metric families only when somebody scrapes.
+The hot path increments plain integers; they become metric families only at a scrape.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.registry import Collector
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
-# Seconds. Long polls wait by design, hence the tail.
+# Seconds. The last bounds are for long polls.
 _BOUNDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 30.0)
 
 
@@ -47,12 +47,12 @@ class Metrics:
         timing.total += seconds
 
     def messages(self, what: str, count: int) -> None:
-        """Count messages that were produced, leased, acked, nacked or dead_lettered."""
+        """Count messages; `what` is produced, leased, acked, nacked or dead_lettered."""
         self._messages[what] += count
 
     @contextmanager
     def socket(self) -> Iterator[None]:
-        """Count an open WebSocket for as long as the block lasts."""
+        """Count an open WebSocket until the block ends."""
         self.sockets += 1
         try:
             yield
@@ -60,7 +60,7 @@ class Metrics:
             self.sockets -= 1
 
     def gauge(self, name: str, help_text: str, read: Callable[[], float]) -> None:
-        """Show the figure that `read` returns whenever somebody scrapes."""
+        """Add a gauge; `read` returns its value at each scrape."""
         self._gauges[name] = help_text, read
 
     def families(self) -> Iterator[Metric]:
@@ -93,7 +93,7 @@ class _Gathered(Collector):
 
 
 def page(families: Iterable[Metric]) -> bytes:
-    """Return the scrape page of these families, together with those of the process and of Python."""
+    """Return the page for a scrape: these families, and those of the process and of Python."""
     registry = CollectorRegistry(auto_describe=False)
     for collector in (PROCESS_COLLECTOR, PLATFORM_COLLECTOR, GC_COLLECTOR, _Gathered(families)):
         registry.register(collector)

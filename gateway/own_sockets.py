@@ -1,4 +1,4 @@
-"""The connections that clients have to this process, as the system lists them; the server itself tells of none."""
+"""The connections of clients to this process, as the system lists them; the server does not report them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Final
 from gateway.arrival import Client
 
 _FILES: Final = Path("/proc/self/fd")
-# A peer that went without a word is noticed after two minutes; not every system has all three.
+# Detects after two minutes that a peer is gone; not every system has all three options.
 _KEEP_ALIVE: Final = (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 4))
 # Where struct tcp_info of Linux holds tcpi_last_data_sent, in ms.
 _LAST_DATA_SENT: Final = 44
@@ -23,7 +23,7 @@ _LAST_DATA_SENT: Final = 44
 
 @dataclass(slots=True)
 class Connection:
-    """One connection of a client, by the system's name for its socket."""
+    """One connection of a client; `name` is the system's name of its socket."""
 
     name: str
     descriptor: int
@@ -32,7 +32,7 @@ class Connection:
 
 
 class OwnSockets:
-    """Follows the sockets of this process; not for several threads at once."""
+    """Follows the sockets of this process; not thread-safe."""
 
     def __init__(self, files: Path = _FILES) -> None:
         self._files = files
@@ -41,11 +41,11 @@ class OwnSockets:
 
     @property
     def are_listed(self) -> bool:
-        """Whether this system lists the files of a process; only Linux does."""
+        """Whether this system lists the open files of a process; only Linux does."""
         return self._files.is_dir()
 
     def connections(self, now: float) -> list[Connection]:
-        """Return the connections to ports that this process listens on; those not seen before are idle since `now`."""
+        """Return the connections to ports on which this process listens; new ones count as idle since `now`."""
         found: dict[str, Connection | None] = {}
         new: list[tuple[str, int]] = []
         for name, descriptor in _sockets(self._files):
@@ -61,7 +61,7 @@ class OwnSockets:
         return [each for each in found.values() if each is not None]
 
     def _learn_port(self, descriptor: int) -> None:
-        """Remember the port of a listening socket; what it accepts from now on notices peers that are gone."""
+        """Remember the port of a listening socket, and enable keep-alive for the connections that it will accept."""
         with _borrowed(descriptor) as each:
             if each is None or not each.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
                 return
@@ -77,20 +77,20 @@ class OwnSockets:
                 return None
             try:
                 host, port = each.getpeername()[:2]
-            except OSError:  # a listening socket has no peer, and one that was reset has none any more
+            except OSError:  # a listening socket has no peer, nor has one that was reset
                 return None
             return Connection(name, descriptor, (host, str(port)), now)
 
 
 def close(connection: Connection) -> None:
-    """End a connection: the server finds it at its end, and lets it go."""
+    """Shut a connection down; the server then reads its end and closes it."""
     with suppress(OSError), _duplicate(connection) as each:
         if each is not None:
             each.shutdown(socket.SHUT_RDWR)
 
 
 def silent_seconds(connection: Connection) -> float:
-    """Return how long ago anything was sent on a connection; for ever, if it is gone."""
+    """Return the seconds since something was last sent on a connection; infinity if it is closed."""
     with suppress(OSError), _duplicate(connection) as each:
         if each is not None:
             info = each.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _LAST_DATA_SENT + 4)
@@ -100,7 +100,7 @@ def silent_seconds(connection: Connection) -> float:
 
 @contextmanager
 def _duplicate(connection: Connection) -> Iterator[socket.socket | None]:
-    """Use a connection's socket; None if it is closed, for its number may stand for another one by now."""
+    """Use a connection's socket; None if it is closed: its descriptor may already belong to another file."""
     kept = os.dup(connection.descriptor)
     try:
         is_it = os.readlink(f"{_FILES}/{kept}") == connection.name  # noqa: PTH115 - a text, not a path
@@ -111,7 +111,7 @@ def _duplicate(connection: Connection) -> Iterator[socket.socket | None]:
 
 
 def _sockets(files: Path) -> Iterator[tuple[str, int]]:
-    for number in os.listdir(files):  # noqa: PTH208 - thousands of them, each second
+    for number in os.listdir(files):  # noqa: PTH208 - thousands of entries, every second
         try:
             name = os.readlink(f"{files}/{number}")  # noqa: PTH115 - a text, not a path
         except FileNotFoundError:  # closed meanwhile
@@ -122,7 +122,7 @@ def _sockets(files: Path) -> Iterator[tuple[str, int]]:
 
 @contextmanager
 def _borrowed(descriptor: int) -> Iterator[socket.socket | None]:
-    """Use a descriptor of the server's as a TCP socket, and leave it open; None for what is none."""
+    """Use a descriptor of the server as a TCP socket, and leave it open; None if it is not a TCP socket."""
     try:
         each = socket.socket(fileno=descriptor)
     except OSError:

@@ -1,4 +1,4 @@
-"""The pages for machines that watch: ``/healthz``, ``/readyz`` and ``/metrics``."""
+"""The pages for monitoring: ``/healthz``, ``/readyz`` and ``/metrics``."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 
 class Pages:
-    """Answers them for one process."""
+    """Serves the pages of one process."""
 
     def __init__(self, parts: DataPlaneParts, health: Health) -> None:
         self._parts = parts
@@ -73,9 +73,9 @@ class Pages:
 
 
 async def lag_families(store: redis.asyncio.Redis) -> list[Metric]:
-    """Return the lag by cluster and group, as the sampler published it last: without groups whose lag nobody knows.
+    """Return the lag by cluster and group as last published by the sampler, without groups whose lag is unknown.
 
-    Empty when Redis does not answer.
+    Empty if Redis does not answer.
     """
     lag = GaugeMetricFamily("gantry_group_lag_messages", "Messages not consumed.", labels=["cluster", "group"])
     age = GaugeMetricFamily("gantry_group_lag_seconds", "Age of the oldest one.", labels=["cluster", "group"])
@@ -99,10 +99,10 @@ async def lag_families(store: redis.asyncio.Redis) -> list[Metric]:
 
 
 def _is_local(scope: Scope, headers: dict[bytes, bytes]) -> bool:
-    """Return whether the request comes from this machine itself, and not from elsewhere through a proxy on it."""
+    """Return whether the request comes from this machine, and not through a proxy from another one."""
     client = scope.get("client")
     if client is None or client[0] not in _LOOPBACK or any(name in headers for name in _FORWARDED):
         return False
-    # A foreign page may have its own name lead here; a browser tells which name it asked for.
+    # Another site's name may resolve to this machine (DNS rebinding); the Host header has the requested name.
     host = urlsplit("//" + headers.get(b"host", b"").decode("latin-1")).hostname
     return host in _LOOPBACK_NAMES

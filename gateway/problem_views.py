@@ -1,4 +1,4 @@
-"""Problems for the control plane: what DRF and Django raise, as the same documents that the data plane answers with."""
+"""Problems for the control plane: exceptions of DRF and Django as problem documents like those of the data plane."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from gateway.problems import (
 _log = logging.getLogger(__name__)
 _WITH_BODY: Final = ("POST", "PUT", "PATCH")
 
-# DRF's codes; an exception of the console names its own in the same way (`default_code`).
+# By code: those of DRF, and those of the console's exceptions (`default_code`).
 _BY_CODE: Final[dict[str, Kind]] = {
     "parse_error": MALFORMED,
     "invalid": INVALID,
@@ -66,7 +66,7 @@ _BY_CODE: Final[dict[str, Kind]] = {
 
 
 def exception_handler(error: Exception, context: Mapping[str, Any]) -> HttpResponse:
-    """Return the answer to whatever a view raised (REST_FRAMEWORK's EXCEPTION_HANDLER)."""
+    """Return the answer for an exception of a view (REST_FRAMEWORK's EXCEPTION_HANDLER)."""
     request = context["request"]
     request_id = getattr(request, "request_id", "")
     problem = problem_of(error, "#/" if request.method in _WITH_BODY else "?")
@@ -87,9 +87,9 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> HttpRespo
 
 
 def problem_of(error: Exception, place: str = "#/") -> ProblemError | None:
-    """Return the problem that an exception of a view stands for, None for one that nobody foresaw.
+    """Return the problem for an exception of a view, or None if the exception is unexpected.
 
-    `place` says where a field of a ValidationError stands: ``#/`` in the body, ``?`` in the query.
+    `place` is the prefix of the fields of a ValidationError: ``#/`` in the body, ``?`` in the query.
     """
     if isinstance(error, Http404):
         return ProblemError(NOT_FOUND, str(error) or "Not found.")
@@ -124,7 +124,7 @@ def _kind_of(error: exceptions.APIException, detail: str) -> Kind:
 
 
 def _field_errors(detail: Any, pointer: str, step: str = "/") -> Iterator[FieldError]:
-    """Return DRF's nested errors as a flat list, each at its JSON pointer; `step` leads to the outermost names."""
+    """Yield DRF's nested errors with their JSON pointers; `step` is the separator before the outermost names."""
     if isinstance(detail, Mapping):
         for name, inner in detail.items():
             inside = pointer if name == "non_field_errors" else f"{pointer}{step}{name}"

@@ -1,4 +1,4 @@
-"""Django's settings, read once from the environment (`gateway.env`); every default works on a laptop."""
+"""Django's settings, read once from the environment (`gateway.env`); the defaults suit one machine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from gateway import env
 from gateway.private import UMASK
 
-# Before anything is made: the database, the secret key, the schedule's file.
+# Set before any file is created: the database, the secret key, the file of the scheduler.
 os.umask(UMASK)
 
 BASE_DIR: Final = Path(__file__).resolve().parent.parent
@@ -23,20 +23,20 @@ GANTRY_BIND = env.text("GANTRY_BIND", "127.0.0.1")
 GANTRY_HTTP_PORT = env.port("GANTRY_HTTP_PORT", 8000)
 GANTRY_NAMESRV_PORT = env.port("GANTRY_NAMESRV_PORT", 9876)
 GANTRY_BROKER_PORT = env.port("GANTRY_BROKER_PORT", 10911)
-# Where the embedded cluster is reached from this process; the supervisor sets it when the ports were chosen freely.
+# Name servers of the embedded cluster, as this process reaches them; the supervisor sets them.
 GANTRY_NAME_SERVERS = env.words("GANTRY_NAME_SERVERS", (f"127.0.0.1:{GANTRY_NAMESRV_PORT}",))
 GANTRY_FLUSH = env.choice("GANTRY_FLUSH", "async", ("async", "sync"))
 GANTRY_REDIS_URL = env.redis_url("GANTRY_REDIS_URL", "redis://127.0.0.1:6379/0")
-# How many Spark programs run at once; each takes half a gigabyte and more.
+# How many Spark programs run at once; each needs at least half a gigabyte.
 GANTRY_JOBS_AT_ONCE = env.number("GANTRY_JOBS_AT_ONCE", 2, low=1, high=64)
-# How long log, report and files of a job are kept after its end.
+# Days for which log, report and files of a job are kept after its end.
 GANTRY_JOBS_KEEP_DAYS = env.number("GANTRY_JOBS_KEEP_DAYS", 30, low=1, high=36_500)
 GANTRY_SPARK_MASTER = env.text("GANTRY_SPARK_MASTER", "local[*]")
 GANTRY_SPARK_PYTHON = env.text("GANTRY_SPARK_PYTHON")
-# The address people type, e.g. https://gantry.example.org; with https, cookies travel over https alone.
+# The public URL, e.g. https://gantry.example.org; with https, cookies are sent only over https.
 GANTRY_PUBLIC_URL = env.text("GANTRY_PUBLIC_URL")
 
-# Proxies whose X-Forwarded-For is believed; addresses or networks.
+# Proxies whose X-Forwarded-For is trusted; addresses or networks.
 GANTRY_PROXIES = env.networks("GANTRY_PROXIES", ("127.0.0.1", "::1") if GANTRY_PUBLIC_URL.startswith("https:") else ())
 
 _PUBLIC: Final = urlsplit(GANTRY_PUBLIC_URL)
@@ -47,7 +47,7 @@ _LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
 
 SECRET_KEY = env.secret("GANTRY_SECRET_KEY", GANTRY_DATA_DIR / "secret.key")
 DEBUG = env.flag("GANTRY_DEBUG", False)
-# On loopback only loopback names are answered, so that no foreign page can reach the console by a name of its own.
+# On loopback only loopback names are served: no other site can reach the console by its own name (DNS rebinding).
 ALLOWED_HOSTS = env.words(
     "GANTRY_ALLOWED_HOSTS",
     tuple(name for name in (*_LOOPBACK, _PUBLIC.hostname) if name)
@@ -129,7 +129,7 @@ CONSOLE_FILES = BASE_DIR / "frontend" / "dist"
 WHITENOISE_ROOT = str(CONSOLE_FILES) if CONSOLE_FILES.is_dir() else None
 WHITENOISE_INDEX_FILE = False
 WHITENOISE_ALLOW_ALL_ORIGINS = False
-# The build puts a hash of the content into the names of everything under assets/.
+# The names of files under assets/ contain a hash of their content.
 WHITENOISE_IMMUTABLE_FILE_TEST = r"^/assets/.+-[\w-]{8,}\.\w+(\.map)?$"
 
 # --- The HTTP API ----------------------------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ CHANNEL_LAYERS: dict[str, Any] = {
     "default": {
         "BACKEND": "channels_redis.core.RedisChannelLayer",
         "CONFIG": {
-            # An idle reader waits five seconds at a time, which is also how long the client would wait for it.
+            # An idle reader blocks for five seconds at a time, which is also the client's default time-out.
             "hosts": [{"address": GANTRY_REDIS_URL, "socket_timeout": None, "socket_connect_timeout": 5}],
             "prefix": "gantry:asgi",
             "capacity": 200,
@@ -206,7 +206,7 @@ CACHES = {
     "memory": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
 }
 
-# The job row is the truth, the message only a hint: acknowledge early, fetch one, keep no results.
+# The job row decides, the message is only a hint: acknowledge early, fetch one at a time, keep no results.
 CELERY_BROKER_URL = env.celery_url(GANTRY_REDIS_URL)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {"global_keyprefix": "gantry:celery:"}
@@ -220,7 +220,7 @@ CELERY_WORKER_CONCURRENCY = env.number("GANTRY_WORKERS", 2, low=1, high=64)
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULE_FILENAME = str(GANTRY_DATA_DIR / "beat-schedule")
 CELERY_BEAT_MAX_LOOP_INTERVAL = 5
-# Each entry expires before its next one: a worker that comes back late finds one hint, not a heap.
+# Each message expires before the next one, so that a worker that was away finds one of each, not many.
 CELERY_BEAT_SCHEDULE = {
     "tick": {"task": "console.jobs.tasks.tick", "schedule": 15.0, "options": {"expires": 14}},
     "sweep": {"task": "console.jobs.tasks.sweep", "schedule": 3600.0, "options": {"expires": 3599}},

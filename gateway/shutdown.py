@@ -1,7 +1,7 @@
-"""Hearing a stop signal before the server acts on it.
+"""Handles a stop signal before the server does.
 
-A server lets requests under way end before it tells the application to stop. A request that waits for messages would
-hold it up for half a minute, so the application listens to the signal itself and ends such waits at once.
+The server finishes running requests before it stops the application. A request that waits for messages would delay
+that by half a minute, so the application handles the signal itself and ends such waits at once.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 
 
 def on_stop_signal(act: Callable[[], None]) -> None:
-    """Have `act` called on the running loop when the process is told to stop; whoever handled the signal still does.
+    """Call `act` on the running loop after SIGTERM or SIGINT, in addition to the existing handlers.
 
-    Only a process's main thread may do so; elsewhere (a test, an embedded server) nothing changes.
+    Only the main thread of a process may set signal handlers; in other threads (tests, an embedded server) this does
+    nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         return
@@ -33,5 +34,5 @@ def on_stop_signal(act: Callable[[], None]) -> None:
             if callable(before):
                 before(number, frame)
 
-        # Replaces the handler alone: the descriptor that wakes the loop's own signal handling stays as it is.
+        # Replaces only the handler: the descriptor that wakes the loop for its own handlers stays the same.
         signal.signal(number, handle)

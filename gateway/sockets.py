@@ -34,7 +34,7 @@ _MAX_REASON_BYTES: Final = 123
 
 
 def chosen_protocol(scope: Scope) -> str | None:
-    """Return the sub-protocol to answer the handshake with: ours if it was offered."""
+    """Return the sub-protocol for the answer to the handshake: ours if it was offered, or None."""
     return SUBPROTOCOL if SUBPROTOCOL in scope.get("subprotocols", ()) else None
 
 
@@ -50,7 +50,7 @@ def hello(limits: Mapping[str, int]) -> dict[str, object]:
 
 
 def close_code(problem: ProblemError) -> int:
-    """Return the close code that a refusal of the whole socket stands for."""
+    """Return the close code for a problem that ends the socket."""
     return _BY_STATUS.get(problem.kind.status, BAD_FRAME)
 
 
@@ -60,7 +60,7 @@ def close_reason(text: str) -> str:
 
 
 async def refuse(scope: Scope, receive: Receive, send: Send, problem: ProblemError) -> None:
-    """Accept the handshake and close at once: a browser shows its page the code of a close, not that of a handshake."""
+    """Accept the handshake, send the problem and close: browsers hide the status of a refused handshake."""
     await receive()
     await send({"type": "websocket.accept", "subprotocol": chosen_protocol(scope)})
     text = orjson.dumps({"type": "error", "context": None, "problem": problem.brief()}).decode()

@@ -6,7 +6,7 @@ from django.urls import include, path, re_path
 
 from gateway.control import pages
 
-# What Django refuses before a view is asked, or fails at, is a problem too.
+# Errors outside of views are answered by problems as well.
 handler400 = "gateway.control.pages.bad_request"
 handler403 = "gateway.control.pages.forbidden"
 handler404 = "gateway.control.pages.not_found"
@@ -16,7 +16,7 @@ urlpatterns = [
     path("api/v1/", include("gateway.control.urls")),
     path("api/v1/", include("console.urls")),
     path("docs/api", pages.ApiDocs.as_view(), name="api-docs"),
-    # An unknown path of the API is a problem, never the console's page.
+    # An unknown path of the API gets a problem, not the console's page.
     re_path(r"^(?:api|ws|static|assets)(?:/.*)?$", pages.not_found),
     re_path(r"^.*$", pages.console, name="console"),
 ]
