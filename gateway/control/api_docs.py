@@ -1,4 +1,4 @@
-"""The OpenAPI document as something to read: operations by tag, for a page without scripts."""
+"""The OpenAPI document as a page without scripts: the operations by tag."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from gateway.control.data_plane_paths import Schema
 
 
 def describe(document: Schema) -> Schema:
-    """Return what the template shows: the title, and for each tag its operations in the order of their paths."""
+    """Return the context of the template: the title, and for each tag its operations by path."""
     by_tag: defaultdict[str, list[Schema]] = defaultdict(list)
     for path, operations in sorted(document["paths"].items()):
         for method, operation in operations.items():

@@ -1,4 +1,4 @@
-"""What the views of one cluster share: rights by the name they touch, questions to the cluster, moments in queries."""
+"""The common part of the views of one cluster: rights by name, questions to the cluster, values in queries."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Row = TypeVar("Row", bound="_Named")
 
 
 class _Named(Protocol):
-    """A row of a list: what it is called decides who may see it."""
+    """A row of a list; its name decides who may see it."""
 
     name: str
 
@@ -40,18 +40,18 @@ RANGE = OpenApiParameter("range", str, enum=list(RANGES), default="1h", descript
 
 
 class ClusterScopedView(ApiView):
-    """A view under ``/clusters/{cluster}/``: reading wants `read`, changing wants `manage`."""
+    """A view under ``/clusters/{cluster}/``: reading requires `read`, changing requires `manage`."""
 
     permission_classes = (needs("read", to_change="manage"),)
     resource_argument: str | None = None
-    """Which argument of the path names what a token's pattern is held against; None: the view tells of everything."""
+    """The argument of the path that a token's pattern must match; None if the view covers everything."""
 
     def right_resource(self) -> str | Unnamed:
-        """Return the topic or group that the request touches."""
+        """Return the topic or group for which the request needs a right."""
         return EVERYTHING if self.resource_argument is None else str(self.kwargs[self.resource_argument])
 
     def check_permissions(self, request: Request) -> None:
-        """Refuse who may not, and a cluster that the console does not know: what was sampled of it outlives it."""
+        """Check the rights, and that the cluster exists: samples of a deleted one may still be there."""
         super().check_permissions(request)
         require(self.cluster)
 
@@ -61,46 +61,46 @@ class ClusterScopedView(ApiView):
         return str(self.kwargs["cluster"])
 
     def ask(self, question: Callable[[Admin], Awaitable[T]]) -> T:
-        """Ask the cluster and wait; raise ClusterNotFound, ClusterSilent and what the question raises."""
+        """Ask the cluster and wait; raise ClusterNotFound, ClusterSilent or what the question raises."""
         return ask(self.cluster, question)
 
 
 class ClusterListView(ClusterScopedView):
-    """A list of topics or groups: whoever may read at all gets those that the token's patterns cover."""
+    """A list of topics or groups: the caller gets those that it may read."""
 
     def right_resource(self) -> Unnamed:
-        """Return anything: the question is whether the verb is allowed at all."""
+        """Return ANYTHING: the verb must be allowed for at least one name."""
         return ANYTHING
 
     def visible(self, rows: Iterable[Row]) -> list[Row]:
-        """Return the rows whose name may be read by this request."""
+        """Return the rows that the caller may read."""
         return [row for row in rows if allows(self.request, "read", row.name)]
 
 
 class TopicInQueryView(ClusterScopedView):
-    """A view whose topic stands in the query."""
+    """A view with the topic in the query."""
 
     def right_resource(self) -> str | Unnamed:
-        """Return the topic; without one the request is refused later, as not valid."""
+        """Return the topic; a request without one is refused later as invalid."""
         return self.request.query_params.get("topic", "").strip() or ANYTHING
 
 
-def told(answer: Response, outcomes: Sequence[BrokerOutcome], *, status: int = 200) -> Response:
-    """Return the answer to a change with what each broker made of it: `status` when all did it, 207 when some did."""
+def with_outcomes(answer: Response, outcomes: Sequence[BrokerOutcome], *, status: int = 200) -> Response:
+    """Return the answer to a change with the outcome on each broker: `status` if all made it, 207 if some did."""
     answer.data = {**answer.data, "brokers": as_json(outcomes)}
     answer.status_code = status if all(outcome.done for outcome in outcomes) else 207
     return answer
 
 
 def deleted(name: str, outcomes: Sequence[BrokerOutcome]) -> Response:
-    """Return the answer to a deletion: nothing when all brokers did it, what each did when some lack."""
+    """Return the answer to a deletion: 204 if all brokers made it, 207 with the outcomes if some did."""
     if all(outcome.done for outcome in outcomes):
         return Response(status=204)
     return Response(as_json(PartlyDeleted(name, outcomes)), status=207)
 
 
 def range_of(request: Request) -> str:
-    """Return the range that is asked for; raise ValidationError for one that is not offered."""
+    """Return the requested range; raise ValidationError for an unknown one."""
     wanted = request.query_params.get("range", "1h")
     if wanted not in RANGES:
         raise serializers.ValidationError({"range": f"must be one of {', '.join(RANGES)}"})
@@ -108,7 +108,7 @@ def range_of(request: Request) -> str:
 
 
 def moment_of(request: Request, name: str, default: int) -> int:
-    """Return a moment of the query in ms since 1970; raise ValidationError for what is no RFC 3339 moment."""
+    """Return a moment of the query in ms since 1970; raise ValidationError if it is not an RFC 3339 moment."""
     text = request.query_params.get(name)
     if not text:
         return default
@@ -128,7 +128,7 @@ def moment_of(request: Request, name: str, default: int) -> int:
 
 
 def number_of(request: Request, name: str, default: int | None, *, low: int = 0, high: int = 2**62) -> int | None:
-    """Return a whole number of the query; raise ValidationError outside of `low` to `high`."""
+    """Return an integer of the query; raise ValidationError if it is not from `low` to `high`."""
     text = request.query_params.get(name)
     if not text:
         return default
@@ -138,13 +138,11 @@ def number_of(request: Request, name: str, default: int | None, *, low: int = 0,
 
 
 def sorted_rows(request: Request, rows: list[Row], allowed: tuple[str, ...]) -> list[Row]:
-    """Return `rows` by the query's ``sort``, e.g. ``-lag,name``; what is unknown counts as more than anything known."""
+    """Return `rows` sorted by the query's ``sort``, e.g. ``-lag,name``; unknown values count as the largest."""
     for word in reversed(request.query_params.get("sort", "name").split(",")):
         name, falling = word.removeprefix("-"), word.startswith("-")
         if name not in allowed:
-            raise serializers.ValidationError(
-                {"sort": f"must name {', '.join(allowed)}; - before a name sorts in descending order"}
-            )
+            raise serializers.ValidationError({"sort": f"must name {', '.join(allowed)}; - before a name: descending"})
         column = attrgetter(name)
         known = sorted((row for row in rows if column(row) is not None), key=column, reverse=falling)
         unknown = [row for row in rows if column(row) is None]

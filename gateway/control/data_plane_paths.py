@@ -1,4 +1,4 @@
-"""The data plane in the OpenAPI document: its paths by hand, its shapes from the very classes that it decodes with."""
+"""The data plane in the OpenAPI document: paths written by hand, shapes from the classes that decode requests."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import msgspec
 from gateway.data import schemas
 
 Schema = dict[str, Any]
-"""A part of the OpenAPI document, as drf-spectacular holds it."""
-# The names of the document; a class is called after its module, which the document has not.
+"""A part of the OpenAPI document, in drf-spectacular's form."""
+# Names in the document, which has no modules to tell classes of the same name apart.
 _NAMES: Final[dict[type, str]] = {
     schemas.Body: "MessageBody",
     schemas.Entry: "ProduceMessage",
@@ -46,30 +46,30 @@ _BRIEF_PROBLEM: Final[Schema] = {
 
 
 def data_plane_schemas() -> Schema:
-    """Return the shapes by their names in the document."""
+    """Return the shapes by name in the document."""
     _, found = msgspec.json.schema_components(list(_NAMES), schema_hook=_any_value, ref_template=_REF + "{name}")
     by_class = {kind.__name__: name for kind, name in _NAMES.items()}
-    return {_BRIEF: _BRIEF_PROBLEM} | {by_class[name]: _told(schema, by_class) for name, schema in found.items()}
+    return {_BRIEF: _BRIEF_PROBLEM} | {by_class[name]: _described(schema, by_class) for name, schema in found.items()}
 
 
 def _any_value(kind: type) -> Schema:
-    """Return the schema of what JSON has no name for."""
+    """Return the schema of a type that can hold any JSON value."""
     if kind in (object, msgspec.Raw):
         return {"description": "Any value."}
     raise NotImplementedError(kind)
 
 
-def _told(value: Any, by_class: dict[str, str]) -> Any:
-    """Return a shape as the document tells it: names of its own, and no defaults, which would seem to be required."""
+def _described(value: Any, by_class: dict[str, str]) -> Any:
+    """Return a shape with the names of the document, without defaults, which would make fields look required."""
     if isinstance(value, list):
-        return [_told(each, by_class) for each in value]
+        return [_described(each, by_class) for each in value]
     if not isinstance(value, dict):
         return value
-    kept = {name: _told(each, by_class) for name, each in value.items() if name not in ("title", "default")}
+    kept = {name: _described(each, by_class) for name, each in value.items() if name not in ("title", "default")}
     if "$ref" in kept:
         kept["$ref"] = _REF + by_class[kept["$ref"].removeprefix(_REF)]
     if kept.get("anyOf") == _EITHER_OFFSET:
-        return {"type": "integer", "description": "A string under `Accept: application/json;offsets=string`."}
+        return {"type": "integer", "description": "With `Accept: application/json;offsets=string` a string."}
     if "problem" in kept and "type" in kept["problem"]:
         kept["problem"] = {"$ref": _REF + _BRIEF}
     return kept
@@ -100,7 +100,7 @@ _LEASE: Final = "/api/v1/clusters/{cluster}/groups/{group}/topics/{topic}"
 _SETTLED: Final[dict[str, type]] = {"200": schemas.SettleAnswer, "207": schemas.SettleAnswer}
 
 DATA_PLANE_PATHS: Final[Schema] = {
-    # Reading the same path is the control plane's.
+    # GET on this path belongs to the control plane.
     "/api/v1/clusters/{cluster}/topics/{topic}/messages": _post(
         "produceMessages",
         "Send one message or a batch.",
@@ -109,9 +109,9 @@ DATA_PLANE_PATHS: Final[Schema] = {
         {"201": schemas.ProduceAnswer, "207": schemas.ProduceAnswer},
     ),
     f"{_LEASE}:receive": _post(
-        "receiveMessages", "Receive by lease.", _WHERE, schemas.ReceiveRequest, {"200": schemas.ReceiveAnswer}
+        "receiveMessages", "Receive messages on lease.", _WHERE, schemas.ReceiveRequest, {"200": schemas.ReceiveAnswer}
     ),
-    f"{_LEASE}:ack": _post("ackMessages", "Acknowledge.", _WHERE, schemas.AckRequest, _SETTLED),
-    f"{_LEASE}:nack": _post("nackMessages", "Give back, to be delivered again.", _WHERE, schemas.NackRequest, _SETTLED),
-    f"{_LEASE}:extend": _post("extendLeases", "Keep for longer.", _WHERE, schemas.ExtendRequest, _SETTLED),
+    f"{_LEASE}:ack": _post("ackMessages", "Acknowledge messages.", _WHERE, schemas.AckRequest, _SETTLED),
+    f"{_LEASE}:nack": _post("nackMessages", "Return messages for redelivery.", _WHERE, schemas.NackRequest, _SETTLED),
+    f"{_LEASE}:extend": _post("extendLeases", "Extend leases.", _WHERE, schemas.ExtendRequest, _SETTLED),
 }

@@ -1,4 +1,4 @@
-"""JSON shapes of what is asked of a group, besides its lag (`console.lag.serializers`)."""
+"""JSON shapes of consumer groups; those of their lag are in `console.lag.shapes`."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ PROTOCOLS: Final = list(get_args(Protocol))
 
 
 class GroupChanged(GroupState, kw_only=True):
-    """A consumer group after a change, and what each broker made of it."""
+    """A consumer group after a change, with the outcome on each broker."""
 
     brokers: Sequence[BrokerOutcome]
 
 
 class GroupChangeSerializer(serializers.Serializer[Any]):
-    """What can be changed of a group."""
+    """The settings of a group to change."""
 
     retry_max_times = serializers.IntegerField(min_value=0, max_value=1000, required=False)
     consume_enabled = serializers.BooleanField(required=False)
@@ -49,18 +49,18 @@ class GroupCreateSerializer(serializers.Serializer[Any]):
 
 
 class GroupClient(Struct, frozen=True, kw_only=True):
-    """A client of a group: a native one that is connected, or a caller that receives by lease over HTTP or WebSocket.
+    """A client of a group: a connected native client, or a caller that receives by lease over HTTP or WebSocket.
 
-    What only one of the two has is null for the other.
+    Fields that only one of the two has are null for the other.
     """
 
-    client_id: Annotated[str, Meta(description="Of a caller: name of the token, or of the user.")]
+    client_id: Annotated[str, Meta(description="For a caller the name of the token or of the user.")]
     address: str
     language: str | None = None
     version: str | None = None
     protocol: Protocol
-    queues: Annotated[int | None, Meta(description="How many queues it reads; null where it says nothing.")] = None
-    user: Annotated[str | None, Meta(description="Whose token it is.")] = None
+    queues: Annotated[int | None, Meta(description="How many queues it reads; null if unknown.")] = None
+    user: Annotated[str | None, Meta(description="The user of the token.")] = None
     since: Moment | None = None
     in_flight: Annotated[int | None, Meta(description="Messages received and not settled.")] = None
     last_receive_at: Moment | None = None
@@ -73,7 +73,7 @@ class GroupClients(Struct, frozen=True):
 
 
 class GroupSubscription(Struct, frozen=True, kw_only=True):
-    """What a group wants of a topic."""
+    """The subscription of a group to a topic."""
 
     topic: str
     expression: str

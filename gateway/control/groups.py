@@ -32,7 +32,7 @@ from gateway.control.cluster_view import (
     deleted,
     range_of,
     sorted_rows,
-    told,
+    with_outcomes,
 )
 from gateway.control.group_shapes import (
     GroupChanged,
@@ -60,8 +60,8 @@ class GroupsView(ClusterListView):
         tags=["groups"],
         parameters=[
             *PAGE_PARAMETERS,
-            OpenApiParameter("search", str, description="A part of the name, whatever its case."),
-            OpenApiParameter("sort", str, description=f"Of {', '.join(SORTABLE)}; - before a name: falling."),
+            OpenApiParameter("search", str, description="A part of the name, in any case."),
+            OpenApiParameter("sort", str, description=f"{', '.join(SORTABLE)}; - before a name: descending."),
         ],
         responses=GroupPage,
     )
@@ -87,7 +87,7 @@ class GroupsView(ClusterListView):
         name = wanted.pop("name")
         require(request, "manage", name)
         outcomes = operations.create_group(actor_of(request), cluster, name, _for_brokers(wanted))
-        return told(Response(as_json(current.group(cluster, name))), outcomes, status=201)
+        return with_outcomes(Response(as_json(current.group(cluster, name))), outcomes, status=201)
 
 
 class GroupView(ClusterScopedView):
@@ -101,12 +101,12 @@ class GroupView(ClusterScopedView):
         current.look(cluster, groups=[group])
         sampled = current.find_group(cluster, group)
         if sampled is not None and sampled.missing:
-            # To ask once more who does not answer would only make the reader wait.
+            # Asking a silent broker again would only make the reader wait.
             return _shown(sampled)
         try:
             found = self._found(group)
         except (GroupNotFound, Unreachable):
-            # It is remembered of a broker that does not answer, or there is none.
+            # The group may be remembered for a broker that does not answer.
             remembered = current.group(cluster, group)
             if not remembered.missing:
                 raise
@@ -127,7 +127,7 @@ class GroupView(ClusterScopedView):
         form = GroupChangeSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         outcomes = operations.change_group(actor_of(request), cluster, found, _for_brokers(dict(form.validated_data)))
-        return told(self._answer(self._found(group)), outcomes)
+        return with_outcomes(self._answer(self._found(group)), outcomes)
 
     @extend_schema(
         operation_id="deleteGroup",
@@ -137,25 +137,25 @@ class GroupView(ClusterScopedView):
     )
     def delete(self, request: Request, cluster: str, group: str) -> Response:
         """Delete the settings and offsets of a consumer group; its dead letters stay."""
-        found = operations.find_group(cluster, group) or self._nobody(group)
+        found = operations.find_group(cluster, group) or self._raise_not_found(group)
         if found.is_built_in:
             raise Conflict(f"{group!r} belongs to the brokers; it cannot be deleted.")
         if found.configs:
             etags.check(request, *_configs(found))
         else:
-            etags.require(request)  # nobody tells its settings now
+            etags.require(request)  # its settings are unknown now
         return deleted(group, operations.delete_group(actor_of(request), cluster, found))
 
     def _answer(self, found: Group) -> Response:
-        """Return the group as sampled, with its settings as they are now: those are what an ETag is of."""
+        """Return the group as sampled, with its current settings, on which the ETag is based."""
         config = None if found.config is None else config_of(found.config)
         shown = replace(current.group(self.cluster, found.name), config=config)
         return Response(as_json(shown), headers={"ETag": etags.etag(config)})
 
     def _found(self, name: str) -> Group:
-        return self.ask(lambda admin: admin.groups.find(name)) or self._nobody(name)
+        return self.ask(lambda admin: admin.groups.find(name)) or self._raise_not_found(name)
 
-    def _nobody(self, name: str) -> NoReturn:
+    def _raise_not_found(self, name: str) -> NoReturn:
         code = ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST
         raise GroupNotFound(code, f"no consumer group is named {name!r}", self.cluster)
 
@@ -169,7 +169,7 @@ class LagHistoryView(ClusterScopedView):
         operation_id="getGroupHistory", tags=["groups"], parameters=[RANGE], responses=serializer_of(LagHistory)
     )
     def get(self, request: Request, cluster: str, group: str) -> Response:
-        """Return how the lag of a group went."""
+        """Return the history of a group's lag."""
         return Response(as_json(current.group_history(cluster, group, range_of(request))))
 
 
@@ -180,7 +180,7 @@ class GroupClientsView(ClusterScopedView):
 
     @extend_schema(operation_id="listGroupClients", tags=["groups"], responses=serializer_of(GroupClients))
     def get(self, request: Request, cluster: str, group: str) -> Response:
-        """List the native clients of a group that are connected, and who receives by lease over HTTP or WebSocket."""
+        """List the connected native clients of a group, and the callers that receive by lease."""
         state = current.group(cluster, group)
         members = self.ask(lambda admin: admin.groups.connections(group))
         owned = [queue.client for queue in state.queues]
@@ -189,13 +189,13 @@ class GroupClientsView(ClusterScopedView):
 
 
 class GroupSubscriptionsView(ClusterScopedView):
-    """What a group wants."""
+    """The subscriptions of a group."""
 
     resource_argument = "group"
 
     @extend_schema(operation_id="listGroupSubscriptions", tags=["groups"], responses=serializer_of(GroupSubscriptions))
     def get(self, request: Request, cluster: str, group: str) -> Response:
-        """List the subscriptions of a group that is connected."""
+        """List the subscriptions of the connected clients of a group."""
         members = self.ask(lambda admin: admin.groups.connections(group))
         subscriptions = [
             GroupSubscription(topic=topic, expression=data.sub_string, type=data.expression_type or "TAG")
@@ -205,7 +205,7 @@ class GroupSubscriptionsView(ClusterScopedView):
 
 
 def _configs(group: Group) -> list[GroupConfig | None]:
-    """Return the settings that a change may be one of: after a change that was partly done its brokers differ."""
+    """Return the settings that If-Match may name: after a partial change the brokers differ."""
     return [config_of(config) for config in group.configs.values()] or [None]
 
 
@@ -233,7 +233,7 @@ def _lease_client(consumer: LeaseConsumerState) -> GroupClient:
 
 
 def _shown(sampled: GroupState) -> Response:
-    """Return a group as it is known, with the tag of its settings where these are known."""
+    """Return a group as it is known, with an ETag if its settings are known."""
     headers = {} if sampled.config is None else {"ETag": etags.etag(sampled.config)}
     return Response(as_json(sampled), headers=headers)
 

@@ -1,4 +1,4 @@
-"""JSON shapes of messages as operators look at them, and how stored messages become those."""
+"""JSON shapes of messages for operators, made from stored messages."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ class MessageSummary(Struct, kw_only=True):
     keys: Sequence[str]
     tag: str | None
     stored_at: Moment
-    size_bytes: Annotated[int, Meta(description="Of the whole record.")]
+    size_bytes: Annotated[int, Meta(description="Size of the whole record.")]
     reconsume_times: int
 
 
 class StoredBody(Struct, frozen=True):
     """A body as JSON can carry it; `data` is a value for json, else text.
 
-    Numbers and members of `data` stand there as they were stored. Most readers round numbers and drop members of the
-    same name all the same: `text` is for them.
+    `data` has numbers and members exactly as they were stored. Most JSON readers nevertheless round numbers and drop
+    repeated members; `text` is for them.
     """
 
     encoding: Encoding
     data: Raw
-    text: Annotated[str | None, Meta(description="The stored characters of json; null for the others.")]
+    text: Annotated[str | None, Meta(description="The stored JSON as text; null for other encodings.")]
 
 
 class MessageDetail(MessageSummary, kw_only=True):
-    """A message, whole."""
+    """A whole message."""
 
     body: StoredBody
     properties: Mapping[str, str]
@@ -62,7 +62,7 @@ class MessageDetail(MessageSummary, kw_only=True):
 
 
 class Searched(Struct, frozen=True, kw_only=True, rename={"begin": "from"}):
-    """How far a search looked; null where a broker does not tell."""
+    """The extent of a search; null where a broker does not report it."""
 
     index_files: int | None
     index_files_skipped_by_time: int | None
@@ -75,14 +75,14 @@ class Searched(Struct, frozen=True, kw_only=True, rename={"begin": "from"}):
 
 
 class Search(Struct, frozen=True, kw_only=True):
-    """What a search found, and how far it can be trusted.
+    """The result of a search, and whether it is complete.
 
-    `partial`: something was not searched, because a known broker did not answer or the search was too long for one
-    question. That there are more pages says `next_cursor` alone.
+    The verdict is `partial` if something was not searched, because a known broker did not answer or the search was too
+    large. Only `next_cursor` says whether there are more pages.
     """
 
     verdict: Verdict
-    complete: Annotated[bool, Meta(description="Whether all that is known was searched, as far as the page goes.")]
+    complete: Annotated[bool, Meta(description="Whether everything known was searched, up to the end of the page.")]
     missing: list[MissingBroker]
     items: list[MessageSummary]
     next_cursor: str | None
@@ -90,7 +90,7 @@ class Search(Struct, frozen=True, kw_only=True):
 
 
 class Browse(Struct, frozen=True, kw_only=True):
-    """Messages by time, the newest first; those of the brokers in `missing` are not among them."""
+    """Messages by time, the newest first; messages of the brokers in `missing` are not included."""
 
     items: list[MessageSummary]
     next_cursor: str | None
@@ -107,7 +107,7 @@ class QueuePage(Struct, frozen=True, kw_only=True):
 
 
 class Delivery(Struct, frozen=True):
-    """Where a group is, seen from one message."""
+    """The position of a group relative to one message."""
 
     group: str
     state: DeliveryState
@@ -115,13 +115,13 @@ class Delivery(Struct, frozen=True):
 
 
 class Deliveries(Struct, frozen=True):
-    """Where each group is, seen from one message."""
+    """The position of each group relative to one message."""
 
     items: list[Delivery]
 
 
 def summary_of(placed: PlacedMessage) -> MessageSummary:
-    """Return a message in one line."""
+    """Return the summary of a message."""
     message = placed.message
     return MessageSummary(
         message_id=message.message_id,
@@ -138,7 +138,7 @@ def summary_of(placed: PlacedMessage) -> MessageSummary:
 
 
 def detail_of(placed: PlacedMessage) -> MessageDetail:
-    """Return a message, whole: a body that is JSON is part of it to the letter."""
+    """Return the whole message; a JSON body is included unchanged."""
     message = placed.message
     body = present(message.body, message.properties.get(CONTENT_TYPE), "auto")
     text = message.body.decode() if body.encoding == "json" else None

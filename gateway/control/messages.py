@@ -64,7 +64,7 @@ class MessageSearchView(TopicInQueryView):
         responses=serializer_of(Search),
     )
     def get(self, request: Request, cluster: str) -> Response:
-        """Find messages by key through the index files, the newest first; three days back unless told otherwise."""
+        """Find messages by key through the index files, the newest first; by default in the last three days."""
         topic, key = _needed(request, "topic"), _needed(request, "key")
         begin, end, upper, after = cursor_of(request) or _first_page(request)
         limit = limit_of(request)
@@ -77,7 +77,7 @@ class MessageSearchView(TopicInQueryView):
         try:
             found = self.ask(question)
         except (TopicNotFound, Unreachable):
-            # Brokers that are gone may have had it all: then nothing was searched, and that is what is said.
+            # Missing brokers may have the topic; the answer then says that nothing was searched.
             if not missing_of(cluster, topic, ()):
                 raise
             found = Found()
@@ -89,7 +89,7 @@ class MessageSearchView(TopicInQueryView):
             complete=is_whole,
             missing=missing,
             items=[summary_of(each) for each in found.messages],
-            next_cursor=None if found.goes_on is None else make_cursor(request, [begin, end, *found.goes_on]),
+            next_cursor=None if found.next_start is None else make_cursor(request, [begin, end, *found.next_start]),
             searched=_searched(found.figures or SearchFigures(), begin, end, started),
         )
         return Response(as_json(shown))
@@ -117,7 +117,7 @@ class DeliveriesView(TopicInQueryView):
         responses=serializer_of(Deliveries),
     )
     def get(self, request: Request, cluster: str, message_id: str) -> Response:
-        """Say for each group of the topic that the caller may read whether it has consumed the message."""
+        """Return for each group of the topic that the caller may read whether it has consumed the message."""
         placed = _found(self, _needed(request, "topic"), message_id)
         deliveries = self.ask(lambda admin: admin.messages.deliveries(placed))
         shown = [
@@ -179,9 +179,7 @@ class QueueMessagesView(ClusterScopedView):
         tags=["messages"],
         parameters=[
             OpenApiParameter("offset", int, required=True),
-            OpenApiParameter(
-                "broker", str, description="Name of the broker; the first that has the topic unless told."
-            ),
+            OpenApiParameter("broker", str, description="Name of the broker; by default the first one with the topic."),
             PAGE_PARAMETERS[0],
         ],
         responses=serializer_of(QueuePage),
@@ -214,7 +212,7 @@ class QueueMessagesView(ClusterScopedView):
 
 
 class OffsetGone(exceptions.APIException):
-    """The offset is below what the queue still holds."""
+    """The offset is below the first one that the queue still has."""
 
     status_code = 410
     default_code = "offset_gone"
@@ -225,7 +223,7 @@ class OffsetGone(exceptions.APIException):
 
 
 class NotAllSearched(exceptions.APIException):
-    """No broker that answers has the message; a known one that may have it was not asked."""
+    """No answering broker has the message; a known broker that may have it was not searched."""
 
     status_code = 503
     default_code = "broker_unreachable"
@@ -236,14 +234,14 @@ class NotAllSearched(exceptions.APIException):
 
 
 def _check_queue(topic: Topic, queue_id: int) -> None:
-    """Raise ValidationError for the number of a queue that the topic has on no broker."""
+    """Raise ValidationError if the topic has no queue of this number on any broker."""
     if queue_id >= topic.read_queues:
         last = topic.read_queues - 1
         raise serializers.ValidationError({"queue": f"topic {topic.name!r} has the queues 0 to {last}"})
 
 
 def _check_broker(topic: Topic, broker: str, known: Collection[str]) -> None:
-    """Raise ValidationError for the name of a broker that neither has the topic nor was ever seen."""
+    """Raise ValidationError if the broker neither has the topic nor was ever seen."""
     if broker not in topic.configs and broker not in known:
         has = ", ".join(topic.brokers)
         raise serializers.ValidationError({"broker": f"topic {topic.name!r} is on {has}, not on {broker[:100]!r}"})
@@ -269,18 +267,18 @@ def missing_of(
     names: Mapping[str, str] = MappingProxyType({}),
     queue_id: int | None = None,
 ) -> list[MissingBroker]:
-    """Return the known brokers that may hold messages of the topic, or of its queue, and did not give them.
+    """Return the known brokers that may have messages of the topic (or of its queue) and did not return them.
 
-    `asked` are the names of those that were asked, `silent` those among them that did not answer; `names` are names of
-    brokers by address, for the reasons.
+    `asked` are the names of the asked brokers, `silent` the errors of those that did not answer, and `names` the names
+    of brokers by address, for the reasons.
     """
     overview = current.find_overview(cluster)
-    told = {each.broker: each for each in (overview.missing if overview else ())}
+    sampled = {each.broker: each for each in (overview.missing if overview else ())}
     failed = [
         MissingBroker(broker=name, reason=reason_of(error, names), since=None) for name, error in sorted(silent.items())
     ]
     gone = [
-        told.get(each.name) or MissingBroker(broker=each.name, reason=_NOT_LISTED, since=moment(each.last_seen_at))
+        sampled.get(each.name) or MissingBroker(broker=each.name, reason=_NOT_LISTED, since=moment(each.last_seen_at))
         for each in remembered(cluster).missing(asked)
         if _may_hold(each, topic, queue_id)
     ]
@@ -302,7 +300,7 @@ def _needed(request: Request, name: str) -> str:
 
 
 def _first_page(request: Request) -> tuple[int, int, int, None]:
-    """Return the span of a search, which all its pages keep, and where the first one begins."""
+    """Return the time range of a search, which all its pages share, and the start of the first page."""
     end = moment_of(request, "to", now_ms())
     return moment_of(request, "from", max(0, end - DEFAULT_SPAN_MS)), end, end, None
 

@@ -1,4 +1,4 @@
-"""What every answer of Django carries: a request id, and headers that keep browsers careful."""
+"""Middleware for all answers of Django: a request id, and security headers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 
-# The console is one origin: its own files, its own API, its own sockets. Its component library writes style elements.
+# The console uses one origin for files, API and sockets. Its component library inserts style elements.
 CONTENT_SECURITY_POLICY: Final = "; ".join(
     (
         "default-src 'self'",
@@ -33,13 +33,13 @@ CONTENT_SECURITY_POLICY: Final = "; ".join(
 
 
 class RequestIdMiddleware:
-    """Keeps the caller's ``X-Request-Id``, or makes one; it is in the answer, in problems and in the audit."""
+    """Takes the caller's ``X-Request-Id`` or generates one; answers, problems and the audit contain it."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self._get_response = get_response
 
     def __call__(self, request: Any) -> HttpResponseBase:
-        """Answer, with the id on request and response."""
+        """Set the id on request and response."""
         given = request.headers.get("X-Request-Id", "")
         request.request_id = given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
         response = self._get_response(request)
@@ -48,13 +48,13 @@ class RequestIdMiddleware:
 
 
 class SecurityHeadersMiddleware:
-    """Adds the content security policy and its like; what the API says is never kept by caches."""
+    """Adds the content security policy and similar headers; answers of the API are not cached."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Answer, with the headers."""
+        """Set the headers that the answer does not have yet."""
         response = self._get_response(request)
         response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
         response.headers.setdefault("Permissions-Policy", "camera=(), geolocation=(), microphone=()")

@@ -1,4 +1,4 @@
-"""How topics and groups are named: the rules that the API applies, for whoever asks people for a name."""
+"""The rules for names of topics and groups, for programs that ask users for a name."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from gateway.control.topic_shapes import TOPIC_NAME
 
 
 class NameRule(Struct, frozen=True):
-    """Which names people may choose."""
+    """The names that users may choose."""
 
-    pattern: Annotated[str, Meta(description="A regular expression of the whole name, its length included.")]
+    pattern: Annotated[str, Meta(description="A regular expression for the whole name, including its length.")]
     max_length: int
 
 
 class Naming(Struct, frozen=True, kw_only=True):
-    """How topics and groups are named."""
+    """The rules for names of topics and groups."""
 
     topic: NameRule
     group: NameRule
-    retry_prefix: Annotated[str, Meta(description="With a group's name: where its failed messages wait.")]
-    dead_letter_prefix: Annotated[str, Meta(description="With a group's name: where its dead letters are.")]
+    retry_prefix: Annotated[str, Meta(description="Followed by a group's name: the topic of its retries.")]
+    dead_letter_prefix: Annotated[str, Meta(description="Followed by a group's name: the topic of its dead letters.")]
 
 
 NAMING: Final = Naming(
@@ -45,5 +45,5 @@ class NamingView(ApiView):
 
     @extend_schema(operation_id="getNaming", tags=["topics"], responses=serializer_of(Naming))
     def get(self, request: Request) -> Response:
-        """Return the rules for names of topics and groups; names that brokers keep for themselves are refused too."""
+        """Return the rules for names of topics and groups; names that brokers reserve are refused too."""
         return Response(as_json(NAMING))

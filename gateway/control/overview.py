@@ -31,5 +31,5 @@ class OverviewHistoryView(ClusterScopedView):
         responses=serializer_of(OverviewHistory),
     )
     def get(self, request: Request, cluster: str) -> Response:
-        """Return how the key figures of a cluster went."""
+        """Return the history of a cluster's key figures."""
         return Response(as_json(current.overview_history(cluster, range_of(request))))

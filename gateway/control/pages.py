@@ -1,4 +1,4 @@
-"""Pages for browsers: the console's files and its page for every address of its own, and the description of the API."""
+"""Pages for browsers: the console, and the description of the API."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _NOT_BUILT = "The console is not built yet: run `make frontend`. The API is at /
 
 
 class ConsoleFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]
-    """Serves the built console's files, each whole: an ASGI server cannot stream plain files."""
+    """Serves the files of the built console without streaming: an ASGI server cannot stream plain files."""
 
     @staticmethod
     def serve(static_file: StaticFile, request: HttpRequest) -> HttpResponse:
-        """Return the file, its headers and the answer to conditional requests."""
+        """Return the file with its headers, or the answer to a conditional request."""
         found = static_file.get_response(request.method, request.META)
         body = b""
         if found.file is not None:
@@ -49,10 +49,10 @@ class ConsoleFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]
         return response
 
 
-# Nothing is changed here; without a CSRF token an unknown path is unknown all the same.
+# These views change nothing, and an unknown path is 404 also without a CSRF token.
 @csrf_exempt
 def console(request: HttpRequest) -> HttpResponse:
-    """Return the console's one page, whatever address inside the console was asked for."""
+    """Return the page of the console, which is the same for all its addresses."""
     if request.method not in ("GET", "HEAD"):
         if request.path != "/":
             return not_found(request)
@@ -68,12 +68,12 @@ def console(request: HttpRequest) -> HttpResponse:
 
 @csrf_exempt
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """Return the problem that the API has no such path."""
+    """Return the problem for an unknown path."""
     return _problem(request, ProblemError(NOT_FOUND, f"There is nothing at {request.path[:200]!r}."))
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Return the problem of a request that Django itself refuses."""
+    """Return the problem for a request that Django itself refuses."""
     if isinstance(exception, DisallowedHost):
         host = request.META.get("HTTP_HOST", "")[:100]
         detail = f"The host name {host!r} is not served; see GANTRY_ALLOWED_HOSTS."
@@ -82,22 +82,22 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Return the problem of what is not allowed."""
+    """Return the problem for a request that is not allowed."""
     return _problem(request, ProblemError(FORBIDDEN, str(exception) or "This is not allowed."))
 
 
 def failed(request: HttpRequest) -> HttpResponse:
-    """Return the problem of an error nobody foresaw; Django has logged it."""
+    """Return the problem for an unexpected error, which Django has logged."""
     return _problem(request, internal(getattr(request, "request_id", "")))
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Return the problem of a change without its CSRF token."""
+    """Return the problem for a change without a valid CSRF token."""
     return _problem(request, ProblemError(CSRF_FAILED, reason or "The CSRF token is missing or wrong."))
 
 
 class ApiDocs(View):
-    """The API for people: one page made from the OpenAPI document, without scripts."""
+    """The API for people: one page without scripts, made from the OpenAPI document."""
 
     _page: ClassVar[Schema | None] = None
 

@@ -1,4 +1,4 @@
-"""The control plane as an ASGI application: Django, behind a bound on what a body may be and how long it may take."""
+"""The control plane as an ASGI application: Django, behind limits for the size and duration of a body."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _REQUEST_ID: Final = b"x-request-id"
 
 
 class ControlPlane:
-    """Hands Django requests whose body is whole; one that is too large or too late never reaches it."""
+    """Passes requests to Django after their body has arrived; too large or late ones do not reach it."""
 
     def __init__(self, django: Callable[[Scope, Receive, Send], Awaitable[None]], sizes: Sizes) -> None:
         self._django = django
@@ -44,7 +44,7 @@ class ControlPlane:
 
 
 class _Whole:
-    """ASGI's receive of a request whose body is here: the body, and then the server's word that the client has gone."""
+    """ASGI's receive of a request whose body has arrived: returns the body, then the client's disconnect."""
 
     def __init__(self, body: bytes, arrival: Arrival) -> None:
         self._body: bytes | None = body

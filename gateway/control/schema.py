@@ -1,4 +1,4 @@
-"""How the OpenAPI document is made: DRF's views as they are, the problem document for every failure, the data plane."""
+"""Builds the OpenAPI document: DRF's views, the problem document for all errors, and the data plane."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PROBLEM: Final[Schema] = {
         "status": {"type": "integer"},
         "detail": {"type": "string"},
         "instance": {"type": "string"},
-        "code": {"type": "string", "description": "Stable: programs may decide by it."},
+        "code": {"type": "string", "description": "Stable, for programs."},
         "request_id": {"type": "string"},
         "retryable": {"type": "boolean"},
         "errors": {
@@ -46,13 +46,13 @@ _IDEMPOTENCY_KEY: Final = OpenApiParameter(
     HEADER,
     {"type": "string", "minLength": 1, "maxLength": MAX_KEY},
     OpenApiParameter.HEADER,
-    description="The same request with the same key is done once in 24 hours; its answer is given again.",
+    description="A request repeated with the same key within 24 hours is not executed again; it gets the first answer.",
 )
 
 
-# drf-spectacular finds extensions by their being declared.
+# drf-spectacular registers extension classes when they are defined.
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
-    """How a program says who it is."""
+    """Authentication of programs."""
 
     target_class = "console.accounts.authentication.TokenAuthentication"
     name = "token"
@@ -63,7 +63,7 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
 
 
 class SessionScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
-    """How the console says who it is; changes carry the header X-CSRFToken too."""
+    """Authentication of the console; requests that change something also need the header X-CSRFToken."""
 
     target_class = "console.accounts.authentication.SessionAuthentication"
     name = "session"
@@ -74,7 +74,7 @@ class SessionScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-
 
 
 class GantrySchema(AutoSchema):
-    """DRF's schema, with the first line of a method's docstring as its summary, and the key that every POST takes."""
+    """DRF's schema, with the first line of a method's docstring as its summary, and with Idempotency-Key."""
 
     def get_override_parameters(self) -> list[Any]:
         """Return Idempotency-Key for a POST whose answer is kept."""
@@ -82,13 +82,13 @@ class GantrySchema(AutoSchema):
         return [_IDEMPOTENCY_KEY] if is_kept else []
 
     def get_summary(self) -> str | None:
-        """Return the first sentence of the view's method."""
+        """Return the first line of the docstring of the view's method."""
         text = getattr(getattr(self.view, self.method.lower(), None), "__doc__", None)
         return text.strip().split("\n")[0] if text else None
 
 
 def add_problems(result: Schema, generator: Any, request: Any, public: bool) -> Schema:
-    """Add the data plane's paths, and the problem document as the answer to whatever fails."""
+    """Add the data plane's paths, and the problem document as the default answer of every operation."""
     schemas = result.setdefault("components", {}).setdefault("schemas", {})
     schemas.update({"Problem": PROBLEM, **data_plane_schemas()})
     for path, operations in DATA_PLANE_PATHS.items():

@@ -1,9 +1,9 @@
-"""Search by key, page by page, so that every message is reached and none is shown twice.
+"""Search by key in pages that show every message exactly once.
 
-A broker answers with its newest 64 messages of a span at most. Where it stopped, messages of other brokers may be
-missing in between, so a page shows only what is newer than every broker's last message, and goes on from there. When
-more messages than a broker answers with were stored in the same millisecond, going on by time would stand still: those
-are read from their queues instead.
+A broker returns at most its newest 64 messages of a time range. Messages that it left out may lie between those of
+other brokers, so a page shows only messages that are newer than the oldest one of every broker, and the search goes on
+from there. If more than 64 messages were stored in the same millisecond, the search could not advance by time; they are
+read from their queues instead.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from broker_core.client.admin.messages import MAX_FOUND, SearchFigures, SearchRe
 from broker_core.client.admin.placed import PlacedMessage
 from broker_core.errors import GantryError
 
-# Questions for one page: enough to fill the largest one, few enough to answer in time.
+# Questions for one page: enough to fill the largest page, few enough to answer in time.
 _MOST_QUESTIONS: Final = 12
-# Messages of one topic in one millisecond that are looked at.
+# The most messages of one topic and one millisecond that are read.
 _MOST_IN_A_BURST: Final = 2_000
 
 Place: TypeAlias = tuple[int, int, str]
-"""Where a message stands in the order of a search: store time (ms), log offset, broker."""
+"""The position of a message in the order of a search: store time (ms), log offset, broker."""
 
 
 @dataclass(slots=True)
 class Found:
-    """One page of a search: messages newest first, and how far they can be trusted."""
+    """One page of a search: its messages, the newest first, and whether it is complete."""
 
     messages: list[PlacedMessage] = field(default_factory=list)
-    goes_on: tuple[int, Place | None] | None = None
-    """Where the next page begins: not after this time (ms), and after this place. None: there is no more."""
+    next_start: tuple[int, Place | None] | None = None
+    """Where the next page begins: at this time (ms) or earlier, and after this place. None: no more pages."""
     complete: bool = True
-    """Whether everything that the brokers asked have, down to where the page ends, was seen."""
+    """Whether everything that the asked brokers have was seen, up to the end of the page."""
     figures: SearchFigures | None = None
     failed: dict[str, GantryError] = field(default_factory=dict)
     asked: dict[str, str] = field(default_factory=dict)
@@ -46,7 +46,7 @@ async def search_page(
 ) -> Found:
     """Return up to `limit` messages with `key` stored from `begin` to `upper` (ms) that follow `after`.
 
-    Raises TopicNotFound, or what the first broker answered when none answered well.
+    Raises TopicNotFound, or the first failure if no broker succeeds.
     """
     page, at = Found(), upper
     for _ in range(_MOST_QUESTIONS):
@@ -60,26 +60,26 @@ async def search_page(
         if len(page.messages) > limit:
             del page.messages[limit:]
             last = place_of(page.messages[-1])
-            page.goes_on = (last[0], last)
+            page.next_start = (last[0], last)
             return page
         if below is None or below < begin:
             page.complete = not page.failed and (result.complete or below is not None)
             return page
         at, after = below, None
-    page.goes_on, page.complete = (at, None), False
+    page.next_start, page.complete = (at, None), False
     return page
 
 
 def place_of(placed: PlacedMessage) -> Place:
-    """Return where a message stands in the order of a search."""
+    """Return the position of a message in the order of a search."""
     return (placed.message.store_timestamp, placed.message.log_offset, placed.broker_name)
 
 
 async def _sure(admin: Admin, topic: str, key: str, result: SearchResult) -> tuple[list[PlacedMessage], int | None]:
-    """Return the messages that nothing is missing between, and the time to go on from; None: that was all."""
+    """Return the messages without gaps between them, and the time at which to continue; None at the end."""
     if result.complete or not result.messages:
         return _in_order(result.messages), None
-    # Which of the brokers stopped is not told: each may have, at its oldest message.
+    # The answer does not say which brokers left something out; each may have, before its oldest message.
     oldest: dict[str, int] = {}
     for each in result.messages:
         at = each.message.store_timestamp
@@ -102,7 +102,7 @@ def _in_order(messages: Sequence[PlacedMessage]) -> list[PlacedMessage]:
 
 
 def _together(first: SearchFigures, second: SearchFigures) -> SearchFigures:
-    """Return the figures of two questions of one search: what was done adds up, what there is does not."""
+    """Return the figures of two questions of one search: those of the work done are added up."""
     sums = {
         name: None if None in (one, other) else one + other
         for name in ("entries_visited", "collisions_dropped", "expired_messages")

@@ -32,7 +32,7 @@ _PERMISSION_NAMES: Final[dict[int, ShownPermission]] = {
 
 
 class TopicSettings(Struct, frozen=True, kw_only=True):
-    """What can be configured of a topic: its ETag is of this."""
+    """The settings of a topic; its ETag is based on them."""
 
     name: str
     kind: TopicKind
@@ -78,14 +78,14 @@ class TopicDetail(TopicSummary, kw_only=True):
 
 
 class TopicChanged(TopicSummary, kw_only=True):
-    """A topic after a change, and what each broker made of it."""
+    """A topic after a change, with the outcome on each broker."""
 
     order: bool
     brokers: Sequence[BrokerOutcome]
 
 
 class TopicChangeSerializer(serializers.Serializer[Any]):
-    """What can be changed of a topic."""
+    """The settings of a topic to change."""
 
     read_queues = serializers.IntegerField(min_value=1, max_value=MAX_QUEUES, required=False)
     write_queues = serializers.IntegerField(min_value=1, max_value=MAX_QUEUES, required=False)
@@ -108,14 +108,14 @@ class TopicCreateSerializer(serializers.Serializer[Any]):
 
 
 class TopicImpact(Struct, frozen=True, kw_only=True):
-    """What goes with a topic that is deleted."""
+    """What the deletion of a topic removes."""
 
     groups: list[str]
     messages: int
 
 
 class TopicQueue(Struct, frozen=True, kw_only=True):
-    """The readable range of a queue: from `min_offset` up to, not with, `max_offset`."""
+    """The readable range of a queue: from `min_offset` (inclusive) to `max_offset` (exclusive)."""
 
     broker: str
     queue_id: int
@@ -139,7 +139,7 @@ class TopicGroups(Struct, frozen=True):
 
 
 class TopicProducer(Struct, frozen=True, kw_only=True):
-    """A producer that is connected."""
+    """A connected producer."""
 
     group: str
     client_id: str
@@ -155,7 +155,7 @@ class TopicProducers(Struct, frozen=True):
 
 
 def settings_of(topic: Topic) -> TopicSettings:
-    """Return what is configured of a topic."""
+    """Return the settings of a topic."""
     return TopicSettings(
         name=topic.name,
         kind=topic.kind,
@@ -166,7 +166,7 @@ def settings_of(topic: Topic) -> TopicSettings:
 
 
 def summary_of(topic: Topic, figures: TopicState) -> TopicSummary:
-    """Return a topic in one line."""
+    """Return the summary of a topic."""
     configs = topic.configs.values()
     return TopicSummary(
         **{**asdict(figures), **asdict(settings_of(topic))},

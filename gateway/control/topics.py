@@ -31,7 +31,7 @@ from console.moments import rfc3339
 from console.paging import PAGE_PARAMETERS, page_sequence
 from console.query import flag_of
 from console.shapes import as_json, serializer_of
-from gateway.control.cluster_view import ClusterListView, ClusterScopedView, deleted, sorted_rows, told
+from gateway.control.cluster_view import ClusterListView, ClusterScopedView, deleted, sorted_rows, with_outcomes
 from gateway.control.topic_shapes import (
     KINDS,
     TopicChanged,
@@ -53,10 +53,10 @@ from gateway.control.topic_shapes import (
 
 SORTABLE: Final = ("name", "messages", "in_rate", "last_stored_at", "groups", "max_lag")
 _DRY_RUN: Final = OpenApiParameter(
-    "dry_run", bool, description="Only say what would go with it, as `GET …/impact` does."
+    "dry_run", bool, description="Only return what the deletion would remove, as `GET …/impact` does."
 )
 _DELETE_IF_MATCH: Final = OpenApiParameter(
-    "If-Match", str, OpenApiParameter.HEADER, description="Its ETag, or `*`; needed unless it is a dry run."
+    "If-Match", str, OpenApiParameter.HEADER, description="The ETag of the topic, or `*`; needed except for a dry run."
 )
 _PERMISSIONS: Final = {"rw": PERM_READ | PERM_WRITE, "r": PERM_READ, "w": PERM_WRITE}
 _CHANGED: Final = serializer_of(TopicChanged)
@@ -70,9 +70,9 @@ class TopicsView(ClusterListView):
         tags=["topics"],
         parameters=[
             *PAGE_PARAMETERS,
-            OpenApiParameter("search", str, description="A part of the name, whatever its case."),
+            OpenApiParameter("search", str, description="A part of the name, in any case."),
             OpenApiParameter("kind", str, enum=[*KINDS, "all"], default="normal"),
-            OpenApiParameter("sort", str, description=f"Of {', '.join(SORTABLE)}; - before a name: falling."),
+            OpenApiParameter("sort", str, description=f"{', '.join(SORTABLE)}; - before a name: descending."),
         ],
         responses=serializer_of(TopicPage),
     )
@@ -159,7 +159,7 @@ class TopicView(ClusterScopedView):
         responses={200: serializer_of(TopicImpact), 204: None, 207: serializer_of(PartlyDeleted)},
     )
     def delete(self, request: Request, cluster: str, topic: str) -> Response:
-        """Delete a topic and its messages; with `dry_run=true` only say what would go."""
+        """Delete a topic and its messages; with `dry_run=true` only return what would be removed."""
         found = known_topic(cluster, topic)
         if flag_of(request, "dry_run"):
             return _impact(self, found)
@@ -170,14 +170,14 @@ class TopicView(ClusterScopedView):
 
 
 class TopicImpactView(ClusterScopedView):
-    """What a deletion would take."""
+    """What the deletion of a topic would remove."""
 
     permission_classes = (needs("manage"),)
     resource_argument = "topic"
 
     @extend_schema(operation_id="getTopicImpact", tags=["topics"], responses=serializer_of(TopicImpact))
     def get(self, request: Request, cluster: str, topic: str) -> Response:
-        """Return what goes with a topic that is deleted; the ETag is the one that the deletion asks for."""
+        """Return what the deletion of a topic would remove; the ETag is the one for the deletion."""
         return _impact(self, known_topic(cluster, topic))
 
 
@@ -197,15 +197,15 @@ class TopicQueuesView(ClusterScopedView):
 
         try:
             stats = self.ask(question)
-        except (TopicNotFound, Unreachable):  # it is remembered of brokers that do not answer
+        except (TopicNotFound, Unreachable):  # brokers that do not answer may be remembered
             stats = TopicStats()
-        told = {queue.broker_name for queue in stats.queues}
+        answered = {queue.broker_name for queue in stats.queues}
         missing = _figures(current.topics(cluster), topic).missing
         reasons = {each.broker: each.reason for each in missing}
         unknown = [
             TopicQueue(broker=broker, queue_id=queue_id, unknown_reason=reasons.get(broker, f"{broker} did not answer"))
             for broker, config in sorted(known.configs.items())
-            if broker not in told
+            if broker not in answered
             for queue_id in range(config.read_queue_nums)
         ]
         return Response(as_json(TopicQueues([_queue(queue, end) for queue, end in stats.queues.items()] + unknown)))
@@ -225,7 +225,7 @@ class TopicGroupsView(ClusterScopedView):
 
 
 class TopicProducersView(ClusterScopedView):
-    """The producers that are connected."""
+    """The connected producers of a topic."""
 
     resource_argument = "topic"
 
@@ -271,7 +271,7 @@ def _queue(queue: MessageQueue, end: TopicOffset) -> TopicQueue:
 
 
 def _tagged(topic: Topic) -> list[TopicSettings]:
-    """Return the settings that a change may be one of: after a change that was partly done its brokers differ."""
+    """Return the settings that If-Match may name: after a partial change the brokers differ."""
     single = [replace(topic, configs={broker: config}) for broker, config in topic.configs.items()]
     return [settings_of(each) for each in (topic, *single)]
 
@@ -283,7 +283,7 @@ def _answer(cluster: str, topic: Topic) -> Response:
 
 
 def _changed(cluster: str, topic: str, outcomes: operations.Outcomes, *, status: int = 200) -> Response:
-    return told(_answer(cluster, known_topic(cluster, topic)), outcomes, status=status)
+    return with_outcomes(_answer(cluster, known_topic(cluster, topic)), outcomes, status=status)
 
 
 def _figures(found: Mapping[str, TopicState], topic: str) -> TopicState:

@@ -63,15 +63,15 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Forget a cluster; nothing happens to the cluster itself.
-         * @description Forget a cluster; nothing happens to the cluster itself.
+         * Remove a cluster from the console; the cluster itself does not change.
+         * @description Remove a cluster from the console; the cluster itself does not change.
          */
         delete: operations["deleteCluster"];
         options?: never;
         head?: never;
         /**
-         * Give a cluster other name servers.
-         * @description Give a cluster other name servers.
+         * Change the name servers of a cluster.
+         * @description Change the name servers of a cluster.
          */
         patch: operations["updateCluster"];
         trace?: never;
@@ -87,8 +87,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Forget a broker that is gone for good: what it held is no longer missed.
-         * @description Forget a broker that is gone for good: what it held is no longer missed.
+         * Forget a broker that will not return: its content no longer counts as missing.
+         * @description Forget a broker that will not return: its content no longer counts as missing.
          */
         delete: operations["forgetBroker"];
         options?: never;
@@ -156,8 +156,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the native clients of a group that are connected, and who receives by lease over HTTP or WebSocket.
-         * @description List the native clients of a group that are connected, and who receives by lease over HTTP or WebSocket.
+         * List the connected native clients of a group, and the callers that receive by lease.
+         * @description List the connected native clients of a group, and the callers that receive by lease.
          */
         get: operations["listGroupClients"];
         put?: never;
@@ -176,8 +176,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Return how the lag of a group went.
-         * @description Return how the lag of a group went.
+         * Return the history of a group's lag.
+         * @description Return the history of a group's lag.
          */
         get: operations["getGroupHistory"];
         put?: never;
@@ -196,8 +196,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the subscriptions of a group that is connected.
-         * @description List the subscriptions of a group that is connected.
+         * List the subscriptions of the connected clients of a group.
+         * @description List the subscriptions of the connected clients of a group.
          */
         get: operations["listGroupSubscriptions"];
         put?: never;
@@ -236,8 +236,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Say for each group of the topic that the caller may read whether it has consumed the message.
-         * @description Say for each group of the topic that the caller may read whether it has consumed the message.
+         * Return for each group of the topic that the caller may read whether it has consumed the message.
+         * @description Return for each group of the topic that the caller may read whether it has consumed the message.
          */
         get: operations["listMessageDeliveries"];
         put?: never;
@@ -256,8 +256,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Find messages by key through the index files, the newest first; three days back unless told otherwise.
-         * @description Find messages by key through the index files, the newest first; three days back unless told otherwise.
+         * Find messages by key through the index files, the newest first; by default in the last three days.
+         * @description Find messages by key through the index files, the newest first; by default in the last three days.
          */
         get: operations["searchMessages"];
         put?: never;
@@ -296,8 +296,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Return how the key figures of a cluster went.
-         * @description Return how the key figures of a cluster went.
+         * Return the history of a cluster's key figures.
+         * @description Return the history of a cluster's key figures.
          */
         get: operations["getOverviewHistory"];
         put?: never;
@@ -347,8 +347,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete a topic and its messages; with `dry_run=true` only say what would go.
-         * @description Delete a topic and its messages; with `dry_run=true` only say what would go.
+         * Delete a topic and its messages; with `dry_run=true` only return what would be removed.
+         * @description Delete a topic and its messages; with `dry_run=true` only return what would be removed.
          */
         delete: operations["deleteTopic"];
         options?: never;
@@ -388,8 +388,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Return what goes with a topic that is deleted; the ETag is the one that the deletion asks for.
-         * @description Return what goes with a topic that is deleted; the ETag is the one that the deletion asks for.
+         * Return what the deletion of a topic would remove; the ETag is the one for the deletion.
+         * @description Return what the deletion of a topic would remove; the ETag is the one for the deletion.
          */
         get: operations["getTopicImpact"];
         put?: never;
@@ -615,8 +615,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Cancel a job; what it has written stays.
-         * @description Cancel a job; what it has written stays.
+         * Cancel a job; messages it has written stay.
+         * @description Cancel a job; messages it has written stay.
          */
         post: operations["cancelJob"];
         delete?: never;
@@ -635,8 +635,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Queue a job again that did not succeed; a replay goes on where it stopped.
-         * @description Queue a job again that did not succeed; a replay goes on where it stopped.
+         * Queue a job again that did not succeed; a replay continues where it stopped.
+         * @description Queue a job again that did not succeed; a replay continues where it stopped.
          */
         post: operations["retryJob"];
         delete?: never;
@@ -693,8 +693,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Say who asks and what that one may do; sets the cookie csrftoken.
-         * @description Say who asks and what that one may do; sets the cookie csrftoken.
+         * Return the caller and the caller's rights; sets the cookie csrftoken.
+         * @description Return the caller and the caller's rights; sets the cookie csrftoken.
          */
         get: operations["getMe"];
         put?: never;
@@ -719,8 +719,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Change the own password; all other sessions end.
-         * @description Change the own password; all other sessions end.
+         * Change the caller's password; all other sessions of this user end.
+         * @description Change the caller's password; all other sessions of this user end.
          */
         post: operations["changePassword"];
         delete?: never;
@@ -737,8 +737,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Return the rules for names of topics and groups; names that brokers keep for themselves are refused too.
-         * @description Return the rules for names of topics and groups; names that brokers keep for themselves are refused too.
+         * Return the rules for names of topics and groups; names that brokers reserve are refused too.
+         * @description Return the rules for names of topics and groups; names that brokers reserve are refused too.
          */
         get: operations["getNaming"];
         put?: never;
@@ -849,14 +849,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List tokens, the newest first; their text is not kept anywhere.
-         * @description List tokens, the newest first; their text is not kept anywhere.
+         * List tokens, the newest first; their text is not stored.
+         * @description List tokens, the newest first; their text is not stored.
          */
         get: operations["listTokens"];
         put?: never;
         /**
-         * Make a token; the answer is the only place where its text ever stands.
-         * @description Make a token; the answer is the only place where its text ever stands.
+         * Create a token; only this answer contains its text.
+         * @description Create a token; only this answer contains its text.
          */
         post: operations["createToken"];
         delete?: never;
@@ -947,8 +947,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make a ticket: ``?ticket=…`` opens one WebSocket within a minute, with the rights of this request.
-         * @description Make a ticket: ``?ticket=…`` opens one WebSocket within a minute, with the rights of this request.
+         * Create a ticket: ``?ticket=…`` opens one WebSocket within a minute, with the rights of this request.
+         * @description Create a ticket: ``?ticket=…`` opens one WebSocket within a minute, with the rights of this request.
          */
         post: operations["createWsTicket"];
         delete?: never;
@@ -966,7 +966,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Receive by lease. */
+        /** Receive messages on lease. */
         post: operations["receiveMessages"];
         delete?: never;
         options?: never;
@@ -983,7 +983,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Acknowledge. */
+        /** Acknowledge messages. */
         post: operations["ackMessages"];
         delete?: never;
         options?: never;
@@ -1000,7 +1000,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Give back, to be delivered again. */
+        /** Return messages for redelivery. */
         post: operations["nackMessages"];
         delete?: never;
         options?: never;
@@ -1017,7 +1017,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Keep for longer. */
+        /** Extend leases. */
         post: operations["extendLeases"];
         delete?: never;
         options?: never;
@@ -1035,7 +1035,7 @@ export interface components {
             kind: string;
             bytes: number;
         };
-        /** @description One change: who did what to what, and the state before and after. */
+        /** @description One change: actor, action and resource, and the state before and after. */
         AuditRecord: {
             id: number;
             /** Format: date-time */
@@ -1065,7 +1065,7 @@ export interface components {
         AuditResult: "ok" | "refused" | "failed" | "partial";
         /** @enum {string} */
         BodyEncoding: "json" | "text" | "base64";
-        /** @description One broker of a cluster, as it answered last. */
+        /** @description One broker of a cluster, with its last answer. */
         Broker: {
             name: string;
             address: string;
@@ -1082,14 +1082,14 @@ export interface components {
             disk_used_ratio: number | null;
             commit_log_bytes: number | null;
         };
-        /** @description Whether one broker took a change. */
+        /** @description Whether one broker made a change. */
         BrokerOutcome: {
             broker: string;
             done: boolean;
             /** @description Why it did not. */
             reason: string | null;
         };
-        /** @description Messages by time, the newest first; those of the brokers in `missing` are not among them. */
+        /** @description Messages by time, the newest first; messages of the brokers in `missing` are not included. */
         Browse: {
             items: components["schemas"]["MessageSummary"][];
             next_cursor: string | null;
@@ -1101,7 +1101,7 @@ export interface components {
         CallerKind: "token" | "user";
         /** @enum {string} */
         ClientProtocol: "native" | "http_lease";
-        /** @description A cluster, and how it answered last. */
+        /** @description A cluster, and its last answer. */
         Cluster: {
             name: string;
             kind: components["schemas"]["ClusterKind"];
@@ -1142,11 +1142,11 @@ export interface components {
             failed: number;
             bytes: number;
         };
-        /** @description Where each group is, seen from one message. */
+        /** @description The position of each group relative to one message. */
         Deliveries: {
             items: components["schemas"]["Delivery"][];
         };
-        /** @description Where a group is, seen from one message. */
+        /** @description The position of a group relative to one message. */
         Delivery: {
             group: string;
             state: components["schemas"]["DeliveryState"];
@@ -1197,7 +1197,7 @@ export interface components {
             queues: components["schemas"]["GroupQueue"][];
             config: components["schemas"]["GroupConfig"] | null;
         };
-        /** @description A consumer group after a change, and what each broker made of it. */
+        /** @description A consumer group after a change, with the outcome on each broker. */
         GroupChanged: {
             name: string;
             state: components["schemas"]["GroupState"];
@@ -1242,20 +1242,20 @@ export interface components {
             brokers: components["schemas"]["BrokerOutcome"][];
         };
         /**
-         * @description A client of a group: a native one that is connected, or a caller that receives by lease over HTTP or WebSocket.
+         * @description A client of a group: a connected native client, or a caller that receives by lease over HTTP or WebSocket.
          *
-         *     What only one of the two has is null for the other.
+         *     Fields that only one of the two has are null for the other.
          */
         GroupClient: {
-            /** @description Of a caller: name of the token, or of the user. */
+            /** @description For a caller the name of the token or of the user. */
             client_id: string;
             address: string;
             language: string | null;
             version: string | null;
             protocol: components["schemas"]["ClientProtocol"];
-            /** @description How many queues it reads; null where it says nothing. */
+            /** @description How many queues it reads; null if unknown. */
             queues: number | null;
-            /** @description Whose token it is. */
+            /** @description The user of the token. */
             user: string | null;
             /** Format: date-time */
             since: string | null;
@@ -1285,7 +1285,7 @@ export interface components {
             /** @default true */
             consume_broadcast_enabled: boolean;
         };
-        /** @description The figures of a group as they were measured last, while they are unknown. */
+        /** @description The last known figures of a group, shown while they are unknown. */
         GroupLastKnown: {
             /** Format: date-time */
             at: string;
@@ -1298,7 +1298,7 @@ export interface components {
         };
         /** @enum {string} */
         GroupMode: "clustering" | "broadcast";
-        /** @description How far a group is in one queue. */
+        /** @description The position of a group in one queue. */
         GroupQueue: {
             topic: string;
             broker: string;
@@ -1312,7 +1312,7 @@ export interface components {
         };
         /** @enum {string} */
         GroupState: "unknown" | "idle" | "caught_up" | "consuming" | "growing" | "stalled";
-        /** @description What a group wants of a topic. */
+        /** @description The subscription of a group to a topic. */
         GroupSubscription: {
             topic: string;
             expression: string;
@@ -1449,7 +1449,7 @@ export interface components {
         JobState: "queued" | "running" | "succeeded" | "partial" | "failed" | "cancelled";
         /** @enum {string} */
         JobType: "replay" | "reconcile";
-        /** @description How the lag of a group went. */
+        /** @description The history of a group's lag. */
         LagHistory: {
             step_ms: number;
             /** Format: date-time */
@@ -1468,7 +1468,7 @@ export interface components {
         Language: "en" | "zh";
         /** @enum {string} */
         LastStateEnum: "queued" | "running" | "succeeded" | "partial" | "failed" | "cancelled";
-        /** @description Who receives by lease over HTTP or WebSocket: a token or a user in person, at one address. */
+        /** @description A consumer that receives by lease over HTTP or WebSocket: a token or a user, at one address. */
         LeaseConsumer: {
             /** @description Name of the token, or of the user. */
             caller: string;
@@ -1492,7 +1492,7 @@ export interface components {
             username: string;
             password: string;
         };
-        /** @description The one who asks, and what that one may do. */
+        /** @description The caller and the caller's rights. */
         Me: {
             id: number;
             username: string;
@@ -1501,7 +1501,7 @@ export interface components {
             language: components["schemas"]["Language"] | components["schemas"]["NullEnum"];
             token_auth: boolean;
         };
-        /** @description A message, whole. */
+        /** @description A whole message. */
         MessageDetail: {
             message_id: string;
             topic: string;
@@ -1512,7 +1512,7 @@ export interface components {
             tag: string | null;
             /** Format: date-time */
             stored_at: string;
-            /** @description Of the whole record. */
+            /** @description Size of the whole record. */
             size_bytes: number;
             reconsume_times: number;
             body: components["schemas"]["StoredBody"];
@@ -1538,33 +1538,33 @@ export interface components {
             tag: string | null;
             /** Format: date-time */
             stored_at: string;
-            /** @description Of the whole record. */
+            /** @description Size of the whole record. */
             size_bytes: number;
             reconsume_times: number;
         };
-        /** @description A known broker whose answer lacks. */
+        /** @description A known broker that did not answer. */
         MissingBroker: {
             broker: string;
             reason: string;
             /** Format: date-time */
             since: string | null;
         };
-        /** @description Which names people may choose. */
+        /** @description The names that users may choose. */
         NameRule: {
-            /** @description A regular expression of the whole name, its length included. */
+            /** @description A regular expression for the whole name, including its length. */
             pattern: string;
             max_length: number;
         };
-        /** @description How topics and groups are named. */
+        /** @description The rules for names of topics and groups. */
         Naming: {
             topic: components["schemas"]["NameRule"];
             group: components["schemas"]["NameRule"];
-            /** @description With a group's name: where its failed messages wait. */
+            /** @description Followed by a group's name: the topic of its retries. */
             retry_prefix: string;
-            /** @description With a group's name: where its dead letters are. */
+            /** @description Followed by a group's name: the topic of its dead letters. */
             dead_letter_prefix: string;
         };
-        /** @description A token that was just made, with its text: shown this once. */
+        /** @description A new token with its text, which is shown only once. */
         NewToken: {
             id: number;
             readonly name: string;
@@ -1622,7 +1622,7 @@ export interface components {
             name_server_reason: string | null;
             last_known: components["schemas"]["OverviewLastKnown"] | null;
         };
-        /** @description How the key figures of a cluster went, and the lag of the five groups with most of it. */
+        /** @description The history of a cluster's key figures, and of the five groups with the largest lag. */
         OverviewHistory: {
             step_ms: number;
             /** Format: date-time */
@@ -1634,7 +1634,7 @@ export interface components {
                 [key: string]: (number | null)[];
             };
         };
-        /** @description The key figures of a cluster as they were measured last, while they are unknown. */
+        /** @description The last known key figures of a cluster, shown while they are unknown. */
         OverviewLastKnown: {
             /** Format: date-time */
             at: string;
@@ -1658,27 +1658,27 @@ export interface components {
             oldest_unconsumed_ms: (number | null)[];
             disk_used_ratio: (number | null)[];
         };
-        /** @description What was asked to be deleted, and what each broker made of it: not all did it. */
+        /** @description The outcome of a deletion that not all brokers made. */
         PartlyDeleted: {
             name: string;
             brokers: components["schemas"]["BrokerOutcome"][];
         };
-        /** @description The current password and the one to come. */
+        /** @description The current password and the new one. */
         PasswordRequest: {
             current: string;
             new: string;
         };
-        /** @description What can be changed of a cluster. */
+        /** @description The changeable fields of a cluster. */
         PatchedClusterChangeRequest: {
             name_servers?: string[];
         };
-        /** @description What can be changed of a group. */
+        /** @description The settings of a group to change. */
         PatchedGroupChangeRequest: {
             retry_max_times?: number;
             consume_enabled?: boolean;
             consume_broadcast_enabled?: boolean;
         };
-        /** @description What people may change about themselves. */
+        /** @description The fields that users may change about themselves. */
         PatchedMeChangeRequest: {
             language?: components["schemas"]["Language"] | components["schemas"]["NullEnum"];
         };
@@ -1694,13 +1694,13 @@ export interface components {
             overlap: components["schemas"]["Overlap"];
             job?: components["schemas"]["WholeJobRequestRequest"];
         };
-        /** @description What can be changed of a topic. */
+        /** @description The settings of a topic to change. */
         PatchedTopicChangeRequest: {
             read_queues?: number;
             write_queues?: number;
             permission?: components["schemas"]["TopicPermission"];
         };
-        /** @description What to change about a user; absent means as it is. */
+        /** @description The fields of a user to change; missing ones stay. */
         PatchedUserChangeRequest: {
             role?: components["schemas"]["Role"];
             is_active?: boolean;
@@ -1723,7 +1723,7 @@ export interface components {
             min_offset: number;
             max_offset: number;
         };
-        /** @description A topic, from a moment (with it) to a moment (without it). */
+        /** @description A topic, from a moment (inclusive) to a moment (exclusive). */
         RangeRequest: {
             /** @description A moment with its zone. In a schedule also `{{ last_success }}`, `{{ scheduled_at }}` or a moment before that, such as `{{ scheduled_at - 24h }}`: whole m, h or d, up to 366 days. */
             from?: string | null;
@@ -1776,7 +1776,7 @@ export interface components {
             next_cursor: string | null;
             total: number | null;
         };
-        /** @description A cron line whose next times somebody wants to see. */
+        /** @description A cron line whose next times are asked for. */
         SchedulePreviewRequest: {
             cron: string;
             /** @default UTC */
@@ -1797,14 +1797,14 @@ export interface components {
             job: components["schemas"]["WholeJobRequestRequest"];
         };
         /**
-         * @description What a search found, and how far it can be trusted.
+         * @description The result of a search, and whether it is complete.
          *
-         *     `partial`: something was not searched, because a known broker did not answer or the search was too long for one
-         *     question. That there are more pages says `next_cursor` alone.
+         *     The verdict is `partial` if something was not searched, because a known broker did not answer or the search was too
+         *     large. Only `next_cursor` says whether there are more pages.
          */
         Search: {
             verdict: components["schemas"]["SearchVerdict"];
-            /** @description Whether all that is known was searched, as far as the page goes. */
+            /** @description Whether everything known was searched, up to the end of the page. */
             complete: boolean;
             missing: components["schemas"]["MissingBroker"][];
             items: components["schemas"]["MessageSummary"][];
@@ -1813,7 +1813,7 @@ export interface components {
         };
         /** @enum {string} */
         SearchVerdict: "match" | "no_match" | "partial" | "failed";
-        /** @description How far a search looked; null where a broker does not tell. */
+        /** @description The extent of a search; null where a broker does not report it. */
         Searched: {
             index_files: number | null;
             index_files_skipped_by_time: number | null;
@@ -1831,13 +1831,13 @@ export interface components {
         /**
          * @description A body as JSON can carry it; `data` is a value for json, else text.
          *
-         *     Numbers and members of `data` stand there as they were stored. Most readers round numbers and drop members of the
-         *     same name all the same: `text` is for them.
+         *     `data` has numbers and members exactly as they were stored. Most JSON readers nevertheless round numbers and drop
+         *     repeated members; `text` is for them.
          */
         StoredBody: {
             encoding: components["schemas"]["BodyEncoding"];
             data: unknown;
-            /** @description The stored characters of json; null for the others. */
+            /** @description The stored JSON as text; null for other encodings. */
             text: string | null;
         };
         /** @description A ticket that opens one WebSocket within a minute. */
@@ -1846,7 +1846,7 @@ export interface components {
             /** Format: date-time */
             expires_at: string;
         };
-        /** @description A token, without the text that only its holder has. */
+        /** @description A token, without its text, which only its holder has. */
         Token: {
             id: number;
             readonly name: string;
@@ -1860,7 +1860,7 @@ export interface components {
             /** Format: date-time */
             created_at: string;
         };
-        /** @description A token to make; without scopes it may what its user may. */
+        /** @description A token to create; without scopes it has all rights of its user. */
         TokenCreateRequest: {
             name: string;
             scopes?: string[];
@@ -1903,7 +1903,7 @@ export interface components {
             order: boolean;
             brokers: string[];
         };
-        /** @description A topic after a change, and what each broker made of it. */
+        /** @description A topic after a change, with the outcome on each broker. */
         TopicChanged: {
             name: string;
             /**
@@ -1954,14 +1954,14 @@ export interface components {
         TopicGroups: {
             items: components["schemas"]["GroupSummary"][];
         };
-        /** @description What goes with a topic that is deleted. */
+        /** @description What the deletion of a topic removes. */
         TopicImpact: {
             groups: string[];
             messages: number;
         };
         /** @enum {string} */
         TopicKind: "normal" | "retry" | "dlq" | "system";
-        /** @description The figures of a topic as they were measured last, while they are unknown. */
+        /** @description The last known figures of a topic, shown while they are unknown. */
         TopicLastKnown: {
             /** Format: date-time */
             at: string;
@@ -1981,7 +1981,7 @@ export interface components {
         };
         /** @enum {string} */
         TopicPermission: "rw" | "r" | "w";
-        /** @description A producer that is connected. */
+        /** @description A connected producer. */
         TopicProducer: {
             group: string;
             client_id: string;
@@ -1993,7 +1993,7 @@ export interface components {
         TopicProducers: {
             items: components["schemas"]["TopicProducer"][];
         };
-        /** @description The readable range of a queue: from `min_offset` up to, not with, `max_offset`. */
+        /** @description The readable range of a queue: from `min_offset` (inclusive) to `max_offset` (exclusive). */
         TopicQueue: {
             broker: string;
             queue_id: number;
@@ -2036,7 +2036,7 @@ export interface components {
             write_queues: number;
             permission: components["schemas"]["ShownPermission"];
         };
-        /** @description A user, as admins see one. */
+        /** @description A user, as admins see it. */
         User: {
             id: number;
             /** @description Required. 150 characters or fewer. Letters, digits and @/./+/-/_ only. */
@@ -2066,7 +2066,7 @@ export interface components {
             next_cursor: string | null;
             total: number | null;
         };
-        /** @description A job inside something that is changed in part: the job itself is always given whole. */
+        /** @description The job of a schedule: a PATCH of the schedule may leave it out, but not give only parts of it. */
         WholeJobRequestRequest: {
             type: components["schemas"]["JobType"];
             name?: string;
@@ -2093,7 +2093,7 @@ export interface components {
             status: number;
             detail: string;
             instance?: string;
-            /** @description Stable: programs may decide by it. */
+            /** @description Stable, for programs. */
             code: string;
             request_id: string;
             retryable: boolean;
@@ -2158,7 +2158,7 @@ export interface components {
             status: "failed" | "stored" | "stored_not_flushed" | "unknown";
             message_id?: string;
             queue_id?: number;
-            /** @description A string under `Accept: application/json;offsets=string`. */
+            /** @description With `Accept: application/json;offsets=string` a string. */
             offset?: number;
             stored_at?: string;
             deliver_at?: string;
@@ -2192,7 +2192,7 @@ export interface components {
             topic: string;
             broker: string;
             queue_id: number;
-            /** @description A string under `Accept: application/json;offsets=string`. */
+            /** @description With `Accept: application/json;offsets=string` a string. */
             offset: number;
             keys: string[];
             tag: string | null;
@@ -2333,7 +2333,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request with the same key is done once in 24 hours; its answer is given again. */
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -2500,9 +2500,9 @@ export interface operations {
                 cursor?: string;
                 /** @description Page size. */
                 limit?: number;
-                /** @description A part of the name, whatever its case. */
+                /** @description A part of the name, in any case. */
                 search?: string;
-                /** @description Of name, state, clients, lag, lag_per_second, time_lag_ms, in_rate, out_rate, drain_eta_ms, leases; - before a name: falling. */
+                /** @description name, state, clients, lag, lag_per_second, time_lag_ms, in_rate, out_rate, drain_eta_ms, leases; - before a name: descending. */
                 sort?: string;
             };
             header?: never;
@@ -2536,7 +2536,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request with the same key is done once in 24 hours; its answer is given again. */
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -2969,9 +2969,9 @@ export interface operations {
                 kind?: "all" | "dlq" | "normal" | "retry" | "system";
                 /** @description Page size. */
                 limit?: number;
-                /** @description A part of the name, whatever its case. */
+                /** @description A part of the name, in any case. */
                 search?: string;
-                /** @description Of name, messages, in_rate, last_stored_at, groups, max_lag; - before a name: falling. */
+                /** @description name, messages, in_rate, last_stored_at, groups, max_lag; - before a name: descending. */
                 sort?: string;
             };
             header?: never;
@@ -3005,7 +3005,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request with the same key is done once in 24 hours; its answer is given again. */
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -3080,11 +3080,11 @@ export interface operations {
     deleteTopic: {
         parameters: {
             query?: {
-                /** @description Only say what would go with it, as `GET …/impact` does. */
+                /** @description Only return what the deletion would remove, as `GET …/impact` does. */
                 dry_run?: boolean;
             };
             header?: {
-                /** @description Its ETag, or `*`; needed unless it is a dry run. */
+                /** @description The ETag of the topic, or `*`; needed except for a dry run. */
                 "If-Match"?: string;
             };
             path: {
@@ -3386,7 +3386,7 @@ export interface operations {
     readQueue: {
         parameters: {
             query: {
-                /** @description Name of the broker; the first that has the topic unless told. */
+                /** @description Name of the broker; by default the first one with the topic. */
                 broker?: string;
                 /** @description Page size. */
                 limit?: number;
@@ -3487,7 +3487,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request with the same key is done once in 24 hours; its answer is given again. */
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -3646,7 +3646,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request with the same key is done once in 24 hours; its answer is given again. */
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -3679,7 +3679,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request with the same key is done once in 24 hours; its answer is given again. */
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -3831,7 +3831,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request with the same key is done once in 24 hours; its answer is given again. */
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -3926,7 +3926,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request with the same key is done once in 24 hours; its answer is given again. */
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -4060,7 +4060,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request with the same key is done once in 24 hours; its answer is given again. */
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4093,7 +4093,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request with the same key is done once in 24 hours; its answer is given again. */
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -4163,7 +4163,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request with the same key is done once in 24 hours; its answer is given again. */
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -4260,7 +4260,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request with the same key is done once in 24 hours; its answer is given again. */
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -4394,7 +4394,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request with the same key is done once in 24 hours; its answer is given again. */
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
