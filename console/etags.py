@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from console.errors import PreconditionFailed, PreconditionRequired
 
 IF_MATCH: Final = OpenApiParameter(
-    "If-Match", str, OpenApiParameter.HEADER, required=True, description="The ETag of what is to be changed, or `*`."
+    "If-Match", str, OpenApiParameter.HEADER, required=True, description="The ETag of the resource to change, or `*`."
 )
 
 

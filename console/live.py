@@ -151,7 +151,7 @@ def read(event: Event, shape: type[S]) -> S | None:
     try:
         return msgspec.convert(event["data"], shape)
     except msgspec.ValidationError as error:
-        _log.warning("subject=%s: its last state is not read: %s", event["subject"], error)
+        _log.warning("subject=%s: the last state could not be read: %s", event["subject"], error)
         return None
 
 

@@ -29,7 +29,7 @@ MAX_LIMIT: Final = 500
 LIMIT: Final = OpenApiParameter(
     "limit", {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT}, description="Page size."
 )
-CURSOR: Final = OpenApiParameter("cursor", str, description="Where the page begins: `next_cursor` of the page before.")
+CURSOR: Final = OpenApiParameter("cursor", str, description="`next_cursor` of the previous page.")
 PAGE_PARAMETERS: Final = [LIMIT, CURSOR]
 _pages: dict[str, type[serializers.Serializer[Any]]] = {}
 

@@ -61,7 +61,7 @@ def reserve(username: str, address: str) -> int | None:
     try:
         return _ask(_RESERVE, username, address, WINDOW_SECONDS, PER_NAME, CROWD) or None
     except redis.RedisError:
-        _log.warning("login: Redis is not reachable, counting wrong guesses in this process alone")
+        _log.warning("login: Redis cannot be reached; this process counts wrong passwords by itself")
         return _own.reserve(f"{username.lower()}\n{address}")
 
 
@@ -71,7 +71,7 @@ def forgive(username: str, address: str) -> None:
     try:
         _ask(_FORGIVE, username, address)
     except redis.RedisError:
-        _log.warning("login: Redis is not reachable, wrong guesses are forgotten by themselves")
+        _log.warning("login: Redis cannot be reached; the counted guesses expire later")
 
 
 def _ask(script: str, username: str, address: str, *arguments: int) -> int:

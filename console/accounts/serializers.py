@@ -90,7 +90,7 @@ class UserChangeSerializer(serializers.Serializer[Any]):
     is_active = serializers.BooleanField(required=False)
     password = serializers.CharField(max_length=1000, trim_whitespace=False, required=False)
     end_sessions = serializers.BooleanField(
-        default=False, help_text="Sign the user out everywhere; a new password does so by itself."
+        default=False, help_text="Sign the user out everywhere; a new password always does this."
     )
     revoke_tokens = serializers.BooleanField(default=False, help_text="Revoke all tokens of the user.")
 

@@ -63,7 +63,7 @@ class LoginView(ApiView):
 
 
 class LogoutView(ApiView):
-    """Go out."""
+    """Sign out."""
 
     answer_ms = 0
 

@@ -119,7 +119,7 @@ class TokensView(ApiView):
         tags=["access"],
         parameters=[
             *PAGE_PARAMETERS,
-            OpenApiParameter("all", bool, description="Those of all users; wants the right `admin`."),
+            OpenApiParameter("all", bool, description="Tokens of all users; needs the right `admin`."),
         ],
         responses=TokenPage,
     )

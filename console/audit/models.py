@@ -8,18 +8,18 @@ from django.db import models
 
 
 class AppendOnly(TypeError):
-    """Raised when code tries to change or delete a row of the audit."""
+    """Code tried to change or delete a row of the audit."""
 
 
 class AuditQuerySet(models.QuerySet["AuditRecord"]):
     """Rows of the audit for filtering and reading; changes raise."""
 
     def update(self, **_: Any) -> NoReturn:
-        """Refuse."""
+        """Raise AppendOnly."""
         raise AppendOnly("audit records are never changed")
 
     def delete(self) -> NoReturn:
-        """Refuse."""
+        """Raise AppendOnly."""
         raise AppendOnly("audit records are never deleted")
 
 
@@ -52,5 +52,5 @@ class AuditRecord(models.Model):
         super().save(*args, **kwargs)
 
     def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Refuse."""
+        """Raise AppendOnly."""
         raise AppendOnly("audit records are never deleted")

@@ -18,7 +18,7 @@ class AuditRecordSerializer(serializers.ModelSerializer[AuditRecord]):
     token = serializers.CharField(allow_null=True)
     result = serializers.ChoiceField(RESULTS)
     request_id = serializers.CharField()
-    address = serializers.CharField(help_text="Of the client; empty for what Gantry does by itself.")
+    address = serializers.CharField(help_text="Address of the client; empty for automatic changes.")
     before = serializers.DictField(allow_null=True)
     after = serializers.DictField(allow_null=True)
 

@@ -30,7 +30,7 @@ class AuditView(ApiView):
         tags=["audit"],
         parameters=[
             *PAGE_PARAMETERS,
-            *(OpenApiParameter(name, str, description="Exact, or a beginning and `*`.") for name in _FILTERS),
+            *(OpenApiParameter(name, str, description="Exact, or a prefix followed by `*`.") for name in _FILTERS),
         ],
         responses=AuditPage,
     )

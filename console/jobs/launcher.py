@@ -1,7 +1,7 @@
 """Runs one claimed job: starts its Spark program as a child in its own session, watches it and ends it.
 
-The launcher only watches: it may die, be stopped or lose the database, and the program's own files say how far it is. A
-replay that is started again continues from there.
+The launcher only watches. If it dies, is stopped or loses the database, the program's own files have the progress, and
+a replay that is started again continues from there.
 """
 
 from __future__ import annotations
@@ -206,7 +206,7 @@ def _reason(status: int) -> str:
 
 
 def _is_whole(progress: Progress | None) -> bool:
-    """Return whether a replay has read every chunk to its end, whatever failed in it."""
+    """Return whether a replay has read every chunk to its end, even if some messages failed."""
     finished, total = (progress.chunks if progress else None) or (0, None)
     return finished == total
 

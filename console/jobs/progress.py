@@ -10,20 +10,20 @@ from msgspec import Meta, Struct
 
 
 class Counters(Struct, frozen=True, kw_only=True):
-    """How far a job is."""
+    """The counters of a job."""
 
-    planned: Annotated[int | None, Meta(description="What the filter lets through; null until counted.")] = None
+    planned: Annotated[int | None, Meta(description="Messages that pass the filter; null until counted.")] = None
     read: Annotated[int, Meta(description="filtered + damaged + matched")] = 0
-    filtered: Annotated[int, Meta(description="Left out by the filter.")] = 0
-    damaged: Annotated[int, Meta(description="Could not be read; the report names them.")] = 0
+    filtered: Annotated[int, Meta(description="Messages that the filter excludes.")] = 0
+    damaged: Annotated[int, Meta(description="Messages that could not be read; the report lists them.")] = 0
     matched: int = 0
     written: int = 0
-    failed: Annotated[int, Meta(description="Refused by the broker; the report names them.")] = 0
+    failed: Annotated[int, Meta(description="Messages that the broker refused; the report lists them.")] = 0
     bytes: int = 0
 
 
 class Progress(Struct, frozen=True, kw_only=True):
-    """What a line says."""
+    """The content of a line."""
 
     counters: Counters = Counters()
     rate: float | None = None

@@ -16,8 +16,8 @@ _log = logging.getLogger(__name__)
 
 
 def hint(job_id: str) -> None:
-    """Tell a worker that a job is queued; without Redis the next tick finds the job."""
+    """Notify a worker that a job is queued; without Redis the next tick finds the job."""
     try:
         current_app.send_task(RUN, (job_id,), expires=_HINT_SECONDS)
     except OperationalError as error:
-        _log.warning("job=%s: no worker was told (%s); the next tick finds it", job_id, error)
+        _log.warning("job=%s: no worker was notified (%s); the next tick finds the job", job_id, error)

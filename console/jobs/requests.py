@@ -44,7 +44,7 @@ _VERBS: Final[Mapping[str, Verb]] = {"source": "read", "left": "read", "right": 
             {"type": "string", "enum": list(COMPARE)},
             {"type": "array", "items": {"type": "string", "enum": list(FIELDS)}, "maxItems": len(FIELDS)},
         ],
-        "description": "The fields that are compared; none to look only for what is missing or comes too often.",
+        "description": "The fields to compare; `none` finds only missing and surplus messages.",
     }
 )
 class CompareField(serializers.Field[Any, Any, Any, Any]):
@@ -69,18 +69,18 @@ class RangeSerializer(serializers.Serializer[Any]):
     to = BoundField(required=False, allow_null=True)
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """Return the fields; "from" is a word of Python, so it cannot be declared like the others."""
+        """Return the fields; "from" is a keyword of Python, so it cannot be declared like the others."""
         return {"from": BoundField(required=False, allow_null=True), **super().get_fields()}
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Refuse a range that holds nothing."""
+        """Refuse an empty range."""
         if holds_nothing(attrs.get("from"), attrs.get("to")):
             raise serializers.ValidationError({"to": "must be after from"})
         return attrs
 
 
 class ReplaySourceSerializer(RangeSerializer):
-    """What is replayed."""
+    """The source of a replay."""
 
     queues = serializers.ListField(
         child=serializers.IntegerField(min_value=0), required=False, allow_null=True, allow_empty=False, max_length=1024
@@ -102,13 +102,13 @@ class ReplaySourceSerializer(RangeSerializer):
 
 
 class ReplayTargetSerializer(serializers.Serializer[Any]):
-    """Where it is replayed to."""
+    """The target of a replay."""
 
     topic = serializers.CharField(max_length=127)
 
 
 class LimitsSerializer(serializers.Serializer[Any]):
-    """How fast, and how much at most."""
+    """The limits of a replay."""
 
     messages_per_second = serializers.IntegerField(min_value=1, max_value=10_000_000, required=False, allow_null=True)
     max_messages = serializers.IntegerField(min_value=1, required=False, allow_null=True)
@@ -125,14 +125,14 @@ class JobRequestSerializer(serializers.Serializer[Any]):
     target = ReplayTargetSerializer(required=False)
     limits = LimitsSerializer(required=False)
     on_damage = serializers.ChoiceField(
-        ON_DAMAGE, required=False, help_text="Pass over damaged messages and list them, or end the job there."
+        ON_DAMAGE, required=False, help_text="Skip damaged messages and list them, or stop at the first one."
     )
     left = RangeSerializer(required=False)
     right = RangeSerializer(required=False)
     by = serializers.ChoiceField(BY, required=False)
     compare = CompareField(required=False)
     order = serializers.BooleanField(
-        required=False, help_text="Whether the messages of a key must come in the same order on both sides."
+        required=False, help_text="Whether the messages of a key must have the same order on both sides."
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -147,7 +147,7 @@ class JobRequestSerializer(serializers.Serializer[Any]):
             raise serializers.ValidationError({"target": {"topic": "must be a different topic from the source"}})
         if attrs["type"] == JobType.REPLAY:
             _check_kind(kind_of(attrs["target"]["topic"]), attrs["target"]["topic"])
-        # Before asking the cluster: a caller who may not read a topic does not learn whether it exists.
+        # Before asking the cluster: a caller without the right must not learn whether a topic exists.
         for part in needed:
             require(self.context["request"], _VERBS[part], attrs[part]["topic"])
         require_cluster(attrs["cluster"])
@@ -157,7 +157,7 @@ class JobRequestSerializer(serializers.Serializer[Any]):
 
 
 class WholeJobRequestSerializer(JobRequestSerializer):
-    """The job of a schedule: a PATCH of the schedule may leave it out, but not give only parts of it."""
+    """The job of a schedule: a PATCH of the schedule may omit it, but not contain only parts of it."""
 
     def run_validation(self, data: Any = empty) -> Any:
         """Return the checked request; missing fields take their defaults, as when a job is started."""
@@ -193,7 +193,7 @@ def plain(checked: Mapping[str, Any]) -> JobDocument:
     return document
 
 
-def goes_on(request: Mapping[str, Any]) -> bool:
+def continues_last_success(request: Mapping[str, Any]) -> bool:
     """Return whether a schedule's request begins where its last success ended."""
     return any(request[part].get("from") == LAST_SUCCESS for part in RANGES if part in request)
 
@@ -219,7 +219,7 @@ def name_of(request: Mapping[str, Any]) -> str:
 
 
 def hash_of(request: Mapping[str, Any]) -> str:
-    """Return a hash that equal requests share."""
+    """Return a hash that is the same for equal requests."""
     return hashlib.sha256(orjson.dumps(request, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 

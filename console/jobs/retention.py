@@ -34,7 +34,7 @@ def _remove(job: Job, now: datetime) -> bool:
     except FileNotFoundError:
         pass
     except OSError as error:
-        _log.warning("job=%s: its files cannot be removed now: %s", job.id, error)
+        _log.warning("job=%s: its files could not be removed: %s", job.id, error)
         Job.objects.filter(pk=job.pk).update(files_removed_at=None)
         return False
     return True

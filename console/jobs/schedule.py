@@ -40,7 +40,7 @@ def _fire(schedule: Schedule, now: datetime) -> Job | None:
     try:
         following = next_time(now, schedule.cron, schedule.zone)
     except CronMalformed as error:  # an earlier release accepted it
-        _log.error("schedule=%s %s: switched off: %s", schedule.id, schedule.name, error)
+        _log.error("schedule=%s %s: disabled: %s", schedule.id, schedule.name, error)
         services.change_schedule(by, schedule, {"enabled": False})
         return None
     previous = list(schedule.jobs.filter(state__in=ACTIVE_STATES))

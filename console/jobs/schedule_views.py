@@ -49,7 +49,7 @@ class SchedulesView(ApiView):
         responses={201: ScheduleSerializer},
     )
     def post(self, request: Request) -> Response:
-        """Put a job on a schedule."""
+        """Create a schedule for a job."""
         form = ScheduleWriteSerializer(data=request.data, context={"is_scheduled": True, "request": request})
         form.is_valid(raise_exception=True)
         schedule = services.add_schedule(actor_of(request), form.validated_data)
@@ -74,7 +74,7 @@ class ScheduleView(ApiView):
         responses=ScheduleSerializer,
     )
     def patch(self, request: Request, schedule_id: str) -> Response:
-        """Change a schedule, switch it on or off."""
+        """Change, enable or disable a schedule."""
         schedule = get_object_or_404(Schedule, pk=schedule_id)
         match(request, ScheduleSerializer(schedule).data)
         form = ScheduleWriteSerializer(
@@ -94,7 +94,7 @@ class ScheduleView(ApiView):
 
 
 class PreviewView(ApiView):
-    """The times of a schedule that need not exist yet."""
+    """The next times of a cron line, without a schedule."""
 
     permission_classes = (needs("read"),)
 
@@ -111,7 +111,7 @@ class PreviewView(ApiView):
 
 
 class RunNowView(ApiView):
-    """Running a schedule's job at once."""
+    """A manual run of a schedule."""
 
     permission_classes = (needs("jobs"),)
 

@@ -33,7 +33,7 @@ class JobLogSerializer(serializers.Serializer[Any]):
 
 
 class JobReportSerializer(serializers.Serializer[Any]):
-    """What a job found: queues for a replay, tiles and samples for a reconciliation."""
+    """The report of a job: queues for a replay, tiles and samples for a reconciliation."""
 
     queues = serializers.ListField(child=serializers.DictField(), required=False)
     tiles = serializers.DictField(child=serializers.IntegerField(), required=False)
@@ -74,7 +74,7 @@ class ScheduleSerializer(serializers.ModelSerializer[Schedule]):
 
 
 class ScheduleWriteSerializer(serializers.Serializer[Any]):
-    """A schedule to make or to change."""
+    """A schedule to create or to change."""
 
     name = serializers.CharField(max_length=200)
     cron = serializers.CharField(max_length=200)
@@ -115,7 +115,7 @@ class ScheduleWriteSerializer(serializers.Serializer[Any]):
 
 
 class SchedulePreviewSerializer(serializers.Serializer[Any]):
-    """A cron line whose next times are asked for."""
+    """A cron line to preview."""
 
     cron = serializers.CharField(max_length=200)
     zone = serializers.CharField(max_length=64, default="UTC")

@@ -19,7 +19,7 @@ from console.jobs import events
 from console.jobs.models import ACTIVE_STATES, Job, JobDocument, JobState, Schedule
 from console.jobs.progress import Counters
 from console.jobs.queue import hint
-from console.jobs.requests import filled, goes_on, hash_of, name_of
+from console.jobs.requests import continues_last_success, filled, hash_of, name_of
 from console.jobs.times import next_time
 from console.shapes import as_json
 
@@ -139,7 +139,7 @@ def cancel(by: Actor, job: Job) -> Job:
 
 
 def retry(by: Actor, job: Job) -> Job:
-    """Queue a job again that did not succeed; raise JobInOtherState if it succeeded or is running.
+    """Requeue a job that did not succeed; raise JobInOtherState if it succeeded or is running.
 
     Raises FilesRemoved after its retention, and RangeCovered if a later run of its schedule has copied its range: a
     retry would copy it twice. The job keeps its row and folder: a replay continues where it stopped and sends no
@@ -248,12 +248,12 @@ def finish(job: Job, state: str, reason: str | None, **fields: Any) -> bool:
 
 
 def finish_cancelled(job: Job, **fields: Any) -> bool:
-    """End a run that a user cancelled; the row says who."""
+    """End a run that a user cancelled; the reason in its row names the user."""
     return finish(job, JobState.CANCELLED, f"{job.state_reason}; messages already written stay", **fields)
 
 
 def finish_dead(job: Job, reason: str, **fields: Any) -> None:
-    """Queue a run again whose program or worker died; after two more tries the job fails.
+    """Requeue a run whose program or worker died; after two more tries the job fails.
 
     A replay continues from its last checkpoint and sends no message twice.
     """
@@ -329,7 +329,7 @@ def last_success(schedule: Schedule) -> datetime:
 
 def _is_covered(job: Job) -> bool:
     """Return whether a later run of its schedule has taken the range of this job."""
-    if job.schedule is None or job.covers_until is None or not goes_on(job.schedule.job):
+    if job.schedule is None or job.covers_until is None or not continues_last_success(job.schedule.job):
         return False
     return last_success(job.schedule) >= job.covers_until
 

@@ -14,7 +14,7 @@ from console.moments import Moment
 
 
 class Artefact(Struct, frozen=True, kw_only=True):
-    """A file that a job made."""
+    """A file that a job produced."""
 
     name: str
     kind: str
@@ -29,7 +29,7 @@ class JobShape(Struct, frozen=True, kw_only=True):
     name: str
     cluster: str
     state: JobState
-    cancel_requested: Annotated[bool, Meta(description="Its run is asked to stop.")]
+    cancel_requested: Annotated[bool, Meta(description="Whether its run was asked to stop.")]
     state_reason: str | None
     request: JobDocument
     counters: Counters
@@ -44,7 +44,7 @@ class JobShape(Struct, frozen=True, kw_only=True):
     result: dict[str, Any] | None
     artefacts: list[Artefact]
     files_removed_at: Annotated[
-        Moment | None, Meta(description="When log, report and files went, after their retention.")
+        Moment | None, Meta(description="When log, report and files were removed after their retention.")
     ]
 
 

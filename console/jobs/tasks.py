@@ -12,7 +12,7 @@ from console.jobs import launcher, queue, retention, schedule, services
 
 @signals.worker_ready.connect
 def _look_around(**_: Any) -> None:
-    """Take over the runs that the last worker left."""
+    """Take over the runs of the previous worker."""
     reap.delay()
     tick.delay()
 

@@ -52,7 +52,7 @@ def next_time(now: datetime, line: str, zone: str) -> datetime:
 
 
 def find_zone(name: str) -> ZoneInfo:
-    """Raises ZoneUnknown."""
+    """Return the time zone; raise ZoneUnknown."""
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:

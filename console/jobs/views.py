@@ -90,7 +90,7 @@ class JobView(ApiView):
 
 
 class CancelView(ApiView):
-    """Ending a job."""
+    """The cancellation of a job."""
 
     permission_classes = (needs("jobs"),)
 
@@ -104,13 +104,13 @@ class CancelView(ApiView):
 
 
 class RetryView(ApiView):
-    """Starting a job again."""
+    """The retry of a job."""
 
     permission_classes = (needs("jobs"),)
 
     @extend_schema(operation_id="retryJob", tags=_TAGS, request=None, responses={202: JobSerializer})
     def post(self, request: Request, job_id: str) -> Response:
-        """Queue a job again that did not succeed; a replay continues where it stopped."""
+        """Requeue a job that did not succeed; a replay continues where it stopped."""
         try:
             job = services.retry(actor_of(request), _job(job_id))
         except (services.JobInOtherState, services.RangeCovered, services.FilesRemoved) as error:
@@ -126,7 +126,7 @@ class LogView(ApiView):
     @extend_schema(
         operation_id="getJobLog",
         tags=_TAGS,
-        parameters=[OpenApiParameter("offset", int, default=0, description="Bytes to leave out.")],
+        parameters=[OpenApiParameter("offset", int, default=0, description="How many bytes to skip.")],
         responses=JobLogSerializer,
     )
     def get(self, request: Request, job_id: str) -> Response:
@@ -139,13 +139,13 @@ class LogView(ApiView):
 
 
 class ReportView(ApiView):
-    """What a job found."""
+    """The report of a job."""
 
     permission_classes = (needs("read"),)
 
     @extend_schema(operation_id="getJobReport", tags=_TAGS, responses=JobReportSerializer)
     def get(self, request: Request, job_id: str) -> Response:
-        """Return what a job found: the queues of a replay, the tiles and samples of a reconciliation."""
+        """Return the report of a job: the queues of a replay, or the tiles and samples of a reconciliation."""
         job = _with_files(job_id)
         try:
             report = orjson.loads((services.folder_of(job) / "report.json").read_bytes())
@@ -155,7 +155,7 @@ class ReportView(ApiView):
 
 
 class ArtefactView(ApiView):
-    """A file that a job made."""
+    """A file that a job produced."""
 
     permission_classes = (needs("read"),)
 

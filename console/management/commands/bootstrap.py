@@ -1,4 +1,4 @@
-"""``manage.py bootstrap``: make what a new installation needs, and change nothing the second time."""
+"""``manage.py bootstrap``: create what a new installation needs; a second run changes nothing."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _MADE_PASSWORD_BYTES: Final = 15
 
 
 class Command(BaseCommand):
-    """Makes the embedded cluster's row and the first admin."""
+    """Creates the row of the embedded cluster, and the first admin."""
 
-    help = "Make the first admin and the embedded cluster; prints one line of JSON."
+    help = "Create the first admin and the embedded cluster; print one line of JSON."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Declare what may be done first."""
+        """Declare the option --migrate."""
         parser.add_argument("--migrate", action="store_true", help="bring the database up to date first")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        """Print ``{"created": …, "username": …}``, with the password only if it was made in this run."""
+        """Print ``{"created": …, "username": …}``, with the password only if it was generated in this run."""
         if options["migrate"]:
             call_command("migrate", interactive=False, verbosity=0)
         clusters.ensure_embedded()
@@ -45,7 +45,7 @@ def _make_admin() -> dict[str, str | bool]:
     try:
         accounts.add_user(Actor.system("bootstrap"), username=FIRST_ADMIN, password=password, role=RoleChoice.ADMIN)
     except ValidationError as error:
-        raise CommandError("GANTRY_ADMIN_PASSWORD is refused: " + " ".join(error.messages)) from error
+        raise CommandError("GANTRY_ADMIN_PASSWORD is not accepted: " + " ".join(error.messages)) from error
     answer: dict[str, str | bool] = {"created": True, "username": FIRST_ADMIN}
-    # A password that was given is known to its giver and belongs in no log.
+    # A given password is known already and must not appear in a log.
     return answer if given else {**answer, "password": password}

@@ -1,4 +1,4 @@
-"""``manage.py create_token --user NAME --name NAME``: print a new token, this once."""
+"""``manage.py create_token --user NAME --name NAME``: create a token and print its text."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ _LONGEST_DAYS = 3650
 
 
 class Command(BaseCommand):
-    """Makes a token."""
+    """Creates a token."""
 
-    help = "Make a token for a user and print its text, which is not kept anywhere."
+    help = "Create a token for a user and print its text, which is not stored."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Declare whose token it is and what it may do."""
-        parser.add_argument("--user", required=True, help="whose token it is")
-        parser.add_argument("--name", required=True, help="what it is for, e.g. the program that carries it")
+        """Declare the options: user, name, scopes and expiry."""
+        parser.add_argument("--user", required=True, help="the user of the token")
+        parser.add_argument("--name", required=True, help="its purpose, e.g. the program that uses it")
         parser.add_argument(
             "--scope",
             action="append",
             default=[],
-            help="a right, e.g. produce or consume:orders*; repeat for more; none gives all rights of the user",
+            help="a right, e.g. produce or consume:orders* (repeatable); by default all rights of the user",
         )
-        parser.add_argument("--expires-days", type=int, help="days after which it ends; none means never")
+        parser.add_argument("--expires-days", type=int, help="days until it expires; by default never")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         """Print the token's text."""
@@ -46,13 +46,13 @@ class Command(BaseCommand):
             raise CommandError(f"there is no active user {options['user']!r}")
         wrong = [scope for scope in options["scope"] if not rights.is_scope(scope)]
         if wrong:
-            raise CommandError(f"no scope: {', '.join(wrong)}; {rights.SCOPE_FORM}")
+            raise CommandError(f"not a scope: {', '.join(wrong)}; {rights.SCOPE_FORM}")
         days = options["expires_days"]
         if days is not None and not 1 <= days <= _LONGEST_DAYS:
-            raise CommandError(f"--expires-days: wanted 1 to {_LONGEST_DAYS}")
+            raise CommandError(f"--expires-days must be 1 to {_LONGEST_DAYS}")
         expires_at = None if days is None else timezone.now() + timedelta(days=days)
         if user.tokens.filter(name=options["name"]).exists():
-            raise CommandError(f"{user.username} has a token named {options['name']!r} already; remove it first")
+            raise CommandError(f"{user.username} already has a token named {options['name']!r}; remove it first")
         scopes = options["scope"] or list(rights.VERBS)
         _, text = services.add_token(
             Actor.system("command line"), user, name=options["name"], scopes=scopes, expires_at=expires_at

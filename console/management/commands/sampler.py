@@ -1,4 +1,4 @@
-"""``manage.py sampler``: samples lag and rates of every cluster once a second, until it is told to stop."""
+"""``manage.py sampler``: samples lag and rates of every cluster once a second, until it is stopped."""
 
 from __future__ import annotations
 

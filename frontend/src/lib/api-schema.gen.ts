@@ -593,8 +593,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Return what a job found: the queues of a replay, the tiles and samples of a reconciliation.
-         * @description Return what a job found: the queues of a replay, the tiles and samples of a reconciliation.
+         * Return the report of a job: the queues of a replay, or the tiles and samples of a reconciliation.
+         * @description Return the report of a job: the queues of a replay, or the tiles and samples of a reconciliation.
          */
         get: operations["getJobReport"];
         put?: never;
@@ -635,8 +635,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Queue a job again that did not succeed; a replay continues where it stopped.
-         * @description Queue a job again that did not succeed; a replay continues where it stopped.
+         * Requeue a job that did not succeed; a replay continues where it stopped.
+         * @description Requeue a job that did not succeed; a replay continues where it stopped.
          */
         post: operations["retryJob"];
         delete?: never;
@@ -763,8 +763,8 @@ export interface paths {
         get: operations["listSchedules"];
         put?: never;
         /**
-         * Put a job on a schedule.
-         * @description Put a job on a schedule.
+         * Create a schedule for a job.
+         * @description Create a schedule for a job.
          */
         post: operations["createSchedule"];
         delete?: never;
@@ -795,8 +795,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change a schedule, switch it on or off.
-         * @description Change a schedule, switch it on or off.
+         * Change, enable or disable a schedule.
+         * @description Change, enable or disable a schedule.
          */
         patch: operations["updateSchedule"];
         trace?: never;
@@ -1029,7 +1029,7 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description A file that a job made. */
+        /** @description A file that a job produced. */
         Artefact: {
             name: string;
             kind: string;
@@ -1046,7 +1046,7 @@ export interface components {
             readonly resource: string;
             result: components["schemas"]["AuditResult"];
             request_id: string;
-            /** @description Of the client; empty for what Gantry does by itself. */
+            /** @description Address of the client; empty for automatic changes. */
             address: string;
             before: {
                 [key: string]: unknown;
@@ -1086,7 +1086,7 @@ export interface components {
         BrokerOutcome: {
             broker: string;
             done: boolean;
-            /** @description Why it did not. */
+            /** @description Why the broker did not make the change. */
             reason: string | null;
         };
         /** @description Messages by time, the newest first; messages of the brokers in `missing` are not included. */
@@ -1126,19 +1126,19 @@ export interface components {
             next_cursor: string | null;
             total: number | null;
         };
-        /** @description How far a job is. */
+        /** @description The counters of a job. */
         Counters: {
-            /** @description What the filter lets through; null until counted. */
+            /** @description Messages that pass the filter; null until counted. */
             planned: number | null;
             /** @description filtered + damaged + matched */
             read: number;
-            /** @description Left out by the filter. */
+            /** @description Messages that the filter excludes. */
             filtered: number;
-            /** @description Could not be read; the report names them. */
+            /** @description Messages that could not be read; the report lists them. */
             damaged: number;
             matched: number;
             written: number;
-            /** @description Refused by the broker; the report names them. */
+            /** @description Messages that the broker refused; the report lists them. */
             failed: number;
             bytes: number;
         };
@@ -1164,12 +1164,12 @@ export interface components {
             time_lag_ms: number | null;
             /**
              * Format: double
-             * @description Messages a second into its topics.
+             * @description Messages per second into its topics.
              */
             in_rate: number | null;
             /**
              * Format: double
-             * @description Messages a second that it consumes.
+             * @description Messages per second that it consumes.
              */
             out_rate: number | null;
             drain_eta_ms: number | null;
@@ -1187,7 +1187,7 @@ export interface components {
              * @description Change of the lag over five minutes.
              */
             lag_per_second: number | null;
-            /** @description Messages handed out and not settled. */
+            /** @description Messages delivered and not settled. */
             leases: number | null;
             unknown_reason: string | null;
             missing: components["schemas"]["MissingBroker"][];
@@ -1207,12 +1207,12 @@ export interface components {
             time_lag_ms: number | null;
             /**
              * Format: double
-             * @description Messages a second into its topics.
+             * @description Messages per second into its topics.
              */
             in_rate: number | null;
             /**
              * Format: double
-             * @description Messages a second that it consumes.
+             * @description Messages per second that it consumes.
              */
             out_rate: number | null;
             drain_eta_ms: number | null;
@@ -1230,7 +1230,7 @@ export interface components {
              * @description Change of the lag over five minutes.
              */
             lag_per_second: number | null;
-            /** @description Messages handed out and not settled. */
+            /** @description Messages delivered and not settled. */
             leases: number | null;
             unknown_reason: string | null;
             missing: components["schemas"]["MissingBroker"][];
@@ -1332,12 +1332,12 @@ export interface components {
             time_lag_ms: number | null;
             /**
              * Format: double
-             * @description Messages a second into its topics.
+             * @description Messages per second into its topics.
              */
             in_rate: number | null;
             /**
              * Format: double
-             * @description Messages a second that it consumes.
+             * @description Messages per second that it consumes.
              */
             out_rate: number | null;
             drain_eta_ms: number | null;
@@ -1355,7 +1355,7 @@ export interface components {
              * @description Change of the lag over five minutes.
              */
             lag_per_second: number | null;
-            /** @description Messages handed out and not settled. */
+            /** @description Messages delivered and not settled. */
             leases: number | null;
             unknown_reason: string | null;
             missing: components["schemas"]["MissingBroker"][];
@@ -1374,7 +1374,7 @@ export interface components {
             name: string;
             cluster: string;
             state: components["schemas"]["JobState"];
-            /** @description Its run is asked to stop. */
+            /** @description Whether its run was asked to stop. */
             cancel_requested: boolean;
             state_reason: string | null;
             request: {
@@ -1399,7 +1399,7 @@ export interface components {
             artefacts: components["schemas"]["Artefact"][];
             /**
              * Format: date-time
-             * @description When log, report and files went, after their retention.
+             * @description When log, report and files were removed after their retention.
              */
             files_removed_at: string | null;
         };
@@ -1414,7 +1414,7 @@ export interface components {
             next_cursor: string | null;
             total: number | null;
         };
-        /** @description What a job found: queues for a replay, tiles and samples for a reconciliation. */
+        /** @description The report of a job: queues for a replay, tiles and samples for a reconciliation. */
         JobReport: {
             queues?: {
                 [key: string]: unknown;
@@ -1435,14 +1435,14 @@ export interface components {
             source?: components["schemas"]["ReplaySourceRequest"];
             target?: components["schemas"]["ReplayTargetRequest"];
             limits?: components["schemas"]["LimitsRequest"];
-            /** @description Pass over damaged messages and list them, or end the job there. */
+            /** @description Skip damaged messages and list them, or stop at the first one. */
             on_damage?: components["schemas"]["OnDamageEnum"];
             left?: components["schemas"]["RangeRequest"];
             right?: components["schemas"]["RangeRequest"];
             by?: components["schemas"]["ByEnum"];
-            /** @description The fields that are compared; none to look only for what is missing or comes too often. */
+            /** @description The fields to compare; `none` finds only missing and surplus messages. */
             compare?: ("body" | "none") | ("body" | "tag" | "keys" | "properties")[];
-            /** @description Whether the messages of a key must come in the same order on both sides. */
+            /** @description Whether the messages of a key must have the same order on both sides. */
             order?: boolean;
         };
         /** @enum {string} */
@@ -1482,7 +1482,7 @@ export interface components {
             /** Format: date-time */
             last_receive_at: string;
         };
-        /** @description How fast, and how much at most. */
+        /** @description The limits of a replay. */
         LimitsRequest: {
             messages_per_second?: number | null;
             max_messages?: number | null;
@@ -1598,11 +1598,11 @@ export interface components {
             out_rate: number | null;
             total_lag: number | null;
             lag_unknown_groups: number;
-            /** @description Of all groups; null while one of those behind was not timed yet. */
+            /** @description Over all groups; null until all groups that are behind were timed. */
             oldest_unconsumed_ms: number | null;
             oldest_group: string | null;
             groups_behind: number | null;
-            /** @description How many of those behind were timed. */
+            /** @description How many of the groups that are behind were timed. */
             groups_timed: number | null;
             dead_letters: number | null;
             dead_letter_groups: number | null;
@@ -1682,7 +1682,7 @@ export interface components {
         PatchedMeChangeRequest: {
             language?: components["schemas"]["Language"] | components["schemas"]["NullEnum"];
         };
-        /** @description A schedule to make or to change. */
+        /** @description A schedule to create or to change. */
         PatchedScheduleWriteRequest: {
             name?: string;
             cron?: string;
@@ -1706,7 +1706,7 @@ export interface components {
             is_active?: boolean;
             password?: string;
             /**
-             * @description Sign the user out everywhere; a new password does so by itself.
+             * @description Sign the user out everywhere; a new password always does this.
              * @default false
              */
             end_sessions: boolean;
@@ -1731,7 +1731,7 @@ export interface components {
             /** @description A moment with its zone. In a schedule also `{{ last_success }}`, `{{ scheduled_at }}` or a moment before that, such as `{{ scheduled_at - 24h }}`: whole m, h or d, up to 366 days. */
             to?: string | null;
         };
-        /** @description What is replayed. */
+        /** @description The source of a replay. */
         ReplaySourceRequest: {
             /** @description A moment with its zone. In a schedule also `{{ last_success }}`, `{{ scheduled_at }}` or a moment before that, such as `{{ scheduled_at - 24h }}`: whole m, h or d, up to 366 days. */
             from?: string | null;
@@ -1742,7 +1742,7 @@ export interface components {
             keys?: string[] | null;
             tag?: string | null;
         };
-        /** @description Where it is replayed to. */
+        /** @description The target of a replay. */
         ReplayTargetRequest: {
             topic: string;
         };
@@ -1776,7 +1776,7 @@ export interface components {
             next_cursor: string | null;
             total: number | null;
         };
-        /** @description A cron line whose next times are asked for. */
+        /** @description A cron line to preview. */
         SchedulePreviewRequest: {
             cron: string;
             /** @default UTC */
@@ -1784,7 +1784,7 @@ export interface components {
             /** @default 5 */
             count: number;
         };
-        /** @description A schedule to make or to change. */
+        /** @description A schedule to create or to change. */
         ScheduleWriteRequest: {
             name: string;
             cron: string;
@@ -2066,7 +2066,7 @@ export interface components {
             next_cursor: string | null;
             total: number | null;
         };
-        /** @description The job of a schedule: a PATCH of the schedule may leave it out, but not give only parts of it. */
+        /** @description The job of a schedule: a PATCH of the schedule may omit it, but not contain only parts of it. */
         WholeJobRequestRequest: {
             type: components["schemas"]["JobType"];
             name?: string;
@@ -2075,14 +2075,14 @@ export interface components {
             source?: components["schemas"]["ReplaySourceRequest"];
             target?: components["schemas"]["ReplayTargetRequest"];
             limits?: components["schemas"]["LimitsRequest"];
-            /** @description Pass over damaged messages and list them, or end the job there. */
+            /** @description Skip damaged messages and list them, or stop at the first one. */
             on_damage?: components["schemas"]["OnDamageEnum"];
             left?: components["schemas"]["RangeRequest"];
             right?: components["schemas"]["RangeRequest"];
             by?: components["schemas"]["ByEnum"];
-            /** @description The fields that are compared; none to look only for what is missing or comes too often. */
+            /** @description The fields to compare; `none` finds only missing and surplus messages. */
             compare?: ("body" | "none") | ("body" | "tag" | "keys" | "properties")[];
-            /** @description Whether the messages of a key must come in the same order on both sides. */
+            /** @description Whether the messages of a key must have the same order on both sides. */
             order?: boolean;
         };
         /** @description RFC 9457 problem details. */
@@ -2260,15 +2260,15 @@ export interface operations {
     listAudit: {
         parameters: {
             query?: {
-                /** @description Exact, or a beginning and `*`. */
+                /** @description Exact, or a prefix followed by `*`. */
                 action?: string;
-                /** @description Exact, or a beginning and `*`. */
+                /** @description Exact, or a prefix followed by `*`. */
                 actor?: string;
-                /** @description Where the page begins: `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string;
                 /** @description Page size. */
                 limit?: number;
-                /** @description Exact, or a beginning and `*`. */
+                /** @description Exact, or a prefix followed by `*`. */
                 resource?: string;
             };
             header?: never;
@@ -2299,7 +2299,7 @@ export interface operations {
     listClusters: {
         parameters: {
             query?: {
-                /** @description Where the page begins: `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string;
                 /** @description Page size. */
                 limit?: number;
@@ -2398,7 +2398,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The ETag of what is to be changed, or `*`. */
+                /** @description The ETag of the resource to change, or `*`. */
                 "If-Match": string;
             };
             path: {
@@ -2430,7 +2430,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The ETag of what is to be changed, or `*`. */
+                /** @description The ETag of the resource to change, or `*`. */
                 "If-Match": string;
             };
             path: {
@@ -2496,7 +2496,7 @@ export interface operations {
     listGroups: {
         parameters: {
             query?: {
-                /** @description Where the page begins: `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string;
                 /** @description Page size. */
                 limit?: number;
@@ -2612,7 +2612,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The ETag of what is to be changed, or `*`. */
+                /** @description The ETag of the resource to change, or `*`. */
                 "If-Match": string;
             };
             path: {
@@ -2653,7 +2653,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The ETag of what is to be changed, or `*`. */
+                /** @description The ETag of the resource to change, or `*`. */
                 "If-Match": string;
             };
             path: {
@@ -2860,7 +2860,7 @@ export interface operations {
     searchMessages: {
         parameters: {
             query: {
-                /** @description Where the page begins: `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string;
                 /** @description Stored at this moment or after it (RFC 3339). */
                 from?: string;
@@ -2964,7 +2964,7 @@ export interface operations {
     listTopics: {
         parameters: {
             query?: {
-                /** @description Where the page begins: `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string;
                 kind?: "all" | "dlq" | "normal" | "retry" | "system";
                 /** @description Page size. */
@@ -3133,7 +3133,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The ETag of what is to be changed, or `*`. */
+                /** @description The ETag of the resource to change, or `*`. */
                 "If-Match": string;
             };
             path: {
@@ -3240,7 +3240,7 @@ export interface operations {
     browseMessages: {
         parameters: {
             query?: {
-                /** @description Where the page begins: `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string;
                 /** @description Stored at this moment or after it (RFC 3339). */
                 from?: string;
@@ -3451,7 +3451,7 @@ export interface operations {
     listJobs: {
         parameters: {
             query?: {
-                /** @description Where the page begins: `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string;
                 /** @description Page size. */
                 limit?: number;
@@ -3582,7 +3582,7 @@ export interface operations {
     getJobLog: {
         parameters: {
             query?: {
-                /** @description Bytes to leave out. */
+                /** @description How many bytes to skip. */
                 offset?: number;
             };
             header?: never;
@@ -3892,7 +3892,7 @@ export interface operations {
     listSchedules: {
         parameters: {
             query?: {
-                /** @description Where the page begins: `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string;
                 /** @description Page size. */
                 limit?: number;
@@ -3991,7 +3991,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The ETag of what is to be changed, or `*`. */
+                /** @description The ETag of the resource to change, or `*`. */
                 "If-Match": string;
             };
             path: {
@@ -4023,7 +4023,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The ETag of what is to be changed, or `*`. */
+                /** @description The ETag of the resource to change, or `*`. */
                 "If-Match": string;
             };
             path: {
@@ -4127,9 +4127,9 @@ export interface operations {
     listTokens: {
         parameters: {
             query?: {
-                /** @description Those of all users; wants the right `admin`. */
+                /** @description Tokens of all users; needs the right `admin`. */
                 all?: boolean;
-                /** @description Where the page begins: `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string;
                 /** @description Page size. */
                 limit?: number;
@@ -4226,7 +4226,7 @@ export interface operations {
     listUsers: {
         parameters: {
             query?: {
-                /** @description Where the page begins: `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string;
                 /** @description Page size. */
                 limit?: number;
@@ -4325,7 +4325,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The ETag of what is to be changed, or `*`. */
+                /** @description The ETag of the resource to change, or `*`. */
                 "If-Match": string;
             };
             path: {
@@ -4357,7 +4357,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The ETag of what is to be changed, or `*`. */
+                /** @description The ETag of the resource to change, or `*`. */
                 "If-Match": string;
             };
             path: {
