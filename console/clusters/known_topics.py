@@ -48,10 +48,10 @@ def known_topic(cluster: str, name: str) -> Topic:
         refusal: TopicNotFound | Unreachable | None = None
     except (TopicNotFound, Unreachable) as error:
         topic, refusal = None, error
-    told = () if topic is None else topic.configs
-    holders = [broker for broker in memory.brokers.values() if broker.holds(name) and broker.name not in told]
+    configured = () if topic is None else topic.configs
+    holders = [broker for broker in memory.brokers.values() if broker.holds(name) and broker.name not in configured]
     if holders and not isinstance(refusal, Unreachable):
-        # A registered broker has told the name servers its topics: this topic was just deleted on it.
+        # A registered broker has reported its topics to the name servers: this topic was just deleted on it.
         there = ask(cluster, lambda admin: admin.clusters.brokers())
         holders = [broker for broker in holders if broker.name not in {each.name for each in there}]
     for broker in holders:

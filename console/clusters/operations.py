@@ -22,7 +22,7 @@ from console.audit.record import Actor, record
 from console.clusters import memory
 from console.clusters.connections import ask
 from console.clusters.memory import remembered
-from console.clusters.outcomes import BrokerOutcome, Told, unlisted
+from console.clusters.outcomes import BrokerAnswers, BrokerOutcome, unlisted
 from console.clusters.reasons import reason_of
 from console.errors import AlreadyExists
 from console.shapes import as_json
@@ -36,17 +36,17 @@ def create_topic(by: Actor, cluster: str, name: str, settings: Mapping[str, Any]
     what = f"Topic {name!r}"
     known = remembered(cluster)
 
-    async def tell(admin: Admin) -> Told:
+    async def change(admin: Admin) -> BrokerAnswers:
         masters = await admin.clusters.masters()
         missing = unlisted(known, masters)
         held = {broker.name for broker in missing if broker.holds(name)}
         had_it = _holders(what, masters, await _topic_configs(admin, name), lambda each: _as_wanted(each, settings))
         _refuse_if_everywhere(what, had_it | held, {*masters.values(), *known.brokers})
         lacking = set(masters.values()) - had_it
-        return Told(masters, await admin.topics.create(name, **settings, brokers=lacking), had_it, missing)
+        return BrokerAnswers(masters, await admin.topics.create(name, **settings, brokers=lacking), had_it, missing)
 
     return _change(
-        by, "topic.create", f"{cluster}/topics/{name}", lambda: ask(cluster, tell).outcomes(), after=settings
+        by, "topic.create", f"{cluster}/topics/{name}", lambda: ask(cluster, change).outcomes(), after=settings
     )
 
 
@@ -55,18 +55,18 @@ def change_topic(by: Actor, cluster: str, topic: Topic, settings: Mapping[str, A
     before = _settings(topic)
     known = remembered(cluster)
 
-    async def tell(admin: Admin) -> Told:
+    async def change(admin: Admin) -> BrokerAnswers:
         masters = await admin.clusters.masters()
         missing = [broker for broker in unlisted(known, masters) if broker.holds(topic.name)]
         is_listed = not topic.configs.keys().isdisjoint(masters.values())
         answers = await admin.topics.update(topic.name, **settings) if is_listed else Answers[None]()
-        return Told(masters, answers, missing=missing)
+        return BrokerAnswers(masters, answers, missing=missing)
 
     return _change(
         by,
         "topic.update",
         f"{cluster}/topics/{topic.name}",
-        lambda: ask(cluster, tell).outcomes(),
+        lambda: ask(cluster, change).outcomes(),
         before=before,
         after={**before, **settings},
     )
@@ -76,17 +76,17 @@ def delete_topic(by: Actor, cluster: str, topic: Topic) -> Outcomes:
     """Delete a topic and its messages on each broker that has it."""
     known = remembered(cluster)
 
-    async def tell(admin: Admin) -> Told:
+    async def change(admin: Admin) -> BrokerAnswers:
         masters = await admin.clusters.masters()
         missing = [broker for broker in unlisted(known, masters) if broker.holds(topic.name)]
         holders = [addr for addr, broker in masters.items() if broker in topic.configs]
-        return Told(masters, await admin.topics.delete(topic.name, masters=holders), missing=missing)
+        return BrokerAnswers(masters, await admin.topics.delete(topic.name, masters=holders), missing=missing)
 
     outcomes = _change(
         by,
         "topic.delete",
         f"{cluster}/topics/{topic.name}",
-        lambda: ask(cluster, tell).outcomes(),
+        lambda: ask(cluster, change).outcomes(),
         before=_settings(topic),
     )
     memory.forget_topic(cluster, topic.name, [each.broker for each in outcomes if each.done])
@@ -98,7 +98,7 @@ def create_group(by: Actor, cluster: str, name: str, settings: Mapping[str, Any]
     what = f"Consumer group {name!r}"
     known = remembered(cluster)
 
-    async def tell(admin: Admin) -> Told:
+    async def change(admin: Admin) -> BrokerAnswers:
         masters, answers = await _groups(admin)
         found = answers.raise_if_none().found.get(name, Group(name))
         if found.topics and not found.configs:
@@ -106,11 +106,11 @@ def create_group(by: Actor, cluster: str, name: str, settings: Mapping[str, Any]
         held = {broker.name for broker in known.missing(_answering(masters, answers)) if name in broker.groups}
         had_it = _holders(what, masters, found.configs, lambda each: _has(each, settings))
         _refuse_if_everywhere(what, had_it | held, {*masters.values(), *known.brokers})
-        told = await admin.groups.create(name, **settings, brokers=set(masters.values()) - had_it)
-        return Told(masters, told, had_it, unlisted(known, masters))
+        created = await admin.groups.create(name, **settings, brokers=set(masters.values()) - had_it)
+        return BrokerAnswers(masters, created, had_it, unlisted(known, masters))
 
     return _change(
-        by, "group.create", f"{cluster}/groups/{name}", lambda: ask(cluster, tell).outcomes(), after=settings
+        by, "group.create", f"{cluster}/groups/{name}", lambda: ask(cluster, change).outcomes(), after=settings
     )
 
 
@@ -120,15 +120,15 @@ def change_group(by: Actor, cluster: str, group: Group, settings: Mapping[str, A
     after = {**before, **settings}
     known = remembered(cluster)
 
-    async def tell(admin: Admin) -> Told:
+    async def change(admin: Admin) -> BrokerAnswers:
         masters = await admin.clusters.masters()
-        return Told(masters, await admin.groups.create(group.name, **after), missing=unlisted(known, masters))
+        return BrokerAnswers(masters, await admin.groups.create(group.name, **after), missing=unlisted(known, masters))
 
     return _change(
         by,
         "group.update",
         f"{cluster}/groups/{group.name}",
-        lambda: ask(cluster, tell).outcomes(),
+        lambda: ask(cluster, change).outcomes(),
         before=before,
         after=after,
     )
@@ -138,16 +138,16 @@ def delete_group(by: Actor, cluster: str, group: Group) -> Outcomes:
     """Delete a group's settings and offsets on every broker."""
     known = remembered(cluster)
 
-    async def tell(admin: Admin) -> Told:
+    async def change(admin: Admin) -> BrokerAnswers:
         masters = await admin.clusters.masters()
         missing = [broker for broker in unlisted(known, masters) if group.name in broker.groups]
-        return Told(masters, await admin.groups.delete(group.name), missing=missing)
+        return BrokerAnswers(masters, await admin.groups.delete(group.name), missing=missing)
 
     outcomes = _change(
         by,
         "group.delete",
         f"{cluster}/groups/{group.name}",
-        lambda: ask(cluster, tell).outcomes(),
+        lambda: ask(cluster, change).outcomes(),
         before=_group_settings(group),
     )
     memory.forget_group(cluster, group.name, [each.broker for each in outcomes if each.done])
@@ -251,6 +251,6 @@ def _change(
     if all(outcome.done for outcome in outcomes):
         record(by, action, resource, before=before, after=after)
     else:
-        told = {**(after or {}), "brokers": as_json(outcomes)}
-        record(by, action, resource, result="partial", before=before, after=told)
+        partly = {**(after or {}), "brokers": as_json(outcomes)}
+        record(by, action, resource, result="partial", before=before, after=partly)
     return outcomes

@@ -20,7 +20,7 @@ class BrokerOutcome(Struct, frozen=True):
 
     broker: str
     done: bool
-    reason: Annotated[str | None, Meta(description="Why it did not.")] = None
+    reason: Annotated[str | None, Meta(description="Why the broker did not make the change.")] = None
 
 
 class PartlyDeleted(Struct, frozen=True):
@@ -31,7 +31,7 @@ class PartlyDeleted(Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class BrokerAnswers:
     """The answers of the listed brokers to a change, and the other brokers that it applies to."""
 
     masters: Mapping[str, str]

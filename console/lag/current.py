@@ -1,4 +1,4 @@
-"""The state of a cluster now: the last one that the sampler published, or asked of the brokers where there is none."""
+"""The current state of a cluster: the last one that the sampler published, or else the answers of its brokers."""
 
 from __future__ import annotations
 
@@ -93,10 +93,10 @@ def group(cluster: str, name: str) -> GroupState:
 
 
 def _require_known(cluster: str) -> None:
-    """Raise ClusterUnknown if no broker ever said what the cluster holds: an empty list would be invented."""
-    told = overview(cluster)
-    if told.groups is None:
-        raise ClusterUnknown(cluster, told.unknown_reason or "no broker has answered yet")
+    """Raise ClusterUnknown if no broker ever reported the content of the cluster: an empty list would be wrong."""
+    shown = overview(cluster)
+    if shown.groups is None:
+        raise ClusterUnknown(cluster, shown.unknown_reason or "no broker has answered yet")
 
 
 def topics(cluster: str) -> dict[str, TopicState]:
@@ -110,11 +110,11 @@ def look(cluster: str, *, topics: Iterable[str] = (), groups: Iterable[str] = ()
     try:
         looks.look(store(), cluster, topics=topics, groups=groups)
     except redis.RedisError as error:
-        _log.warning("redis: not noted what is looked at (%s)", error)
+        _log.warning("redis: the watched topics and groups were not recorded (%s)", error)
 
 
 def find_overview(cluster: str) -> OverviewState | None:
-    """Return the key figures as sampled in the last seconds, None when there are none; asks no broker."""
+    """Return the key figures as sampled in the last seconds, or None; asks no broker."""
     sampled = _sampled(live.overview(cluster), OverviewState)
     return None if sampled is None or sampled.at < rfc3339(now_ms() - _FRESH_MS) else sampled
 
@@ -157,7 +157,7 @@ def _series(key: str, columns: Sequence[str], range_: history.Range, end: int) -
 
 
 def _sampled(subject: str, shape: type[S]) -> S | None:
-    """Return the last state of the last minute, with its age: asking the brokers again would take longer."""
+    """Return the newest state of the last minute, or None; asking the brokers would take longer."""
     try:
         event = live.last_state_sync(subject, store=store())
     except redis.RedisError:  # without Redis there are no samples, but the brokers can still be asked

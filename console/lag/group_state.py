@@ -34,7 +34,7 @@ _Part = tuple[BrokerFacts, GroupStats]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Seen:
-    """What a reading says of one group."""
+    """The part of a reading about one group."""
 
     name: str
     parts: list[_Part]
@@ -202,9 +202,9 @@ def _lag(offsets: Iterable[OffsetWrapper]) -> int:
 
 
 def _leases(offsets: Iterable[OffsetWrapper]) -> int | None:
-    told = [(each.pull_offset, each.consumer_offset) for each in offsets]
-    known = [max(0, pulled - consumed) for pulled, consumed in told if pulled is not None]
-    return sum(known) if known and len(known) == len(told) else None
+    pairs = [(each.pull_offset, each.consumer_offset) for each in offsets]
+    known = [max(0, pulled - consumed) for pulled, consumed in pairs if pulled is not None]
+    return sum(known) if known and len(known) == len(pairs) else None
 
 
 def config_of(config: SubscriptionGroupConfig) -> GroupConfig:
@@ -302,7 +302,7 @@ def _drain_eta(lag: int | None, in_rate: float | None, out_rate: float | None) -
 
 
 def _state(seen: _Seen, trend: Trend | None, out_rate: float | None) -> GroupWord:
-    """Return the one word for a group; its readers count only until its rate of consumption is known."""
+    """Return the state of a group; its readers matter only until its consume rate is known."""
     if seen.lag is None or trend is None:
         return "unknown"
     if seen.lag == 0:

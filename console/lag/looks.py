@@ -1,4 +1,4 @@
-"""What is being watched now: it is measured first."""
+"""The topics and groups that are watched now; they are measured first."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class Looks:
         pipe = self._store.pipeline(transaction=False)
         pipe.zremrangebyscore(key, "-inf", now - KEEP_MS)
         pipe.zrevrange(key, 0, MAX_NAMES - 1)
-        _, told = await pipe.execute()
-        names = [name.decode().partition(":") for name in told]
+        _, looked = await pipe.execute()
+        names = [name.decode().partition(":") for name in looked]
         prefix = live.group(self._cluster, "")
         groups = {subject.removeprefix(prefix) for subject in self.watched if subject.startswith(prefix)}
         return Looked(

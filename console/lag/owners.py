@@ -61,8 +61,8 @@ class OwnersWatch:
                 return await self._queues_of(group, client_id)
 
         async def all_of(group: str, members: GroupConnections) -> None:
-            told = await asyncio.gather(*(one(group, client_id) for client_id in members.members))
-            self.owners[group] = {queue: client_id for queues in told for queue, client_id in queues.items()}
+            answers = await asyncio.gather(*(one(group, client_id) for client_id in members.members))
+            self.owners[group] = {queue: client_id for queues in answers for queue, client_id in queues.items()}
 
         await asyncio.gather(*(all_of(group, members) for group, members in groups.items()))
 

@@ -101,9 +101,9 @@ class LagReading:
 
     def members(self, group: str) -> GroupConnections | None:
         """Return the clients connected to the group; None if one of its brokers was not asked yet."""
-        told = [facts.members.get(group) for facts in self.facts.values() if group in facts.groups]
-        found = [each for each in told if each is not None]
-        return joined_connections(found, {}) if found and len(found) == len(told) else None
+        answers = [facts.members.get(group) for facts in self.facts.values() if group in facts.groups]
+        found = [each for each in answers if each is not None]
+        return joined_connections(found, {}) if found and len(found) == len(answers) else None
 
 
 class Reader:
@@ -170,7 +170,7 @@ class Reader:
         try:
             remembered = await self._memory.recall()
         except DatabaseError as error:
-            _log.warning("memory of brokers not read: %s", error)
+            _log.warning("the memory of brokers could not be read: %s", error)
         else:
             listed = {broker.name for broker in self._listed or ()}
             kept = {name: known for name, known in self._known.items() if name in listed}
@@ -299,7 +299,7 @@ class Reader:
         try:
             await self._memory.keep(sightings, at)
         except DatabaseError as error:
-            _log.warning("memory of brokers not written: %s", error)
+            _log.warning("the memory of brokers could not be written: %s", error)
             for seen in sightings:
                 self._written_down.pop(seen.name, None)
 

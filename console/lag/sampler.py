@@ -32,7 +32,7 @@ _BEAT_TTL_SECONDS: Final = 60
 # An instance that loses Redis for longer than this is replaced; it notices before it publishes again.
 _LEADER_TTL_MS: Final = 10_000
 _CLUSTERS_EVERY_SECONDS: Final = 5.0
-# A step that hangs must end some day; steps with thousands of groups take long.
+# A step that hangs must end; steps with thousands of groups take long.
 _STEP_TIMEOUT_SECONDS: Final = 30.0
 _LAST_KNOWN_KEY: Final = "gantry:last-known:"
 _LAST_KNOWN_EVERY_MS: Final = 10_000
@@ -107,7 +107,7 @@ class ClusterSampler:
         try:
             self._builder.begin_with(msgspec.json.decode(kept, type=LastKnown))
         except msgspec.DecodeError as error:
-            _log.warning("cluster=%s: its last known figures are not read: %s", self._name, error)
+            _log.warning("cluster=%s: the last known figures could not be read: %s", self._name, error)
 
     def _points(self, state: ClusterState) -> dict[str, list[float | None]]:
         points: dict[str, list[float | None]] = {
@@ -154,7 +154,7 @@ class Sampler:
             try:
                 await self._store.set(BEAT_KEY, now_ms(), ex=_BEAT_TTL_SECONDS)
             except redis.RedisError as error:
-                _log.warning("redis: no heartbeat (%s)", error)
+                _log.warning("redis: the heartbeat was not written (%s)", error)
             await _pause(STEP_SECONDS)
 
     async def _follow_clusters(self, group: asyncio.TaskGroup) -> None:
@@ -176,7 +176,7 @@ class Sampler:
         try:
             await self._store.delete(_LAST_KNOWN_KEY + name)
         except redis.RedisError as error:
-            _log.warning("redis: last known figures of %s not dropped (%s)", name, error)
+            _log.warning("redis: the last known figures of %s were not deleted (%s)", name, error)
 
     async def _leads(self) -> bool:
         try:
@@ -186,7 +186,7 @@ class Sampler:
                 return False
             await self._store.pexpire(LEADER_KEY, _LEADER_TTL_MS)
         except redis.RedisError as error:
-            _log.warning("redis: not leading (%s)", error)
+            _log.warning("redis: this instance does not lead (%s)", error)
             return False
         return True
 
@@ -209,7 +209,7 @@ class Sampler:
                     failed_before = False
                 except Exception as error:  # noqa: BLE001 - the top of a task
                     if not failed_before:
-                        _log.exception("cluster=%s: no sample (%s)", name, error)
+                        _log.exception("cluster=%s: sampling failed (%s)", name, error)
                     failed_before = True
                 await _pause(max(0.05, STEP_SECONDS - (clock() - started)))
         finally:

@@ -61,8 +61,8 @@ class GroupFigures(Struct, kw_only=True):
     topics: list[str]
     lag: int | None
     time_lag_ms: Annotated[int | None, Meta(description="Age of the oldest message not consumed.")]
-    in_rate: Annotated[float | None, Meta(description="Messages a second into its topics.")]
-    out_rate: Annotated[float | None, Meta(description="Messages a second that it consumes.")]
+    in_rate: Annotated[float | None, Meta(description="Messages per second into its topics.")]
+    out_rate: Annotated[float | None, Meta(description="Messages per second that it consumes.")]
     drain_eta_ms: int | None
 
 
@@ -74,7 +74,7 @@ class GroupSummary(GroupFigures, kw_only=True):
     clients: Annotated[int | None, Meta(description="Native clients that are connected.")]
     lease_consumers: list[LeaseConsumerState] | None
     lag_per_second: Annotated[float | None, Meta(description="Change of the lag over five minutes.")]
-    leases: Annotated[int | None, Meta(description="Messages handed out and not settled.")]
+    leases: Annotated[int | None, Meta(description="Messages delivered and not settled.")]
     unknown_reason: str | None
     missing: list[MissingBroker]
     last_known: GroupLastKnown | None = None
@@ -198,11 +198,11 @@ class OverviewState(Struct, kw_only=True):
     total_lag: int | None
     lag_unknown_groups: int
     oldest_unconsumed_ms: Annotated[
-        int | None, Meta(description="Of all groups; null while one of those behind was not timed yet.")
+        int | None, Meta(description="Over all groups; null until all groups that are behind were timed.")
     ]
     oldest_group: str | None
     groups_behind: int | None
-    groups_timed: Annotated[int | None, Meta(description="How many of those behind were timed.")]
+    groups_timed: Annotated[int | None, Meta(description="How many of the groups that are behind were timed.")]
     dead_letters: int | None
     dead_letter_groups: int | None
     disk_used_ratio: float | None

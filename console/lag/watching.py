@@ -162,7 +162,7 @@ class BrokerWatch:
         except GantryError as error:
             if self._failures.get(kind) is None:
                 reason = reason_of(error, {self.broker.addr: self.broker.name})
-                _log.warning("broker=%s: %s not read: %s", self.broker.name, kind, reason)
+                _log.warning("broker=%s: %s could not be read: %s", self.broker.name, kind, reason)
             self._failures[kind] = error
         else:
             self._failures[kind] = None
@@ -276,17 +276,17 @@ class BrokerWatch:
             # No answer: the message has just arrived, or is already gone. Ask again.
             if offset is not None and span.delay_time > 0:
                 stored_at = now - span.delay_time
-                told = stored_at if stored_at > _FIRST_MOMENT_MS else None
-                self.facts.delays[group, span.message_queue] = Delay(offset.consumer_offset, told, now)
+                known = stored_at if stored_at > _FIRST_MOMENT_MS else None
+                self.facts.delays[group, span.message_queue] = Delay(offset.consumer_offset, known, now)
 
-    def _note_written(self, told: tuple[str, str], written: int, now: int) -> None:
+    def _note_written(self, source: tuple[str, str], written: int, now: int) -> None:
         """Record how many messages a topic has stored, from its groups' lag or from itself: both count separately."""
-        growth = written - self._written.get(told, written)
+        growth = written - self._written.get(source, written)
         if growth:
-            self._moved_at[told[1]] = now
-        if told[0] == "topic":
+            self._moved_at[source[1]] = now
+        if source[0] == "topic":
             self._unseen.count(max(0, growth))
-        self._written[told] = written
+        self._written[source] = written
 
     def _forget_topic(self, topic: str) -> None:
         self.facts.ends.pop(topic, None)
