@@ -1,7 +1,7 @@
 """Who receives by lease through this process: recorded in memory, and written to Redis at most once a second.
 
-A consumer is a caller at one address, for a group. It exists while it asks for messages, while it holds leases, and for
-half a minute after its last request. A lease that is settled through another process counts until it expires.
+A consumer is a caller at one address, for a group. It exists while it receives, while it holds leases, and for half a
+minute after its last request. A lease that is settled through another process counts until it expires.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from console.lag.shapes import LeaseConsumerState
 from console.moments import rfc3339
 from gateway.auth import Principal
 
-# The one that came first goes when there are more; callers choose how many groups there are.
+# Above this number the oldest consumer is forgotten: callers choose the number of groups.
 MAX_CONSUMERS: Final = 5_000
 GONE_AFTER_MS: Final = 30_000
-TELL_SECONDS: Final = 1.0
+WRITE_SECONDS: Final = 1.0
 _RENEW_MS: Final = lease_consumers.STALE_MS // 3
 
 _log = logging.getLogger(__name__)
@@ -77,14 +77,14 @@ class LeaseConsumers:
         self._process = secrets.token_hex(6)
         self._consumers: dict[_Place, _Consumer] = {}
         self._holders: dict[str, _Consumer] = {}
-        self._told: dict[str, tuple[int, dict[str, list[LeaseConsumerState]]]] = {}
-        self._teller: asyncio.Task[None] | None = None
+        self._written: dict[str, tuple[int, dict[str, list[LeaseConsumerState]]]] = {}
+        self._writer: asyncio.Task[None] | None = None
         # Not a cancellation: the Redis client may swallow one that coincides with its own time-out.
         self._closing = asyncio.Event()
 
     @contextmanager
     def asking(self, cluster: str, group: str, caller: Caller) -> Iterator[None]:
-        """Record that the caller asks for messages of the group until the block ends."""
+        """Record that the caller receives messages of the group until the block ends."""
         consumer = self._consumer(cluster, group, caller)
         consumer.asking += 1
         consumer.asked_at = self._now_ms()
@@ -102,7 +102,7 @@ class LeaseConsumers:
         self._holders[lease] = consumer
 
     def settled(self, lease: str) -> None:
-        """Record that a lease has ended, whoever held it."""
+        """Record that a lease has ended."""
         consumer = self._holders.pop(lease, None)
         if consumer is not None:
             consumer.leases.pop(lease, None)
@@ -110,12 +110,12 @@ class LeaseConsumers:
     async def close(self) -> None:
         """Stop writing, and remove these consumers from Redis."""
         self._closing.set()
-        if self._teller is not None:
-            await self._teller
+        if self._writer is not None:
+            await self._writer
         with suppress(RedisError):
-            for cluster in self._told:
+            for cluster in self._written:
                 await self._store.hdel(lease_consumers.key(cluster), self._process)
-        self._told.clear()
+        self._written.clear()
 
     def _consumer(self, cluster: str, group: str, caller: Caller) -> _Consumer:
         place = (cluster, group, caller)
@@ -125,34 +125,34 @@ class LeaseConsumers:
                 self._consumers.pop(next(iter(self._consumers)))
             now = self._now_ms()
             consumer = self._consumers[place] = _Consumer(now, now)
-            if self._teller is None or self._teller.done():
-                self._teller = asyncio.create_task(self._tell(), name="lease consumers: tell")
+            if self._writer is None or self._writer.done():
+                self._writer = asyncio.create_task(self._write_on(), name="lease consumers: write")
         return consumer
 
-    async def _tell(self) -> None:
+    async def _write_on(self) -> None:
         """Write the changes once a second until no consumer is left."""
-        while (self._consumers or self._told) and not self._closing.is_set():
+        while (self._consumers or self._written) and not self._closing.is_set():
             try:
                 await self._write(self._now_ms())
             except RedisError as error:
-                _log.warning("redis: lease consumers are not shown (%s)", error)
+                _log.warning("redis: the lease consumers could not be written (%s)", error)
             with suppress(TimeoutError):
-                async with asyncio.timeout(TELL_SECONDS):
+                async with asyncio.timeout(WRITE_SECONDS):
                     await self._closing.wait()
 
     async def _write(self, now: int) -> None:
         shown = self._shown(now)
-        for cluster in shown.keys() | self._told.keys():
+        for cluster in shown.keys() | self._written.keys():
             groups = shown.get(cluster, {})
-            told_at, told = self._told.get(cluster, (0, {}))
+            written_at, written = self._written.get(cluster, (0, {}))
             key = lease_consumers.key(cluster)
             if not groups:
                 await self._store.hdel(key, self._process)
-                del self._told[cluster]
-            elif groups != told or told_at < now - _RENEW_MS:
+                del self._written[cluster]
+            elif groups != written or written_at < now - _RENEW_MS:
                 await self._store.hset(key, self._process, lease_consumers.field_of(now, groups))
                 await self._store.pexpire(key, 2 * lease_consumers.STALE_MS)
-                self._told[cluster] = (now, groups)
+                self._written[cluster] = (now, groups)
 
     def _shown(self, now: int) -> dict[str, dict[str, list[LeaseConsumerState]]]:
         """Return the present consumers by cluster and group; forget the others."""

@@ -202,7 +202,7 @@ async def _keep(parts: DataPlaneParts, claim: Claim, kept: _Kept, keep_ms: int) 
         await parts.redis.set(claim.place, _encode(kept), px=keep_ms)
     except RedisError as error:
         # The running mark expires; then the outcome counts as unknown, which is right.
-        _log.warning("an answer could not be kept under its Idempotency-Key: %s", error)
+        _log.warning("the answer to an Idempotency-Key could not be stored: %s", error)
 
 
 async def _forget(parts: DataPlaneParts, claim: Claim) -> None:

@@ -1,4 +1,4 @@
-"""Leases of the API: asks for messages, seals their receipts, counts open leases."""
+"""Leases of the API: requests messages from brokers, seals their receipts, counts open leases."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from gateway.data.parts import DataPlaneParts
 from gateway.data.receipts import Receipt
 from gateway.data.schemas import Leased
 
-# What "at once" is to a broker: a lease that ends immediately.
+# For a broker "at once" is a lease that ends immediately.
 NOW_MS: Final = 1
 
 _log = logging.getLogger(__name__)
@@ -54,7 +54,7 @@ class Holder:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The parameters of each question to the broker."""
+    """The parameters of each request to the broker."""
 
     consumer: LeaseConsumer
     topic: str

@@ -1,4 +1,4 @@
-"""What the data plane reports to the audit: refused rights, and consumer groups created by their first use."""
+"""The reports of the data plane to the audit: refused rights, and consumer groups created by their first use."""
 
 from __future__ import annotations
 

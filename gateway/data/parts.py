@@ -1,4 +1,4 @@
-"""What the endpoints of the data plane share: created once by `gateway.asgi`, passed to each request."""
+"""The shared parts of the endpoints of the data plane, created once by `gateway.composition`."""
 
 from __future__ import annotations
 
@@ -37,26 +37,26 @@ class Request:
     """Where the request came from."""
     id: str
     next_event: Callable[[], Awaitable[MutableMapping[str, Any]]]
-    """ASGI's receive: after the body, it returns when the client has gone."""
+    """ASGI's receive: after the body it returns when the client has disconnected."""
 
     @property
     def wants_text_offsets(self) -> bool:
-        """Whether 64-bit offsets are to be strings, for readers whose numbers are doubles."""
+        """Whether 64-bit offsets become strings, for readers whose numbers are doubles."""
         return b"offsets=string" in self.headers.get(b"accept", b"")
 
 
 @dataclass(slots=True)
 class Answer:
-    """What goes back."""
+    """The answer to a request."""
 
     status: int
     body: bytes
     headers: Sequence[Header] = ()
     content_type: bytes = b"application/json"
     leased: int = 0
-    """How many messages went out on lease with it."""
+    """How many messages it leases."""
     is_uncertain: bool = False
-    """Whether it is unknown for some message if it is stored; the same request may be tried again."""
+    """Whether it is unknown for some message if it was stored; the same request may be tried again."""
 
 
 class ClientGone(Exception):
@@ -119,7 +119,7 @@ class DataPlaneParts:
             self.note(Note(who, f"access.{act}", str(scope["path"]), "refused", reason=problem.detail))
 
     def check_host(self, headers: Mapping[bytes, bytes]) -> None:
-        """Raise HOST_NOT_SERVED for a request to a name under which nothing is served."""
+        """Raise HOST_NOT_SERVED if the host name of a request is not served."""
         host = headers.get(b"host")
         if host is not None and not self.serves_host(host):
             name = host[:100].decode("latin-1")

@@ -182,7 +182,7 @@ def _set_flush(drafts: list[Draft], options: Options) -> None:
 
 
 def _shared(problem: ProblemError, outcomes: list[SendOutcome], request: Request) -> ProblemError:
-    """Return the common problem of all messages of a batch, with a pointer to each of them."""
+    """Return the problem that all messages of a batch have, with a pointer to each of them."""
     errors = [
         FieldError(f"#/messages/{index}", outcome.problem.kind.code, outcome.problem.detail)
         for index, outcome in enumerate(outcomes)

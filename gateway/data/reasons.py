@@ -22,7 +22,7 @@ async def keep_reason(parts: DataPlaneParts, holder: Holder, message_id: str, re
     try:
         await parts.redis.set(_key(holder, message_id), reason.encode(), ex=KEEP_SECONDS)
     except RedisError as error:
-        _log.warning("group=%s: the reason of a nack is lost: %s", holder.group, error)
+        _log.warning("group=%s: the reason of a nack could not be stored: %s", holder.group, error)
 
 
 async def last_reasons(parts: DataPlaneParts, holder: Holder, leased: Sequence[LeasedMessage]) -> dict[str, str]:
@@ -33,7 +33,7 @@ async def last_reasons(parts: DataPlaneParts, holder: Holder, leased: Sequence[L
     try:
         kept = await parts.redis.mget([_key(holder, message_id) for message_id in again])
     except RedisError as error:
-        _log.warning("group=%s: reasons of nacks are not known: %s", holder.group, error)
+        _log.warning("group=%s: the reasons of nacks could not be read: %s", holder.group, error)
         return {}
     found = zip(again, kept, strict=True)
     return {message_id: reason.decode() for message_id, reason in found if isinstance(reason, bytes)}

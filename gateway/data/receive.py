@@ -1,6 +1,6 @@
-"""Receive: lease messages of a group, waiting for the first one if asked to.
+"""Receive: lease messages of a group; wait for the first one if the request says so.
 
-A client that goes away while it waits takes no messages with it.
+A client that disconnects while it waits takes no messages.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ async def receive(parts: DataPlaneParts, request: Request) -> Answer:
 
 
 def _attempt(request: Request, wanted: ReceiveRequest) -> bytes | None:
-    """Return the id under which the same messages can be asked for again: for a receive, a key is an attempt id."""
+    """Return the id under which the same messages can be requested again; an Idempotency-Key counts as one."""
     key = request.headers.get(idempotency.HEADER)
     if key is None:
         return None if wanted.attempt_id is None else wanted.attempt_id.encode()
@@ -96,7 +96,7 @@ async def _wait(
 ) -> tuple[list[LeasedMessage], Reason]:
     """Return the first messages, or why there are none; raise ClientGone if the client has disconnected.
 
-    A cancelled question takes no messages: it ends at the broker, and messages already received are returned.
+    A cancelled request takes no messages: it ends at the broker, and messages that already arrived are returned.
     """
     asked = asyncio.create_task(wanted.ask(room, wait_ms=wait_ms), name="receive: ask the broker")
     gone = asyncio.create_task(_client_gone(request), name="receive: watch the client")

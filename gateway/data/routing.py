@@ -18,7 +18,7 @@ SOCKETS: Final = frozenset({"/ws/v1/produce", "/ws/v1/consume"})
 
 
 class Route(NamedTuple):
-    """What a request is about, according to its path; names are not checked yet."""
+    """The action and the names in the path of a request; the names are not checked yet."""
 
     action: Action
     cluster: str
@@ -27,7 +27,7 @@ class Route(NamedTuple):
 
 
 def find_route(method: str, path: str) -> Route | None:
-    """Return the route of a request that the data plane serves, or None when another plane does.
+    """Return the route of a request for the data plane, or None for one of the control plane.
 
     `path` is percent-decoded. A GET on the path for producing belongs to the control plane, which browses messages;
     the lease actions belong to the data plane with any method.
@@ -66,7 +66,7 @@ def check_group(name: str) -> None:
 
 
 def check_consumer(principal: Principal, topic: str, group: str) -> None:
-    """Raise a problem unless the names are fit and `principal` may consume the topic with the group.
+    """Raise a problem unless the names are valid and `principal` may consume the topic with the group.
 
     No token may consume the topics and groups that brokers and the system use internally, whatever its scopes.
     """

@@ -1,4 +1,4 @@
-"""The shapes of requests and answers, and how a fault in a request is told: by JSON pointer."""
+"""The shapes of requests and answers, and the problems for invalid requests, with JSON pointers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Entry(Struct, forbid_unknown_fields=True):
 
 
 class Options(Struct, forbid_unknown_fields=True):
-    """How the messages of one request are stored; `flush` "async" waits for no disk even on a broker that would."""
+    """How the messages of one request are stored; `flush` "async" never waits for the disk."""
 
     atomic: bool = False
     flush: Literal["async", "sync"] | None = None
@@ -44,14 +44,14 @@ class Options(Struct, forbid_unknown_fields=True):
 
 
 class ProduceRequest(Entry, forbid_unknown_fields=True):
-    """One message, or the list `messages` and nothing else of a message."""
+    """One message, or the list `messages` without fields of a message beside it."""
 
     messages: Annotated[list[Entry], Meta(min_length=1)] | UnsetType = UNSET
     options: Options = msgspec.field(default_factory=Options)
 
 
 class Filter(Struct, forbid_unknown_fields=True):
-    """Which messages a consumer wants: by tag, ``created || paid``."""
+    """The messages to receive, by tag: ``created || paid``."""
 
     type: Literal["tag"] = "tag"
     expression: Text = "*"
@@ -72,13 +72,13 @@ Receipts = Annotated[list[str], Meta(min_length=1)]
 
 
 class AckRequest(Struct, forbid_unknown_fields=True):
-    """Messages that are done."""
+    """Messages to acknowledge."""
 
     receipts: Receipts
 
 
 class NackRequest(Struct, forbid_unknown_fields=True):
-    """Messages that failed: to come again after a while, or to go to the group's dead letters."""
+    """Messages that failed: to deliver again after a delay, or to move to the group's dead letters."""
 
     receipts: Receipts
     delay_ms: Annotated[int, Meta(ge=0, le=43_200_000)] = 0
@@ -87,14 +87,14 @@ class NackRequest(Struct, forbid_unknown_fields=True):
 
 
 class ExtendRequest(Struct, forbid_unknown_fields=True):
-    """Messages that take longer."""
+    """Leases to extend."""
 
     receipts: Receipts
     lease_ms: Annotated[int, Meta(ge=1000, le=43_200_000)] = 30_000
 
 
 class Produced(Struct, omit_defaults=True):
-    """What became of one message of a produce request."""
+    """The result of one message of a produce request."""
 
     entry_id: str
     status: Literal["stored", "stored_not_flushed", "unknown", "failed"]
@@ -115,7 +115,7 @@ class ProduceAnswer(Struct):
 
 
 class Leased(Struct):
-    """One message out on lease."""
+    """One message on lease."""
 
     message_id: str
     topic: str
@@ -146,7 +146,7 @@ class ReceiveAnswer(Struct):
 
 
 class Settled(Struct, omit_defaults=True):
-    """What became of one receipt."""
+    """The result of one receipt."""
 
     receipt: str
     status: Literal["acked", "already_acked", "nacked", "dead_lettered", "extended", "failed"]
@@ -169,12 +169,12 @@ encode = _encode
 
 
 def decoder(kind: type[_T]) -> msgspec.json.Decoder[_T]:
-    """Return the decoder of a request's shape; made once, at import."""
+    """Return the decoder of a shape; create it once, at import."""
     return msgspec.json.Decoder(kind)
 
 
 def decode(decode_as: msgspec.json.Decoder[_T], data: bytes) -> _T:
-    """Return the request; raise MALFORMED for what is no JSON, and INVALID with a pointer for what is not its shape."""
+    """Return the request; raise MALFORMED if it is not JSON, and INVALID with a pointer if it has another shape."""
     try:
         return decode_as.decode(data)
     except msgspec.ValidationError as error:
@@ -186,18 +186,18 @@ def decode(decode_as: msgspec.json.Decoder[_T], data: bytes) -> _T:
 
 
 def invalid(pointer: str, detail: str) -> ProblemError:
-    """Return the problem of one field, told at its pointer."""
+    """Return the problem of one field at its pointer."""
     return ProblemError(INVALID, detail, errors=[FieldError(pointer, "INVALID", detail)])
 
 
 def invalid_shape(message: str) -> ProblemError:
-    """Return the problem for msgspec's sentence ``Expected `int`, got `str` - at `$.messages[0].delay_ms` ``."""
+    """Return the problem for msgspec's message ``Expected `int`, got `str` - at `$.messages[0].delay_ms` ``."""
     detail, _, place = message.partition(" - at ")
     return invalid(pointer(place.strip("`")), f"{detail}.")
 
 
 def pointer(place: str) -> str:
-    """Return the JSON pointer of msgspec's place; a key of a map, which it does not name, ends the pointer."""
+    """Return the JSON pointer of a path of msgspec; it ends before a key of a map, which msgspec does not name."""
     parts = re.findall(r"\.([^.\[]+)|\[(\d+)\]|\[(\.\.\.)\]", place)
     steps = []
     for name, index, unknown in parts:

@@ -29,7 +29,7 @@ _EXTEND: Final = decoder(ExtendRequest)
 
 
 async def ack(parts: DataPlaneParts, request: Request) -> Answer:
-    """Mark messages as done."""
+    """Acknowledge messages."""
     return await once_if_named(parts, request, _ack)
 
 
@@ -40,7 +40,7 @@ async def _ack(parts: DataPlaneParts, request: Request) -> Answer:
 
 
 async def nack(parts: DataPlaneParts, request: Request) -> Answer:
-    """Let messages come again, or put them among the group's dead letters."""
+    """Return messages for redelivery, or move them to the group's dead letters."""
     return await once_if_named(parts, request, _nack)
 
 
@@ -51,7 +51,7 @@ async def _nack(parts: DataPlaneParts, request: Request) -> Answer:
 
 
 async def extend(parts: DataPlaneParts, request: Request) -> Answer:
-    """Hold messages for longer."""
+    """Extend the leases of messages."""
     return await once_if_named(parts, request, _extend)
 
 
@@ -62,7 +62,7 @@ async def _extend(parts: DataPlaneParts, request: Request) -> Answer:
 
 
 def holder_of(request: Request) -> Holder:
-    """Return for whom a request receives or settles."""
+    """Return the holder for which a request receives or settles."""
     route = request.route
     return Holder.of(route.cluster, route.group, route.topic, request.principal, request.address)
 
@@ -73,7 +73,7 @@ def _admit(parts: DataPlaneParts, request: Request, receipts: Sequence[str]) -> 
 
 
 def _answer(outcomes: Sequence[SettleOutcome], headers: Sequence[Header]) -> Answer:
-    """Return 200 when all receipts were settled, 207 when some were; raise the problem that all of them have."""
+    """Return 200 if all receipts were settled, 207 if some were; raise the problem if all failed alike."""
     problems = [outcome.problem for outcome in outcomes if outcome.problem is not None]
     results = [outcome.result for outcome in outcomes]
     content = SettleAnswer(results, len(results) - len(problems), len(problems))

@@ -23,7 +23,7 @@ from gateway.data.schemas import ExtendRequest, NackRequest, Settled, invalid
 from gateway.problems import RECEIPT_EXPIRED, ProblemError, find_problem
 
 _AT_ONCE: Final = 256
-# How long storing a dead letter may take; if it fails, the message comes again after that.
+# How long storing a dead letter may take; if it fails, the message is delivered again after that.
 _BURY_MS: Final = 10_000
 
 
@@ -39,7 +39,7 @@ Act = Callable[[DataPlaneParts, Holder, LeaseConsumer, str, Receipt], Awaitable[
 
 
 async def ack(parts: DataPlaneParts, holder: Holder, texts: Sequence[str]) -> list[SettleOutcome]:
-    """Mark messages as done."""
+    """Acknowledge messages."""
     outcomes = await _settle(parts, holder, texts, _ack_one)
     parts.metrics.messages("acked", sum(outcome.result.status == "acked" for outcome in outcomes))
     return outcomes
@@ -57,7 +57,7 @@ async def nack(parts: DataPlaneParts, holder: Holder, texts: Sequence[str], want
         forget(parts, holder, receipt)
         return Settled(text, "nacked")
 
-    async def for_good(
+    async def bury_one(
         parts: DataPlaneParts, holder: Holder, consumer: LeaseConsumer, text: str, receipt: Receipt
     ) -> Settled:
         # Renewing the lease voids the receipt, so a settled or repeated receipt does not create a second dead letter.
@@ -68,7 +68,7 @@ async def nack(parts: DataPlaneParts, holder: Holder, texts: Sequence[str], want
         forget(parts, holder, receipt)
         return Settled(text, "dead_lettered")
 
-    outcomes = await _settle(parts, holder, texts, for_good if wanted.dead_letter else again)
+    outcomes = await _settle(parts, holder, texts, bury_one if wanted.dead_letter else again)
     done = sum(outcome.problem is None for outcome in outcomes)
     parts.metrics.messages("dead_lettered" if wanted.dead_letter else "nacked", done)
     return outcomes
@@ -91,7 +91,7 @@ async def extend(
 
 
 def check_receipts(receipts: Sequence[str], limit: int) -> None:
-    """Raise INVALID for more receipts than one request may settle, or for one that is given twice."""
+    """Raise INVALID if there are more receipts than `limit`, or one is given twice."""
     if len(receipts) > limit:
         raise invalid("#/receipts", f"{len(receipts)} receipts; the limit is {limit}.")
     if len(set(receipts)) < len(receipts):

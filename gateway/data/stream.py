@@ -1,4 +1,4 @@
-"""A WebSocket of the data plane: frames in, frames out, and how it ends.
+"""A WebSocket of the data plane: its frames and its end.
 
 One task reads frames, others may write. A socket ends when the client closes it, sends something that is not a frame or
 is silent for ten minutes, or when the process shuts down; tasks that wait on it are then cancelled.
@@ -61,7 +61,7 @@ class Socket:
         return self._ending
 
     async def accept(self) -> None:
-        """Answer the handshake and say hello."""
+        """Answer the handshake and send the hello frame."""
         await self._receive()
         await self._send({"type": "websocket.accept", "subprotocol": sockets.chosen_protocol(self._scope)})
         self._is_open = True
@@ -78,7 +78,7 @@ class Socket:
             raise SocketClosed
         try:
             await self._send({"type": "websocket.send", "text": frame.decode()})
-        except (OSError, RuntimeError) as error:  # how servers say that the client has gone
+        except (OSError, RuntimeError) as error:  # raised by servers after the client has disconnected
             self._is_open = False
             raise SocketClosed from error
 
@@ -164,7 +164,7 @@ async def converse(socket: Socket, conversation: Conversation) -> None:
 async def _read(socket: Socket, conversation: Conversation) -> None:
     try:
         async for data in socket.frames():
-            await _hear(socket, conversation.handlers, data)
+            await _handle(socket, conversation.handlers, data)
     except SocketClosed:
         return
     except BadFrame as error:
@@ -178,7 +178,7 @@ async def _read(socket: Socket, conversation: Conversation) -> None:
         socket.close(_INTERNAL, "The gateway failed; its log has the details.")
 
 
-async def _hear(socket: Socket, handlers: Mapping[str, FrameHandler], data: bytes) -> None:
+async def _handle(socket: Socket, handlers: Mapping[str, FrameHandler], data: bytes) -> None:
     """Handle one frame; a refusal is answered, and the socket stays open."""
     head = _head(data)
     handler = handlers.get(head.type)

@@ -43,7 +43,7 @@ _Context = Annotated[str, Meta(max_length=255)] | None
 
 
 class SubscribeFrame(Struct, forbid_unknown_fields=True):
-    """What to lease from now on."""
+    """The subscription of the socket."""
 
     type: Literal["subscribe"]
     group: str
@@ -65,7 +65,7 @@ class CreditFrame(Struct, forbid_unknown_fields=True):
 
 
 class AckFrame(AckRequest, forbid_unknown_fields=True, kw_only=True):
-    """Messages that are done."""
+    """Messages to acknowledge."""
 
     type: Literal["ack"]
     context: _Context = None
@@ -79,7 +79,7 @@ class NackFrame(NackRequest, forbid_unknown_fields=True, kw_only=True):
 
 
 class ExtendFrame(ExtendRequest, forbid_unknown_fields=True, kw_only=True):
-    """Messages that take longer."""
+    """Leases to extend."""
 
     type: Literal["extend"]
     context: _Context = None
@@ -135,11 +135,11 @@ class Consuming:
 
     async def _ack(self, frame: AckFrame) -> None:
         holder = self._admit(frame.receipts)
-        await self._tell(await settling.ack(self._parts, holder, frame.receipts), frame.context)
+        await self._answer(await settling.ack(self._parts, holder, frame.receipts), frame.context)
 
     async def _nack(self, frame: NackFrame) -> None:
         holder = self._admit(frame.receipts)
-        await self._tell(await settling.nack(self._parts, holder, frame.receipts, frame), frame.context)
+        await self._answer(await settling.nack(self._parts, holder, frame.receipts, frame), frame.context)
 
     async def _extend(self, frame: ExtendFrame) -> None:
         holder = self._admit(frame.receipts)
@@ -147,7 +147,7 @@ class Consuming:
         for outcome in outcomes:
             if isinstance(outcome.result.new_receipt, str):
                 self._watch_lease(holder, outcome.result.new_receipt, frame.lease_ms)
-        await self._tell(outcomes, frame.context)
+        await self._answer(outcomes, frame.context)
 
     def _admit(self, receipts: Sequence[str]) -> Holder:
         frame, parts = self._subscribed, self._parts
@@ -160,7 +160,7 @@ class Consuming:
     def _holder(self, frame: SubscribeFrame) -> Holder:
         return Holder.of(frame.cluster, frame.group, frame.topic, self._socket.principal, self._socket.address)
 
-    async def _tell(self, outcomes: Sequence[SettleOutcome], context: str | None) -> None:
+    async def _answer(self, outcomes: Sequence[SettleOutcome], context: str | None) -> None:
         for outcome in outcomes:
             if outcome.problem is not None and outcome.problem.kind is RECEIPT_EXPIRED:  # the answer reports failures
                 self._leases.remove(outcome.result.receipt)
@@ -227,7 +227,7 @@ class Consuming:
         self._leases.add(text, receipt.lease, self._parts.clock() + lease_ms / 1000)
 
     async def _watch(self) -> None:
-        """Tell the client of leases that ended without being settled, here or over HTTP."""
+        """Notify the client of leases that ended without being settled here or over HTTP."""
         with suppress(SocketClosed):
             while True:
                 await asyncio.sleep(_WATCH_SECONDS)

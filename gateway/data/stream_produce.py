@@ -109,7 +109,7 @@ class Producing:
 
 
 def _frame(kind: str, frame: SendFrame, result: Produced) -> dict[str, Any]:
-    told: dict[str, Any] = to_builtins(result)
+    fields: dict[str, Any] = to_builtins(result)
     if frame.entry_id is None:
-        del told["entry_id"]
-    return {"type": kind, "context": frame.context, **told}
+        del fields["entry_id"]
+    return {"type": kind, "context": frame.context, **fields}

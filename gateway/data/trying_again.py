@@ -78,7 +78,7 @@ class _NotAllAnswered(GantryError):
 
 async def _find(messages: Messages, draft: Draft) -> StoredMessage | None:
     unique_id = draft.message.properties[names.UNIQ_KEY]
-    # Brokers keep what is delayed in the schedule topic; what is due already is in its own topic too.
+    # Brokers store delayed messages in the schedule topic; those that are due are in their own topic too.
     topics = (SCHEDULE_TOPIC, draft.message.topic) if draft.delay_ms else (draft.message.topic,)
     for topic in topics:
         result = await messages.search(topic, unique_id)

@@ -1,4 +1,4 @@
-"""``/ws/v1/events``: the present state of any number of subjects, and each new one as it is published.
+"""``/ws/v1/events``: the current state of any number of subjects, and each new one as it is published.
 
 ::
 
@@ -60,7 +60,7 @@ class EventsConsumer(LiveSocket):
         super().__init__(*args, **kwargs)
         self._last_seq: dict[str, int] = {}
 
-    async def hear(self, frame: SubscribeFrame | UnsubscribeFrame) -> None:
+    async def handle_frame(self, frame: SubscribeFrame | UnsubscribeFrame) -> None:
         """Begin or end subscriptions."""
         if isinstance(frame, UnsubscribeFrame):
             for subject in frame.subjects:

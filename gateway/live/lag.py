@@ -43,7 +43,7 @@ class WatchFrame(Struct, forbid_unknown_fields=True):
 
 
 class ResumeFrame(Struct, forbid_unknown_fields=True):
-    """Send the present state now; every frame is complete, so older ones are not sent again."""
+    """Send the current state now; every frame is complete, so older ones are not sent again."""
 
     type: Literal["resume"]
     session: str = ""
@@ -51,7 +51,7 @@ class ResumeFrame(Struct, forbid_unknown_fields=True):
 
 
 class WatchedGroup(GroupFigures, kw_only=True):
-    """A group in a snapshot; `queues` is there when `detail` asks for it."""
+    """A group in a snapshot; it has `queues` if `detail` is "queue"."""
 
     name: str = msgspec.field(name="group")
     queues: list[GroupQueue] | UnsetType = UNSET
@@ -83,7 +83,7 @@ class LagConsumer(LiveSocket):
         self._seq = 0
         self._sent_at = 0.0
 
-    async def hear(self, frame: WatchFrame | ResumeFrame) -> None:
+    async def handle_frame(self, frame: WatchFrame | ResumeFrame) -> None:
         """Start watching, or send the watched groups again."""
         if isinstance(frame, WatchFrame):
             await self._leave()

@@ -21,7 +21,7 @@ _MAX_FRAME_BYTES = 64 * 1024
 
 
 class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
-    """A live socket: `decoders` names the frames it accepts, `hear` handles one of them."""
+    """A live socket: `decoders` names the frames it accepts, `handle_frame` handles one of them."""
 
     decoders: ClassVar[Mapping[str, msgspec.json.Decoder[Any]]] = {}
 
@@ -60,11 +60,11 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self.close(sockets.BAD_FRAME, problem.detail)
             return
         try:
-            await self.hear(decode(decoder, data))
+            await self.handle_frame(decode(decoder, data))
         except ProblemError as problem:
             await self.send_problem(problem)
 
-    async def hear(self, frame: Any) -> None:
+    async def handle_frame(self, frame: Any) -> None:
         """Handle a frame of a known type."""
         raise NotImplementedError
 

@@ -2130,13 +2130,13 @@ export interface components {
             delay_ms?: number | null;
             deliver_at?: string | null;
         };
-        /** @description How the messages of one request are stored; `flush` "async" waits for no disk even on a broker that would. */
+        /** @description How the messages of one request are stored; `flush` "async" never waits for the disk. */
         ProduceOptions: {
             atomic?: boolean;
             flush?: ("async" | "sync") | null;
             timeout_ms?: number;
         };
-        /** @description One message, or the list `messages` and nothing else of a message. */
+        /** @description One message, or the list `messages` without fields of a message beside it. */
         ProduceRequest: {
             body?: components["schemas"]["MessageBody"];
             entry_id?: string | null;
@@ -2151,7 +2151,7 @@ export interface components {
             messages?: components["schemas"]["ProduceMessage"][];
             options?: components["schemas"]["ProduceOptions"];
         };
-        /** @description What became of one message of a produce request. */
+        /** @description The result of one message of a produce request. */
         ProduceResult: {
             entry_id: string;
             /** @enum {unknown} */
@@ -2170,7 +2170,7 @@ export interface components {
             stored: number;
             failed: number;
         };
-        /** @description Which messages a consumer wants: by tag, ``created || paid``. */
+        /** @description The messages to receive, by tag: ``created || paid``. */
         ReceiveFilter: {
             /** @enum {unknown} */
             type?: "tag";
@@ -2186,7 +2186,7 @@ export interface components {
             /** @enum {unknown} */
             body_encoding?: "auto" | "base64" | "json" | "text";
         };
-        /** @description One message out on lease. */
+        /** @description One message on lease. */
         LeasedMessage: {
             message_id: string;
             topic: string;
@@ -2217,23 +2217,23 @@ export interface components {
             /** @enum {unknown} */
             reason: "draining" | "messages" | "timeout";
         };
-        /** @description Messages that are done. */
+        /** @description Messages to acknowledge. */
         AckRequest: {
             receipts: string[];
         };
-        /** @description Messages that failed: to come again after a while, or to go to the group's dead letters. */
+        /** @description Messages that failed: to deliver again after a delay, or to move to the group's dead letters. */
         NackRequest: {
             receipts: string[];
             delay_ms?: number;
             reason?: string | null;
             dead_letter?: boolean;
         };
-        /** @description Messages that take longer. */
+        /** @description Leases to extend. */
         ExtendRequest: {
             receipts: string[];
             lease_ms?: number;
         };
-        /** @description What became of one receipt. */
+        /** @description The result of one receipt. */
         SettleResult: {
             receipt: string;
             /** @enum {unknown} */
