@@ -3,7 +3,7 @@
 One key holds a fingerprint of the request and, when known, how it ended; a second key holds the answer. While the
 request runs the first key is a lock that expires, so that a process that dies does not block later tries. No stored
 value reveals a password: fingerprints use the installation's secret key. An answer that contains a secret, such as a
-new token's text, is kept for a minute only; after that a repetition is answered with an error that says so.
+new token's text, is kept for a minute only; after that a repetition gets an error that says so.
 """
 
 from __future__ import annotations

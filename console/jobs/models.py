@@ -92,7 +92,7 @@ class Job(models.Model):
     scheduled_for = models.DateTimeField(null=True)
     # The end of the range of a schedule's run, where the next run continues; set when the run starts.
     covers_until = models.DateTimeField(null=True)
-    # Whether the whole range was read, whatever failed in it: the report names what is missing.
+    # Whether the whole range was read, even if messages failed; the report lists those.
     is_whole = models.BooleanField(default=False)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
 

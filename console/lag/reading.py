@@ -2,7 +2,7 @@
 
 A broker is asked at the address that a name server lists, or at its last known address if none lists it: brokers stay
 visible while a name server is down or has just started. A known broker that does not answer is missing, with the
-reason; what it held is known from memory, and its figures are unknown.
+reason; its content is known from memory, and its figures are unknown.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PATIENCE_SECONDS: Final = 0.7
 FIRST_PATIENCE_SECONDS: Final = 5.0
 _RECALL_EVERY_MS: Final = 5_000
 _WRITE_DOWN_EVERY_MS: Final = 60_000
-NOBODY: Final = Looked()
+NOTHING_LOOKED_AT: Final = Looked()
 
 _log = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ class Memory(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A known broker that does not answer, and what it is remembered to hold."""
+    """A known broker that does not answer, with its remembered content."""
 
     broker: str
     address: str
@@ -134,7 +134,7 @@ class Reader:
         self._owners = OwnersWatch(admin)
         self._names: tuple[object, dict[str, Topic], dict[str, Group]] = (None, {}, {})
 
-    async def step(self, now: int, looked: Looked = NOBODY) -> LagReading:
+    async def step(self, now: int, looked: Looked = NOTHING_LOOKED_AT) -> LagReading:
         """Return the reading at `now` (ms). Does not raise if the cluster does not answer: the reading says so."""
         is_first = self._recalled_at is None
         await self._recall(now)

@@ -273,7 +273,7 @@ class BrokerWatch:
         stats = self.facts.stats.get(group) or GroupStats()
         for span in spans:
             offset = stats.queues.get(span.message_queue)
-            # No answer: the message has just arrived, or is already gone. Ask again.
+            # No answer: the message has just arrived, or was already consumed. Ask again.
             if offset is not None and span.delay_time > 0:
                 stored_at = now - span.delay_time
                 known = stored_at if stored_at > _FIRST_MOMENT_MS else None
