@@ -1,4 +1,4 @@
-"""A database of each test's own, one Redis for all, and a known cast."""
+"""A database for each test, one Redis for all, and a known cast."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def redis_url() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def shared_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningBroker]:
-    """A name server and a broker; each test uses topics and groups of its own."""
+    """A name server and a broker; each test uses its own topics and groups."""
     with started_broker(tmp_path_factory.mktemp("broker")) as running:
         yield running
 
@@ -42,15 +42,15 @@ def redis_of_test(redis_url: str, settings: Settings) -> str:
 
 @pytest.fixture
 def cast(db: None, redis_of_test: str, settings: Settings) -> Cast:
-    """An admin, an operator, a developer and a viewer; a stranger is nobody."""
-    # The real one is made to be slow.
+    """An admin, an operator, a developer and a viewer; a stranger is not signed in."""
+    # The real hasher is slow on purpose.
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     return Cast.assembled()
 
 
 @pytest.fixture
 def stranger(db: None, redis_of_test: str) -> Any:
-    """A browser in which nobody has signed in."""
+    """A browser without a session."""
     return APIClient()
 
 

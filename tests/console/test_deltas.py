@@ -1,4 +1,4 @@
-"""Requirements of `console.deltas`: a delta is small, and makes the next state of the last one."""
+"""Requirements of `console.deltas`: a delta is small, and turns the last state into the next one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def state(items: dict[str, dict[str, Any]], **rest: Any) -> dict[str, Any]:
 
 
 def applied(before: dict[str, Any], delta: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the items by name as a reader of deltas has them."""
+    """Return the items by name after a reader has applied a delta."""
     items = {item["name"]: dict(item) for item in before["items"] if item["name"] not in delta["removed"]}
     named = {name for _, names in delta["measured"] for name in names or ()}
     for moment, names in delta["measured"]:

@@ -12,7 +12,7 @@ from tests.support.cast import Cast
 
 
 def made(cast: Cast, kind: str) -> str:
-    """Make a resource; return its path."""
+    """Create a resource; return its path."""
     admin = cast.browser("admin")
     if kind == "users":
         return f"/api/v1/users/{cast['viewer'].pk}"
@@ -42,11 +42,11 @@ def test_a_change_names_what_was_read(cast: Cast, kind: str) -> None:
     for send in (admin.patch, admin.delete):
         answer = send(path, CHANGES[kind] if send == admin.patch else None, format="json")
         assert (answer.status_code, answer.json()["code"]) == (428, "PRECONDITION_REQUIRED")
-    # With it, it does, and the tag is another one
+    # With it the change is made, and the tag is a new one
     changed = admin.patch(path, CHANGES[kind], format="json", headers={"if-match": read["ETag"]})
     assert changed.status_code == 200, changed.content
     assert changed["ETag"] not in (read["ETag"], None)
-    # Who read it before is told
+    # A caller that read it before is refused
     for send in (admin.patch, admin.delete):
         answer = send(
             path, CHANGES[kind] if send == admin.patch else None, format="json", headers={"if-match": read["ETag"]}

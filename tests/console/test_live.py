@@ -1,4 +1,4 @@
-"""Requirements of `console.live`: whole states, numbered, to those who watch and those who come later."""
+"""Requirements of `console.live`: numbered whole states for current and later subscribers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from console.lag.shapes import GroupList
 
 @pytest.fixture
 def subject(redis_of_test: str) -> str:
-    """A subject of the test's own."""
+    """An unused subject."""
     return live.group("local", f"billing-{uuid4().hex}")
 
 
@@ -33,7 +33,7 @@ async def publisher(redis_of_test: str) -> AsyncIterator[live.Publisher]:
 
 
 async def watching(subject: str) -> tuple[Any, str]:
-    """Return the channel layer and a channel that watches a subject."""
+    """Return the channel layer, and a channel that subscribes to a subject."""
     layer = get_channel_layer()
     channel = await layer.new_channel()
     await layer.group_add(live.channel_group(subject), channel)
@@ -78,7 +78,7 @@ async def test_who_watches_a_list_gets_what_changed_and_who_comes_late_the_whole
         publisher = live.Publisher(store)
         for lag in (1, 2):
             await publisher.publish({subject: {"items": [{"name": "billing", "lag": lag}, {"name": "ship", "lag": 0}]}})
-        # Another publisher spoke in between: what changed since the event before is not known.
+        # Another publisher has published in between: the change since the previous event is unknown.
         await live.Publisher(store).publish({subject: {"items": []}})
         await publisher.publish({subject: {"items": [{"name": "billing", "lag": 3}]}})
         kept = await live.last_state(subject, store=store)
@@ -118,7 +118,7 @@ async def test_a_redis_that_is_away_is_said_to_who_publishes(settings: Settings)
 
 
 async def connected(store: redis.asyncio.Redis) -> int:
-    """Return how often somebody has connected to Redis."""
+    """Return the number of connections that Redis has accepted."""
     stats: dict[str, int] = await store.info("stats")
     return stats["total_connections_received"]
 

@@ -1,4 +1,4 @@
-"""Requirements of `console.moments`: one text for a moment, whatever number a client calls a time."""
+"""Requirements of `console.moments`: one text for a moment, for any number that a client sends as a time."""
 
 from __future__ import annotations
 

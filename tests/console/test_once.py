@@ -100,7 +100,7 @@ def test_secrets_do_not_lie_in_redis(cast: Cast, store: Any) -> None:
     assert not [key for key, value in kept.items() if b"correct horse" in value]
     [answer] = [key for key, value in kept.items() if made.json()["token"].encode() in value]
     assert 0 < store.pttl(answer) <= once.SECRET_MS
-    # When it has gone, the token is not made a second time
+    # After it has expired, no second token is created
     store.delete(answer)
     late = post(admin, "/api/v1/tokens", {"name": "ci"})
     assert (late.status_code, late.json()["code"]) == (409, "CONFLICT")

@@ -42,7 +42,7 @@ def test_rows_that_come_and_go_move_no_other_across_the_edge() -> None:
     again = request(limit=2, cursor=first.next_cursor)
     assert page_sequence(again, ["a", "b", "c", "d", "e"], key=str).items == ["d", "e"]
     assert page_sequence(again, ["c", "d", "e"], key=str).items == ["d", "e"]
-    # The row that the cursor names has gone itself: the page begins where it stood
+    # The row of the cursor was deleted: the page begins where the row was
     assert page_sequence(again, ["a", "b", "d", "e"], key=str).items == ["d", "e"]
 
 

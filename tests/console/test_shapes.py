@@ -1,4 +1,4 @@
-"""Requirements of `console.shapes`: a struct says once what answers, frames and the OpenAPI document hold."""
+"""Requirements of `console.shapes`: answers, frames and the OpenAPI document derive from one struct."""
 
 from __future__ import annotations
 

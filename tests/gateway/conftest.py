@@ -1,4 +1,4 @@
-"""One broker and one Redis for all tests of the gateway; each uses topics, groups and keys of its own."""
+"""One broker and one Redis for all tests of the gateway; each test uses its own topics, groups and keys."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ made["narrow"] = services.add_token(Actor.system("test"), user, name="narrow", s
 print(json.dumps(made))
 """
 
-# By name server and umask: a prepared data folder, and the tokens of its users.
+# By name server and umask: a prepared data folder and the tokens of its users.
 _prepared: dict[tuple[str, int], tuple[Path, dict[str, str]]] = {}
 _kept = tempfile.TemporaryDirectory(prefix="gantry-prepared-")
 atexit.register(_kept.cleanup)
@@ -52,7 +52,7 @@ atexit.register(_kept.cleanup)
 
 @dataclass
 class Installation:
-    """A running gateway: where it answers, and a token for each role."""
+    """A running gateway: its address, and a token for each role."""
 
     data: Path
     port: int
@@ -71,16 +71,16 @@ class Installation:
 
     @property
     def log(self) -> str:
-        """Return what the process wrote."""
+        """Return the output of the process."""
         return (self.data / "gateway.log").read_text(errors="replace")
 
     def client(self, role: str | None = "admin") -> httpx.Client:
-        """Return a client that carries the role's token, or none."""
+        """Return a client with the token of the role, or without a token."""
         headers = {} if role is None else {"Authorization": f"Bearer {self.tokens[role]}"}
         return httpx.Client(base_url=self.url, headers=headers, trust_env=False, timeout=40)
 
     def stop(self) -> int:
-        """Tell it to stop as a supervisor does; return its exit status."""
+        """Stop it as a supervisor does; return its exit status."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         return self.process.wait(20)
@@ -88,7 +88,7 @@ class Installation:
 
 @contextmanager
 def running_installation(data: Path, *, name_server: str, redis_url: str, **settings: str) -> Iterator[Installation]:
-    """Prepare a database and run a gateway on it, with settings of its own, until the block ends."""
+    """Prepare a database and run a gateway with these settings on it until the block ends."""
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("GANTRY_")},
         "PYTHONPATH": str(ROOT),
@@ -114,7 +114,7 @@ def running_installation(data: Path, *, name_server: str, redis_url: str, **sett
 
 
 def _prepare(data: Path, environment: Mapping[str, str]) -> dict[str, str]:
-    """Make the database and its users in `data`; return the tokens. Made once for each name server, then copied."""
+    """Create the database and its users in `data`; return the tokens. They are created once, then copied."""
     umask = os.umask(0)
     os.umask(umask)
     key = (environment["GANTRY_NAME_SERVERS"], umask)

@@ -58,7 +58,7 @@ def make_parts(name_server: str, redis_url: str, *, limits: GatewayLimits | None
 
 
 def data_application(parts: DataPlaneParts) -> Callable[[Any, Any, Any], Awaitable[None]]:
-    """Return an ASGI application of the data plane alone."""
+    """Return an ASGI application with only the data plane."""
     plane = DataPlane(parts)
 
     async def application(scope: Any, receive: Any, send: Any) -> None:
@@ -108,7 +108,7 @@ async def running_plane(parts: DataPlaneParts) -> AsyncIterator[str]:
 
 @contextmanager
 def plane_in_a_thread(name_server: str, redis_url: str) -> Iterator[str]:
-    """Serve a data plane on a loop of its own, for tests without one; yield its ``host:port``."""
+    """Serve a data plane on a separate loop, for tests without one; yield its ``host:port``."""
     thread = LoopThread("data plane")
 
     async def start() -> tuple[AbstractAsyncContextManager[str], str]:

@@ -15,7 +15,7 @@ DEVELOPER = Principal(2, "dev", "developer", ("produce:orders*", "read"), token_
 
 
 class Tokens:
-    """A table of tokens that counts how often it is asked."""
+    """A table of tokens that counts its look-ups."""
 
     def __init__(self, **known: Principal) -> None:
         self.known = known

@@ -1,4 +1,4 @@
-"""Tasks that views hand out reach our own workers, from whichever thread."""
+"""Tasks that views send reach our workers from every thread."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ print(*told[0])
 
 
 def test_a_view_in_another_thread_hands_its_task_to_our_application(tmp_path: Path) -> None:
-    # A process of its own: here another test may have made the application the current one already
+    # A separate process: here another test may already have made the application the current one
     environment = {**os.environ, "GANTRY_DATA_DIR": str(tmp_path), "GANTRY_REDIS_URL": "redis://127.0.0.1:1/7"}
     asked = subprocess.run(
         [sys.executable, "-c", PROGRAM], cwd=ROOT, env=environment, capture_output=True, text=True, check=True

@@ -1,4 +1,4 @@
-"""Requirements of `gateway.compression`: text is compressed for whoever asks, and reads the same."""
+"""Requirements of `gateway.compression`: text is compressed for clients that accept it, and does not change."""
 
 from __future__ import annotations
 

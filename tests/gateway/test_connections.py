@@ -1,4 +1,4 @@
-"""Requirements of `gateway.connections` and `gateway.arrival`, on a real gateway that strangers keep busy."""
+"""Requirements of `gateway.connections` and `gateway.arrival`, on a real gateway with many strangers."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ LIMITS = {"GANTRY_CONNECTIONS": "100", "GANTRY_IDLE_SECONDS": "1", "GANTRY_BODY_
 def small(
     tmp_path_factory: pytest.TempPathFactory, shared_broker: RunningBroker, redis_url: str
 ) -> Iterator[Installation]:
-    """A gateway that keeps few connections, and idle ones not for long."""
+    """A gateway that keeps few connections, and idle ones only briefly."""
     data, server = tmp_path_factory.mktemp("small"), shared_broker.name_server
     with running_installation(data, name_server=server, redis_url=redis_url, **LIMITS) as running:
         yield running
 
 
 def slow(path: str, installation: Installation) -> bytes:
-    """Return the beginning of a request whose body never comes."""
+    """Return the start of a request whose body never arrives."""
     return (
         f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {installation.tokens['admin']}\r\n"
         "Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
@@ -51,7 +51,7 @@ def slow(path: str, installation: Installation) -> bytes:
 
 @contextmanager
 def opened(installation: Installation, count: int, text: bytes = b"") -> Iterator[list[socket.socket]]:
-    """Open so many connections, and send no more than `text` on each."""
+    """Open this many connections, and send only `text` on each."""
     with ExitStack() as stack:
         made = []
         for _ in range(count):
@@ -73,7 +73,7 @@ def assert_all_answers(installation: Installation) -> None:
 
 
 def read_to_end(each: socket.socket) -> bytes:
-    """Return what comes until the other end closes."""
+    """Return everything received until the other end closes."""
     parts = []
     while part := each.recv(65_536):
         parts.append(part)
@@ -113,7 +113,7 @@ def test_a_socket_that_is_in_use_outlives_the_time_of_idle_ones(small: Installat
             )
         # When idle connections of the same age have been closed
         assert read_to_end(idle) == b""
-        # Then both were served to their end
+        # Then both were served completely
         assert answer.json()["reason"] == "timeout"
         live.send('{"type":"subscribe","subjects":["nonsense"]}')
         assert json.loads(live.recv())["type"] == "denied"
@@ -161,7 +161,7 @@ def test_descriptors_beyond_the_old_soft_limit_are_used(installation: Installati
 
 
 def _worker(installation: Installation) -> int:
-    """Return the process that serves, a child of the one that was started."""
+    """Return the serving process, a child of the one that was started."""
     children = Path(f"/proc/{installation.process.pid}/task/{installation.process.pid}/children").read_text().split()
     return int(children[-1])
 

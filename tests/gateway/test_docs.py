@@ -1,4 +1,4 @@
-"""The lines of docs/http-api.md work as pasted."""
+"""The commands of docs/http-api.md work when pasted."""
 
 from __future__ import annotations
 

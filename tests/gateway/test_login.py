@@ -1,4 +1,4 @@
-"""Requirement of the login on a real gateway: many guesses at once are counted, and keep nobody else waiting."""
+"""Requirement of the login on a real gateway: concurrent guesses are counted, and do not delay other users."""
 
 from __future__ import annotations
 
@@ -25,6 +25,6 @@ def test_60_guesses_at_once_are_counted_and_others_are_answered_meanwhile(instal
         assert admin.get("/healthz").status_code == 200
         assert admin.get("/api/v1/clusters/local/topics").status_code == 200
         statuses = [each.result() for each in guesses]
-    # Waits may have ended meanwhile, so that some more were looked at: the fifth of them waits a minute.
+    # Some waits may have ended, so that more guesses were checked: the fifth of them waits a minute.
     assert PER_NAME <= statuses.count(401) <= PER_NAME + 5
     assert statuses.count(429) == GUESSES - statuses.count(401)

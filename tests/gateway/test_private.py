@@ -11,13 +11,13 @@ from tests.support.cluster import RunningBroker
 
 
 def open_to_others(folder: Path) -> list[str]:
-    """Return what group or others may do anything with."""
+    """Return the files to which group or others have any access."""
     found = [folder, *folder.rglob("*")]
     return [str(path) for path in found if path.lstat().st_mode & 0o077 and not path.is_symlink()]
 
 
 def test_what_lies_open_in_a_data_folder_is_closed(tmp_path: Path) -> None:
-    # Given an installation that was made under umask 0, with somebody's own file beside it and a link out of it
+    # Given an installation created under umask 0, with another file in its folder and a link to the outside
     folder, outside, own = tmp_path / "data", tmp_path / "outside", tmp_path / "data" / "notes.txt"
     for name in ("broker/consumequeue/orders/0/00000000000000000000", "jobs/1/log", "secret.key", "gantry.sqlite3-wal"):
         file = folder / name
@@ -30,7 +30,7 @@ def test_what_lies_open_in_a_data_folder_is_closed(tmp_path: Path) -> None:
         path.chmod(0o777 if path.is_dir() else 0o666)
     # When it is made private
     make_private(folder)
-    # Then only that file and what lies outside may be read by others
+    # Then others can read only that file and the files outside
     assert open_to_others(folder) == [str(own)]
     assert outside.stat().st_mode & 0o777 == 0o666
     assert folder.stat().st_mode & 0o777 == 0o700

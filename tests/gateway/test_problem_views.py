@@ -1,4 +1,4 @@
-"""Requirements of `gateway.problem_views`: what DRF and Django raise are the same problems as everywhere."""
+"""Requirements of `gateway.problem_views`: exceptions of DRF and Django become the same problems as elsewhere."""
 
 from __future__ import annotations
 

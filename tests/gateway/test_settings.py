@@ -1,4 +1,4 @@
-"""Requirements of `gateway.settings` and `gateway.celery`, read by processes of their own."""
+"""Requirements of `gateway.settings` and `gateway.celery`, read by separate processes."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_migrations_are_as_the_models_are(tmp_path: Path) -> None:
 
 
 def test_worker_and_scheduler_show_that_they_live(tmp_path: Path, redis_url: str) -> None:
-    # Given a worker and a scheduler on a Redis that knew none
+    # Given a worker and a scheduler on an empty Redis
     beats = ("gantry:worker:beat", "gantry:beat:beat")
     with redis.Redis.from_url(redis_url) as store:
         store.delete(*beats)
@@ -107,7 +107,7 @@ def test_worker_and_scheduler_show_that_they_live(tmp_path: Path, redis_url: str
                 subprocess.Popen([*celery, *arguments], env=variables, cwd=ROOT, stdout=log, stderr=log)
                 for arguments in (["worker", "-Q", "spark,default", "-c", "1"], ["beat"])
             ]
-        # Then both leave a sign of life that is of now
+        # Then both write a current heartbeat
         try:
             wait_until(lambda: all(_is_of_now(store.get(key)) for key in beats))
         finally:

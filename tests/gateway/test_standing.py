@@ -1,4 +1,4 @@
-"""Requirements of `gateway.standing`, on a real gateway: a WebSocket ends with what it was opened by."""
+"""Requirements of `gateway.standing`, on a real gateway: a WebSocket ends with the token or session that opened it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from websockets.sync.client import ClientConnection, connect
 from tests.gateway.installation import PASSWORD, Installation
 
 SOCKETS = ["produce", "consume", "events", "lag"]
-# By when the socket must have ended; it is not measured how much earlier it does.
+# The time within which the socket must end; it may end earlier.
 PATIENCE_S = 30
 _numbers = count(1)
 

@@ -65,10 +65,10 @@ def test_a_pattern_covers_the_names_it_matches(scope: str, resource: str | Unnam
         ("consume:orders@billing", "payments", "billing", False),
         ("consume:orders*@billing-*", "orders-eu", "billing-eu", True),
         ("consume:*@billing", "payments", "billing", True),
-        # As before there was a group in scopes
+        # As before scopes could name a group
         ("consume:orders*", "orders-eu", "any", True),
         ("consume", "orders", "any", True),
-        # A group that is not known is none that is allowed
+        # An unknown group is not allowed
         ("consume:orders@*", "orders", None, False),
         ("produce:orders@billing", "orders", None, False),
         ("consume:orders@", "orders", "billing", False),

@@ -52,7 +52,7 @@ def test_the_last_admin_stays(cast: Cast, change: dict[str, object]) -> None:
         services.change_user(BY, cast["admin"], change)
     with pytest.raises(services.LastAdmin):
         services.remove_user(BY, cast["admin"])
-    # With a second one the first may go
+    # With a second one the first can be removed
     services.change_user(BY, cast["operator"], {"role": "admin"})
     services.remove_user(BY, cast["admin"])
     assert not User.objects.filter(username="admin").exists()

@@ -26,7 +26,7 @@ from tests.support.wait import wait_until
 
 @pytest.fixture(autouse=True)
 def few_guesses(redis_of_test: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody has guessed before, and three guesses are enough: each costs what a password is meant to cost."""
+    """No guesses before, and three guesses are the limit: each one takes as long as hashing a password."""
     with redis.Redis.from_url(redis_of_test) as store:
         store.flushdb()
     refusals._recorded.clear()
@@ -122,15 +122,15 @@ def test_each_guess_beyond_the_free_ones_waits_longer(redis_of_test: str, monkey
 
 
 def test_an_address_that_guesses_at_many_keeps_out_nobody_who_knows_the_password(cast: Cast, stranger: Any) -> None:
-    # Given an address from which half a hundred accounts were guessed at
+    # Given an address with guesses at fifty accounts
     address = "127.0.0.1"
     for number in range(login_limit.CROWD):
         assert login_limit.reserve(f"user-{number}", address) is None
-    # Then one guess at each account is free there, and no second
+    # Then it has one free guess at each account, but not a second one
     assert login_limit.reserve("someone", address) is None
     assert login_limit.reserve("someone", address) is not None
     assert sign_in(stranger, "viewer").status_code == 200
-    # And an account at which many addresses guess is open to its owner
+    # And the owner of an account at which many addresses guess can sign in
     for number in range(login_limit.CROWD):
         assert login_limit.reserve("operator", f"192.0.2.{number}") is None
     assert sign_in(stranger, "operator").status_code == 200
@@ -176,7 +176,7 @@ def test_who_guesses_at_many_names_leaves_places_for_other_addresses() -> None:
         for thread in crowd:
             thread.start()
         wait_until(lambda: hashing._inside["10.0.0.1"] == hashing.PER_ADDRESS)
-        # Then it has no place more, and somebody else has one
+        # Then it gets no further place, and another address does
         with pytest.raises(Throttled), hashing.hashing("10.0.0.1"):
             pass
         other = threading.Thread(target=_hash, args=("10.0.0.2",))

@@ -94,7 +94,7 @@ def test_the_text_of_a_token_is_shown_once(cast: Cast, stranger: Any) -> None:
     listed = browser.get("/api/v1/tokens").json()["items"]
     assert [(row["name"], row["scopes"], row["last_used_at"]) for row in listed] == [("ci", body["scopes"], None)]
     assert text not in str(listed)
-    # And it opens what it is for
+    # And it opens a socket
     stranger.credentials(HTTP_AUTHORIZATION=f"Bearer {text}")
     assert stranger.get("/api/v1/me").json() | {"id": 0} == {
         "id": 0,

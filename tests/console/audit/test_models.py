@@ -1,4 +1,4 @@
-"""Requirements of `console.audit.models`: what is written stays."""
+"""Requirements of `console.audit.models`: records are permanent."""
 
 from __future__ import annotations
 

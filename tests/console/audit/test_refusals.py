@@ -12,7 +12,7 @@ from tests.support.cast import Cast
 
 @pytest.fixture(autouse=True)
 def nothing_was_told() -> None:
-    """Nobody was refused anything lately."""
+    """No recent refusals."""
     refusals._recorded.clear()
 
 

@@ -12,7 +12,7 @@ from tests.support.cast import Cast
 
 @pytest.fixture
 def operator(cast: Cast) -> Any:
-    """One who may read the audit, after a few changes."""
+    """A user who may read the audit, after a few changes."""
     for number in range(3):
         record(Actor("mia", token="ci", request_id=f"r{number}"), "topic.create", f"local/topics/t{number}")
     record(Actor("leo"), "group.delete", "local/groups/billing", result="failed", before={"retry_max_times": 16})

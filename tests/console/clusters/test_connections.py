@@ -1,4 +1,4 @@
-"""Requirements of `console.clusters.connections`: one started client per cluster, asked from anywhere."""
+"""Requirements of `console.clusters.connections`: one started client per cluster, for all threads."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.support.wait import eventually
 
 
 class Book:
-    """An address book that counts how often it is looked into."""
+    """A look-up that counts its calls."""
 
     def __init__(self, **addresses: str) -> None:
         self.addresses = addresses
@@ -58,7 +58,7 @@ async def opened(book: Book) -> AsyncIterator[Connections]:
 
 @pytest.fixture
 def threads(book: Book) -> Iterator[None]:
-    """Let threads ask by a loop of their own."""
+    """Let threads ask through a separate loop."""
     found = connections._process.find_cluster
     connections.use(None)
     connections.look_up_by(book.find)
@@ -113,7 +113,7 @@ async def test_a_cluster_that_moved_is_followed_and_one_that_went_is_left(
     opened: Connections, book: Book, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = await opened.session("local")
-    # While the address is believed, nobody looks
+    # While the address is cached, it is not looked up
     book.addresses["local"] = "127.0.0.1:1"
     assert await opened.session("local") is first
     # When it is looked up again
@@ -183,7 +183,7 @@ async def test_threads_use_the_loop_that_was_handed_in(opened: Connections, book
 
     try:
         assert await asyncio.to_thread(ask, "local", where) is loop
-        # On the loop itself it would wait for itself for ever
+        # On the loop itself it would wait for itself forever
         with pytest.raises(RuntimeError):
             ask("local", where)
     finally:
@@ -191,7 +191,7 @@ async def test_threads_use_the_loop_that_was_handed_in(opened: Connections, book
 
 
 async def test_a_view_may_ask_for_a_cluster_that_is_to_be_looked_up(book: Book) -> None:
-    # Given a look-up by code that has to run in the thread of its request, as the database's does
+    # Given a look-up that must run in the thread of its request, like that of the database
     async def find(name: str) -> ClusterAddress | None:
         address = await sync_to_async(book.addresses.get, thread_sensitive=True)(name)
         return None if address is None else ClusterAddress(name, (address,))
@@ -202,7 +202,7 @@ async def test_a_view_may_ask_for_a_cluster_that_is_to_be_looked_up(book: Book) 
         # When a view, which blocks that thread, asks
         async with ThreadSensitiveContext():
             answer = await sync_to_async(ask, thread_sensitive=True)("local", brokers, seconds=5)
-        # Then the one does not wait for the other
+        # Then they do not wait for each other
         assert answer == 1
     finally:
         connections.use(None)

@@ -1,4 +1,4 @@
-"""Requirements of `console.clusters.flights`: a question is asked once for all who want to know at the same time."""
+"""Requirements of `console.clusters.flights`: concurrent callers share one question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requirements of `console.clusters.known_topics`: a broker that does not answer takes no topic out of any answer."""
+"""Requirements of `console.clusters.known_topics`: topics of a broker that does not answer are still listed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def gone(running: RunningBroker) -> RunningBroker:
-    """A cluster with the topic ``orders`` on a broker that answers and on one that is gone, which has more."""
+    """A cluster with the topic ``orders`` on a broker that answers and on a missing one, which has more topics."""
     asyncio.run(_create(running))
     held = {
         "orders": QueueCounts(2, 2, 6),

@@ -1,4 +1,4 @@
-"""Requirements of `console.clusters.memory`: what was once seen is known until an operator forgets it."""
+"""Requirements of `console.clusters.memory`: a broker that was seen is remembered until an operator removes it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_who_does_not_answer_is_missing(prod: Cluster) -> None:
 def test_what_a_broker_says_replaces_what_was_known_and_silence_does_not(prod: Cluster) -> None:
     remember("prod", [sighting(topics=ORDERS, groups={"billing": ("orders",)})], AT)
     later = AT + timedelta(hours=1)
-    # When it is listed and says nothing of its topics
+    # When it is listed and does not report its topics
     remember("prod", [sighting()], later)
     known = remembered("prod").brokers["broker-a"]
     assert (known.topics, known.first_seen_at, known.last_seen_at) == (ORDERS, AT, later)
@@ -93,7 +93,7 @@ def test_a_broker_that_is_gone_is_forgotten_by_an_operator_and_one_that_answers_
 
 def test_a_broker_that_answers_is_kept_though_no_name_server_lists_it(prod: Cluster, tmp_path: Path) -> None:
     with started_broker(tmp_path) as broker:
-        # Given a cluster whose name server is gone, and its broker, which is not
+        # Given a cluster whose name server has stopped, but not its broker
 
         async def find(name: str) -> ClusterAddress:
             return ClusterAddress(name, ("127.0.0.1:1",))

@@ -1,4 +1,4 @@
-"""Requirements of `console.clusters.outcomes`: a change says which brokers took it, and the same again catches up."""
+"""Requirements of `console.clusters.outcomes`: a change reports its outcome by broker; a repetition completes it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ANY = {"HTTP_IF_MATCH": "*"}
 
 @dataclass
 class Pair:
-    """A cluster ``prod`` of two brokers, and an operator in front of it."""
+    """A cluster ``prod`` of two brokers, and an operator."""
 
     second: RunningBroker
     browser: Any
@@ -85,14 +85,14 @@ def expect_partly(answer: Any) -> None:
 def test_a_creation_that_one_broker_missed_is_made_up_for_by_the_same_request(
     pair: Pair, path: str, wanted: dict[str, Any]
 ) -> None:
-    # Given a known broker that is away
+    # Given a known broker that has stopped
     pair.lose()
-    # Then a creation says who took it, as often as it is asked for
+    # Then each creation reports which brokers made it
     expect_partly(pair.call("POST", path, wanted))
     expect_partly(pair.call("POST", path, wanted))
     other = pair.call("POST", path, {**wanted, **({"read_queues": 7} if path == "/topics" else {"retry_max_times": 7})})
     assert (other.status_code, other.json()["code"]) == (409, "ALREADY_EXISTS")
-    # And when the broker is back the same request creates it there, and has nothing to do after that
+    # And after the broker has started again the same request creates it there; later it changes nothing
     pair.bring_back()
     caught_up = pair.call("POST", path, wanted)
     assert (caught_up.status_code, took(caught_up)) == (201, BOTH), caught_up.content
@@ -113,7 +113,7 @@ def test_a_change_that_one_broker_missed_is_made_up_for_by_the_same_request(pair
         tag = {"HTTP_IF_MATCH": pair.call("GET", one)["ETag"]}
         pair.lose(**held)
         expect_partly(pair.call("PATCH", one, change, **tag))
-        # The broker that comes back has what was read first, so the same request is still one of what is there.
+        # The restarted broker has the settings that were read first, so their ETag is still valid.
         pair.bring_back()
         again = pair.call("PATCH", one, change, **tag)
         assert (again.status_code, took(again)) == (200, BOTH), again.content

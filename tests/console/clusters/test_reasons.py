@@ -1,4 +1,4 @@
-"""Requirements of `console.clusters.reasons`: people read why nobody answered, not what the system calls it."""
+"""Requirements of `console.clusters.reasons`: users read why nobody answered, without error numbers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.cluster import RunningBroker
 
 
 async def failure(name_server: str) -> GantryError:
-    """Return what a question to the cluster behind `name_server` raises."""
+    """Return the error of a question to the cluster of `name_server`."""
     async with Session(ClientConfig([name_server], timeout_ms=500)) as session:
         with pytest.raises(GantryError) as caught:
             await Admin(session).clusters.brokers()

@@ -1,4 +1,4 @@
-"""Requirements of `console.clusters.views`: a cluster says whether it answers, and in words why it does not."""
+"""Requirements of `console.clusters.views`: a cluster reports whether it answers, and why not."""
 
 from __future__ import annotations
 

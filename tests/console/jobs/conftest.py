@@ -1,4 +1,4 @@
-"""Jobs with a database, a Redis and a data folder of the test's own."""
+"""Jobs with a separate database, Redis and data folder."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ REPLAY: dict[str, Any] = {
 
 @pytest.fixture(autouse=True)
 def place(db: None, redis_of_test: str, settings: Settings, tmp_path: Path) -> Iterator[Path]:
-    """A data folder, and the embedded cluster with nobody in it."""
+    """A data folder, and the embedded cluster without brokers."""
     settings.GANTRY_DATA_DIR = tmp_path
     settings.GANTRY_NAME_SERVERS = ["127.0.0.1:1"]
     before = app.conf.broker_url
@@ -45,7 +45,7 @@ def job() -> Job:
 
 @pytest.fixture
 def claimed() -> Callable[[Job], Job]:
-    """Make a worker's run of a job."""
+    """Claim a job for a worker."""
 
     def claim(job: Job) -> Job:
         mine = services.claim(job.id, worker="w", host="h")

@@ -1,4 +1,4 @@
-"""Where ranges of schedules begin and end: what may be said, and what not."""
+"""The bounds of ranges of schedules: valid and invalid ones."""
 
 from __future__ import annotations
 

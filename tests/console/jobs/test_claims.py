@@ -1,4 +1,4 @@
-"""Workers that claim at once, against a database as installations have it: in a file, with a lock for writers."""
+"""Workers that claim concurrently, on a database like that of installations: a file with a lock for writers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-# A process of its own: the database of the other tests lies in memory and locks otherwise.
+# A separate process: the database of the other tests is in memory and locks differently.
 PROGRAM = """
 import threading
 import django

@@ -1,4 +1,4 @@
-"""A replay whose driver, and then whose JVM, is killed: it goes on by itself and copies each message once."""
+"""A replay whose driver, and then whose JVM, is killed: it continues automatically and copies each message once."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_replay_whose_driver_and_jvm_are_killed_copies_each_message_once(
         launcher.run(job.id, worker="w")
         job.refresh_from_db()
         told.append((job.state, job.state_reason))
-    # Then both deaths were told in words, and the third run came to the end
+    # Then both deaths were reported, and the third run finished
     assert [state for state, _ in told] == [JobState.QUEUED, JobState.QUEUED, JobState.SUCCEEDED], told
     assert told[0][1] == (
         "its program was killed; perhaps the machine ran out of memory; it is retried automatically (1 of 2)"

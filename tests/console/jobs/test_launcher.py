@@ -56,14 +56,14 @@ def _claim_then_stop(job_id: str, *, worker: str, host: str) -> Job | None:
 
 
 def test_the_program_of_a_lost_worker_is_ended_and_its_job_tried_again(job: Job) -> None:
-    # Given a run whose launcher is gone while its program goes on
+    # Given a run whose launcher has died while its program continues
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
     mine = services.claim(job.id, worker="w", host=socket.gethostname())
     assert mine is not None
     Job.objects.filter(pk=job.pk).update(pid=child.pid, pid_started=program.started_at(child.pid), lease_until=None)
-    # When the reaper comes by
+    # When the reaper runs
     tasks.reap()
-    # Then the program is gone
+    # Then the program has ended
     assert child.wait(10) == -9
     job.refresh_from_db()
     assert (job.state, job.state_reason) == (
@@ -81,7 +81,7 @@ def test_a_lost_worker_takes_no_job_along_that_was_cancelled(job: Job) -> None:
 
 
 def playing(monkeypatch: pytest.MonkeyPatch, script: str) -> None:
-    """Let every job's program be this piece of Python."""
+    """Use this Python code as the program of every job."""
     monkeypatch.setattr(program, "command", lambda kind, folder: [sys.executable, "-c", script])
 
 
@@ -110,7 +110,7 @@ def test_a_program_that_dies_is_started_three_times_and_no_more(
         (JobState.QUEUED, f"{reason}; it is retried automatically (2 of 2)"),
         (JobState.FAILED, f"{reason}; this happened 3 times"),
     ]
-    # Whoever starts it again gives it as many tries
+    # A retry by a user allows the same number of tries again
     services.retry(ANN, job)
     launcher.run(job.id, worker="w")
     job.refresh_from_db()
@@ -125,7 +125,7 @@ def test_what_will_not_change_is_not_tried_again(job: Job, monkeypatch: pytest.M
     assert (job.state, job.exit_code) == (JobState.FAILED, status)
 
 
-# A program that does not hear, and a worker of its that has a process group of its own, as Spark's have.
+# A program that ignores signals, with a worker in its own process group, as Spark has.
 _DEAF = """
 import os, signal, subprocess, sys, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -161,7 +161,7 @@ def test_a_program_that_does_not_hear_is_killed_with_all_its_workers(
 
 
 def has_ended(pid: int) -> bool:
-    """Return whether a process has gone, or waits to be counted by its parent only."""
+    """Return whether a process has ended or is a zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Previews of a schedule over HTTP: what they show is what the schedule does."""
+"""Previews of a schedule over HTTP: they show what the schedule does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shapes of what a job is asked to do."""
+"""The shapes of job requests."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from tests.console.jobs.conftest import REPLAY
 
 
 def ended(place: Path, state: str, *, days: float) -> Job:
-    """Return a job that ended so many days ago, with a file."""
+    """Return a job that ended this many days ago, with a file."""
     job = services.create(Actor("ann"), REPLAY)
     at = None if state in (JobState.QUEUED, JobState.RUNNING) else timezone.now() - timedelta(days=days)
     Job.objects.filter(pk=job.pk).update(state=state, finished_at=at)

@@ -1,4 +1,4 @@
-"""Schedules: when they fire, and what they do when an earlier run is at work."""
+"""Schedules: when they fire, and what they do while an earlier run is active."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_two_clocks_make_one_job_of_one_time() -> None:
 
 
 def run(job: Job, state: str = JobState.SUCCEEDED) -> tuple[str | None, str | None]:
-    """Let a job run to this end; return its range."""
+    """Let a job end in this state; return its range."""
     mine = services.claim(job.id, worker="w", host="h")
     assert mine is not None
     services.finish(mine, state, None)
@@ -122,7 +122,7 @@ def test_ranges_of_runs_neither_overlap_nor_leave_holes() -> None:
 
 
 def test_a_range_is_filled_when_the_run_starts() -> None:
-    # Given a run that was queued while the one before it was at work
+    # Given a run that was queued while the previous one was active
     schedule(overlap="queue")
     (first,) = clock.step(NOON)
     mine = services.claim(first.id, worker="w", host="h")
@@ -131,7 +131,7 @@ def test_a_range_is_filled_when_the_run_starts() -> None:
     assert second.request["source"] == JOB["source"]
     # When the first has succeeded
     services.finish(mine, JobState.SUCCEEDED, None)
-    # Then the second goes on where it ended
+    # Then the second continues where it ended
     assert run(second) == ("2026-05-01T12:00:00.000Z", "2026-05-01T13:00:00.000Z")
 
 
@@ -141,7 +141,7 @@ def test_a_run_beside_the_times_counts_as_a_success() -> None:
     assert run(first)[1] == "2026-05-01T12:00:00.000Z"
     begin, end = run(services.run_now(BY, made))
     assert begin == "2026-05-01T12:00:00.000Z"
-    # The next time lies before that run: nothing is left for it, and nothing comes twice
+    # The next time is before that run: its range is empty, and nothing is copied twice
     (third,) = clock.step(NOON + timedelta(hours=1))
     assert run(third) == (end, end)
 
@@ -171,7 +171,7 @@ def test_what_a_run_leaves_to_the_next_one_is_no_hole() -> None:
         job={**JOB, "source": {"topic": "orders", "from": "{{ last_success }}", "to": "{{ scheduled_at - 10m }}"}}
     )
     Schedule.objects.filter(pk=made.pk).update(created_at=NOON - timedelta(minutes=5))
-    # Nothing lies between the schedule's begin and ten minutes before its first run
+    # The range from the schedule's creation to ten minutes before its first run is empty
     (first,) = clock.step(NOON)
     assert run(first) == ("2026-05-01T11:55:00.000Z", "2026-05-01T11:55:00.000Z")
     (second,) = clock.step(NOON + timedelta(hours=1))
@@ -209,7 +209,7 @@ def test_one_run_waits_at_most() -> None:
 
 
 def test_runs_start_in_the_order_in_which_they_were_made() -> None:
-    # Given a run that waits to be tried again, and a later one
+    # Given a run that waits for its retry, and a later one
     made = schedule()
     (first,) = clock.step(NOON)
     services.leave(claimed_by_w(first), "its worker was stopped")
@@ -236,12 +236,12 @@ def claimed_by_w(job: Job) -> Job:
 
 
 def test_a_schedule_whose_line_an_earlier_release_took_is_switched_off_and_the_others_go_on() -> None:
-    # Given a line that means something else now, or nothing
+    # Given a line with another meaning now, or none
     old = schedule(name="old")
     Schedule.objects.filter(pk=old.pk).update(cron="mon 0 * * *")
     schedule(name="other")
     # When their time comes
     assert len(clock.step(NOON)) == 1
-    # Then it has no times any more
+    # Then it has no next times
     old.refresh_from_db()
     assert (old.enabled, old.next_run_at, clock.next_runs(old, NOON)) == (False, None, [])

@@ -1,4 +1,4 @@
-"""A schedule whose topic receives all the while: real programs copy each message once."""
+"""A schedule whose topic keeps receiving: real programs copy each message once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BY = Actor.system("test")
 
 @contextmanager
 def receiving(embedded: BlockingSession, topic: str) -> Iterator[Callable[[], int]]:
-    """Send numbered messages until the block ends; what is yielded tells how many were sent."""
+    """Send numbered messages until the block ends; yield a function that returns how many were sent."""
     producer, sent, ended = embedded.producer(), count(1), threading.Event()
     numbers = [0]
 
@@ -52,7 +52,7 @@ def run(job: Job) -> None:
 
 
 def fired(schedule: Schedule) -> Job:
-    """Let the schedule's time come; return its job."""
+    """Make the schedule due; return its job."""
     now = timezone.now()
     Schedule.objects.filter(pk=schedule.pk).update(next_run_at=now)
     (job,) = clock.step(now)
@@ -73,14 +73,14 @@ def test_two_runs_of_a_schedule_and_one_beside_them_copy_each_message_once(embed
         },
     )  # fmt: skip
     with receiving(embedded, "from-shop") as sent:
-        # Given a run at its time, and one beside the times, while messages come in
+        # Given a scheduled run and a manual one while messages arrive
         run(fired(schedule))
         run(services.run_now(BY, schedule))
         between = sent()
     # When the schedule runs once more
     last = fired(schedule)
     run(last)
-    # Then every message is there once
+    # Then every message was copied once
     copies = Counter(int(each.body) for queue in read_topic(embedded, "shop-copy").values() for each in queue)
     assert between > 100
     assert copies == Counter(range(1, sent() + 1))

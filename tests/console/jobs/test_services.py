@@ -1,4 +1,4 @@
-"""The life of a job: who may do what to it in which state."""
+"""The states of a job and the actions that each allows."""
 
 from __future__ import annotations
 

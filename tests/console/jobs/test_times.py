@@ -45,7 +45,7 @@ def test_fixed_times_that_the_clock_skips_are_due_once_when_it_goes_on() -> None
 
 def test_a_fixed_time_that_comes_twice_is_due_the_first_time() -> None:
     assert due("30 2 * * *", "Europe/Berlin", AUTUMN, 2) == ["2026-10-25 00:30", "2026-10-26 01:30"]
-    # And a clock that looks in the second pass does not go back
+    # And in the second pass of the hour the next time is not before now
     assert due("30 2 * * *", "Europe/Berlin", "2026-10-25T01:10:00Z") == ["2026-10-26 01:30"]
 
 
@@ -61,7 +61,7 @@ def test_a_fixed_time_that_comes_twice_is_due_the_first_time() -> None:
 def test_where_minute_or_hour_begins_with_a_star_the_clock_is_followed(
     line: str, after: str, expected: list[str]
 ) -> None:
-    # Nothing in the hour that it skips, twice in the one that comes twice
+    # Not due in the skipped hour, due twice in the repeated one
     assert due(line, "Europe/Berlin", after, len(expected)) == expected
 
 

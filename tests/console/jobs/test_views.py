@@ -111,7 +111,7 @@ def test_a_job_reaches_no_topic_that_its_token_does_not(
     body = job if path == "jobs" else {"name": "n", "cron": "* * * * *", "job": job}
     answer = program.post(f"/api/v1/{path}", body, format="json")
     assert (answer.status_code, answer.json()["detail"]) == (403, f"This needs the right {verb!r} on {topic!r}.")
-    # And a schedule is not changed to what could not be made
+    # And a schedule cannot be changed to an invalid one
     schedule = services.add_schedule(
         Actor("ann"), {"name": "m", "cron": "* * * * *", "zone": "UTC", "job": {"type": "replay"}}
     )

@@ -1,4 +1,4 @@
-"""A broker that tells the figures a test gives it, over real sockets; and a memory that ends with the test."""
+"""A broker that reports the figures of a test over real sockets, and a memory for the test."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 @dataclass
 class Figures:
-    """Topics with how much was written into their one queue, and groups with what each consumed of which topic."""
+    """Topics with the number of messages in their only queue, and groups with the number consumed of each topic."""
 
     broker: str = "broker-a"
     written: dict[str, int] = field(default_factory=dict)
@@ -52,14 +52,14 @@ class Figures:
     uncommitted: set[str] = field(default_factory=set)
     """Groups of which the broker says the time lag as Apache RocketMQ does where no offset was committed."""
     fresh: set[str] = field(default_factory=set)
-    """Topics whose last message came just now; the last of the others is old."""
+    """Topics whose last message is new; those of the others are old."""
     hidden: set[str] = field(default_factory=set)
-    """Groups that no list has."""
+    """Groups that are in no list."""
     asked: Counter[str] = field(default_factory=Counter)
     """How often the broker was asked for a topic's ends, or for a group's time lag."""
 
     def tell(self, peer: Peer) -> None:
-        """Let the peer answer with these figures from now on."""
+        """Make the peer answer with these figures."""
         peer.on(RequestCode.GET_BROKER_RUNTIME_INFO, self._say(self._runtime))
         peer.on(RequestCode.GET_ALL_TOPIC_CONFIG, self._say(self._topics))
         peer.on(RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG, self._say(self._groups))
@@ -100,7 +100,7 @@ class Figures:
         return ConsumerOffsetSerializeWrapper(table)
 
     def lags(self, _: Command) -> ConsumeStatsList:
-        """Tell how far every group is."""
+        """Report the position of every group."""
         self.asked["lag"] += 1
         return ConsumeStatsList(
             [
@@ -130,7 +130,7 @@ class Figures:
 
 
 class InProcess:
-    """A memory that ends with the test."""
+    """A memory for one test."""
 
     def __init__(self) -> None:
         self.known: dict[str, RememberedBroker] = {}
@@ -158,7 +158,7 @@ def known(value: T | None) -> T:
 
 
 def group(name: str, lag: int | None = 0) -> GroupSummary:
-    """Return a group in one line, as the sampler publishes it."""
+    """Return the summary of a group as the sampler publishes it."""
     return GroupSummary(
         name=name,
         measured_at=AT,

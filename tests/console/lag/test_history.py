@@ -18,7 +18,7 @@ START = 1_800_000_000_000
 
 
 def kept(values: dict[int, float | None]) -> dict[str, list[list[float | None]]]:
-    """Return what a keeper would write for one column: points by tier, from values by second."""
+    """Return the points by tier that a keeper writes for one column with these values by second."""
     keeper = Keeper()
     written: dict[str, list[list[float | None]]] = {tier.name: [] for tier in TIERS}
     for second, value in values.items():
@@ -82,7 +82,7 @@ async def test_points_are_kept_in_redis_and_no_more_than_wanted(redis_url: str) 
     async with redis.asyncio.Redis.from_url(redis_url) as store:
         for second in range(1_200):
             await keeper.keep(store, START + second * 1_000, {key: [float(second), None]})
-    # Then each range shows its end of it
+    # Then each range shows the end of them
     with redis.Redis.from_url(redis_url) as store:
         assert store.llen(f"{key}:{SECONDS.name}") == SECONDS.points
         now = START + 1_199_000

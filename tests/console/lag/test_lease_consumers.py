@@ -1,4 +1,4 @@
-"""Requirements of `console.lag.lease_consumers`: what several gateway processes know, added together."""
+"""Requirements of `console.lag.lease_consumers`: the sum of what several gateway processes know."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def test_what_is_read_now_and_then_has_the_rate_between_its_readings() -> None:
     for second in range(22):
         totals = {"often": second * 2.0} | ({"seldom": second * 3.0} if second % 7 == 0 else {})
         rates.see(second * 1_000, totals)
-        # Then neither jumps between readings
+        # Then no rate jumps between readings
         if second > 7:
             assert rates.find("seldom") == 3
             assert rates.find("often") == 2

@@ -1,4 +1,4 @@
-"""Requirements of `console.lag.reading` and `watching`: what is known of a cluster, and who is missing."""
+"""Requirements of `console.lag.reading` and `watching`: what is known of a cluster, and which brokers are missing."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from tests.support.cluster import create_topic, several_brokers
 from tests.support.scripted import Cluster, in_turn, refuse, say_nothing, scripted_cluster, succeed
 from tests.support.wait import eventually
 
-# Long enough for every answer of a test, since a step ends with the last of them.
+# Long enough for every answer of a test; a step ends with the last answer.
 PATIENT = 20.0
 BRIEF = 0.3
 
 
 class Followed:
-    """A cluster that is read by hand, second by second."""
+    """A cluster that the test reads step by step."""
 
     def __init__(self, session: Session, memory: InProcess, patience: float, portions: Portions | None = None) -> None:
         self.reader = Reader(Admin(session), memory, portions=portions, patience=patience, first_patience=PATIENT)
@@ -59,7 +59,7 @@ async def following(
 
 
 async def fill(name_server: str, brokers: int = 2) -> None:
-    """Make the topic ``orders`` with a queue on each broker, three messages in each, and a group that read none."""
+    """Create the topic ``orders`` with a queue of three messages on each broker, and a group that consumed none."""
     async with Session(ClientConfig([name_server])) as session:
         await create_topic(session, "orders", queues=1)
         admin = Admin(session)
@@ -91,15 +91,15 @@ async def test_a_broker_that_leaves_the_route_takes_no_truth_with_it(tmp_path: P
             await cluster.stop("broker-b")
             await eventually(lambda: _listed(first, 1))
             shown = await first.step()
-            # Then what it holds is unknown and named, though the name server lists one broker, which answers
+            # Then its content is unknown, and its name is known, although the name server lists only the other broker
             expect_broker_b_missing(shown)
             assert known(shown.groups["billing"].last_known).lag == 6
             assert shown.overview.missing[0].since == shown.overview.at
-        # And so for a process that never saw it
+        # And this holds for a process that never saw it
         async with following(address, memory) as second:
             shown = await second.step()
             expect_broker_b_missing(shown)
-            # Until an operator forgets it
+            # Until an operator removes it
             del memory.known["broker-b"]
             shown = await second.step(10)
             assert (shown.overview.missing, shown.overview.total_lag) == ([], 3)
@@ -126,11 +126,11 @@ async def test_a_fresh_name_server_takes_no_broker_away(tmp_path: Path) -> None:
         await fill(f"127.0.0.1:{port}")
         async with following(f"127.0.0.1:{port}") as followed:
             assert (await followed.step()).overview.total_lag == 6
-            # When the name server is away, its brokers still answer
+            # When the name server has stopped, its brokers still answer
             await cluster.name_server.close()
             away = await followed.step(2)
             assert (away.overview.total_lag, away.overview.missing) == (6, [])
-            # And when it is back and lists nobody yet, or one of them
+            # And when it has started again and lists no broker yet, or one of them
             fresh = NameServer(NameServerConfig(port=port, settings_file=tmp_path / "fresh.json"))
             await fresh.start()
             try:
@@ -160,7 +160,7 @@ async def test_an_empty_route_table_is_no_answer() -> None:
         for again in (memory, InProcess()):
             async with following(cluster.name_server.addr, again) as followed:
                 shown = await followed.step()
-                # Then nobody says that the cluster is empty
+                # Then the cluster is not reported as empty
                 assert (shown.overview.total_lag, shown.overview.unknown_reason is None) == (None, False)
                 if again is memory:
                     assert (shown.groups["billing"].lag, shown.overview.topics) == (None, 1)
@@ -209,7 +209,7 @@ async def test_a_hanging_consumer_holds_nothing_back() -> None:
         async with following(cluster.name_server.addr) as followed:
             await followed.step()
             await eventually(lambda: cluster["broker-a"].asked(RequestCode.GET_CONSUMER_RUNNING_INFO))
-            # While its question is open, steps come and go
+            # While its question is open, steps continue
             for seconds in range(3):
                 figures.written["orders"] += 1
                 assert (await followed.step()).groups["billing"].lag == 8 + seconds
@@ -232,10 +232,10 @@ async def test_a_slow_broker_holds_no_other_back_and_is_not_asked_twice() -> Non
             asked = len(cluster["broker-b"].asked(RequestCode.GET_BROKER_CONSUME_STATS))
             for seconds in range(3):
                 figures["broker-a"].written["broker-a"] += 1
-                # Then the other one is as fresh as ever, while the question to the frozen one is open
+                # Then the other one stays current while the question to the frozen one is open
                 await eventually(lambda lag=8 + seconds: _group_has_lag(followed, "of-broker-a", lag))
             assert len(cluster["broker-b"].asked(RequestCode.GET_BROKER_CONSUME_STATS)) <= asked + 1
-            # And in the end it is missing, with the reason
+            # And finally it is missing, with the reason
             await eventually(lambda: _has_reason(followed, "did not answer within"))
 
 
@@ -259,7 +259,7 @@ async def test_another_broker_at_an_old_address_is_not_taken_for_the_one_that_wa
         async with following(cluster.name_server.addr, memory) as followed:
             await followed.step()
             await eventually(lambda: memory.known)
-            # When the name server lists it no more and another one listens there
+            # When the name server no longer lists it and another one listens there
             Figures("broker-z", written={"orders": 1}).tell(cluster["broker-a"])
             cluster.brokers.clear()
         async with following(cluster.name_server.addr, memory) as followed:
@@ -272,7 +272,7 @@ async def test_another_broker_at_an_old_address_is_not_taken_for_the_one_that_wa
 
 
 def crowd(cluster: Cluster, count: int) -> Figures:
-    """Let a broker have so many topics, and a group behind in each."""
+    """Give a broker this many topics, and a group that is behind in each."""
     names = [f"t{number:03}" for number in range(count)]
     figures = Figures(written=dict.fromkeys(names, 5), consumed={f"g{name[1:]}": (name, 0) for name in names})
     figures.tell(cluster["broker-a"])
@@ -287,7 +287,7 @@ async def test_every_topic_and_group_comes_to_its_turn() -> None:
         crowd(cluster, 60)
         async with following(cluster.name_server.addr, portions=SMALL) as followed:
             shown = await followed.step()
-            # At first little is known, and that is said
+            # At first little is known, and the reading says so
             assert sum(topic.messages is None for topic in shown.topics.values()) > 50
             overview = shown.overview
             assert (overview.total_lag, overview.oldest_unconsumed_ms) == (300, None)
@@ -298,7 +298,7 @@ async def test_every_topic_and_group_comes_to_its_turn() -> None:
             assert all(group.time_lag_ms is not None for group in shown.groups.values())
             assert all(group.clients == 0 for group in shown.groups.values())
             assert (shown.overview.groups_timed, shown.overview.oldest_unconsumed_ms is None) == (60, False)
-            # What is old says how old
+            # Old figures show their age
             assert len({topic.measured_at for topic in shown.topics.values()}) > 5
 
 
@@ -325,7 +325,7 @@ async def test_what_moves_is_measured_with_every_step() -> None:
         async with following(cluster.name_server.addr, portions=SMALL) as followed:
             for _ in range(12):
                 await followed.step()
-            # When messages come to a topic that a group reads, and to one that nobody reads
+            # When messages arrive in a topic that a group reads, and in one without readers
             for _ in range(12):
                 figures.written["t033"] += 17
                 figures.written["alone"] += 17
@@ -348,14 +348,14 @@ async def test_a_quiet_topic_that_begins_to_move_is_found_before_its_turn() -> N
             figures.written["quiet"] = 0
             figures.fresh.add("quiet")
             asked = 0
-            # Each topic has its turn once in 62 steps
+            # Each topic is read once in 62 steps
             for _ in range(24):
                 figures.written["quiet"] += 17
                 shown = await followed.step()
                 asked = sum(count for name, count in figures.asked.items() if name.startswith("t"))
             assert shown.topics["quiet"].in_rate is not None
             assert shown.topics["quiet"].messages == figures.written["quiet"]
-            # And when it is found, portions are small again
+            # And after it is found, the portions are small again
             for _ in range(3):
                 await followed.step()
             after = sum(count for name, count in figures.asked.items() if name.startswith("t"))
@@ -409,7 +409,7 @@ async def test_lists_are_read_seldom_and_at_once_for_a_new_group() -> None:
             figures.consumed["new"] = ("t000", 2)
             await followed.step()
             assert (await followed.step()).groups["new"].lag == 3
-            # One that is in no list is looked for once
+            # A group that is in no list is searched once
             figures.hidden.add("ghost")
             figures.consumed["ghost"] = ("t000", 2)
             before = lists()

@@ -1,4 +1,4 @@
-"""Requirements of `console.lag.sampler`, `reading` and `current`: a real broker, looked at second by second."""
+"""Requirements of `console.lag.sampler`, `reading` and `current`: a real broker, sampled step by step."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from tests.support.wait import eventually
 
 @dataclass
 class Sampled:
-    """A cluster that is sampled by hand, under a name of its own."""
+    """A cluster that the test samples step by step, under an unused name."""
 
     name: str
     connections: Connections
@@ -99,7 +99,7 @@ async def test_lag_and_rates_follow_what_is_stored_and_consumed(cluster: Sampled
         await consumer.ack(message.receipt)
     # When it is sampled
     await cluster.step()
-    # Then everybody who looks at group, groups, topics or overview sees the same
+    # Then group, groups, topics and overview show the same
     detail = await cluster.last(live.group(cluster.name, group))
     assert (detail["lag"], detail["topics"], detail["state"]) == (7, [topic], "stalled")
     assert detail["time_lag_ms"] > 0
@@ -110,7 +110,7 @@ async def test_lag_and_rates_follow_what_is_stored_and_consumed(cluster: Sampled
     overview = await cluster.last(live.overview(cluster.name))
     assert overview["total_lag"] >= 7
     assert overview["brokers"][0]["reachable"]
-    # And when more is stored, at what rate
+    # And after more is stored, the rate
     await cluster.produce(topic, 4)
     await cluster.step()
     assert (await cluster.last(live.group(cluster.name, group)))["in_rate"] > 0
@@ -126,21 +126,21 @@ async def test_a_broker_that_died_makes_figures_unknown_and_comes_back(tmp_path:
             begin = time.time_ns() // 1_000_000 - 60_000
             await cluster.step(begin)
             assert (await cluster.last(live.overview(cluster.name)))["total_lag"] == 0
-            # When name server and broker are gone
+            # When name server and broker have stopped
             await asyncio.to_thread(broker.stop, kill=True)
             await cluster.step(begin + 30_000)
-            # Then nothing is zero: it is unknown, with a reason
+            # Then the figures are unknown, with a reason, and not zero
             overview = await cluster.last(live.overview(cluster.name))
             assert (overview["total_lag"], overview["in_rate"], overview["brokers_answering"]) == (None, None, 0)
             groups = (await cluster.last(live.groups(cluster.name)))["items"]
             assert all((group["lag"], group["state"]) == (None, "unknown") for group in groups)
             assert all("refused the connection" in group["unknown_reason"] for group in groups)
             assert next(group for group in groups if group["name"] == "billing")["last_known"]["lag"] == 0
-            # Nor is it in the history of what was
+            # And the history has no zeros
             await cluster.step(begin + 31_000)
             shown = await sync_to_async(current.overview_history)(cluster.name, "15m")
             assert [lag for lag in shown.series.total_lag if lag is not None] == [0], "one second of it was seen"
-            # And known again when they are back
+            # And known again after they have started again
             await asyncio.to_thread(broker.start)
 
             async def is_back() -> bool:
@@ -167,7 +167,7 @@ async def test_what_was_last_known_outlives_the_sampler(tmp_path: Any, redis_of_
             await create_topic(await cluster.connections.session(cluster.name), "orders", queues=1)
             await cluster.step()
             await cluster.step(time.time_ns() // 1_000_000 + 20_000)
-            # When sampler and broker end, and the sampler comes back first
+            # When sampler and broker stop, and the sampler starts first
             await asyncio.to_thread(broker.stop, kill=True)
             await cluster.sampler.close()
             cluster.sampler = ClusterSampler(cluster.name, cluster.connections, cluster.store, cluster.memory)
@@ -237,15 +237,15 @@ async def test_one_sampler_works_and_another_takes_over(
     await sync_to_async(ensure_embedded)()
     async with redis.asyncio.Redis.from_url(redis_of_test) as store:
         await store.delete(LEADER_KEY, BEAT_KEY)
-        # Given a sampler at work
+        # Given a running sampler
         first = asyncio.create_task(Sampler().run())
         await eventually(lambda: store.get(BEAT_KEY))
         await eventually(lambda: live.last_state(live.overview("local"), store=store))
         leader = await store.get(LEADER_KEY)
-        # When a second one comes, it waits
+        # When a second one starts, it waits
         second = asyncio.create_task(Sampler().run())
         assert await store.get(LEADER_KEY) == leader
-        # Then it takes over when the first has gone
+        # Then it takes over after the first one has stopped
         await _end(first)
         await eventually(lambda: store.get(LEADER_KEY))
         assert await store.get(LEADER_KEY) != leader
@@ -277,7 +277,7 @@ async def test_a_deleted_cluster_is_left(
         await store.delete(LEADER_KEY)
         sampler = Sampler()
         work = asyncio.create_task(sampler.run())
-        # What was seen is in the database for all processes
+        # The database has what was seen, for all processes
         await eventually(lambda: sync_to_async(lambda: "broker-a" in remembered("local").brokers)())
         assert "TBW102" in (await sync_to_async(remembered)("local")).brokers["broker-a"].topics
         # When the cluster is deleted

@@ -1,4 +1,4 @@
-"""Requirements of `console.lag.state` and `group_state`: what people see of a reading. Unknown is None, never zero."""
+"""Requirements of `console.lag.state` and `group_state`: the states made of readings. Unknown is None, never zero."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def queue(number: int = 0, topic: str = "orders", broker: str = "broker-a") -> M
 
 
 def facts(at: int = AT, groups: dict[str, GroupStats] | None = None, **parts: Any) -> BrokerFacts:
-    """Return what a broker said: the lag of some groups."""
+    """Return the facts of a broker: the lag of some groups."""
     stats = groups or {}
     return BrokerFacts(**{"at": at, "stats": stats, "groups": {name: Group(name) for name in stats}, **parts})
 
@@ -66,7 +66,7 @@ def topic(name: str, kind: TopicKind = TopicKind.NORMAL, brokers: Iterable[str] 
 
 
 def ends(name: str, end: int) -> dict[str, Any]:
-    """Return the parts of a broker's facts that tell of one topic."""
+    """Return the parts of a broker's facts about one topic."""
     return {"ends": {name: {queue(0, name): TopicOffset(0, end, AT)}}, "ends_at": {name: AT}}
 
 
@@ -78,7 +78,7 @@ def state(*readings: LagReading) -> ClusterState:
 
 
 def watched(lags: Iterable[tuple[int, int]], **parts: Any) -> GroupState:
-    """Return the group of readings, one a second, that saw so much stored and consumed."""
+    """Return the group after readings, one a second, with these numbers stored and consumed."""
     seen = [reading(AT + s * 1_000, groups={"g": behind(*pair)}, **parts) for s, pair in enumerate(lags)]
     return state(*seen).groups["g"]
 
@@ -99,10 +99,10 @@ def test_what_lies_on_a_silent_broker_is_unknown_and_named() -> None:
     topics = {"orders": topic("orders", brokers=("broker-a", "broker-b"))}
     whole = reading(facts=both, brokers=[A, B], topics=topics)
     whole.runtimes[B.addr] = BrokerRuntime({})
-    # When one of them answers no more
+    # When one of them stops answering
     part = reading(AT + 1_000, groups={"g": behind(10, 4)}, missing=[SILENT], brokers=[A, B], topics=topics)
     shown = state(whole, part)
-    # Then the group is not half of itself, but unknown, with what was known last
+    # Then the figures of the group are unknown, with the last known ones, and not half as large
     group = shown.groups["g"]
     assert (group.lag, group.state, group.time_lag_ms, group.clients) == (None, "unknown", None, None)
     assert (group.unknown_reason, group.measured_at) == (SILENT.reason, None)
@@ -114,7 +114,7 @@ def test_what_lies_on_a_silent_broker_is_unknown_and_named() -> None:
         ("broker-b", 0, None, SILENT.reason),
         ("broker-b", 1, None, SILENT.reason),
     ]
-    # And so are topic and overview
+    # And the same holds for topic and overview
     assert (shown.topics["orders"].max_lag, shown.topics["orders"].messages) == (None, None)
     assert [each.broker for each in shown.topics["orders"].missing] == ["broker-b"]
     overview = shown.overview
@@ -170,7 +170,7 @@ def test_an_empty_cluster_has_zero_lag() -> None:
 
 
 def test_rates_are_averages_of_half_a_minute() -> None:
-    # Given a consumer that takes ten a second and commits every five seconds
+    # Given a consumer of ten messages per second that commits every five seconds
     group = watched([(100 + 10 * s, 50 * (s // 5)) for s in range(60)])
     assert group.in_rate == 10
     assert group.out_rate == pytest.approx(10, rel=0.2)
@@ -318,7 +318,7 @@ def test_the_days_to_a_full_disk_follow_the_last_hours() -> None:
     def at(minute: int, ratio: float) -> LagReading:
         return reading(AT + minute * 60_000, table={"commitLogDiskRatio": str(ratio)})
 
-    # Half of the disk fills by a hundredth an hour
+    # A half-full disk fills by one per cent an hour
     filling = state(*(at(minute, 0.5 + minute / 60 / 100) for minute in range(121)))
     days = filling.overview.disk_days_to_full
     assert days is not None

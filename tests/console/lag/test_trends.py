@@ -1,4 +1,4 @@
-"""Requirements of `console.lag.trends`: growing is what minutes show, and more than noise."""
+"""Requirements of `console.lag.trends`: growing means over minutes, and by more than noise."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from console.lag.trends import FLOOR, SPAN_MS, Trend
 
 
 def trend_of(*lags: int) -> Trend:
-    """Return the trend of a lag seen each second."""
+    """Return the trend of a lag recorded every second."""
     trend = Trend()
     for second, lag in enumerate(lags):
         trend.see(second * 1_000, lag)

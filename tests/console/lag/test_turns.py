@@ -1,4 +1,4 @@
-"""Requirements of `console.lag.turns`: what matters comes first, and nobody waits for ever."""
+"""Requirements of `console.lag.turns`: important ones come first, and none waits forever."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from console.lag.unseen import SEARCH_ROUNDS, Unseen
 
 
 def rounds(unseen: Unseen, seconds: range, *, stored: int, seen: int) -> list[bool]:
-    """Let a broker store so many a second, of which so many are seen; return in which seconds there is a search."""
+    """Let a broker store this many messages per second, of which some are seen; return the seconds with a search."""
     told = []
     for second in seconds:
         unseen.count(seen)

@@ -1,4 +1,4 @@
-"""The control plane as an operator's program uses it, on the gateway that all tests share."""
+"""The control plane for a program of an operator, on the gateway that all tests share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _numbers = count(1)
 
 
 class Control:
-    """Requests below the cluster ``local``, as one of the cast; names of a test's own."""
+    """Requests below the cluster ``local`` as one of the cast, with unused names."""
 
     def __init__(self, clients: dict[str, httpx.Client]) -> None:
         self._clients = clients
@@ -31,30 +31,30 @@ class Control:
         return self._clients[role].request(method, f"/api/v1/clusters/local{path}", **options)
 
     def change(self, method: str, path: str, **options: Any) -> httpx.Response:
-        """Change or delete what a path below the cluster shows, as it is now."""
+        """Change or delete the resource at a path below the cluster, with its current ETag."""
         tag = self.call("GET", path).headers["etag"]
         return self.call(method, path, headers={"If-Match": tag}, **options)
 
     def get(self, path: str, *, role: str = "operator", **query: Any) -> Any:
-        """Return what a path below the cluster shows; it must be there."""
+        """Return the resource at a path below the cluster; it must exist."""
         query = {name.rstrip("_"): value for name, value in query.items()}
         answer = self.call("GET", path, role=role, params=query)
         assert answer.status_code == 200, answer.text
         return answer.json()
 
     def name(self, stem: str = "orders") -> str:
-        """Return a name that nothing has yet."""
+        """Return an unused name."""
         return f"{stem}-c{next(_numbers)}"
 
     def topic(self, stem: str = "orders", *, queues: int = 1) -> str:
-        """Create a topic of the test's own."""
+        """Create a topic for the test."""
         name = self.name(stem)
         answer = self.call("POST", "/topics", json={"name": name, "read_queues": queues, "write_queues": queues})
         assert answer.status_code == 201, answer.text
         return name
 
     def group(self, stem: str = "billing") -> str:
-        """Create a consumer group of the test's own."""
+        """Create a consumer group for the test."""
         name = self.name(stem)
         answer = self.call("POST", "/groups", json={"name": name})
         assert answer.status_code == 201, answer.text
@@ -70,7 +70,7 @@ class Control:
         return results
 
     def consume(self, group: str, topic: str, count: int) -> None:
-        """Receive and acknowledge so many messages."""
+        """Receive and acknowledge this many messages."""
         path = f"/groups/{group}/topics/{topic}"
         taken = 0
         while taken < count:

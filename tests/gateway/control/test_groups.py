@@ -35,7 +35,7 @@ def test_the_lag_of_a_group_is_what_it_has_not_consumed(control: Control) -> Non
     topic, group = control.topic(), control.group()
     control.produce(topic, *"abcde")
     control.consume(group, topic, 2)
-    # Then it is three behind, queue by queue and in its line
+    # Then its lag is three, over its queues and in its summary
     wait_until(lambda: control.get(f"/groups/{group}")["lag"] == 3)
     shown = control.get(f"/groups/{group}")
     assert [(q["topic"], q["broker_offset"], q["group_offset"], q["lag"]) for q in shown["queues"]] == [
@@ -66,7 +66,7 @@ def test_a_change_keeps_what_it_does_not_name_and_heeds_what_was_read(control: C
     assert changed.json()["config"] == {**read.json()["config"], "retry_max_times": 5}
     late = control.call("PATCH", f"/groups/{group}", json={"retry_max_times": 6}, headers=tag)
     assert (late.status_code, late.json()["code"]) == (412, "PRECONDITION_FAILED")
-    # The settings are asked for afresh: the next change may follow at once.
+    # The settings are read again: the next change can follow at once.
     tag = {"If-Match": control.call("GET", f"/groups/{group}").headers["etag"]}
     assert control.call("PATCH", f"/groups/{group}", json={"retry_max_times": 7}, headers=tag).status_code == 200
 

@@ -51,7 +51,7 @@ def test_no_match_is_said_only_when_all_was_seen(control: Control) -> None:
 
 
 def test_every_message_of_a_key_is_reached_once_newest_first(control: Control) -> None:
-    # Given more messages of one key than a broker answers with at a time, some of them stored in the same millisecond
+    # Given more messages of one key than a broker returns at a time, some of them stored in the same millisecond
     topic = control.topic(queues=3)
     stored = [
         result["message_id"]
@@ -61,7 +61,7 @@ def test_every_message_of_a_key_is_reached_once_newest_first(control: Control) -
     # When they are searched in pages of any size
     for limit in (37, 500):
         ids, pages = found_by_key(control, topic, "hot", limit=limit)
-        # Then each is there once; that there are more pages makes none of them partial
+        # Then each is found once; a page is not partial because there are more
         assert len(ids) == len(set(ids)) == 500
         assert set(ids) == set(stored)
         moments = [item["stored_at"] for page in pages for item in page["items"]]
@@ -72,7 +72,7 @@ def test_every_message_of_a_key_is_reached_once_newest_first(control: Control) -
 
 @pytest.fixture
 def gone(control: Control, installation: Installation) -> Iterator[Callable[[str], None]]:
-    """Let the console remember a broker that holds a topic too, and is not there any more."""
+    """Let the console remember a broker that also has the topic and no longer exists."""
 
     def remember(topic: str) -> None:
         environment = {**os.environ, "GANTRY_DATA_DIR": str(installation.data)}
@@ -104,7 +104,7 @@ def test_a_key_that_may_lie_on_a_broker_that_is_gone_is_no_complete_no(
     assert "Errno" not in reason
     found = control.get("/messages:search", topic=topic, key="here")
     assert (found["verdict"], len(found["items"]), len(found["missing"])) == ("partial", 1, 1)
-    # What it never held is searched completely; what it alone held is not "no such topic".
+    # A topic that it never had is searched completely; one that only it had is not "no such topic".
     assert control.get("/messages:search", topic=other, key="here")["verdict"] == "no_match"
     assert control.call("GET", "/messages:search", params={"topic": lost, "key": "k"}).status_code == 404
     gone(lost)
@@ -233,7 +233,7 @@ def test_a_message_names_no_group_that_its_reader_may_not_read(control: Control)
         return {item["group"] for item in items}
 
     assert groups("operator") == {mine, others}
-    # Then a token for orders* sees its own alone
+    # Then a token for orders* sees only its own
     assert groups("narrow") == {mine}
 
 
@@ -265,7 +265,7 @@ def test_a_topic_is_browsed_with_the_names_of_those_that_are_gone(
     for page in (first, last, one):
         assert [each["broker"] for each in page["missing"]] == ["broker-gone"]
         assert page["items"]
-    # What it alone held is not known, and no "no such topic"
+    # A topic that only it had is unknown, not "no such topic"
     assert control.call("GET", f"/topics/{lost}/messages").status_code == 404
     gone(lost)
     page = control.get(f"/topics/{lost}/messages")

@@ -1,4 +1,4 @@
-"""Requirements of `gateway.control.naming`: browsers take the rules for names from the API that applies them."""
+"""Requirements of `gateway.control.naming`: browsers get the rules for names from the API that applies them."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from tests.gateway.control.conftest import Control
 
 @pytest.fixture
 def browser(tmp_path: Path, settings: Settings) -> Client:
-    """A browser in front of a console that was built."""
+    """A browser and a built console."""
     (tmp_path / "assets").mkdir()
     (tmp_path / "index.html").write_text("<title>Gantry</title>")
     (tmp_path / "assets" / "index-Ab12Cd34.js").write_text("1")

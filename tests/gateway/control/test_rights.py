@@ -55,7 +55,7 @@ def operations(control: Control, **names: str) -> list[tuple[str, str, str]]:
 
 
 def verb_of(operation: str) -> str:
-    """Return the verb that an operation wants."""
+    """Return the verb that an operation requires."""
     return next((verb for verb, names in VERBS.items() if operation in names), "read")
 
 
@@ -91,10 +91,10 @@ def test_a_token_for_some_names_reads_those_and_nothing_else(control: Control) -
         for method, path, operation in operations(control, topic=topic, group=group):
             if method != "GET" or operation in OPEN | OWN or verb_of(operation) != "read":
                 continue
-            # When it reads what is of one topic or group
+            # When it reads the resources of one topic or group
             answer = call(control, "narrow", method, path, topic=topic, key="k", offset="0")
             is_named = any(f"/{kind}s/" in path for kind in touching) or "/messages" in path
-            # Then its name decides; of what tells of all names only the lists are for it, filtered
+            # Then the name decides; of the resources of all names it gets only the lists, filtered
             lists = operation in {"listTopics", "listGroups", "listClusters", "getCluster", "getNaming"}
             wanted = may if is_named else lists
             assert (answer.status_code not in REFUSED) == wanted, f"{operation} {path}: {answer.status_code}"
@@ -104,7 +104,7 @@ def test_a_token_for_some_names_reads_those_and_nothing_else(control: Control) -
 
 
 def test_a_token_for_some_names_changes_nothing_with_another_one(control: Control) -> None:
-    # Given a token that may manage orders* alone
+    # Given a token that may manage only orders*
     made = control.as_("admin").post(
         "/api/v1/tokens", json={"name": control.name("t"), "scopes": ["manage:orders*", "read:orders*"]}
     )
@@ -116,7 +116,7 @@ def test_a_token_for_some_names_changes_nothing_with_another_one(control: Contro
         path = f"/api/v1/clusters/local/{kind}"
         assert stranger.post(path, json={"name": payments}, headers=headers).status_code == 403
         assert stranger.post(path, json={"name": orders}, headers=headers).status_code == 201
-    # Then what touches all names is not for it
+    # Then it has no right to what touches all names
     for path in ("/api/v1/audit", "/api/v1/jobs", "/api/v1/clusters/local/overview"):
         assert stranger.get(path, headers=headers).status_code == 403, path
     assert stranger.delete("/api/v1/tokens/1", headers=headers).status_code == 403

@@ -1,4 +1,4 @@
-"""Requirements of the OpenAPI document: it is the one the console was made from, and the API keeps to it."""
+"""Requirements of the OpenAPI document: the console was built from it, and the API conforms to it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.gateway.installation import Installation, running_installation
 from tests.support.cluster import RunningBroker, started_broker
 
 ROOT = Path(__file__).resolve().parents[3]
-# What ends the caller's own session or token, or waits for messages, is tried elsewhere.
+# Operations that end the caller's session or token, or wait for messages, are tested elsewhere.
 LEFT_OUT = ["logout", "login", "deleteToken", "deleteUser", "updateUser", "receiveMessages"]
 EXAMPLES = 5
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
@@ -47,7 +47,7 @@ def own_installation(
 
 @pytest.fixture(scope="module")
 def api_schema(own_installation: Installation) -> Any:
-    """The document as it is served."""
+    """The served document."""
     with own_installation.client() as client:
         made = client.post("/api/v1/clusters/local/topics", json={"name": "orders"})
         assert made.status_code == 201

@@ -1,4 +1,4 @@
-"""Requirements of the control plane on what it does not know, on every route of the OpenAPI document."""
+"""Requirements of the control plane for unknown input, on every route of the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import pytest
 from tests.gateway.control.conftest import Control
 
 Operation = tuple[str, str, dict[str, Any]]
-# Streams and answers of the data plane, refused in its own tests.
+# Streams and paths of the data plane, which has its own tests.
 WITH_BODY = {"POST", "PUT", "PATCH"}
 
 
 @pytest.fixture(scope="module")
 def operations(control: Control) -> list[Operation]:
-    """Method, path and description of every operation, about things that are there where that is possible."""
+    """Method, path and description of every operation, for existing resources where possible."""
     document = control.as_("admin").get("/api/v1/openapi.json").json()
     names = {
         "cluster": "local", "topic": control.topic(), "group": control.group(), "queue_id": "0",
@@ -88,7 +88,7 @@ def test_a_job_with_a_field_that_is_not_served_never_starts(
     answer = control.as_("operator").post("/api/v1/jobs", json={**wanted, **extra})
     assert pointers(answer) == [pointer]
     assert not [job for job in control.as_("operator").get("/api/v1/jobs").json()["items"] if source in str(job)]
-    # A schedule holds the same request
+    # A schedule contains the same request
     job = {"name": control.name(), "cron": "* * * * *", "job": {**wanted, **extra}}
     scheduled = control.as_("operator").post("/api/v1/schedules", json=job)
     assert pointers(scheduled) == [pointer.replace("#", "#/job")]
@@ -101,7 +101,7 @@ def test_every_change_of_a_configuration_says_which_one_was_read(control: Contro
         if any(each["name"] == "If-Match" for each in operation.get("parameters", []))
     }
     changing = {operation["operationId"] for method, _, operation in operations if method in ("PUT", "PATCH", "DELETE")}
-    # A token never changes, what people choose for themselves is theirs alone, and a broker's memory is no setting.
+    # Tokens never change, preferences belong to their user, and a remembered broker is not a setting.
     assert changing - asking == {"updateMe", "deleteToken", "forgetBroker"}
     for kind in ("topics", "groups"):
         name = control.topic() if kind == "topics" else control.group()

@@ -73,7 +73,7 @@ def test_a_change_from_an_old_reading_is_refused(control: Control) -> None:
     # When the first changes them
     first = control.call("PATCH", f"/topics/{name}", json={"write_queues": 2}, headers={"If-Match": tag})
     assert first.status_code == 200
-    # Then the second is told, and the first may go on from the answer
+    # Then the second is refused, and the first can continue with the answer
     second = control.call("PATCH", f"/topics/{name}", json={"write_queues": 5}, headers={"If-Match": tag})
     assert (second.status_code, second.json()["code"]) == (412, "PRECONDITION_FAILED")
     assert control.get(f"/topics/{name}")["write_queues"] == 2
@@ -96,12 +96,12 @@ def test_the_impact_of_a_deletion_is_read_like_anything_else(control: Control) -
     topic, group = control.topic(), control.group()
     control.produce(topic, "a", "b", "c")
     control.consume(group, topic, 1)
-    # Given the impact, which is what a dry deletion says
+    # Given the impact, which a dry run also returns
     impact = control.call("GET", f"/topics/{topic}/impact")
     dry = control.call("DELETE", f"/topics/{topic}", params={"dry_run": "true"})
     assert (impact.status_code, impact.json()) == (200, {"groups": [group], "messages": 3})
     assert (dry.json(), dry.headers["etag"]) == (impact.json(), impact.headers["etag"])
-    # Then its tag is the one to delete with
+    # Then its tag allows the deletion
     assert control.call("DELETE", f"/topics/{topic}", headers={"If-Match": impact.headers["etag"]}).status_code == 204
     assert control.call("GET", f"/topics/{topic}/impact").status_code == 404
 
@@ -128,13 +128,13 @@ def test_queues_show_what_is_stored(control: Control) -> None:
 
 
 def test_the_list_is_searched_counted_and_paged(control: Control) -> None:
-    # Given three topics that nobody else names alike
+    # Given three topics with a common, unused part of their names
     stem = control.name("paged")
     names = [control.topic(f"{stem}{letter}") for letter in "abc"]
     # When they are listed two by two
     first = control.get("/topics", search=stem.upper(), limit=2)
     second = control.get("/topics", search=stem.upper(), limit=2, cursor=first["next_cursor"])
-    # Then each is there once, in order
+    # Then each appears once, in order
     assert [row["name"] for page in (first, second) for row in page["items"]] == names
     assert (first["total"], second["next_cursor"]) == (3, None)
     assert first["counts"] == {"normal": 3, "retry": 0, "dlq": 0, "system": 0}

@@ -1,4 +1,4 @@
-"""Requirements of the control plane while Redis is away: brokers are still asked, and what needs Redis says so."""
+"""Requirements of the control plane without Redis: brokers are still asked, other requests name the reason."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.cluster import RunningBroker
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory: pytest.TempPathFactory, shared_broker: RunningBroker) -> Iterator[Installation]:
-    """A gateway whose Redis is not there."""
+    """A gateway without Redis."""
     data: Path = tmp_path_factory.mktemp("alone")
     url = f"unix://{data / 'nothing.sock'}"
     with running_installation(data, name_server=shared_broker.name_server, redis_url=url) as running:

@@ -1,4 +1,4 @@
-"""A data plane for each test, and the API as a program uses it."""
+"""A data plane for each test, and its API for programs."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ def parts(shared_broker: RunningBroker, redis_url: str) -> DataPlaneParts:
 
 @pytest.fixture
 async def address(parts: DataPlaneParts) -> AsyncIterator[str]:
-    """Where the data plane answers, ``host:port``."""
+    """The ``host:port`` of the data plane."""
     async with running_plane(parts) as where:
         yield where
 
 
 @dataclass
 class Api:
-    """The API as a program uses it: paths below the cluster, JSON in and out."""
+    """The API for programs: paths below the cluster, JSON in and out."""
 
     client: httpx.AsyncClient
     parts: DataPlaneParts
 
     async def topic(self, *, queues: int = 1) -> str:
-        """Create a topic of the test's own."""
+        """Create a topic for the test."""
         name = f"orders-{next(_numbers)}"
         await create_topic(await self.parts.connections.session("local"), name, queues=queues)
         return name
 
     def group(self) -> str:
-        """Return the name of a group of the test's own."""
+        """Return the name of a group for the test."""
         return f"billing-{next(_numbers)}"
 
     async def post(self, path: str, body: Any = None, *, token: str = "admin", **options: Any) -> httpx.Response:
@@ -86,7 +86,7 @@ def code_of(answer: httpx.Response) -> tuple[int, str]:
     assert answer.headers["content-type"] == "application/problem+json", answer.text
     problem = answer.json()
     assert problem["status"] == answer.status_code
-    # An answer that is given again is the first one's to the letter.
+    # A repeated answer is exactly the first one.
     if "idempotency-replayed" not in answer.headers:
         assert problem["request_id"] == answer.headers["x-request-id"]
     return answer.status_code, problem["code"]

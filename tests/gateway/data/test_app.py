@@ -1,4 +1,4 @@
-"""Requirements of `gateway.data.app`: who may, how much, and that nothing a client sends ends in a 500."""
+"""Requirements of `gateway.data.app`: rights, sizes, and no request that ends in a 500."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _json(value: Any) -> bytes:
 
 
 def _fits_a_header(value: bytes) -> bool:
-    # What is no header the server refuses itself, before the application hears of it.
+    # The server itself refuses invalid headers, before the application is called.
     return all(byte >= 32 and byte != 127 for byte in value) and value == value.strip()
 
 

@@ -1,4 +1,4 @@
-"""Requirements of `gateway.data.consumers`: who receives by lease is seen, from first question to last lease."""
+"""Requirements of `gateway.data.consumers`: callers are visible from the first receive to the last lease."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ async def test_a_process_that_ends_takes_its_consumers_with_it(api: Api) -> None
 
 
 class Writes:
-    """A Redis that only notes what is written."""
+    """A Redis that only records writes."""
 
     def __init__(self) -> None:
         self.fields: list[Any] = []
@@ -123,7 +123,7 @@ async def test_a_thousand_messages_are_written_once_and_a_consumer_that_stays_aw
     assert len(writes.fields) == 1
     (row,) = lease_consumers.added({b"p": writes.fields[0]}, now)["billing"]
     assert row.in_flight == 1_000
-    # The leases run out, and half a minute later nobody is left.
+    # The leases expire, and half a minute later no consumer is left.
     now += 60_000 + GONE_AFTER_MS + 1
     await eventually(lambda: asyncio.sleep(0, writes.fields[-1] is None))
     await known.close()

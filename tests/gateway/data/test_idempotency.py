@@ -1,4 +1,4 @@
-"""Requirements of `gateway.data.idempotency`: the same request twice is done once."""
+"""Requirements of `gateway.data.idempotency`: a repeated request is executed once."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def test_refused_rights_of_the_data_plane_stand_in_the_audit(installation: Insta
         wait_until(lambda: bool(told(admin, path)))
         (refused,) = told(admin, path)
     assert (refused["action"], refused["result"], refused["token"]) == ("access.produce", "refused", "narrow")
-    # The gateway's settings know the proxy that says so
+    # The gateway's settings trust the proxy that sends this address
     assert refused["address"] == "203.0.113.9"
     assert "may not produce" in refused["after"]["reason"]
 

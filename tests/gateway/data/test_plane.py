@@ -1,3 +1,3 @@
-"""Requirements of `gateway.data.app`: who may, how much, and that nothing a client sends ends in a 500."""
+"""Requirements of `gateway.data.app`: rights, sizes, and no request that ends in a 500."""
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ JSON_BODY = {"encoding": "json", "data": {"id": "A17", "n": 1.50}}
 
 
 async def stored(api: Api, topic: str, offset: int = 0, queue_id: int = 0) -> StoredMessage:
-    """Return a message as the broker keeps it."""
+    """Return a message as the broker stores it."""
     admin = await api.parts.connections.admin("local")
     placed = await admin.messages.at(MessageQueue(topic, "broker-a", queue_id), offset)
     assert placed is not None

@@ -268,7 +268,7 @@ async def test_a_token_consumes_its_topics_with_its_groups_alone(api: Api) -> No
             assert settled.status_code == 422
             refused = await api.post(f"/groups/{group}/topics/{topic}:{verb}", {"receipts": ["none"]}, token="billing")
             assert refused.status_code == (422 if status == 200 else 403)
-    # A token whose scope names no group has them all
+    # A token whose scope names no group may use all groups
     assert (await api.post(f"/groups/shipping{path}", token="narrow")).status_code == 200
 
 
@@ -287,7 +287,7 @@ async def test_who_waits_with_a_token_that_is_revoked_meanwhile_gets_nothing(
 ) -> None:
     topic, group = await api.topic(), "billing-revoked"
     monkeypatch.setitem(CAST, "passing", CAST["developer"])
-    # Given a receive that waits, and a token that is revoked while it does; what is remembered of it is over
+    # Given a waiting receive whose token is revoked meanwhile, after the cache of tokens has expired
     waiting = asyncio.create_task(
         api.post(f"/groups/{group}/topics/{topic}:receive", {"wait_ms": 20_000}, token="passing")
     )
@@ -303,6 +303,6 @@ async def test_who_waits_with_a_token_that_is_revoked_meanwhile_gets_nothing(
     parts.auth._cache.clear()
     # When a message comes
     await api.produce(topic, "a")
-    # Then it is for somebody else, and at once
+    # Then another caller gets it, at once
     assert code_of(await waiting) == (401, "NOT_AUTHENTICATED")
     assert [message["body"]["data"] for message in await api.receive(group, topic, wait_ms=5000)] == ["a"]

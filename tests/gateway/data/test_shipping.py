@@ -1,4 +1,4 @@
-"""Requirements of `gateway.data.shipping` for faults that a good broker does not have: scripted brokers answer."""
+"""Requirements of `gateway.data.shipping` for faults of brokers: scripted brokers answer."""
 
 from __future__ import annotations
 
@@ -110,5 +110,5 @@ async def test_a_later_message_of_a_key_does_not_overtake_one_that_failed() -> N
 
 @pytest.fixture
 def unused_address() -> str:
-    """An address at which nobody listens."""
+    """An address without a listener."""
     return f"127.0.0.1:{free_ports()}"

@@ -20,7 +20,7 @@ from tests.support.wait import eventually
 
 
 class Talk:
-    """A socket as a program uses it: frames in, frames out."""
+    """A socket for programs: sends and receives frames."""
 
     def __init__(self, connection: ClientConnection) -> None:
         self.connection = connection
@@ -59,7 +59,7 @@ async def talk(address: str, name: str, token: str | None = "admin") -> AsyncIte
 
 @asynccontextmanager
 async def open_talk(address: str, name: str, token: str = "admin") -> AsyncIterator[Talk]:
-    """A socket that said hello."""
+    """A socket that has sent its hello frame."""
     async with talk(address, name, token) as socket:
         (hello,) = await socket.hear_of("hello")
         assert {"session", "server_time", "heartbeat_ms", "limits"} < set(hello)

@@ -1,4 +1,4 @@
-"""Requirements of `gateway.data.trying_again`: a send of which nobody knows is tried again and stored once."""
+"""Requirements of `gateway.data.trying_again`: a send with an unknown outcome is retried and stored once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def stored_in(api: Api, topic: str) -> int:
 
 
 def break_first(monkeypatch: pytest.MonkeyPatch, name: str, *, stores: bool) -> list[str]:
-    """Have the first call of a producer's method end in uncertainty, after it stored or before."""
+    """Let the first call of a producer's method end with an unknown outcome, before or after storing."""
     whole: Send = getattr(Producer, name)
     calls: list[str] = []
 

@@ -1,4 +1,4 @@
-"""Live sockets of a whole gateway process, and publishing as the sampler and the jobs do it."""
+"""Live sockets of a whole gateway process, and publishing like the sampler and the jobs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Publish = Callable[[dict[str, Any]], Awaitable[None]]
 
 
 class Live:
-    """A live socket as the console uses it."""
+    """A live socket for the console."""
 
     def __init__(self, connection: ClientConnection) -> None:
         self.connection = connection
@@ -39,7 +39,7 @@ class Live:
 
 @asynccontextmanager
 async def listening(installation: Installation, path: str, role: str = "viewer") -> AsyncIterator[Live]:
-    """Open a live socket and hear its hello."""
+    """Open a live socket and read its hello frame."""
     headers = {"Authorization": f"Bearer {installation.tokens[role]}"}
     async with connect(f"{installation.sockets}/{path}", additional_headers=headers, proxy=None) as connection:
         socket = Live(connection)
@@ -49,7 +49,7 @@ async def listening(installation: Installation, path: str, role: str = "viewer")
 
 @pytest.fixture
 async def publish(settings: Settings, redis_url: str) -> AsyncIterator[Publish]:
-    """Publish states to whoever listens at the installation's Redis."""
+    """Publish states to the subscribers at the installation's Redis."""
     layer = settings.CHANNEL_LAYERS["default"]
     settings.CHANNEL_LAYERS = {"default": {**layer, "CONFIG": {**layer["CONFIG"], "hosts": [redis_url]}}}
     async with redis.asyncio.Redis.from_url(redis_url) as store:
@@ -63,7 +63,7 @@ async def publish(settings: Settings, redis_url: str) -> AsyncIterator[Publish]:
 
 @pytest.fixture
 async def watched(redis_url: str) -> AsyncIterator[Callable[[str], Awaitable[bool]]]:
-    """Return whether somebody listens to a subject: then the next state reaches them."""
+    """Return whether a subject has subscribers, which then get the next state."""
     async with redis.asyncio.Redis.from_url(redis_url) as store:
 
         async def look(subject: str) -> bool:

@@ -1,4 +1,4 @@
-"""Requirements of `gateway.live.events`: whoever watches a subject knows its present state."""
+"""Requirements of `gateway.live.events`: subscribers of a subject know its current state."""
 
 from __future__ import annotations
 

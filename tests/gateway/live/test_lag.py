@@ -1,4 +1,4 @@
-"""Requirements of `gateway.live.lag` and of the lag at ``/metrics``: the sampler's figures, whole in every frame."""
+"""Requirements of `gateway.live.lag` and of the lag at ``/metrics``: the sampler's figures, complete in every frame."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ async def test_each_snapshot_holds_all_watched_groups(installation: Installation
             "group", "topics", "state", "lag", "time_lag_ms", "in_rate", "out_rate", "drain_eta_ms",
         }  # fmt: skip
         await publish({"groups:one": groups(group("billing", 121), group("ship-1", 5))})
-        # The first one was sent out of turn, so this one may come too early for its second.
+        # The first one was sent out of turn, so this one may be too early for its interval.
         await socket.say(type="resume", session="s", last_seq=1)
         second = await socket.hear()
         assert second["seq"] == 2

@@ -1,4 +1,4 @@
-"""What `make up` refuses before it starts anything."""
+"""The checks of `make up` before it starts anything."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ async def test_a_child_that_does_not_stop_in_its_time_is_killed_and_said_so() ->
 
 
 def noting(ends: Path, name: str, *, after: str = "") -> str:
-    """Return a program that notes its end; with `after`, once another has noted that it was told to end."""
+    """Return a program that records its end; with `after`, it waits until another one has recorded its stop signal."""
     return (
         "import os, signal, sys, time\n"
         f"def note(text):\n    with open({str(ends)!r}, 'a') as file: file.write(text + ' ')\n"
@@ -120,7 +120,7 @@ async def test_what_a_killed_child_left_behind_is_ended_with_it(tmp_path: Path) 
         killed, left = map(int, pids.read_text().split())
         # When it is killed
         os.kill(killed, signal.SIGKILL)
-        # Then that is seen at once, the orphan is ended, and the child is started again
+        # Then this is noticed at once, the orphan is killed, and the child is started again
         await eventually(lambda: "gateway was killed by signal 9" in out.getvalue())
         await eventually(lambda: not is_running(left))
         await eventually(lambda: len(pids.read_text().splitlines()) == 2)
