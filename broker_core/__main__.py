@@ -29,21 +29,21 @@ EXIT_REFUSED: Final = 2
 EXIT_STORE_LOCKED: Final = 71
 EXIT_PORT_TAKEN: Final = 72
 
-_ONLY_OURS: Final = 0o077
+_OWNER_ONLY: Final = 0o077
 """The umask, whatever the process inherited: only this user may read the messages."""
 
 _FLUSHES: Final = {"async": "ASYNC_FLUSH", "sync": "SYNC_FLUSH"}
 
 _log: Final = logs.get_logger(__name__)
 
-_YOUNG_OBJECTS: Final = 10_000
+_COLLECTION_THRESHOLD: Final = 10_000
 """How many new objects start a garbage collection, instead of 700: more than a batch of sends makes."""
 
 
 def main() -> int:
     """Serve until a signal says otherwise; return the exit status."""
     arguments = _parse()
-    os.umask(_ONLY_OURS)
+    os.umask(_OWNER_ONLY)
     logs.configure(arguments.log_level)
     if native is None:
         _log.info("running without the compiled functions, which is slower: %s", why_not)
@@ -116,7 +116,7 @@ async def _serve(arguments: argparse.Namespace, sockets: Sockets) -> int:
             name_servers = (f"{arguments.bind}:{name_server.port}",)
         broker = await Broker.open(_broker_config(arguments, name_servers), sockets=sockets)
         running.push_async_callback(broker.close)
-        _leave_alone_what_stays()
+        _exempt_from_collection()
         print(f"ready namesrv={';'.join(name_servers)} broker={broker.address}", flush=True)
         return await _until_stopped(broker, stop)
 
@@ -132,11 +132,11 @@ def _name_server(arguments: argparse.Namespace, sockets: Sockets) -> NameServer:
     )
 
 
-def _leave_alone_what_stays() -> None:
+def _exempt_from_collection() -> None:
     """Exempt what exists now from garbage collection: it stays, and scanning it delays the loop."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(_YOUNG_OBJECTS)
+    gc.set_threshold(_COLLECTION_THRESHOLD)
 
 
 async def _until_stopped(broker: Broker, stop: asyncio.Event) -> int:

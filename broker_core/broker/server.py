@@ -231,7 +231,7 @@ class _Start:
         try:
             return (await self._listen(dispatch, port),)
         except AddressRefused as error:
-            _log.warning("broker=%s: no fast port: %s", self._config.identity.name, error)
+            _log.warning("broker=%s: the fast port is not available: %s", self._config.identity.name, error)
             return ()
 
 

@@ -173,10 +173,10 @@ class Sending:
             if not self._config.create_topics:
                 raise
         template = await routes.get(TEMPLATE_TOPIC)
-        return routes.install(topic, in_image_of(template.data))
+        return routes.install(topic, route_from_template(template.data))
 
 
-def in_image_of(template: TopicRouteData) -> TopicRouteData:
+def route_from_template(template: TopicRouteData) -> TopicRouteData:
     """Return the route that a topic gets when a broker creates it from the template (client/README.md#routes)."""
     queues = [
         replace(

@@ -137,9 +137,9 @@ def _as_int32(value: object) -> int:
     try:
         number = 0 if value is None else int(value)  # type: ignore[call-overload]
     except (TypeError, ValueError, OverflowError):
-        raise MalformedHeader(f"{str(value)[:40]!r} where the header has a number") from None
+        raise MalformedHeader(f"{str(value)[:40]!r} instead of a number in the header") from None
     if not -_INT32 <= number < _INT32:
-        raise MalformedHeader(f"{number} where the header has a 32-bit number")
+        raise MalformedHeader(f"{number} instead of a 32-bit number in the header")
     return int(number)
 
 

@@ -148,12 +148,12 @@ class Server:
     def _opened(self, connection: Connection) -> None:
         if self._is_closing or len(self._connections) >= self._max_connections or not self._allowance.take():
             connection.close("refused")  # nothing was read yet, and nothing has to be written
-            self._say_refused(connection.peer)
+            self._log_refused(connection.peer)
             return
         self._connections.add(connection)
         connection.on_close(self._forget)
 
-    def _say_refused(self, peer: str) -> None:
+    def _log_refused(self, peer: str) -> None:
         """Log refused connections with the reason, at most once a second."""
         self._refused += 1
         now = asyncio.get_running_loop().time()
@@ -172,9 +172,9 @@ class Server:
         self._allowance.give_back()
         if connection.unanswered:
             self._leaving.add(connection)
-            self._spawn(self._see_off(connection), f"drain {connection.peer}")
+            self._spawn(self._keep_until_handled(connection), f"drain {connection.peer}")
 
-    async def _see_off(self, connection: Connection) -> None:
+    async def _keep_until_handled(self, connection: Connection) -> None:
         """Keep a closed connection until its handlers have ended, because `close` waits for them too."""
         try:
             await connection.drained()
@@ -205,7 +205,7 @@ class Server:
                 continue
             if len(self._connections) + len(self._listening) > self._max_connections:
                 accepted.close()
-                self._say_refused(str(peer))
+                self._log_refused(str(peer))
                 continue
             self._listen(self._sniff(accepted), f"first byte of {peer}")
 

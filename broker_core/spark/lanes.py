@@ -84,7 +84,7 @@ class _Stopped(Exception):
     """The driver has stopped the lane."""
 
 
-class _DamageMet(Exception):
+class _DamageFound(Exception):
     """A message is damaged, and damage stops the job."""
 
     def __init__(self, damage: Damage) -> None:
@@ -101,7 +101,7 @@ def copy_lane(job: ReplayJob, lane: Lane, start: Start) -> LaneResult:
         return LaneResult(lane.number, "stopped")
     except LaneFailed as error:
         return LaneResult(lane.number, "failed", str(error))
-    except _DamageMet as met:
+    except _DamageFound as met:
         return LaneResult(lane.number, "damaged", str(met), met.damage)
     finally:
         reporter.close()
@@ -209,18 +209,18 @@ class _LaneRun:
         source = self.lane.source
         return Damage(source.broker, source.topic, source.queue_id, of.queue_offset, of.log_offset, of.reason)
 
-    def _meet(self, rows: Any) -> None:
-        """Record the damaged rows; raise _DamageMet if damage stops the job."""
+    def _record_damage(self, rows: Any) -> None:
+        """Record the damaged rows; raise _DamageFound if damage stops the job."""
         met = list(self.copier.damaged(rows))
         if met and self.job.stops_at_damage:
-            raise _DamageMet(self._damage(met[0]))
+            raise _DamageFound(self._damage(met[0]))
         self.damaged += met
 
     def _batches(self, chunk: Chunk) -> Iterator[list[Pair]]:
         """Yield the copies of a chunk in parts that fit into one send."""
         part = replace(self.lane.source, begin=chunk.begin, end=chunk.end)
         for rows in read_rows(part, self.job.options, COLUMNS):
-            self._meet(rows)
+            self._record_damage(rows)
             batch: list[Pair] = []
             size = 0
             for pair in self.copier.copies(rows):

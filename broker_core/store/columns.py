@@ -190,10 +190,10 @@ class Records:
         heads = _rows(self.data, HEAD.itemsize)[self.positions].view(HEAD)
         flags = heads["sys_flag"].astype(np.int32)
         if (flags & (BORN_HOST_IPV6 | STORE_HOST_IPV6)).any():
-            self._bring_into_form(heads, flags)
+            self._normalize(heads, flags)
         return heads
 
-    def _bring_into_form(self, heads: NDArray[Any], flags: NDArray[np.int32]) -> None:
+    def _normalize(self, heads: NDArray[Any], flags: NDArray[np.int32]) -> None:
         """Overwrite the fields after an IPv6 host with the bytes from their real positions."""
         last = len(self.data) - 1
         for begin, end, shift in ((56, 64, _extra(flags, BORN_HOST_IPV6)), (72, 88, _shift_of(flags))):

@@ -77,7 +77,7 @@ class ConsumeQueue:
             reserve_bytes=_RESERVE_BYTES,
             scratch=root,
             writable=writable,
-            when_wanted=writable,
+            lazy=writable,
         )
         return cls(topic, queue_id, files)
 
@@ -91,7 +91,7 @@ class ConsumeQueue:
         written stay.
         """
         if physical_end <= self.max_physical:
-            self._mend(units[: max(0, self.max_offset - first) * UNIT_BYTES], first)
+            self._rewrite_damaged(units[: max(0, self.max_offset - first) * UNIT_BYTES], first)
             return
         if first != self.max_offset:
             units = self._fit(units, first)
@@ -107,7 +107,7 @@ class ConsumeQueue:
             return units
         if first < self.max_offset:
             known = (self.max_offset - first) * UNIT_BYTES
-            self._mend(units[:known], first)
+            self._rewrite_damaged(units[:known], first)
             return units[known:]
         if first - self.max_offset > UNIT.unpack_from(units)[0] // MIN_RECORD_BYTES:
             # The log before this message has no room for so many messages: its queue offset is damaged.
@@ -119,7 +119,7 @@ class ConsumeQueue:
             return FILLER * (first % file_units) + units
         return FILLER * (first - self.max_offset) + units
 
-    def _mend(self, units: bytes, first: int) -> None:
+    def _rewrite_damaged(self, units: bytes, first: int) -> None:
         """Rewrite existing units that name another record: the unit was damaged, not the log.
 
         The tags code may differ: a put may set its own, and RocketMQ may store it elsewhere.
@@ -189,7 +189,7 @@ class ConsumeQueue:
             last.wrote_to(-(-last.written_end() // UNIT_BYTES) * UNIT_BYTES)
             if last.wrote:
                 break
-            self._files.let_go_of_last()
+            self._files.forget_last()
         self._take_measure()
 
     def resume(self, span: Span) -> bool:
@@ -295,7 +295,7 @@ class ConsumeQueue:
         self._files.keep(0)
         self._take_measure()
 
-    def distrust(self, log_end: int) -> None:
+    def mark_suspect(self, log_end: int) -> None:
         """Mark units of records after `log_end` as suspect: records that are appended again replace them."""
         self.max_physical = log_end
 

@@ -22,7 +22,7 @@ _UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB")
 def summary(reader: StoreReader) -> Iterator[str]:
     """Describe the contents of the store."""
     yield f"store        {reader.config.folder}"
-    yield f"closed well  {'no: in use, or not shut down properly' if reader.is_open_elsewhere else 'yes'}"
+    yield f"clean stop   {'no: in use, or not shut down properly' if reader.is_open_elsewhere else 'yes'}"
     segments, size = reader.segments(), reader.segment_size
     span = f"{reader.log_begin} to {reader.log_end}, {_size(reader.log_end - reader.log_begin)}"
     yield f"log          {span}, {len(segments)} segments of {size} bytes, each with the time of its first record:"

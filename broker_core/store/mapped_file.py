@@ -10,7 +10,7 @@ refuses files of another length. Disk blocks are reserved in steps ahead of the 
 disk would kill the process, whereas a failed reservation is an error (StoreFull).
 
 `view` is for reading only. `writable` exposes the same bytes to the functions that write records or keys in place
-(appender.py, index_file.py). A `WantedFile` is mapped when one of the two is first used, until `release`. The only
+(appender.py, index_file.py). A `LazyFile` is mapped when one of the two is first used, until `release`. The only
 descriptor kept is the one inside the map. `sync` opens the file again, so a flushing thread never uses a descriptor
 that the owner closed; a file that was removed in the meantime needs no sync.
 """
@@ -248,7 +248,7 @@ class MappedFile:
             os.close(descriptor)
 
 
-class WantedFile(MappedFile):
+class LazyFile(MappedFile):
     """A file that is mapped at its first use: for rows of many files of which few are used.
 
     It is a separate class, since attribute access is slower in classes with `__getattr__`.

@@ -15,7 +15,7 @@ from typing import Final, Self
 
 from broker_core.store.errors import Corrupt
 from broker_core.store.layout import segment_name, sized_segments
-from broker_core.store.mapped_file import MappedFile, WantedFile, sync_folder
+from broker_core.store.mapped_file import LazyFile, MappedFile, sync_folder
 
 _start: Final = attrgetter("start")
 
@@ -23,11 +23,9 @@ _start: Final = attrgetter("start")
 class MappedFiles:
     """The files of one folder, in order; positions count from the beginning of the stream."""
 
-    def __init__(
-        self, folder: Path, *, file_size: int, reserve_bytes: int, scratch: Path, when_wanted: bool = False
-    ) -> None:
+    def __init__(self, folder: Path, *, file_size: int, reserve_bytes: int, scratch: Path, lazy: bool = False) -> None:
         """Start without files; new files are created in `scratch` before they get their names."""
-        self._kind = WantedFile if when_wanted else MappedFile
+        self._kind = LazyFile if lazy else MappedFile
         self.folder = folder
         self.file_size = file_size
         self._files: list[MappedFile] = []
@@ -46,11 +44,11 @@ class MappedFiles:
         reserve_bytes: int,
         scratch: Path,
         writable: bool = True,
-        when_wanted: bool = False,
+        lazy: bool = False,
     ) -> Self:
         """Map the files in `folder`; every file counts as completely written. An existing row keeps its file size.
 
-        With `when_wanted` each file is mapped at its first use.
+        With `lazy` each file is mapped at its first use.
 
         A short file at the end results from a power failure during its creation, or from a copy without the zeros: if
         it is empty it is removed, otherwise its length is restored. Any other wrong length or a gap raises Corrupt.
@@ -58,15 +56,15 @@ class MappedFiles:
         found = sized_segments(folder)
         if found:
             file_size = found[0][1] or file_size
-        row = cls(folder, file_size=file_size, reserve_bytes=reserve_bytes, scratch=scratch, when_wanted=when_wanted)
+        row = cls(folder, file_size=file_size, reserve_bytes=reserve_bytes, scratch=scratch, lazy=lazy)
         if found and writable:
-            _mend_last(found, file_size)
+            _repair_last(found, file_size)
         for path, size in found:
             if writable or size:
-                row._take(path, size, is_last=path == found[-1][0], writable=writable, when_wanted=when_wanted)
+                row._take(path, size, is_last=path == found[-1][0], writable=writable, lazy=lazy)
         return row
 
-    def _take(self, path: Path, size: int, *, is_last: bool, writable: bool, when_wanted: bool) -> None:
+    def _take(self, path: Path, size: int, *, is_last: bool, writable: bool, lazy: bool) -> None:
         start = int(path.name)
         if size != self.file_size and not (is_last and size < self.file_size and not writable):
             raise Corrupt(path, f"its length is {size}, that of its neighbours {self.file_size}")
@@ -79,7 +77,7 @@ class MappedFiles:
                 wrote=size,
                 reserve_bytes=self._reserve_bytes,
                 writable=writable,
-                size=size if when_wanted else None,
+                size=size if lazy else None,
             )
         )
 
@@ -145,7 +143,7 @@ class MappedFiles:
         """Remove the oldest file."""
         self._files.pop(0).delete()
 
-    def let_go_of_last(self) -> None:
+    def forget_last(self) -> None:
         """Forget the last file, which stays on the disk."""
         self._files.pop().release()
 
@@ -188,10 +186,10 @@ class MappedFiles:
     def close(self) -> None:
         """Close all files."""
         while self._files:
-            self.let_go_of_last()
+            self.forget_last()
 
 
-def _mend_last(found: list[tuple[Path, int]], file_size: int) -> None:
+def _repair_last(found: list[tuple[Path, int]], file_size: int) -> None:
     """Remove empty files at the end of `found`, and restore the length of the last file if it is short."""
     while found and found[-1][1] == 0:
         found.pop()[0].unlink()

@@ -105,7 +105,7 @@ class Queues:
             is_all = queue.recover(trusted=trusted)
             known = queue.newest_in(log)
             if known != queue.max_physical or not is_all:
-                queue.distrust(known)
+                queue.mark_suspect(known)
                 begins.append(max(known, log.begin))
             queue.release()
         return min(begins, default=None)

@@ -73,7 +73,7 @@ def recover(config: StoreConfig) -> Recovered:
     closed.forget(config.folder)
     if queues.lost:
         damaged_from = log.begin
-    checkpoint = _believable(read_checkpoint(config.folder), _last_store_time(log, queues))
+    checkpoint = _plausible(read_checkpoint(config.folder), _last_store_time(log, queues))
     has_all = bool(index.files and queues.by_key)
     index.trust_finished(checkpoint.index)
     if not was_clean:
@@ -103,7 +103,7 @@ def recover(config: StoreConfig) -> Recovered:
     return Recovered(log, queues, index, dispatcher, was_clean, begin, walked, reason, tuple(walk.damaged))
 
 
-def _believable(checkpoint: Checkpoint, newest: int) -> Checkpoint:
+def _plausible(checkpoint: Checkpoint, newest: int) -> Checkpoint:
     """Return an empty checkpoint instead of one that is later than the newest record, which must be damaged."""
     latest = max(checkpoint.log, checkpoint.queues, checkpoint.index)
     return checkpoint if latest <= newest + _CHECKPOINT_AHEAD_MS else Checkpoint()

@@ -9,8 +9,8 @@ topic, and nothing is stored twice. Clients see no difference: they read the cou
 pop time.
 
 An ordered group gets no messages of a queue while one of them is on lease, and afterwards the remaining ones in order.
-A message that was acknowledged out of order is not delivered again; Apache RocketMQ would deliver it once more, after
-the message before it.
+A message that was acknowledged out of order is not delivered again; Apache RocketMQ would deliver it again, after the
+message before it.
 
 Every change is passed to `record` before it is made; after a restart `apply` repeats the recorded changes.
 """

@@ -34,7 +34,7 @@ class RetryLater(Exception):
         """0: by the retry count; below 0: a dead letter at once. An orderly consumer waits briefly in any case."""
 
 
-class _InHand:
+class _Running:
     """Counts the messages being handled, so that a consumer can wait for them when it closes."""
 
     def __init__(self) -> None:
@@ -118,7 +118,7 @@ class Handling:
         self._send_back = send_back
         self._group = group
         self._config = config
-        self._in_hand = _InHand()
+        self._running = _Running()
 
     def start(self) -> None:
         """Start handling messages."""
@@ -131,7 +131,7 @@ class Handling:
 
     async def finish(self, *, timeout_ms: int) -> None:
         """Start nothing new and wait up to `timeout_ms` for messages that are being handled."""
-        await self._in_hand.finish(timeout_ms)
+        await self._running.finish(timeout_ms)
 
     async def _call(self, buffer: QueueBuffer, message: StoredMessage) -> _Called:
         buffer.last_consume = now_ms()
@@ -169,14 +169,14 @@ class Concurrent(Handling):
 
     def arrived(self, reader: QueueReader) -> None:
         """Pass all waiting messages to the workers."""
-        while not self._in_hand.is_closing and (message := reader.buffer.take()) is not None:
+        while not self._running.is_closing and (message := reader.buffer.take()) is not None:
             self._work.put_nowait((reader.buffer, message))
 
     async def _worker(self) -> None:
         while True:
             buffer, message = await self._work.get()
-            if not buffer.dropped and not self._in_hand.is_closing:
-                with self._in_hand:
+            if not buffer.dropped and not self._running.is_closing:
+                with self._running:
                     await self._handle(buffer, message)
 
     async def _handle(self, buffer: QueueBuffer, message: StoredMessage) -> None:
@@ -206,7 +206,7 @@ class Orderly(Handling):
         self._tasks.start(f"lane {reader.queue.broker_name}/{reader.queue.queue_id}", self._lane(reader))
 
     async def _lane(self, reader: QueueReader) -> None:
-        while not reader.is_dropped and not self._in_hand.is_closing:
+        while not reader.is_dropped and not self._running.is_closing:
             reader.arrived.clear()
             buffer = reader.buffer
             message = buffer.take()
@@ -224,7 +224,7 @@ class Orderly(Handling):
 
     async def _handle(self, buffer: QueueBuffer, message: StoredMessage) -> bool:
         """Call the handler; return False if the same message must be handled again."""
-        with self._in_hand:
+        with self._running:
             called = await self._call(buffer, message)
             if called.done or await self._is_dead(message):
                 self._done(buffer, message)

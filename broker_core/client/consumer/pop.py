@@ -226,7 +226,7 @@ class LeaseConsumer:
         if answer.code != ResponseCode.SUCCESS:
             raise refusal(answer.code, answer.remark, addr, topic=wanted.topic)
         messages = self._leased(answer, name, addr, wanted)
-        return await self._wanted_only(messages, wanted)
+        return await self._matching(messages, wanted)
 
     def _leased(self, answer: Command, name: str, addr: str, wanted: _Wanted) -> list[LeasedMessage]:
         try:
@@ -235,7 +235,7 @@ class LeaseConsumer:
         except (ProtocolError, ValueError) as error:
             raise MalformedAnswer(addr, f"a pop answer cannot be read: {error}") from error
 
-    async def _wanted_only(self, leased: list[LeasedMessage], wanted: _Wanted) -> list[LeasedMessage]:
+    async def _matching(self, leased: list[LeasedMessage], wanted: _Wanted) -> list[LeasedMessage]:
         """Acknowledge messages whose tag only has the same hash as a requested one, and return the others."""
         kept = [each for each in leased if wants(wanted.subscription, each.message)]
         if len(kept) < len(leased):

@@ -142,7 +142,7 @@ def _make_list_reader(item: Any) -> _FromTree:
 
     def read(tree: Any) -> list[Any]:
         if not isinstance(tree, list):
-            raise MalformedBody(f"{_say(tree)} where a list belongs")
+            raise MalformedBody(f"{_describe(tree)} instead of a list")
         return [read_item(each) for each in tree]
 
     return read
@@ -154,7 +154,7 @@ def _make_dict_reader(key: Any, value: Any) -> _FromTree:
 
     def read(tree: Any) -> dict[Any, Any]:
         if not isinstance(tree, dict):
-            raise MalformedBody(f"{_say(tree)} where a map belongs")
+            raise MalformedBody(f"{_describe(tree)} instead of a map")
         return {read_key(name): read_value(each) for name, each in tree.items()}
 
     return read
@@ -195,7 +195,7 @@ def _make_object_reader(kind: type) -> _FromTree:
 
     def read(tree: Any) -> Any:
         if not isinstance(tree, dict):
-            raise MalformedBody(f"{kind.__name__}: {_say(tree)} where an object belongs")
+            raise MalformedBody(f"{kind.__name__}: {_describe(tree)} instead of an object")
         values = {}
         for wire, name, read_value, is_collection in plan:
             if wire not in tree or (tree[wire] is None and not is_collection):
@@ -225,7 +225,7 @@ def _read_int(tree: Any) -> int:
     try:
         number = int(tree)
     except (TypeError, ValueError, OverflowError):
-        raise MalformedBody(f"{_say(tree)} where an integer belongs") from None
+        raise MalformedBody(f"{_describe(tree)} instead of an integer") from None
     if not -_INT64 <= number < _INT64:
         raise MalformedBody(f"{number} is beyond 64 bits")
     return number
@@ -235,7 +235,7 @@ def _read_float(tree: Any) -> float:
     try:
         return float(tree)
     except (TypeError, ValueError, OverflowError):
-        raise MalformedBody(f"{_say(tree)} where a number belongs") from None
+        raise MalformedBody(f"{_describe(tree)} instead of a number") from None
 
 
 def _read_bool(tree: Any) -> bool:
@@ -249,10 +249,10 @@ def _read_str(tree: Any) -> str:
         return "true" if tree else "false"
     if isinstance(tree, int | float):
         return str(tree)
-    raise MalformedBody(f"{_say(tree)} where text belongs")
+    raise MalformedBody(f"{_describe(tree)} instead of text")
 
 
-def _say(tree: Any) -> str:
+def _describe(tree: Any) -> str:
     names: dict[type, str] = {dict: "an object", list: "a list", type(None): "null", tuple: "an object"}
     return names.get(type(tree), repr(tree)[:40])
 

@@ -285,4 +285,4 @@ def _stop_spark(about: ResultFile) -> None:
             session.stop()
     except (Py4JNetworkError, ConnectionError) as error:
         # A killed Java process cannot answer or be stopped; the outcome of the run is already known.
-        say(f"Spark could not be stopped in order: {_JAVA_GONE} ({type(error).__name__})")
+        say(f"Spark could not be stopped properly: {_JAVA_GONE} ({type(error).__name__})")

@@ -105,7 +105,7 @@ class Replaying:
     is_resumed: bool = field(init=False)
     collector: Collector = field(init=False)
     stop_seen_at: float | None = None
-    damage_met: list[Damage] = field(default_factory=list)
+    damage_found: list[Damage] = field(default_factory=list)
     """Errors that ended lanes of this run."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -155,11 +155,11 @@ class Replaying:
 
     def report(self, results: list[LaneResult]) -> ProgramResult:
         """Write the report and return the outcome of the run."""
-        self.damage_met = [result.damage for result in results if result.damage is not None]
+        self.damage_found = [result.damage for result in results if result.damage is not None]
         self.write_progress("done", done=True)
         kept = [self.checkpoints[chunk] for chunk in sorted(self.checkpoints)]
         failures = msgspec.to_builtins([each for checkpoint in kept for each in checkpoint.failures])
-        damage = [each for checkpoint in kept for each in checkpoint.damage] + self.damage_met
+        damage = [each for checkpoint in kept for each in checkpoint.damage] + self.damage_found
         if failures:
             self.run.folder.write_json("failures.json", failures)
         result = self._result(results)
@@ -177,10 +177,10 @@ class Replaying:
         by_state = {state: [each.reason for each in results if each.state == state] for state in ("failed", "damaged")}
         if self.run.is_stopping:
             return ProgramResult(
-                CANCELLED, f"{self.run.stop_reason}; {totals['written']} messages were written and stay"
+                CANCELLED, f"{self.run.stop_reason}; {totals['written']} messages were written and remain"
             )
         if by_state["damaged"]:
-            return ProgramResult(DAMAGED, f"{by_state['damaged'][0]}; on_damage=skip passes over such messages")
+            return ProgramResult(DAMAGED, f"{by_state['damaged'][0]}; on_damage=skip skips such messages")
         if by_state["failed"]:
             return ProgramResult(PARTIAL if totals["written"] else UNREACHABLE, by_state["failed"][0])
         return ProgramResult(PARTIAL if totals["failed"] or totals["damaged"] else OK, totals_sentence(totals))
@@ -189,7 +189,7 @@ class Replaying:
         source = lane.source
         done = self._done(lane, self.checkpoints)
         of_lane = (source.broker, source.topic, source.queue_id)
-        met = sum((each.broker, each.topic, each.queue_id) == of_lane for each in self.damage_met)
+        met = sum((each.broker, each.topic, each.queue_id) == of_lane for each in self.damage_found)
         return QueueReport(
             broker=source.broker,
             queue_id=source.queue_id,
@@ -209,7 +209,7 @@ class Replaying:
             current[checkpoint.chunk] = checkpoint
         totals = sum_counters(current.values())
         for name in ("read", "damaged"):
-            totals[name] += len(self.damage_met)
+            totals[name] += len(self.damage_found)
         planned = sum(lane.planned(self._done(lane, current)) for lane in self.lanes)
         most = self.limits.get("max_messages")
         return totals | {"planned": planned if most is None else min(planned, most)}

@@ -24,17 +24,17 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, st
     return status, said.out + said.err
 
 
-def test_the_summary_tells_queues_segments_and_index(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_summary_reports_queues_segments_and_index(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, text = run(capsys, "summary", folder)
     assert status == 0
-    for part in ("closed well  yes", "31 messages", "2 queues:", "segments of 2048 bytes", "of 19 keys"):
+    for part in ("clean stop   yes", "31 messages", "2 queues:", "segments of 2048 bytes", "of 19 keys"):
         assert part in text
     rows = [line.split()[:5] for line in text.splitlines()]
     assert ["T", "0", "0", "30", "30"] in rows
     assert ["Orders", "2", "0", "1", "1"] in rows
 
 
-def test_verify_says_sound_or_what_is_wrong(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_verify_says_intact_or_what_is_wrong(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "verify", folder)[0] == 0
     overwrite(segment(folder), 88, b"X")
     status, text = run(capsys, "verify", folder)
@@ -88,7 +88,7 @@ def test_a_place_without_a_record_is_shown_as_bytes(folder: Path, capsys: pytest
     assert "nothing is there" in run(capsys, "message", folder, "T", 0, 0)[1]
 
 
-def test_a_body_that_is_no_text_is_shown_as_bytes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_body_that_is_not_text_is_shown_as_bytes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with opened(folder) as store:
         place = put(store, bytes(99), topic="B")
     text = run(capsys, "message", folder, "B", 0, 0)[1]
@@ -112,7 +112,7 @@ def test_messages_with_a_key_are_found(folder: Path, capsys: pytest.CaptureFixtu
     assert "everything was searched" in text
 
 
-def test_a_folder_that_is_no_store_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_that_is_not_a_store_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, text = run(capsys, "summary", tmp_path)
     assert status == 2
     assert "it is not a store" in text

@@ -307,11 +307,11 @@ def test_an_enum_comes_by_name_or_ordinal_and_an_unknown_one_is_none(
         (bodies.TopicConfig, '{"topicName":"t","perm":"x"}', "TopicConfig.perm: 'x'"),
         (bodies.TopicConfig, '{"topicName":"t","perm":9223372036854775808}', "beyond 64 bits"),
         (bodies.TopicConfig, '{"topicName":{}}', "TopicConfig.topicName: an object"),
-        (bodies.KVTable, '{"table":[]}', "where a map belongs"),
+        (bodies.KVTable, '{"table":[]}', "instead of a map"),
         (bodies.ConsumeStats, '{"offsetTable":{"x":{}}}', "."),
-        (bodies.ConsumeStats, '{"consumeTps":"fast"}', "where a number belongs"),
+        (bodies.ConsumeStats, '{"consumeTps":"fast"}', "instead of a number"),
         (bodies.KVTable, "", "there is no body"),
-        (bodies.KVTable, "[]", "a list where an object belongs"),
+        (bodies.KVTable, "[]", "a list instead of an object"),
     ],
 )
 def test_a_wrong_body_says_what_is_wrong(kind: type, text: str, says: str) -> None:

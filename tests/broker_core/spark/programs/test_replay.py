@@ -61,7 +61,7 @@ def test_a_replay_that_was_killed_and_cancelled_counts_as_one_that_was_not(
     wait_until(lambda: program.progress().get("written", 0) > 1000, within=PATIENCE)
     child.terminate()
     assert child.wait(60) == 130
-    assert "messages were written and stay" in program.read("result.json")["reason"]
+    assert "messages were written and remain" in program.read("result.json")["reason"]
     assert 1000 < sum(map(len, bodies(session, target).values())) < 3000
     # When it is resumed and runs to its end
     assert program.run(request) == 0, program.log
@@ -85,7 +85,7 @@ def test_a_broker_that_is_away_ends_with_4(program: Program, topics: tuple[str, 
     assert program.run({"source": {"topic": topics[0]}, "target": {"topic": topics[1]}}) == 4
 
 
-def test_a_changed_request_does_not_go_on_with_the_old_plan(program: Program, topics: tuple[str, str]) -> None:
+def test_a_changed_request_does_not_continue_with_the_old_plan(program: Program, topics: tuple[str, str]) -> None:
     request = {"source": {"topic": topics[0], "queues": [0], "keys": ["none"]}, "target": {"topic": topics[1]}}
     program.folder.mkdir()
     (program.folder / "plan.json").write_text('{"request_hash": "other", "lanes": []}')
