@@ -7,7 +7,7 @@ import pytest
 from broker_core.logs import get_logger
 
 
-def test_a_subject_is_no_format(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_subject_is_not_a_format(caplog: pytest.LogCaptureFixture) -> None:
     log = get_logger("a.module", "topic=%RETRY%billing")
 
     log.warning("not pulled: %s", "100 % busy")

@@ -144,7 +144,7 @@ async def test_a_store_of_more_files_than_may_be_open_is_not_touched_and_what_it
     assert "Too many open files" not in running.log.read_text()
 
 
-def test_a_process_that_does_not_start_is_told_from_one_that_does(tmp_path: Path) -> None:
+def test_a_process_that_does_not_start_is_distinguished_from_one_that_does(tmp_path: Path) -> None:
     with pytest.raises(NotStarted):
         RunningBroker(tmp_path, arguments=("--no-such-option",)).start()
 

@@ -159,7 +159,7 @@ async def test_every_acknowledged_message_survives_every_kill(tmp_path: Path, fl
         assert len(reader.segments()) > 3
 
 
-async def test_an_acknowledged_lease_does_not_come_again_after_a_kill_and_an_open_one_does(tmp_path: Path) -> None:
+async def test_an_acknowledged_lease_is_not_redelivered_after_a_kill_and_an_open_one_is(tmp_path: Path) -> None:
     async with broker(tmp_path, arguments=SMALL_FILES) as running:
         client = RemotingClient()
         for number in range(60):

@@ -170,7 +170,7 @@ def put_until_full(store: MessageStore) -> list[bytes]:
     raise AssertionError("more was accepted than the disk holds")
 
 
-def test_a_store_that_runs_out_of_room_goes_on_when_there_is_some(small_disk: Path) -> None:
+def test_a_store_that_runs_out_of_room_continues_when_there_is_some(small_disk: Path) -> None:
     """Try every free size of the disk, so that each kind of file is once the one without room."""
     free, ballast = shutil.disk_usage(small_disk).free, small_disk / "ballast"
     for spare in range(0, 14 * 4096, 4096):

@@ -53,7 +53,7 @@ def test_a_damaged_checkpoint_knows_of_something_or_nothing(tmp_path: Path) -> N
     run_cases(3_000, case, named=())
 
 
-def test_a_damaged_index_file_is_read_to_where_it_is_sound(filled: Path, tmp_path: Path) -> None:
+def test_a_damaged_index_file_is_read_to_where_it_is_intact(filled: Path, tmp_path: Path) -> None:
     path = index_files(filled / INDEX)[0]
     sound, copy = path.read_bytes(), tmp_path / path.name
 
@@ -86,7 +86,7 @@ def test_keys_go_into_a_damaged_index_file_or_it_is_named(filled: Path, tmp_path
     run_cases(1_500, case, named=StoreError)
 
 
-def test_a_damaged_queue_file_ends_where_it_is_sound(filled: Path, tmp_path: Path) -> None:
+def test_a_damaged_queue_file_ends_where_it_is_intact(filled: Path, tmp_path: Path) -> None:
     sound = queue_file(filled, start=0).read_bytes()
 
     def case(random: Random) -> None:

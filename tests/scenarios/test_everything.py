@@ -32,7 +32,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
 def test_the_main_job_from_end_to_end_and_again_after_a_restart(place: Place) -> None:
     with place.started() as gantry, gantry.client() as http:
         first = Story(gantry, http, "orders")
-        first.tell()
+        first.run()
     assert gantry.process.returncode == 0, gantry.output
     with place.started() as gantry, gantry.client() as http:
         # Everything from the first run is still there
@@ -42,7 +42,7 @@ def test_the_main_job_from_end_to_end_and_again_after_a_restart(place: Place) ->
         assert again.lag("orders-billing") == 3  # the last messages that were sent
         assert {job["state"] for job in http.get("/jobs").json()["items"]} == {"succeeded"}
         # And the whole story can run again
-        Story(gantry, http, "payments").tell()
+        Story(gantry, http, "payments").run()
 
 
 class LagWatch:
@@ -65,7 +65,7 @@ class Story:
         self.group = f"{topic}-billing"
         self.copy = f"{topic}-copy"
 
-    def tell(self) -> None:
+    def run(self) -> None:
         for topic in (self.topic, self.copy):
             self.created(topic)
         self.a_lease_that_ran_out_is_delivered_again()

@@ -8,12 +8,12 @@ from broker_core.broker.address import advertised_host, ip_of, join
 from broker_core.broker.errors import CannotStart
 
 
-def test_clients_are_told_the_wanted_host_else_the_bound_one() -> None:
+def test_clients_get_the_configured_host_else_the_bound_one() -> None:
     assert advertised_host("127.0.0.1", "broker.example") == "broker.example"
     assert advertised_host("10.0.0.5", None) == "10.0.0.5"
 
 
-def test_a_broker_that_listens_everywhere_tells_an_address_that_can_be_reached() -> None:
+def test_a_broker_that_listens_everywhere_reports_an_address_that_can_be_reached() -> None:
     assert advertised_host("0.0.0.0", None) not in ("0.0.0.0", "")
 
 
@@ -22,11 +22,11 @@ def test_a_name_has_an_ip_address() -> None:
     assert ip_of("10.0.0.5") == "10.0.0.5"
 
 
-def test_a_name_that_nobody_knows_stops_the_start() -> None:
+def test_an_unknown_name_stops_the_start() -> None:
     with pytest.raises(CannotStart, match="no-such-host"):
         ip_of("no-such-host.invalid")
 
 
-def test_an_ipv6_address_stands_in_brackets() -> None:
+def test_an_ipv6_address_is_in_brackets() -> None:
     assert join("::1", 10911) == "[::1]:10911"
     assert join("10.0.0.5", 10911) == "10.0.0.5:10911"

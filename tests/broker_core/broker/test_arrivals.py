@@ -48,7 +48,7 @@ def test_many_puts_of_a_turn_make_one_round() -> None:
     assert len(scheduled) == 1
 
 
-def test_whoever_asks_meanwhile_has_the_round_at_once() -> None:
+def test_a_request_in_the_meantime_runs_the_round_at_once() -> None:
     scheduled: list[Callable[[], None]] = []
     heard: list[str] = []
     arrivals = Arrivals(Source([arrived("orders", 0)]), scheduled.append)
@@ -86,7 +86,7 @@ async def test_rounds_are_paced() -> None:
     assert times[2] - began >= 0.09
 
 
-def test_what_the_disk_refuses_is_heard_in_a_later_round() -> None:
+def test_what_the_disk_refuses_is_announced_in_a_later_round() -> None:
     heard: list[str] = []
     source = Source([arrived("orders", 0)], is_full=True)
     arrivals = Arrivals(source, lambda _: None)

@@ -59,7 +59,7 @@ def test_the_newest_connection_of_a_client_is_found() -> None:
     assert group.find_member("two") is None
 
 
-def test_the_others_of_a_group_are_told_when_one_leaves() -> None:
+def test_the_others_of_a_group_are_notified_when_one_leaves() -> None:
     clients: Clients[str] = Clients()
     clients.heartbeat_consumer(consumer("billing"), member("a"))
     clients.heartbeat_consumer(consumer("billing"), member("b"))

@@ -98,7 +98,7 @@ async def test_a_flush_over_two_segments_and_a_new_name_is_left_to_python(
     disk.close()
 
 
-async def test_a_flush_that_is_over_is_seen_before_the_loop_is_told(
+async def test_a_flush_that_is_over_is_seen_before_the_loop_is_notified(
     store: MessageStore, executor: ThreadPoolExecutor, syncer: Syncer
 ) -> None:
     disk = CompiledDisk(store, syncer, ThreadedDisk(store.flush, executor))

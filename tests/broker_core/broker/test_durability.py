@@ -57,7 +57,7 @@ def commit_of(disk: Disk, executor: ThreadPoolExecutor, *, limit: int = 100) -> 
     )
 
 
-async def test_one_flush_serves_all_that_wait_and_those_who_come_meanwhile_get_the_next(
+async def test_one_flush_serves_all_waiting_sends_and_later_ones_get_the_next(
     disk: Disk, executor: ThreadPoolExecutor
 ) -> None:
     disk.appended = 200

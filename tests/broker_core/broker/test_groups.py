@@ -74,7 +74,7 @@ def test_the_register_survives_a_restart(tmp_path: Path) -> None:
     assert len(after) == len(BUILT_IN) + 1
 
 
-def test_a_file_that_is_no_table_of_groups_stops_the_start(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_table_of_groups_stops_the_start(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_bytes(b'{"subscriptionGroupTable": [1]}')
 
     with pytest.raises(BadConfigFile):

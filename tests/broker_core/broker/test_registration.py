@@ -53,7 +53,7 @@ async def brokers_at(client: RemotingClient, address: str) -> list[str]:
     return list(bodies.decode(ClusterInfo, answer.body).broker_addr_table)
 
 
-async def test_all_name_servers_are_received_and_received_that_we_go(tmp_path: Path) -> None:
+async def test_the_broker_registers_with_and_unregisters_from_all_name_servers(tmp_path: Path) -> None:
     first, second = await name_server(), await name_server()
     addresses = [f"127.0.0.1:{server.port}" for server in (first, second)]
     client = RemotingClient()
@@ -107,7 +107,7 @@ class Listening:
         return Command.response(ResponseCode.SUCCESS, QueryDataVersionResponse(is_other))
 
 
-async def test_only_what_changed_is_received_to_a_name_server_that_has_the_rest(tmp_path: Path) -> None:
+async def test_a_name_server_that_has_the_rest_gets_only_the_changes(tmp_path: Path) -> None:
     listening, client, topics = Listening(), RemotingClient(), topics_in(tmp_path)
     await listening.server.start()
     for number in range(500):
@@ -135,7 +135,7 @@ async def test_only_what_changed_is_received_to_a_name_server_that_has_the_rest(
 
 
 @pytest.mark.parametrize("forgets", ["by itself", "at its end"])
-async def test_a_name_server_that_forgot_us_is_received_everything(tmp_path: Path, forgets: str) -> None:
+async def test_a_name_server_that_forgot_us_gets_everything(tmp_path: Path, forgets: str) -> None:
     server, client, topics = await name_server(), RemotingClient(), topics_in(tmp_path)
     port = server.port
     topics.put(TopicConfig("orders", 4, 4), now=1)
@@ -229,7 +229,7 @@ async def test_a_registration_that_does_not_end_is_not_waited_for_long(tmp_path:
     await client.close()
 
 
-async def test_a_broker_without_both_permissions_tells_its_own_for_every_topic(tmp_path: Path) -> None:
+async def test_a_broker_without_both_permissions_registers_its_own_for_every_topic(tmp_path: Path) -> None:
     server = await name_server()
     client = RemotingClient()
     topics = topics_in(tmp_path)

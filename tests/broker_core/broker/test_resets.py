@@ -18,7 +18,7 @@ def scene(folder: Path, **limits: int) -> tuple[Resets, ConsumerOffsets, Leases]
     return Resets(offsets, leases, BrokerLimits(**limits)), offsets, leases
 
 
-def test_a_group_that_takes_by_lease_begins_anew_where_it_is_told(tmp_path: Path) -> None:
+def test_a_group_that_consumes_by_lease_restarts_at_the_new_offset(tmp_path: Path) -> None:
     resets, offsets, leases = scene(tmp_path)
     leases.lease(leases.open("billing", "orders", 0, 5), [5, 6], next_offset=7, now=1, invisible_ms=100)
 
@@ -29,7 +29,7 @@ def test_a_group_that_takes_by_lease_begins_anew_where_it_is_told(tmp_path: Path
     assert (queue.next_offset, queue.held_count, offsets.find("billing", "orders", 0)) == (2, 0, 2)
 
 
-def test_telling_what_is_so_already_keeps_the_leases(tmp_path: Path) -> None:
+def test_setting_the_same_offset_keeps_the_leases(tmp_path: Path) -> None:
     resets, _, leases = scene(tmp_path)
     leases.lease(leases.open("billing", "orders", 0, 5), [5, 6], next_offset=7, now=1, invisible_ms=100)
 

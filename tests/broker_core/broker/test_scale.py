@@ -110,7 +110,7 @@ async def test_all_that_connections_hold_together_is_bounded(tmp_path: Path) -> 
         assert "limit memory_bytes=" in small.log.read_text()
 
 
-async def test_a_long_poll_without_memory_is_told_to_come_later(tmp_path: Path) -> None:
+async def test_a_long_poll_without_memory_is_answered_busy(tmp_path: Path) -> None:
     arguments = ("--setting", f"limitMemoryBytes={16 * MIB}")
     async with broker(tmp_path, arguments=arguments) as small, crowd(small.address, 1) as [client]:
         await create_wide_topic(client, "parked", 10_000)

@@ -40,7 +40,7 @@ def test_most_texts_are_plain(text: str) -> None:
 
 
 @given(TEXTS)
-def test_a_pair_is_put_behind(text: str) -> None:
+def test_a_pair_is_appended(text: str) -> None:
     assert parse_properties(with_pair(text, "CLUSTER\x01c")) == parse_properties(text) | {"CLUSTER": "c"}
 
 

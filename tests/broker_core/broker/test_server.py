@@ -180,7 +180,7 @@ async def test_what_changed_is_saved_now_and_then(tmp_path: Path) -> None:
         await eventually(lambda: file.exists() and b"17" in file.read_bytes())
 
 
-async def test_the_journal_of_leases_is_written_anew_when_it_has_grown(
+async def test_the_lease_journal_is_rewritten_when_it_has_grown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("broker_core.broker.pop.journal.REWRITE_BYTES", 2_000)

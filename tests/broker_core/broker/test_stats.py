@@ -23,7 +23,7 @@ def stats_after(seconds: int, *, per_second: int) -> Stats:
     return stats
 
 
-def test_rates_are_told_for_ten_sixty_and_six_hundred_seconds() -> None:
+def test_rates_are_reported_for_ten_sixty_and_six_hundred_seconds() -> None:
     stats = stats_after(60, per_second=6)
     for second in range(61, 71):
         stats.step(second * 1_000)

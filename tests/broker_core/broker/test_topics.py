@@ -149,7 +149,7 @@ def test_the_file_is_one_that_java_brokers_read(tmp_path: Path) -> None:
     }
 
 
-def test_a_file_that_is_no_table_of_topics_stops_the_start(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_table_of_topics_stops_the_start(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_bytes(b'{"topicConfigTable": [1]}')
 
     with pytest.raises(BadConfigFile):
@@ -159,7 +159,7 @@ def test_a_file_that_is_no_table_of_topics_stops_the_start(tmp_path: Path) -> No
 # -- after a crash
 
 
-def test_a_topic_whose_settings_were_lost_is_made_again_from_its_queues(tmp_path: Path) -> None:
+def test_a_topic_whose_settings_were_lost_is_recreated_from_its_queues(tmp_path: Path) -> None:
     topics = topics_in(tmp_path)
 
     lost, deleted = topics.adopt([("orders", 0), ("orders", 3), ("TBW102", 0)], now=1)
@@ -180,7 +180,7 @@ def test_a_deleted_topic_does_not_come_back_from_the_log(tmp_path: Path) -> None
     assert after.find("orders") is None
 
 
-def test_a_topic_made_again_is_no_longer_a_deleted_one(tmp_path: Path) -> None:
+def test_a_recreated_topic_is_no_longer_a_deleted_one(tmp_path: Path) -> None:
     topics = topics_in(tmp_path)
     topics.put(TopicConfig("orders"), now=1)
     topics.delete("orders", now=2)

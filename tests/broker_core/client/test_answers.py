@@ -46,7 +46,7 @@ async def test_a_bug_is_not_a_failed_answer() -> None:
         await ask_all(["a"], ask)
 
 
-def test_nobody_answering_is_an_error_if_wanted() -> None:
+def test_no_answer_at_all_is_an_error_on_request() -> None:
     failed: Answers[int] = Answers(failed={"a": Unreachable("a", "gone")})
 
     with pytest.raises(Unreachable):

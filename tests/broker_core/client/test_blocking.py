@@ -143,7 +143,7 @@ async def test_a_given_loop_is_used_and_left_running() -> None:
     assert name == threading.current_thread().name
 
 
-def test_a_child_of_a_fork_has_a_loop_of_its_own(door: LoopThread) -> None:
+def test_a_child_of_a_fork_has_its_own_loop(door: LoopThread) -> None:
     door.run(thread_name())
 
     status = in_child(lambda: door.run(thread_name(), timeout_s=10))
@@ -161,7 +161,7 @@ def test_a_session_works_for_threads(cluster: Cluster) -> None:
             session.run(session.admin.topics.get("bills"))
 
 
-def test_a_session_opens_its_connections_anew_after_a_fork(cluster: Cluster) -> None:
+def test_a_session_opens_its_connections_again_after_a_fork(cluster: Cluster) -> None:
     with BlockingSession(ClientConfig([cluster.name_server.addr])) as session:
         session.run(session.producer().send(Message("orders", b"hi")))
         before = session.session.client_id

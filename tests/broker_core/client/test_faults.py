@@ -7,7 +7,7 @@ import pytest
 from broker_core.client.faults import FaultAvoidance, Faults
 
 
-def test_a_broker_nobody_complained_about_is_available() -> None:
+def test_a_broker_without_recorded_failures_is_available() -> None:
     faults = Faults()
 
     assert faults.is_available("a", now=0)

@@ -37,7 +37,7 @@ async def test_the_one_that_answered_is_asked_again() -> None:
     assert asked.addresses == ["a", "b", "b", "b"]
 
 
-async def test_many_that_fail_at_once_all_go_on_to_the_next() -> None:
+async def test_many_that_fail_at_once_all_continue_to_the_next() -> None:
     servers = NameServers(["a", "b"], Asked("a"))
 
     answers = await asyncio.gather(*(servers.ask(object()) for _ in range(4)))

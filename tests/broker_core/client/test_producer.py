@@ -115,7 +115,7 @@ async def test_a_retry_is_the_same_message(cluster: Cluster, producer: Producer)
     assert ids == {result.message_id}
 
 
-async def test_what_must_not_be_repeated_is_sent_once_when_nobody_knows_how_it_ended(
+async def test_a_send_that_must_not_be_repeated_is_sent_once_when_its_outcome_is_unknown(
     cluster: Cluster, producer: Producer
 ) -> None:
     for peer in cluster.brokers.values():
@@ -280,7 +280,7 @@ async def test_an_unknown_topic_is_created_if_wanted(cluster: Cluster, session: 
     assert result.queue.queue_id < 4
 
 
-async def test_a_topic_that_was_deleted_is_not_made_again(cluster: Cluster, producer: Producer) -> None:
+async def test_a_topic_that_was_deleted_is_not_recreated(cluster: Cluster, producer: Producer) -> None:
     await producer.send(MESSAGE)
     del cluster.routes["orders"]
     for peer in cluster.brokers.values():
@@ -355,7 +355,7 @@ async def test_one_way_expects_nothing(cluster: Cluster, producer: Producer) -> 
     ],
 )
 @pytest.mark.parametrize("names", [("broker-a",), ("broker-a", "broker-b")], ids=["one broker", "two brokers"])
-async def test_which_refusals_are_tried_again(
+async def test_which_refusals_are_retried(
     cluster: Cluster, producer: Producer, names: tuple[str, ...], code: int, requests: int
 ) -> None:
     cluster.add_topic("bills", on=names)

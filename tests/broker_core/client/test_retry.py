@@ -31,5 +31,5 @@ def test_there_is_no_attempt_after_the_deadline_and_no_pause_beyond_it() -> None
     assert next(pauses, None) is None
 
 
-def test_without_limits_it_goes_on() -> None:
+def test_without_limits_it_continues() -> None:
     assert len(list(islice(backoff(first_s=0.1, longest_s=0.1), 1000))) == 1000

@@ -142,7 +142,7 @@ async def test_a_topic_long_out_of_use_is_forgotten(routes: Routes, server: Name
     assert routes.find("unused") is None
 
 
-async def test_reading_falls_back_to_whoever_is_there(routes: Routes) -> None:
+async def test_reading_falls_back_to_any_broker_that_is_there(routes: Routes) -> None:
     routes.install("t", data(ids=(0, 2)))
 
     assert routes.readable("broker-a") == "10.0.0.0:10911"

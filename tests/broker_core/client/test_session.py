@@ -51,7 +51,7 @@ async def test_a_refusal_is_raised(cluster: Cluster, session: Session) -> None:
         await session.call(cluster["broker-a"].addr, QUESTION)
 
 
-async def test_nobody_listening_is_unreachable_and_nothing_was_sent(session: Session) -> None:
+async def test_an_address_without_a_listener_is_unreachable_and_nothing_was_sent(session: Session) -> None:
     with pytest.raises(Unreachable) as caught:
         await session.call("127.0.0.1:1", QUESTION)
 
@@ -74,7 +74,7 @@ async def test_a_broken_connection_leaves_open_what_happened(cluster: Cluster, s
     assert caught.value.was_sent
 
 
-async def test_a_connection_without_any_answer_is_opened_anew(cluster: Cluster, session: Session) -> None:
+async def test_a_connection_without_any_answer_is_reopened(cluster: Cluster, session: Session) -> None:
     broker = cluster["broker-a"]
     broker.on(RequestCode.GET_MAX_OFFSET, say_nothing())
     for _ in range(3):

@@ -49,7 +49,7 @@ async def test_a_failing_task_that_is_awaited_is_not_logged(caplog: pytest.LogCa
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
 
 
-async def test_a_step_that_fails_is_tried_again() -> None:
+async def test_a_step_that_fails_is_retried() -> None:
     turns: list[int] = []
 
     async def step() -> None:

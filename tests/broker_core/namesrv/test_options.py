@@ -41,7 +41,7 @@ def test_nothing_changes_when_one_name_is_wrong(tmp_path: Path) -> None:
     assert not options.config.order_message_enable
 
 
-def test_what_the_start_told_is_fixed(tmp_path: Path) -> None:
+def test_what_the_start_set_is_fixed(tmp_path: Path) -> None:
     with pytest.raises(OptionFixed, match="listenPort can be set only on the command line"):
         options_in(tmp_path).update({"listenPort": "1"})
 

@@ -42,7 +42,7 @@ def test_body_after_body_is_read_as_if_it_were_the_first() -> None:
         assert names(read) == names(body)
 
 
-def test_topics_that_did_not_change_are_not_made_again() -> None:
+def test_topics_that_did_not_change_are_not_recreated() -> None:
     reader = RegistrationReader()
     before = reader.read(bodies.encode(registered(FIRST, SECOND)), compressed=False)
     after = reader.read(bodies.encode(registered(FIRST, THIRD)), compressed=False)

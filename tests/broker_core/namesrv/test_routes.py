@@ -60,7 +60,7 @@ def test_topics_of_a_slave_are_not_taken() -> None:
     assert table_with(broker(A, "orders", broker_id=1)).topics() == []
 
 
-def test_a_slave_is_told_its_master() -> None:
+def test_a_slave_gets_its_master() -> None:
     table = table_with(broker(A))
     assert table.register(broker(B, broker_id=1), holder=B, now=0) == Master(A, "10.0.0.1:10912")
 

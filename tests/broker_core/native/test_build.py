@@ -60,7 +60,7 @@ def test_a_refusing_compiler_is_quoted_and_leaves_nothing(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_machine_without_a_compiler_is_result_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_without_a_compiler_gets_a_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(build.CannotCompile, match="no C compiler"):
         build.compile_to(tmp_path / "compiled.so")

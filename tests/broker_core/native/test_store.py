@@ -159,7 +159,7 @@ def test_batch_written(
 
 
 @given(st.lists(st.tuples(st.binary(max_size=20), st.dictionaries(TEXT, TEXT, max_size=2)), max_size=4), st.data())
-def test_batch_that_is_not_sound_is_left_to_python(
+def test_batch_that_is_not_intact_is_left_to_python(
     contents: list[tuple[bytes, dict[str, str]]], data: st.DataObject
 ) -> None:
     try:

@@ -39,7 +39,7 @@ def descriptors() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
-def test_it_tells_when_the_disk_is_done(syncer: Syncer, path: Path) -> None:
+def test_it_reports_when_the_disk_is_done(syncer: Syncer, path: Path) -> None:
     for _ in range(100):
         assert not syncer.is_done()
         syncer.begin(path)
@@ -73,7 +73,7 @@ def test_only_one_is_under_way(syncer: Syncer, path: Path) -> None:
     syncer.end()
 
 
-def test_a_file_that_is_gone_is_done_at_once_and_the_next_goes_on(syncer: Syncer, path: Path, tmp_path: Path) -> None:
+def test_a_file_that_is_gone_ends_at_once_and_the_next_continues(syncer: Syncer, path: Path, tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="gone"):
         syncer.begin(tmp_path / "gone")
     syncer.begin(path)

@@ -67,7 +67,7 @@ def test_what_cannot_be_read_is_refused(text: str) -> None:
         fastjson.loads(text.encode())
 
 
-def test_a_reference_stands_for_what_it_refers_to() -> None:
+def test_a_reference_is_replaced_by_its_target() -> None:
     text = b'{"sets":[{"subs":[{"topic":"t"}]},{"subs":[{"$ref":"$.sets[0].subs[0]"}]}]}'
     assert fastjson.loads(text) == {"sets": [{"subs": [{"topic": "t"}]}, {"subs": [{"topic": "t"}]}]}
 

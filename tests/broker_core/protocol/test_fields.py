@@ -191,7 +191,7 @@ def test_headers_are_what_other_dataclasses_with_slots_are() -> None:
         GetMaxOffsetRequest("t")  # type: ignore[call-arg]
 
 
-def test_a_class_that_is_no_header_is_refused() -> None:
+def test_a_class_that_is_not_a_header_is_refused() -> None:
     @dataclass(frozen=True, slots=True)
     class Odd:
         names: list[str]

@@ -41,12 +41,12 @@ def test_headers_read_as_java_reads_them(text: str, remark: str | None, ext_fiel
         HEAD + "00000000 00000007 ffff 61 00000000",  # a name of negative length
     ],
 )
-def test_what_is_no_header_is_refused(text: str) -> None:
+def test_what_is_not_a_header_is_refused(text: str) -> None:
     with pytest.raises(MalformedHeader):
         header_binary.decode(bytes.fromhex(text))
 
 
-def test_an_unknown_language_is_no_error() -> None:
+def test_an_unknown_language_is_not_an_error() -> None:
     assert (
         header_binary.decode(bytes.fromhex("0069 7f 0199 00000007 00000000 00000000 00000000"))[5] == LanguageCode.OTHER
     )

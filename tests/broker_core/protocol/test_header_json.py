@@ -45,7 +45,7 @@ def test_fields_become_text_as_java_would_make_it(text: str, ext_fields: dict[st
     ("language", "number"),
     [('"GO"', 9), ('"KLINGON"', LanguageCode.OTHER), ("3", 3), ("99", LanguageCode.OTHER), ("null", LanguageCode.JAVA)],
 )
-def test_an_unknown_language_is_no_error(language: str, number: int) -> None:
+def test_an_unknown_language_is_not_an_error(language: str, number: int) -> None:
     assert header_json.decode(f'{{"language":{language}}}'.encode())[5] == number
 
 
@@ -54,7 +54,7 @@ def test_an_unknown_language_is_no_error(language: str, number: int) -> None:
     ["", "[]", "7", "null", '{"code":', '{"extFields":[]}', '{"extFields":{"a":{}}}', '{"opaque":4294967296}',
      '{"code":"x"}', '{"code":[]}', '{"opaque":1e300}', "[" * 100_000, '{"a":' * 100_000],
 )  # fmt: skip
-def test_what_is_no_header_is_refused(text: str) -> None:
+def test_what_is_not_a_header_is_refused(text: str) -> None:
     with pytest.raises(MalformedHeader):
         header_json.decode(text.encode())
 

@@ -33,7 +33,7 @@ def test_what_java_reads_is_read(text: str, pairs: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("body", [b"a=\xff", b"a=\\u12", b"a=\\ud800"])
-def test_what_is_no_text_is_refused(body: bytes) -> None:
+def test_what_is_not_text_is_refused(body: bytes) -> None:
     with pytest.raises(MalformedBody):
         java_properties.parse(body)
 

@@ -45,7 +45,7 @@ def test_a_message_that_need_not_wait_says_so() -> None:
     assert not Message("Orders", b"", {"WAIT": "false"}).waits_for_store
 
 
-def test_a_delay_that_is_no_number_is_none() -> None:
+def test_a_delay_that_is_not_a_number_is_none() -> None:
     assert Message("Orders", b"", {"DELAY": "soon"}).delay_level == 0
 
 

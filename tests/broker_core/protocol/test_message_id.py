@@ -41,7 +41,7 @@ def test_offset_ids_go_both_ways(ip: str, port: int, log_offset: int, text: str)
 @pytest.mark.parametrize(
     "text", ["", "0A", "x" * 32, "0A00000500002A9FF000000000001000", "0A000005FFFFFFFF" + "0" * 16]
 )
-def test_other_text_is_no_offset_id(text: str) -> None:
+def test_other_text_is_not_an_offset_id(text: str) -> None:
     with pytest.raises(MalformedMessageId):
         parse_offset_id(text)
 
@@ -68,13 +68,13 @@ def test_the_time_of_an_id_younger_than_a_month_is_found_again(made: int, age: i
     assert born_time_of_unique_id(text, made + age) == made
 
 
-def test_the_counter_of_ids_goes_on_into_the_next_month() -> None:
+def test_the_counter_of_ids_continues_into_the_next_month() -> None:
     ids = UniqueIds(ip="10.0.0.1", pid=1, loader=1)
     begin = local_ms(2024, 1, 1)
     assert int(ids.make(begin - 1)[20:28], 16) == 31 * 86_400_000 - 1
     assert ids.make(begin)[20:] == "000000000002"
 
 
-def test_text_that_is_no_id_has_no_time() -> None:
+def test_text_that_is_not_an_id_has_no_time() -> None:
     with pytest.raises(MalformedMessageId):
         born_time_of_unique_id("nonsense", 0)

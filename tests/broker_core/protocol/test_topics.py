@@ -45,7 +45,7 @@ def test_topics_made_from_other_names_are_known_again() -> None:
     assert topics.reply_topic("DefaultCluster") == "DefaultCluster_REPLY_TOPIC"
 
 
-def test_system_topics_are_told_from_others() -> None:
+def test_system_topics_are_distinguished_from_others() -> None:
     assert topics.is_system_topic("TBW102")
     assert topics.is_system_topic("rmq_sys_REVIVE_LOG_c")
     assert not topics.is_system_topic("orders")

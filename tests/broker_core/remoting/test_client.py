@@ -31,7 +31,7 @@ async def test_a_lost_connection_is_opened_again() -> None:
 
 
 @pytest.mark.parametrize("address", ["localhost", "127.0.0.1:", ":9876", "127.0.0.1:port"])
-async def test_what_is_no_address_is_refused_in_words(address: str) -> None:
+async def test_what_is_not_an_address_is_refused_in_words(address: str) -> None:
     async with calling() as client:
         with pytest.raises(ConnectRefused, match="host:port"):
             await client.connection(address)

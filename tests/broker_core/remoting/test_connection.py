@@ -87,7 +87,7 @@ async def test_a_one_way_request_is_never_answered() -> None:
     assert [each.ext_fields["topic"] for each in seen] == ["one way", "two way"]
 
 
-async def test_a_response_nobody_waits_for_is_dropped() -> None:
+async def test_a_response_without_a_waiting_call_is_dropped() -> None:
     async with serving() as server, raw_peer(server) as peer:
         peer.send(Command.response(0), question())
         assert (await peer.command()).opaque == 1
@@ -169,7 +169,7 @@ async def test_a_peer_that_never_reads_what_is_pushed_is_closed() -> None:
         assert f"limit unread_bytes={256 * KIB} reached" in connection.close_reason
 
 
-async def test_more_unanswered_requests_than_the_limit_are_called_that_it_is_busy() -> None:
+async def test_more_unanswered_requests_than_the_limit_are_answered_busy() -> None:
     ready = asyncio.Event()
 
     async def wait(request: Command, connection: Connection) -> Command:
@@ -317,7 +317,7 @@ async def test_a_response_that_cannot_be_written_becomes_an_error() -> None:
         assert "larger than the limit" in (answers[0].remark or "")
 
 
-async def test_addresses_are_called() -> None:
+async def test_addresses_are_reported() -> None:
     async with serving() as server, calling() as client:
         connection = await client.connection(address_of(server))
         await eventually(lambda: list(server.connections))

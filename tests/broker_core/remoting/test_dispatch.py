@@ -46,7 +46,7 @@ async def test_an_error_is_answered_by_the_table(error: Exception, code: int, re
     assert (answer.code, answer.remark) == (code, remark)
 
 
-async def test_an_error_nobody_foresaw_is_answered_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_unexpected_error_is_answered_and_logged(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR):
         answer = await answer_of(raising(ZeroDivisionError("oops")))
     assert (answer.code, answer.remark) == (ResponseCode.SYSTEM_ERROR, "ZeroDivisionError: oops")

@@ -32,7 +32,7 @@ class Held:
         self.reason = reason
 
 
-def test_the_largest_holder_has_to_let_go() -> None:
+def test_the_largest_holder_is_closed() -> None:
     memory = Memory(1000)
     small, large, last = Held(), Held(), Held()
     small.hold(memory, 300)
@@ -44,7 +44,7 @@ def test_the_largest_holder_has_to_let_go() -> None:
     assert (small.reason, last.reason, memory.used) == ("", "", 500)
 
 
-def test_what_peers_have_taken_meanwhile_does_not_count() -> None:
+def test_what_peers_have_read_in_the_meantime_does_not_count() -> None:
     memory = Memory(1000)
     first, second = Held(), Held()
     first.hold(memory, 900)

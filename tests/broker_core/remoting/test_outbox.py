@@ -82,7 +82,7 @@ async def test_a_full_outbox_says_so_after_each_write_and_calls_wait_for_room() 
     assert await waiting
 
 
-async def test_a_closed_outbox_writes_nothing_and_lets_waiting_calls_go_on() -> None:
+async def test_a_closed_outbox_writes_nothing_and_lets_waiting_calls_continue() -> None:
     transport = Written()
     outbox = outbox_to(transport)
     outbox.is_full = True

@@ -43,7 +43,7 @@ async def test_http_is_answered_with_where_the_http_api_is(method: str, caplog: 
     assert "HTTP on a remoting port" in caplog.text
 
 
-async def test_a_grpc_client_is_told_in_http_2(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_grpc_client_is_answered_in_http_2(caplog: pytest.LogCaptureFixture) -> None:
     async with serving() as server:
         answer = await said_to(server.port, _PREFACE + _HEADERS)
 

@@ -67,7 +67,7 @@ async def test_a_server_without_tls_closes_on_a_handshake() -> None:
             await code_of_answer(server, client_context())
 
 
-async def test_a_certificate_nobody_vouches_for_is_refused_when_asked_for() -> None:
+async def test_an_untrusted_certificate_is_refused_when_required() -> None:
     async with serving(TlsMode.PERMISSIVE) as server:
         strangers = client_context(TRUSTING)
         strangers.load_default_certs()
@@ -89,7 +89,7 @@ async def test_a_client_certificate_may_be_required() -> None:
     await server.close()
 
 
-async def test_a_peer_that_says_nothing_is_let_go() -> None:
+async def test_a_silent_peer_is_disconnected() -> None:
     async with (
         serving(TlsMode.PERMISSIVE, limits=ConnectionLimits(idle_seconds=0.1)) as server,
         raw_peer(server) as peer,

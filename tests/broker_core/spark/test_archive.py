@@ -46,7 +46,7 @@ def test_an_archive_is_recorded_once_and_is_what_a_session_names(folder: Path, t
     assert str(target) in chosen["spark.driver.extraJavaOptions"]
 
 
-def test_without_java_set_up_goes_on_and_says_what_is_missing(tmp_path: Path) -> None:
+def test_without_java_set_up_continues_and_says_what_is_missing(tmp_path: Path) -> None:
     answer = subprocess.run(
         [sys.executable, "-c", _WITHOUT_JAVA], cwd=ROOT, capture_output=True, text=True, timeout=100
     )

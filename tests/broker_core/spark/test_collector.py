@@ -56,7 +56,7 @@ def test_a_task_asks_and_the_driver_sees_how_far_it_is(collector: Collector) -> 
     collector.close()
 
 
-def test_a_finished_chunk_is_written_down_before_the_task_goes_on(
+def test_a_finished_chunk_is_written_down_before_the_task_continues(
     collector: Collector, written: list[Checkpoint]
 ) -> None:
     task = Reporter(collector.start(), lane=0)
@@ -68,7 +68,7 @@ def test_a_finished_chunk_is_written_down_before_the_task_goes_on(
     collector.close()
 
 
-def test_tasks_are_told_to_stop(collector: Collector) -> None:
+def test_tasks_are_stopped(collector: Collector) -> None:
     task = Reporter(collector.start(), lane=0)
     collector.stop = True
     assert task.ask(5, PARTIAL).stop is True

@@ -49,7 +49,7 @@ def test_a_copy_says_where_it_came_from() -> None:
     }
 
 
-def test_a_damaged_row_has_no_copy_and_is_told_of() -> None:
+def test_a_damaged_row_has_no_copy_and_is_reported() -> None:
     damaged = rows("TAGS\x01A", error="no record begins here")
     assert list(COPIER.copies(damaged)) == []
     assert list(COPIER.damaged(damaged)) == [Damaged(0, 0, "no record begins here")]

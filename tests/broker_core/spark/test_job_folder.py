@@ -66,7 +66,7 @@ def test_progress_is_a_line_of_the_whole_state(tmp_path: Path) -> None:
     assert (last["rate"], last["eta_ms"]) == (None, None)
 
 
-def test_what_an_earlier_run_did_is_not_what_this_one_was_fast_at(
+def test_the_work_of_an_earlier_run_does_not_count_for_the_rate(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     progress = Progress(JobFolder(tmp_path))

@@ -144,7 +144,7 @@ def test_keys_tags_and_properties_arrive_and_copies_say_where_they_came_from(rep
     assert copy.properties["GANTRY_SRC_ID"] == original.message_id
 
 
-def test_a_stopped_replay_goes_on_where_it_stopped(replay: Replay) -> None:
+def test_a_stopped_replay_continues_where_it_stopped(replay: Replay) -> None:
     # Given a replay that was stopped in the middle, in order
     results = replay.run(stop_after=1500)
     assert "stopped" in {result.state for result in results}
@@ -210,7 +210,7 @@ def test_queues_go_to_fewer_queues_in_turn(replay: Replay) -> None:
     assert sorted(replay.copies()[0]) == list(range(3000))
 
 
-def test_a_message_that_no_broker_takes_counts_as_failed_and_the_others_go_on(replay: Replay) -> None:
+def test_a_message_that_no_broker_takes_counts_as_failed_and_the_others_continue(replay: Replay) -> None:
     # Given a message whose properties leave no room for those of its source
     wide = Message.create("T", b'{"n":1}', properties={f"p{number}": "x" * 1015 for number in range(32)})
     source = f"{replay.options.topics[0]}-wide"

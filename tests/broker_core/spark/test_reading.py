@@ -202,14 +202,14 @@ def test_a_segment_that_went_after_planning_is_data_loss(tmp_path: Path) -> None
     assert left[-1]["queue_offset"] == 399
 
 
-def test_a_store_that_grew_is_opened_anew(tmp_path: Path) -> None:
+def test_a_store_that_grew_is_reopened(tmp_path: Path) -> None:
     write_topic(tmp_path, orders(10), queues=1)
     assert len(rows(tmp_path)) == 10
     write_topic(tmp_path, orders(5), queues=1)
     assert len(rows(tmp_path)) == 15
 
 
-def test_a_store_that_was_replaced_under_its_name_is_opened_anew(tmp_path: Path) -> None:
+def test_a_store_that_was_replaced_under_its_name_is_reopened(tmp_path: Path) -> None:
     # Given a store that was read, and another one with as many messages
     here, other = tmp_path / "here", tmp_path / "other"
     write_topic(here, orders(10), queues=1)
@@ -222,7 +222,7 @@ def test_a_store_that_was_replaced_under_its_name_is_opened_anew(tmp_path: Path)
     assert numbers(here) == list(range(100, 110))
 
 
-def test_a_store_that_was_removed_and_written_again_is_opened_anew(tmp_path: Path) -> None:
+def test_a_store_that_was_removed_and_written_again_is_reopened(tmp_path: Path) -> None:
     write_topic(tmp_path / "store", orders(10), queues=1)
     assert numbers(tmp_path / "store") == list(range(10))
     shutil.rmtree(tmp_path / "store")

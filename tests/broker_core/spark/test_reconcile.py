@@ -76,7 +76,7 @@ def test_the_order_of_the_messages_of_a_key_may_count(spark: SparkSession) -> No
     assert compared(left, right, Comparison(ordered=True)) == {"k": "reordered", "j": "matched"}
 
 
-def test_places_and_fields_are_told(spark: SparkSession) -> None:
+def test_positions_and_fields_are_reported(spark: SparkSession) -> None:
     left, right = topic(spark, [("a", "1"), ("b", "1"), ("b", "2")]), topic(spark, [("b", "1"), ("b", "3")])
     rows = {row["key"]: row for row in rows_of(left, right, Comparison())}
     assert (rows["b"].left_count, rows["b"].left_queue_offset, rows["b"].right_queue_offset) == (2, 2, 1)
@@ -84,7 +84,7 @@ def test_places_and_fields_are_told(spark: SparkSession) -> None:
     assert (rows["a"].right_count, rows["a"].right_queue_id, list(rows["a"].fields)) == (0, None, [])
 
 
-def test_a_message_without_a_partner_is_not_shown_beside_one_that_both_sides_have(spark: SparkSession) -> None:
+def test_a_message_without_a_partner_is_not_shown_next_to_one_that_both_sides_have(spark: SparkSession) -> None:
     left = topic(spark, [("k", "a"), ("k", "b"), ("k", "c")])
     (row,) = rows_of(left, topic(spark, [("k", "a"), ("k", "c")]), Comparison())
     assert (row["class"], row["left_count"], row["right_count"]) == ("different", 3, 2)
@@ -112,7 +112,7 @@ def test_what_is_compared_is_chosen(
     assert (row["class"], list(row.fields)) == ("different", [field])
 
 
-def test_what_every_copy_has_of_its_own_is_no_difference(spark: SparkSession) -> None:
+def test_what_is_different_in_every_copy_is_not_reported(spark: SparkSession) -> None:
     own = {"color": "red", "UNIQ_KEY": "1", "GANTRY_JOB": "j", "TRANSACTION_X": "1", "KEYS": "k"}
     sides = (topic(spark, [("k", "1")], properties=own), topic(spark, [("k", "1")], properties={"color": "red"}))
     assert compared(*sides, Comparison(fields=("properties", "keys"))) == {"k": "matched"}

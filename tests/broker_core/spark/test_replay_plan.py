@@ -47,7 +47,7 @@ def test_finished_chunks_are_not_run_again() -> None:
     assert (start.chunks, start.target_from) == (CHUNKS[1:], 110)
 
 
-def test_a_chunk_goes_on_where_it_stopped_with_what_it_counted() -> None:
+def test_a_chunk_continues_where_it_stopped_with_what_it_counted() -> None:
     known = {0: checkpoint(0, target=110), 1: checkpoint(1, "partial", next=14, target=114, written=4)}
     start = find_start(lane(), known, is_resumed=True)
     assert start.chunks == (Chunk(1, 14, 20), CHUNKS[2])

@@ -20,7 +20,7 @@ def config(folder: Path, **changes: Any) -> SessionConfig:
     return SessionConfig(**{"app_name": "test", "work_dir": folder / "job", "cache": folder / "cache", **changes})
 
 
-def test_everything_on_the_side_lies_in_the_folder_of_the_job(tmp_path: Path) -> None:
+def test_all_temporary_files_are_in_the_folder_of_the_job(tmp_path: Path) -> None:
     chosen = settings(config(tmp_path), JAVA_17)
     temporary = str(tmp_path / "job" / "tmp")
     assert chosen["spark.local.dir"] == chosen["spark.sql.warehouse.dir"] == temporary
@@ -28,14 +28,14 @@ def test_everything_on_the_side_lies_in_the_folder_of_the_job(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(("length", "is_own"), [(60, True), (61, False), (64, False), (200, False)])
-def test_sockets_lie_where_spark_takes_their_path(length: int, is_own: bool) -> None:
+def test_sockets_are_where_spark_accepts_their_path(length: int, is_own: bool) -> None:
     work = Path("/" + "x" * (length - len("//tmp")))
     chosen = settings(config(Path("/data"), work_dir=work), JAVA_17)["spark.python.unix.domain.socket.dir"]
     assert (chosen == str(work / "tmp")) == is_own
     assert len(chosen) <= 60
 
 
-def test_writers_are_never_tried_again_and_never_run_twice_at_once(tmp_path: Path) -> None:
+def test_writers_are_never_retried_and_never_run_twice_at_once(tmp_path: Path) -> None:
     chosen = settings(config(tmp_path), JAVA_17)
     assert (chosen["spark.task.maxFailures"], chosen["spark.speculation"]) == ("1", "false")
 

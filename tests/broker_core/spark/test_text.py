@@ -56,7 +56,7 @@ def test_repeated_codes_are_found(rows: list[list[int]]) -> None:
     assert repeated.tolist() == [len(set(row)) < len(row) for row in rows]
 
 
-def test_parts_of_a_long_run_are_copied_without_what_lies_between() -> None:
+def test_parts_of_a_long_run_are_copied_without_the_gaps() -> None:
     data = np.frombuffer(b"..abc...de....", np.uint8)
     span = Span(np.array([2, 8, 10]), np.array([3, 2, 0]))
     assert gather(data, span, pa.binary()).to_pylist() == [b"abc", b"de", b""]

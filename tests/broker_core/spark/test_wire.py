@@ -48,7 +48,7 @@ def from_files(running: RunningBroker, topic: str, **changes: Any) -> SourceOpti
     return SourceOptions(topics=(topic,), stores=(running.data / "broker",), brokers=("broker-a",), **changes)
 
 
-def test_the_wire_tells_what_the_files_tell(shared_broker: RunningBroker, topic: str) -> None:
+def test_the_wire_returns_what_the_files_contain(shared_broker: RunningBroker, topic: str) -> None:
     found = read(from_wire(shared_broker, topic))
     assert len(found) == 3000
     assert found == read(from_files(shared_broker, topic))
@@ -126,7 +126,7 @@ def test_large_messages_are_never_held_in_large_numbers(shared_broker: RunningBr
     assert max(sizes) <= MOST_BATCH_BYTES
 
 
-def test_a_message_that_the_broker_leaves_out_is_told_of(
+def test_a_message_that_the_broker_leaves_out_is_reported(
     shared_broker: RunningBroker, session: BlockingSession
 ) -> None:
     # Given a topic in which one body has a flipped bit, which the broker detects and leaves out

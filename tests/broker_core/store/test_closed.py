@@ -37,7 +37,7 @@ def check(folder: Path) -> None:
 
 @pytest.mark.parametrize("topic", TOPICS)
 @pytest.mark.parametrize("end", ["well", "badly"])
-def test_a_single_queue_that_was_removed_is_made_again(tmp_path: Path, topic: str, end: str) -> None:
+def test_a_single_queue_that_was_removed_is_rebuilt(tmp_path: Path, topic: str, end: str) -> None:
     filled(tmp_path)
     shutil.rmtree(tmp_path / "consumequeue" / topic)
     if end == "badly":
@@ -51,7 +51,7 @@ REMOVED = [(start, end) for start in range(0, 30 * 20, 160) for end in ("well", 
 
 @pytest.mark.parametrize("topic", TOPICS)
 @pytest.mark.parametrize(("start", "end"), REMOVED)
-def test_any_file_of_a_queue_that_was_removed_is_made_again(tmp_path: Path, topic: str, start: int, end: str) -> None:
+def test_any_file_of_a_queue_that_was_removed_is_rebuilt(tmp_path: Path, topic: str, start: int, end: str) -> None:
     filled(tmp_path)
     queue_file(tmp_path, topic, start=start).unlink()
     if end == "badly":
@@ -59,13 +59,13 @@ def test_any_file_of_a_queue_that_was_removed_is_made_again(tmp_path: Path, topi
     check(tmp_path)
 
 
-def test_a_file_of_another_length_in_a_queue_makes_that_queue_anew(tmp_path: Path) -> None:
+def test_a_file_of_another_length_in_a_queue_causes_a_rebuild(tmp_path: Path) -> None:
     filled(tmp_path)
     os.truncate(queue_file(tmp_path, start=160), 100)
     check(tmp_path)
 
 
-def test_queues_behind_the_log_are_filled_and_those_ahead_of_it_are_cut(tmp_path: Path) -> None:
+def test_queues_that_lag_the_log_are_filled_and_those_ahead_of_it_are_cut(tmp_path: Path) -> None:
     filled(tmp_path)
     early = shutil.copytree(tmp_path / "consumequeue", tmp_path.parent / f"{tmp_path.name}-early")
     with opened(tmp_path) as store:

@@ -38,7 +38,7 @@ def test_records_follow_each_other(tmp_path: Path) -> None:
     assert (log.begin, log.end) == (0, 400)
 
 
-def test_a_record_that_does_not_fit_begins_the_next_segment_behind_a_blank(tmp_path: Path) -> None:
+def test_a_record_that_does_not_fit_begins_the_next_segment_after_a_blank(tmp_path: Path) -> None:
     # Given two records of 793 bytes in a segment of 2048
     log = loaded(tmp_path)
     append(log, 793)

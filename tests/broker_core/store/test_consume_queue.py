@@ -60,7 +60,7 @@ def test_a_unit_has_twenty_bytes_in_the_known_order(tmp_path: Path) -> None:
     assert queue_file(tmp_path).stat().st_size == UNITS * 20
 
 
-def test_units_go_on_in_further_files(tmp_path: Path) -> None:
+def test_units_continue_in_further_files(tmp_path: Path) -> None:
     queue = loaded(tmp_path)
     append(queue, 0, 5)
     append(queue, 5, 20)
@@ -88,7 +88,7 @@ def test_the_same_records_again_change_nothing(tmp_path: Path) -> None:
     assert all_units(queue) == expected(0, 13)
 
 
-def test_a_queue_made_again_after_its_beginning_expired_is_filled_up_to_there(tmp_path: Path) -> None:
+def test_a_queue_rebuilt_after_its_beginning_expired_is_filled_up_to_there(tmp_path: Path) -> None:
     queue = loaded(tmp_path)
     append(queue, 11, 4)
     assert names(tmp_path) == [160]
@@ -109,7 +109,7 @@ def test_a_gap_is_filled_so_that_later_messages_keep_their_offsets(tmp_path: Pat
     assert queue.find_unit(5) == Unit(500, 100, 5)
 
 
-def test_a_topic_made_again_begins_anew(tmp_path: Path) -> None:
+def test_a_recreated_topic_starts_from_the_beginning(tmp_path: Path) -> None:
     # Given a queue that is rebuilt from a log in which the topic was deleted after ten messages
     queue = loaded(tmp_path)
     append(queue, 0, 10)
@@ -134,7 +134,7 @@ def test_a_queue_comes_back_as_it_was(tmp_path: Path, count: int, trusted: bool)
 
 
 @pytest.mark.parametrize("lost", range(20))
-def test_units_behind_one_that_the_disk_lost_are_dropped_after_a_bad_stop(tmp_path: Path, lost: int) -> None:
+def test_units_after_one_that_the_disk_lost_are_dropped_after_a_crash(tmp_path: Path, lost: int) -> None:
     # Given 20 units in three files, of which three in a row never reached the disk
     queue = loaded(tmp_path)
     append(queue, 0, 20)
@@ -152,7 +152,7 @@ def test_units_behind_one_that_the_disk_lost_are_dropped_after_a_bad_stop(tmp_pa
 
 
 @pytest.mark.parametrize("log_end", [0, 1, 100, 799, 800, 850, 1600, 1950, 2000, 9999])
-def test_units_of_records_behind_the_log_are_dropped(tmp_path: Path, log_end: int) -> None:
+def test_units_of_records_after_the_log_are_dropped(tmp_path: Path, log_end: int) -> None:
     queue = loaded(tmp_path)
     append(queue, 0, 20)
     queue.truncate(log_end)

@@ -197,7 +197,7 @@ def test_a_damaged_unit_costs_its_own_message_and_no_other(
 
 @pytest.mark.parametrize("name", INDEX_HEADER)
 @pytest.mark.parametrize("which", [0, -1])
-def test_an_index_file_with_a_damaged_header_is_made_again(origin: Path, tmp_path: Path, name: str, which: int) -> None:
+def test_an_index_file_with_a_damaged_header_is_rebuilt(origin: Path, tmp_path: Path, name: str, which: int) -> None:
     path = sorted((origin / "index").iterdir())[which]
     for said, folder in copies(origin, tmp_path, (path, 0), INDEX_HEADER[name]):
         with opened(folder) as store:
@@ -281,7 +281,7 @@ def test_a_flipped_byte_anywhere_in_a_body_is_named_for_that_message_only(tmp_pa
 
 
 @pytest.mark.parametrize("end", ["well", "badly"])
-def test_a_flipped_byte_in_an_older_body_costs_nothing_behind_it(tmp_path: Path, end: str) -> None:
+def test_a_flipped_byte_in_an_older_body_costs_nothing_after_it(tmp_path: Path, end: str) -> None:
     with opened(tmp_path) as store:
         fill(store, 100)
         unit = store.get("T", 0, 40, max_messages=1, max_bytes=1).records[0]

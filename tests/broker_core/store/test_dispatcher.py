@@ -142,7 +142,7 @@ def test_queues_and_index_are_those_that_rocketmq_would_derive(
     assert indexes == [bytes(data) for data in predicted.indexes]
 
 
-def test_two_records_of_one_run_in_different_lives_of_a_topic_are_told_apart(tmp_path: Path) -> None:
+def test_two_records_of_one_run_before_and_after_a_deletion_are_distinguished(tmp_path: Path) -> None:
     # Given a topic that was deleted and created again, and whose queue is then rebuilt from the log
     with MessageStore.open(small(tmp_path), now=NOW) as store:
         hosts: dict[str, Any] = {"born_host": PRODUCER, "store_host": BROKER}

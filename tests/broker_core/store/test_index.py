@@ -40,7 +40,7 @@ def test_a_full_file_is_followed_by_the_next_once_a_further_record_comes(tmp_pat
     assert [file.is_empty for file in index.files] == [False, True]
 
 
-def test_keys_go_on_in_further_files(tmp_path: Path) -> None:
+def test_keys_continue_in_further_files(tmp_path: Path) -> None:
     index = loaded(tmp_path)
     index.put(keys(0, 50))
     assert [file.count - 1 for file in index.files] == [19, 19, 12]

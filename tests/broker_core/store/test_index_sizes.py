@@ -43,7 +43,7 @@ def test_whatever_the_sizes_are_they_are_found(
     assert measure([path]) == (slots, entries)
 
 
-def test_sizes_that_look_like_the_usual_ones_are_told_apart(tmp_path: Path) -> None:
+def test_sizes_that_look_like_the_usual_ones_are_distinguished(tmp_path: Path) -> None:
     assert file_bytes(26, 20) == file_bytes(6, 24)
 
     assert measure([index(tmp_path / "1", 26, 20, [(77, 500, 1), (78, 900, 2)])]) == (26, 20)
@@ -51,11 +51,11 @@ def test_sizes_that_look_like_the_usual_ones_are_told_apart(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("sizes", [(1, 25), (1, 46)])
-def test_room_that_is_empty_is_no_entry_at_the_begin_of_the_log(tmp_path: Path, sizes: tuple[int, int]) -> None:
+def test_empty_room_is_not_an_entry_at_the_beginning_of_the_log(tmp_path: Path, sizes: tuple[int, int]) -> None:
     assert measure([index(tmp_path / "1", *sizes, [(1, 0, 0)])]) == sizes
 
 
-def test_a_file_without_entries_takes_any_sizes_that_fit_and_another_one_tells(tmp_path: Path) -> None:
+def test_a_file_without_entries_accepts_any_sizes_that_fit_and_another_one_decides(tmp_path: Path) -> None:
     empty = index(tmp_path / "2", 26, 20, [])
     (tmp_path / "3").touch()
 
@@ -66,7 +66,7 @@ def test_a_file_without_entries_takes_any_sizes_that_fit_and_another_one_tells(t
     assert measure([]) is None
 
 
-def test_entries_that_a_writer_puts_meanwhile_do_not_confuse(tmp_path: Path) -> None:
+def test_entries_put_by_a_writer_in_the_meantime_do_not_confuse(tmp_path: Path) -> None:
     path = index(tmp_path / "1", 10, 50, [(number, 100 * number, 1) for number in range(1, 20)])
     data = bytearray(path.read_bytes())
     begin, end, first, _, used, _ = HEADER.unpack_from(data)

@@ -31,7 +31,7 @@ def test_a_message_is_found_by_each_of_its_keys_and_its_unique_id(tmp_path: Path
         assert found(store.search("Other", "a", begin=0, end=ALWAYS, max_count=10)) == []
 
 
-def test_nothing_found_is_told_with_what_was_looked_at(tmp_path: Path) -> None:
+def test_nothing_found_is_reported_with_what_was_looked_at(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
         fill(store, 50)
         answer = find(store, "nothing")
@@ -100,7 +100,7 @@ def test_a_message_with_the_same_key_twice_is_found_once(tmp_path: Path) -> None
         assert found(find(store, "k")) == [b"one"]
 
 
-def test_a_chain_longer_than_the_limit_is_told_as_incomplete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_chain_above_the_limit_is_reported_as_incomplete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(key_search, "MAX_ENTRIES", 5)
     with opened(tmp_path) as store:
         for _ in range(15):
@@ -109,7 +109,7 @@ def test_a_chain_longer_than_the_limit_is_told_as_incomplete(tmp_path: Path, mon
         assert (answer.entries_visited, answer.complete) == (5, False)
 
 
-def test_a_damaged_index_file_is_told_as_incomplete(tmp_path: Path) -> None:
+def test_a_damaged_index_file_is_reported_as_incomplete(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
         put(store, b"one", keys=["k"])
         put(store, b"two", keys=["k"])

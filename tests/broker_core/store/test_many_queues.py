@@ -40,7 +40,7 @@ def test_an_opened_store_has_no_queue_mapped_until_it_is_used(tmp_path: Path, en
         assert store.mapped_queue_files == 2
 
 
-def test_a_store_that_nobody_used_is_closed_without_a_look_at_its_queues(tmp_path: Path) -> None:
+def test_an_unused_store_is_closed_without_reading_its_queues(tmp_path: Path) -> None:
     filled(tmp_path)
     before = json.loads((tmp_path / closed.NAME).read_bytes())
 

@@ -26,7 +26,7 @@ def test_a_file_has_its_full_length_and_its_data_from_the_start(tmp_path: Path) 
     assert list(tmp_path.glob("new-*")) == []
 
 
-def test_what_is_appended_is_read_and_stands_in_the_file(tmp_path: Path) -> None:
+def test_what_is_appended_is_read_and_is_in_the_file(tmp_path: Path) -> None:
     file = made(tmp_path)
     file.append(b"abc")
     file.append(b"def")
@@ -63,7 +63,7 @@ def test_a_full_disk_is_an_error_and_leaves_no_file(tmp_path: Path, monkeypatch:
     assert list(tmp_path.glob("new-*")) == []
 
 
-def test_cutting_overwrites_what_was_behind_with_zeros(tmp_path: Path) -> None:
+def test_cutting_overwrites_the_rest_with_zeros(tmp_path: Path) -> None:
     file = made(tmp_path, size=3 * 1024 * 1024, reserve_bytes=3 * 1024 * 1024)
     file.append(b"x" * file.size)
     file.cut(5)

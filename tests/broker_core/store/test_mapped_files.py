@@ -52,7 +52,7 @@ def test_the_file_of_a_position_is_found(tmp_path: Path) -> None:
     assert found == [None, 8192, 8192, 12288, None]
 
 
-def test_cutting_removes_later_files_and_what_is_behind(tmp_path: Path) -> None:
+def test_cutting_removes_later_files_and_the_rest(tmp_path: Path) -> None:
     files = filled(tmp_path, 3)
     files.cut(5000)
     assert names(tmp_path) == [f"{start:020d}" for start in (0, 4096)]

@@ -114,7 +114,7 @@ def test_limits_can_change_while_the_store_is_open(tmp_path: Path) -> None:
             put(store, b"abcd")
 
 
-def test_a_put_tells_where_the_message_is(tmp_path: Path) -> None:
+def test_a_put_reports_where_the_message_is(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
         put(store)
         result = put(store, b"second", queue_id=0, now=NOW + 5)
@@ -130,7 +130,7 @@ def test_offsets_are_counted_for_each_queue(tmp_path: Path) -> None:
         assert sorted(store.queues()) == [("a", 0), ("a", 1), ("b", 0), ("b", 1)]
 
 
-def test_a_message_is_readable_after_dispatch_and_dispatch_tells_which_queues(tmp_path: Path) -> None:
+def test_a_message_is_readable_after_dispatch_and_dispatch_reports_which_queues(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
         for queue_id in (0, 1, 0):
             put_only(store, Message("T", b"x"), queue_id=queue_id)
@@ -257,7 +257,7 @@ def test_the_times_and_ends_of_a_queue_that_never_was_are_nothing(tmp_path: Path
         assert store.queues() == []
 
 
-def test_flush_tells_how_far_the_log_is_on_the_disk(tmp_path: Path) -> None:
+def test_flush_reports_how_far_the_log_is_on_the_disk(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
         assert store.flush() == (0, 0)
         fill(store, 30)
@@ -308,7 +308,7 @@ def test_a_flush_that_fails_ends_the_taking_of_messages(tmp_path: Path, monkeypa
     assert (tmp_path / "abort").exists()
 
 
-def test_a_full_disk_refuses_the_message_and_the_store_goes_on_when_there_is_room(
+def test_a_full_disk_refuses_the_message_and_the_store_continues_when_there_is_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:

@@ -18,7 +18,7 @@ def reader_of(folder: Path) -> StoreReader:
     return StoreReader.open(folder, small(folder))
 
 
-def test_everything_put_before_is_seen_while_the_writer_goes_on(tmp_path: Path) -> None:
+def test_everything_put_before_is_seen_while_the_writer_continues(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
         fill(store, 50)
         with reader_of(tmp_path) as reader:
@@ -60,7 +60,7 @@ def test_units_come_raw_file_by_file(tmp_path: Path) -> None:
             del parts, found
 
 
-def test_segments_are_told_with_place_and_size(tmp_path: Path) -> None:
+def test_segments_are_reported_with_place_and_size(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
         fill(store, 50)
         with reader_of(tmp_path) as reader:
@@ -85,7 +85,7 @@ def test_a_short_copy_of_the_last_segment_can_be_read(tmp_path: Path) -> None:
         assert reader.find(end - 1) is None
 
 
-def test_the_sizes_of_index_files_are_told_from_their_length(tmp_path: Path) -> None:
+def test_the_sizes_of_index_files_are_determined_from_their_length(tmp_path: Path) -> None:
     with MessageStore.open(StoreConfig.embedded(tmp_path), now=NOW) as store:
         fill(store, 3)
         with StoreReader.open(tmp_path) as reader:

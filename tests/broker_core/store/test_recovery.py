@@ -100,7 +100,7 @@ def test_messages_that_were_not_dispatched_are_dispatched(tmp_path: Path) -> Non
     store.close()
 
 
-def test_the_reason_for_a_cut_is_told(tmp_path: Path) -> None:
+def test_the_reason_for_a_cut_is_reported(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
         fill(store, 3)
         last = put(store, b"last")
@@ -110,7 +110,7 @@ def test_the_reason_for_a_cut_is_told(tmp_path: Path) -> None:
         assert bodies(store) == numbers(3)
 
 
-def test_bodies_are_not_compared_with_their_checksum_when_told_not_to(tmp_path: Path) -> None:
+def test_bodies_are_not_compared_with_their_checksum_when_switched_off(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
         last = put(store, b"last")
     patch(segment(tmp_path), last.log_offset + 88, b"L")
@@ -122,7 +122,7 @@ def test_bodies_are_not_compared_with_their_checksum_when_told_not_to(tmp_path: 
         assert [damaged.log_offset for damaged in store.damage.take_new()] == [last.log_offset]
 
 
-def test_a_record_of_former_times_behind_a_cut_never_comes_back(tmp_path: Path) -> None:
+def test_an_old_record_after_a_cut_never_reappears(tmp_path: Path) -> None:
     # Given four equally long records, of which the second is damaged, and no queue that knows the later ones
     with opened(tmp_path) as store:
         second = [put(store, body) for body in (b"a", b"b", b"c", b"d")][1]
@@ -140,7 +140,7 @@ def test_a_record_of_former_times_behind_a_cut_never_comes_back(tmp_path: Path) 
     assert is_sound(tmp_path)
 
 
-def test_segments_behind_the_end_of_the_log_are_removed(tmp_path: Path) -> None:
+def test_segments_after_the_end_of_the_log_are_removed(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
         fill(store, 100)
         assert len(list((tmp_path / "commitlog").iterdir())) > 3
@@ -165,7 +165,7 @@ def test_a_segment_that_was_only_prepared_is_removed(tmp_path: Path) -> None:
         assert not segment(tmp_path, 2048).exists()
 
 
-def test_a_log_that_ends_with_a_blank_goes_on_behind_it(tmp_path: Path) -> None:
+def test_a_log_that_ends_with_a_blank_continues_after_it(tmp_path: Path) -> None:
     # Given a crash right after the end of a segment and before the record that did not fit
     store = opened(tmp_path)
     put(store, b"x" * 1500)
@@ -179,7 +179,7 @@ def test_a_log_that_ends_with_a_blank_goes_on_behind_it(tmp_path: Path) -> None:
     assert is_sound(folder)
 
 
-def test_queues_are_made_again_from_the_log(tmp_path: Path) -> None:
+def test_queues_are_rebuilt_from_the_log(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
         fill(store, 100)
         put(store, b"other", topic="Other", queue_id=3, tag="t")
@@ -193,7 +193,7 @@ def test_queues_are_made_again_from_the_log(tmp_path: Path) -> None:
     assert is_sound(tmp_path)
 
 
-def test_queues_made_again_after_the_beginning_of_the_log_expired_keep_their_offsets(tmp_path: Path) -> None:
+def test_queues_rebuilt_after_the_beginning_of_the_log_expired_keep_their_offsets(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
         fill(store, 100)
     segment(tmp_path).unlink()
@@ -210,7 +210,7 @@ def test_queues_made_again_after_the_beginning_of_the_log_expired_keep_their_off
 
 
 @pytest.mark.parametrize("was_clean", [True, False])
-def test_an_index_that_was_removed_is_made_again(tmp_path: Path, was_clean: bool) -> None:
+def test_an_index_that_was_removed_is_rebuilt(tmp_path: Path, was_clean: bool) -> None:
     with opened(tmp_path) as store:
         fill(store, 50)
     shutil.rmtree(tmp_path / "index")
@@ -304,7 +304,7 @@ def test_records_of_topics_that_can_be_no_folder_are_kept_and_followed_nowhere(t
         assert kept.topic == "../"
 
 
-def test_a_queue_file_that_the_disk_lost_is_made_again(tmp_path: Path) -> None:
+def test_a_queue_file_that_the_disk_lost_is_rebuilt(tmp_path: Path) -> None:
     # Given a power failure that lost the pages of a queue but not those of the log
     with opened(tmp_path) as store:
         fill(store, 30)
@@ -318,7 +318,7 @@ def test_a_queue_file_that_the_disk_lost_is_made_again(tmp_path: Path) -> None:
 
 @settings(max_examples=60)
 @given(st.data())
-def test_whatever_byte_of_the_log_is_lost_what_is_before_stays_and_the_store_goes_on(
+def test_whatever_byte_of_the_log_is_lost_what_is_before_stays_and_the_store_continues(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     folder = tmp_path_factory.mktemp("store")

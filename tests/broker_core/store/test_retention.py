@@ -66,7 +66,7 @@ def test_segments_leave_72_hours_after_their_last_write(tmp_path: Path) -> None:
         assert (store.begin_log_offset, store.min_offset("T", 0)) == (4096, low)
 
 
-def test_a_segment_that_is_too_young_protects_those_behind_it(tmp_path: Path) -> None:
+def test_a_segment_that_is_too_young_protects_those_after_it(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
         fill(store, 100)
         age(segment(tmp_path, 2048), NOW - 100 * HOUR)
@@ -176,7 +176,7 @@ def test_a_nearly_full_disk_costs_the_oldest_segments_whatever_their_age(tmp_pat
         assert (dropped.segments, dropped.used_ratio) == (0, 0.88)
 
 
-def test_a_full_disk_refuses_until_there_is_room_again_and_reads_go_on(tmp_path: Path, disk: FullDisk) -> None:
+def test_a_full_disk_refuses_until_there_is_room_again_and_reads_continue(tmp_path: Path, disk: FullDisk) -> None:
     with opened(tmp_path, full_used_ratio=0.90, clean_forcibly=False) as store:
         fill(store, 20)
         disk.others = 90 - len(segments(tmp_path))

@@ -34,7 +34,7 @@ def damage_of(record: bytearray, topic: bytes = TOPIC) -> str | None:
     return find_damage(memoryview(record), LOG_OFFSET, topic, QUEUE_ID, QUEUE_OFFSET)
 
 
-def test_nothing_is_wrong_with_a_sound_record() -> None:
+def test_nothing_is_wrong_with_an_intact_record() -> None:
     for record in (record_of(), record_of(b""), record_of(properties=b""), record_of(born=IPV6)):
         assert damage_of(record) is None
 
@@ -70,7 +70,7 @@ def test_any_bytes_are_damage_and_never_more(data: bytes) -> None:
     assert damage_of(bytearray(data)) is not None
 
 
-def test_each_damaged_message_is_told_of_once() -> None:
+def test_each_damaged_message_is_reported_once() -> None:
     seen = DamageSeen()
     for _ in range(3):
         seen.add([MessageDamaged("T", 0, 5, number, WRONG_BODY) for number in (100, 200)])

@@ -15,7 +15,7 @@ def test_an_empty_store_has_nothing(tmp_path: Path) -> None:
         assert stats.oldest_store_time is None
 
 
-def test_figures_tell_of_log_queues_and_what_is_behind(tmp_path: Path) -> None:
+def test_figures_include_log_queues_and_backlog(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
         fill(store, 50)
         store.flush()

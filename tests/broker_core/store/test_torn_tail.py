@@ -93,7 +93,7 @@ def test_a_last_record_torn_at_any_byte_is_cut_and_the_rest_stays(tmp_path: Path
         shutil.rmtree(folder)
 
 
-def test_a_text_that_ends_with_a_zero_of_its_own_is_kept(tmp_path: Path) -> None:
+def test_a_text_that_really_ends_with_a_zero_is_kept(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
         last = put(store, b"whole", properties={"binary": "\1\0\0"})
     (tmp_path / "abort").touch()

@@ -20,7 +20,7 @@ def filled(folder: Path) -> None:
         put(store, topic="Other", sys_flag=0x4, keys=["k"])
 
 
-def test_a_sound_store_is_told_as_sound(tmp_path: Path) -> None:
+def test_an_intact_store_is_reported_as_intact(tmp_path: Path) -> None:
     filled(tmp_path)
     found = checked(tmp_path)
     assert found.is_sound
@@ -39,7 +39,7 @@ def test_a_changed_body_is_found(tmp_path: Path) -> None:
     assert "checksum" in found.told[0]
 
 
-def test_every_damage_is_named_and_sound_messages_between_are_not(tmp_path: Path) -> None:
+def test_every_damage_is_named_and_intact_messages_between_are_not(tmp_path: Path) -> None:
     filled(tmp_path)
     with StoreReader.open(tmp_path, small(tmp_path)) as reader:
         places = [unit.log_offset for number in (3, 4, 20, 49) if (unit := reader.find_unit("T", 0, number))]
@@ -51,13 +51,13 @@ def test_every_damage_is_named_and_sound_messages_between_are_not(tmp_path: Path
     assert sum("queue 0 offset" in text and text.startswith("damaged message") for text in listed) >= 3
 
 
-def test_a_checkpoint_that_tells_of_the_future_is_found(tmp_path: Path) -> None:
+def test_a_checkpoint_that_describes_the_future_is_found(tmp_path: Path) -> None:
     filled(tmp_path)
     overwrite(tmp_path / "checkpoint", 0, b"\x7f")
     assert checked(tmp_path).faults == {"checkpoint": 1}
 
 
-def test_a_header_of_the_index_that_tells_of_other_entries_is_found(tmp_path: Path) -> None:
+def test_a_header_of_the_index_that_describes_other_entries_is_found(tmp_path: Path) -> None:
     filled(tmp_path)
     overwrite(min((tmp_path / "index").iterdir()), 16, (7).to_bytes(8, "big"))
     assert "its header" in checked(tmp_path).told[0]
@@ -113,7 +113,7 @@ def test_expired_keys_are_no_fault(tmp_path: Path) -> None:
     assert found.expired_entries > 0
 
 
-def test_only_the_first_faults_are_told_in_words(tmp_path: Path) -> None:
+def test_only_the_first_faults_are_described(tmp_path: Path) -> None:
     filled(tmp_path)
     for path in queue_file(tmp_path).parent.iterdir():
         overwrite(path, 0, b"".join((9999).to_bytes(8, "big") + b"\0\0\0\x64" + bytes(8) for _ in range(8)))

@@ -92,7 +92,7 @@ def test_a_torn_tail_is_cut_and_the_next_change_follows_the_whole_ones(tmp_path:
     assert loaded(tmp_path) == [*EXAMPLES, Acknowledged(1, 100)]
 
 
-def test_a_rewrite_keeps_the_state_and_what_came_meanwhile(tmp_path: Path) -> None:
+def test_a_rewrite_keeps_the_state_and_what_came_in_the_meantime(tmp_path: Path) -> None:
     journal = journal_with(tmp_path, *EXAMPLES * 10)
     snapshot: list[Change] = [Opened(2, "billing", "orders", 0, 5), Leased(2, 9, 0, 0, ())]
 
@@ -124,7 +124,7 @@ def test_a_crash_in_a_rewrite_leaves_the_old_file(tmp_path: Path) -> None:
     assert loaded(tmp_path) == EXAMPLES
 
 
-def test_it_asks_to_be_written_anew_when_it_has_grown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_requests_a_rewrite_when_it_has_grown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("broker_core.broker.pop.journal.REWRITE_BYTES", 100)
     asked = []
     journal = journal_with(tmp_path)

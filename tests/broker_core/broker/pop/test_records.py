@@ -39,7 +39,7 @@ def record_of(folder: pytest.TempPathFactory, message: Message, born: str, store
     stored=st.sampled_from(["10.0.0.5", "2001:db8::5"]),
     properties=st.sampled_from([{}, {"KEYS": "A17"}, {"KEYS": "A17", "1ST_POP_TIME": "3"}, {"a": "\0"}]),
 )
-def test_a_copy_tells_its_count_and_its_first_delivery(
+def test_a_copy_reports_its_count_and_its_first_delivery(
     tmp_path_factory: pytest.TempPathFactory,
     deliveries: int,
     first: int,

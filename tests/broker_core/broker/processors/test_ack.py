@@ -42,7 +42,7 @@ async def test_an_acknowledgement_is_idempotent_and_says_so(wire: Wire) -> None:
     assert (second.code, second.remark) == (ResponseCode.SUCCESS, "already acknowledged")
 
 
-async def test_a_message_comes_again_when_its_lease_ends_and_says_how_often(wire: Wire) -> None:
+async def test_a_message_is_redelivered_when_its_lease_ends_and_says_how_often(wire: Wire) -> None:
     await wire.fill("orders", b"a")
     (first,) = await wire.pop("orders", lease_ms=100)
 
@@ -89,7 +89,7 @@ async def test_a_message_can_be_given_back_at_once(wire: Wire) -> None:
     assert second.message.reconsume_times == 1
 
 
-async def test_what_was_never_lent_cannot_be_acknowledged(wire: Wire) -> None:
+async def test_what_was_never_leased_cannot_be_acknowledged(wire: Wire) -> None:
     await wire.fill("orders", b"a")
     (leased,) = await wire.pop("orders")
     message = replace(leased.message, queue_offset=type(leased.message.queue_offset)(7))
@@ -155,7 +155,7 @@ async def test_a_lease_of_more_than_a_month_is_refused(wire: Wire) -> None:
     assert (await wire.change(leased, 2**62)).code == ResponseCode.INVALID_PARAMETER
 
 
-async def test_a_message_that_was_lent_too_often_is_a_dead_letter(wire: Wire) -> None:
+async def test_a_message_that_was_leased_too_often_is_a_dead_letter(wire: Wire) -> None:
     await wire.fill("orders", b"a", b"b")
     config = SubscriptionGroupConfig("lessees", retry_max_times=1)
     await wire.ask(CreateSubscriptionGroupRequest(), bodies.encode(config))

@@ -30,7 +30,7 @@ async def test_dashboards_find_the_figures_they_read(wire: Wire) -> None:
     assert table["runtime"].startswith("[ 0 days, 0 hours, 0 minutes, ")
 
 
-async def test_a_statistic_is_told_once_something_was_counted(wire: Wire) -> None:
+async def test_a_statistic_is_reported_once_something_was_counted(wire: Wire) -> None:
     header = headers.ViewBrokerStatsDataRequest("TOPIC_PUT_NUMS", "orders")
     unknown = await wire.ask(header)
     await wire.send("orders", b"x")
@@ -43,7 +43,7 @@ async def test_a_statistic_is_told_once_something_was_counted(wire: Wire) -> Non
     assert bodies.decode(BrokerStatsData, known.body).stats_minute.sum == 0
 
 
-async def test_the_progress_of_delay_levels_is_told(wire: Wire) -> None:
+async def test_the_progress_of_delay_levels_is_reported(wire: Wire) -> None:
     await wire.send("orders", b"x", properties={"DELAY": "5"})
 
     answer = await plain(wire, RequestCode.GET_ALL_DELAY_OFFSET)

@@ -53,9 +53,7 @@ async def set_mode(wire: Wire, mode: str, share: int = 0, *, topic: str = "order
 
 
 @pytest.mark.parametrize(("strategy", "shares"), [("AVG", ([0, 1, 2], [3, 4])), ("AVG_BY_CIRCLE", ([0, 2, 4], [1, 3]))])
-async def test_each_member_pulls_a_share_of_its_own(
-    wire: Wire, strategy: str, shares: tuple[list[int], list[int]]
-) -> None:
+async def test_each_member_pulls_its_own_share(wire: Wire, strategy: str, shares: tuple[list[int], list[int]]) -> None:
     await wire.create_topic("orders", queues=5)
     others = await join(wire, "one", "two")
 

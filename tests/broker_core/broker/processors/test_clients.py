@@ -48,7 +48,7 @@ async def test_a_heartbeat_makes_group_retry_topic_and_member(wire: Wire) -> Non
     assert await members(wire) == ["one"]
 
 
-async def test_all_members_are_notifications_of_before_the_heartbeat_is_answered_the_new_one_too(wire: Wire) -> None:
+async def test_all_members_including_the_new_one_are_notified_before_the_heartbeat_is_answered(wire: Wire) -> None:
     other = another_client(wire)
     await other.heartbeat("one", group="billing", topics={"orders": "*"})
     assert notifications_of(other) == 1
@@ -61,13 +61,13 @@ async def test_all_members_are_notifications_of_before_the_heartbeat_is_answered
     await other.client.close()
 
 
-async def test_a_repeated_heartbeat_tells_nobody_and_another_set_of_topics_does(wire: Wire) -> None:
+async def test_a_repeated_heartbeat_notifies_no_member_and_another_set_of_topics_does(wire: Wire) -> None:
     for topics, expected in (({"orders": "*"}, 1), ({"orders": "a"}, 1), ({"orders": "a", "bills": "*"}, 2)):
         await wire.heartbeat("one", group="billing", topics=topics, version=5)
         assert notifications_of(wire) == expected
 
 
-async def test_a_group_can_ask_not_to_be_notifications_of(wire: Wire) -> None:
+async def test_a_group_can_opt_out_of_notifications(wire: Wire) -> None:
     config = SubscriptionGroupConfig("billing", notify_consumer_ids_changed_enable=False)
     await wire.ask(CreateSubscriptionGroupRequest(), bodies.encode(config))
 
@@ -76,7 +76,7 @@ async def test_a_group_can_ask_not_to_be_notifications_of(wire: Wire) -> None:
     assert notifications_of(wire) == 0
 
 
-async def test_a_client_that_connects_anew_is_listed_once(wire: Wire) -> None:
+async def test_a_client_that_connects_again_is_listed_once(wire: Wire) -> None:
     other = another_client(wire)
     await other.heartbeat("one", group="billing", topics={"orders": "*"})
     await wire.heartbeat("one", group="billing", topics={"orders": "*"})
@@ -85,7 +85,7 @@ async def test_a_client_that_connects_anew_is_listed_once(wire: Wire) -> None:
     await other.client.close()
 
 
-async def test_the_others_are_notifications_of_when_a_client_is_gone(wire: Wire) -> None:
+async def test_the_others_are_notified_when_a_client_is_gone(wire: Wire) -> None:
     other = another_client(wire)
     await other.heartbeat("one", group="billing", topics={"orders": "*"})
     await wire.heartbeat("two", group="billing", topics={"orders": "*"})

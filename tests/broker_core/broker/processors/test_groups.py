@@ -55,7 +55,7 @@ async def test_a_group_s_settings_are_kept_and_listed(wire: Wire) -> None:
     assert "TOOLS_CONSUMER" in table
 
 
-async def test_one_group_is_told_alone(wire: Wire) -> None:
+async def test_one_group_is_reported_alone(wire: Wire) -> None:
     await put_group(wire, retry_max_times=3)
 
     known = await wire.ask(headers.GetSubscriptionGroupConfigRequest("billing"))
@@ -91,14 +91,14 @@ async def test_a_deleted_group_keeps_its_offsets_unless_asked(wire: Wire) -> Non
         assert wire.broker.components.offsets.find("billing", "orders", 0) == expected
 
 
-async def test_deleting_an_unknown_group_is_no_failure(wire: Wire) -> None:
+async def test_deleting_an_unknown_group_is_not_a_failure(wire: Wire) -> None:
     assert (await wire.ask(headers.DeleteSubscriptionGroupRequest("nobody"))).code == ResponseCode.SUCCESS
 
 
 # -- members
 
 
-async def test_the_members_of_a_group_are_told_with_their_subscriptions(wire: Wire) -> None:
+async def test_the_members_of_a_group_are_reported_with_their_subscriptions(wire: Wire) -> None:
     await wire.heartbeat("one", group="billing", topics={"orders": "a || b"})
 
     answer = await wire.ask(headers.GetConsumerConnectionListRequest("billing"))
@@ -117,7 +117,7 @@ async def test_a_group_without_members_is_not_online(wire: Wire) -> None:
     assert answer.code == ResponseCode.CONSUMER_NOT_ONLINE
 
 
-async def test_producers_are_told_by_group_and_all_together(wire: Wire) -> None:
+async def test_producers_are_reported_by_group_and_all_together(wire: Wire) -> None:
     await wire.heartbeat("one", producer_group="checkout")
 
     of_group = await wire.ask(headers.GetProducerConnectionListRequest("checkout"))
@@ -141,7 +141,7 @@ async def test_the_readers_of_a_topic_are_those_with_offsets_and_those_that_subs
 # -- lag
 
 
-async def test_the_lag_of_a_group_is_told_per_queue(wire: Wire) -> None:
+async def test_the_lag_of_a_group_is_reported_per_queue(wire: Wire) -> None:
     await read_some(wire, sent=5, consumed=3)
 
     each = (await stats(wire))[QUEUE]
@@ -165,7 +165,7 @@ async def test_a_topic_taken_by_lease_counts_whatever_the_members_say(wire: Wire
     assert (await stats(wire))[QUEUE].consumer_offset == 3
 
 
-async def test_what_is_on_lease_is_told_as_in_flight(wire: Wire) -> None:
+async def test_what_is_on_lease_is_reported_as_in_flight(wire: Wire) -> None:
     await read_some(wire, sent=5, consumed=0)
     assert (await stats(wire))[QUEUE].pull_offset is None
     leased = await wire.pop("orders", group="billing", count=4)
@@ -181,7 +181,7 @@ async def test_an_unknown_group_reads_nothing(wire: Wire) -> None:
     assert await stats(wire, "nobody") == {}
 
 
-async def test_the_lag_of_all_groups_is_told_at_once(wire: Wire) -> None:
+async def test_the_lag_of_all_groups_is_reported_at_once(wire: Wire) -> None:
     await read_some(wire, sent=5, consumed=3)
     await put_group(wire)
 

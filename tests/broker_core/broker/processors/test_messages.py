@@ -46,7 +46,7 @@ async def test_nothing_found_is_a_statement_about_everything_there_is(wire: Wire
     assert answer.header(QueryMessageResponse).search_complete is True
 
 
-async def test_a_span_of_time_leaves_out_what_lies_outside(wire: Wire) -> None:
+async def test_a_span_of_time_leaves_out_what_is_outside(wire: Wire) -> None:
     await wire.send("orders", b"x", properties={"KEYS": "A17"})
     time = wire.broker.store.store_time("orders", 0, 0)
     assert time is not None
@@ -63,7 +63,7 @@ async def test_the_number_of_results_has_a_limit(tmp_path: Path) -> None:
         assert len(decode_many((await search(wire, "A17", count=1_000)).body)) == 3
 
 
-async def test_of_results_too_large_for_a_frame_the_newest_come_and_that_is_told(wire: Wire) -> None:
+async def test_of_results_too_large_for_a_frame_the_newest_are_returned_and_marked_incomplete(wire: Wire) -> None:
     for number in range(5):
         await wire.send("orders", b"%d" % number + b"x" * 3_000_000, properties={"KEYS": "A17"})
 
@@ -81,7 +81,7 @@ async def test_a_record_is_read_by_its_place(wire: Wire) -> None:
     assert decode_one(answer.body).body == b"hello"
 
 
-async def test_a_place_without_a_record_is_told(wire: Wire) -> None:
+async def test_a_place_without_a_record_is_reported(wire: Wire) -> None:
     await wire.send("orders", b"hello")
 
     answer = await wire.ask(ViewMessageByIdRequest(7))

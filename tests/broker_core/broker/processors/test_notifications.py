@@ -39,7 +39,7 @@ async def waits(wire: Wire, **options: Any) -> asyncio.Task[bool]:
     return task
 
 
-async def test_what_is_there_is_told_at_once_and_is_still_there_to_pop(wire: Wire) -> None:
+async def test_an_existing_message_is_announced_at_once_and_can_still_be_popped(wire: Wire) -> None:
     await wire.fill("orders", b"x")
 
     assert await has_message(wire, wait_ms=30_000)
@@ -48,7 +48,7 @@ async def test_what_is_there_is_told_at_once_and_is_still_there_to_pop(wire: Wir
 
 
 @pytest.mark.parametrize("queue_id", [-1, 0])
-async def test_a_message_that_comes_is_told(wire: Wire, queue_id: int) -> None:
+async def test_an_arriving_message_is_announced(wire: Wire, queue_id: int) -> None:
     await wire.create_topic("orders", queues=2)
     waiting = await waits(wire, queue_id=queue_id)
 
@@ -64,7 +64,7 @@ async def test_a_message_of_another_queue_is_not_waited_for(wire: Wire) -> None:
     assert not await has_message(wire, queue_id=0)
 
 
-async def test_a_message_whose_lease_ended_is_told(wire: Wire) -> None:
+async def test_a_message_whose_lease_ended_is_announced(wire: Wire) -> None:
     await wire.fill("orders", b"x")
     (leased,) = await wire.pop("orders")
     waiting = await waits(wire)
@@ -96,7 +96,7 @@ async def test_a_group_that_read_everything_has_nothing_to_pop(wire: Wire) -> No
     assert not await has_message(wire)
 
 
-async def test_too_many_waits_are_told_that_there_is_no_room(tmp_path: Path) -> None:
+async def test_too_many_waits_are_refused(tmp_path: Path) -> None:
     async with started(tmp_path, limits=BrokerLimits(parked_pops=0)) as wire:
         await wire.create_topic("orders")
 

@@ -49,7 +49,7 @@ async def test_a_new_group_begins_at_zero_on_a_young_queue(wire: Wire) -> None:
     assert answer.header(headers.QueryConsumerOffsetResponse).offset == 0
 
 
-async def test_a_group_whose_offset_is_no_place_is_like_a_new_one(wire: Wire) -> None:
+async def test_a_group_whose_offset_is_not_a_place_is_like_a_new_one(wire: Wire) -> None:
     await stored(wire, 3)
     await commit(wire, -4)
 
@@ -83,7 +83,7 @@ async def test_a_commit_may_be_one_way(wire: Wire) -> None:
     await eventually(lambda: wire.broker.components.offsets.find("billing", "orders", 0) == 5)
 
 
-async def test_the_range_of_a_queue_is_told(wire: Wire) -> None:
+async def test_the_range_of_a_queue_is_reported(wire: Wire) -> None:
     times = await stored(wire, 3)
 
     smallest = await wire.ask(headers.GetMinOffsetRequest("orders", 0))
@@ -110,7 +110,7 @@ async def test_a_time_leads_to_the_nearest_message_and_never_beyond_the_last(wir
     assert await offset_by_time(wire, times[-1] + 10_000) == 2
 
 
-async def test_all_offsets_are_told_in_one_table(wire: Wire) -> None:
+async def test_all_offsets_are_reported_in_one_table(wire: Wire) -> None:
     await commit(wire, 5, queue_id=1)
 
     answer = await wire.client.invoke(wire.address, Command(RequestCode.GET_ALL_CONSUMER_OFFSET), TIMEOUT_MS)
@@ -138,7 +138,7 @@ async def test_a_group_takes_over_another_s_offsets(wire: Wire, topic: str | Non
     assert wire.broker.components.offsets.find("billing-2", "orders", 0) == 5
 
 
-async def test_a_group_that_takes_by_lease_goes_on_where_the_other_is(wire: Wire) -> None:
+async def test_a_group_that_takes_by_lease_continues_where_the_other_is(wire: Wire) -> None:
     await wire.fill("orders", b"0", b"1", b"2")
     for leased in await wire.pop("orders", group="billing-2"):
         await wire.ack(leased, group="billing-2")

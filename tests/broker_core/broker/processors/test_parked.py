@@ -86,14 +86,14 @@ def test_a_deadline_that_is_over_already_ends_with_the_next_step() -> None:
     assert parked.expire(10_000 + SLOT_MS) == [late]
 
 
-def test_a_clock_that_stands_still_for_hours_is_caught_up_at_once() -> None:
+def test_a_clock_that_stops_for_hours_is_caught_up_at_once() -> None:
     requests = [Waits("a", 100), Waits("b", 3_600_000)]
     parked = parked_with(*requests)
 
     assert parked.expire(10**12) == requests
 
 
-def test_the_limit_is_told_before_it_is_broken() -> None:
+def test_the_limit_is_reported_before_it_is_broken() -> None:
     parked = parked_with(Waits("a", 1), limit=2)
     assert parked.has_room
 

@@ -39,7 +39,7 @@ async def dead_letters(wire: Wire) -> list[bytes]:
 # -- leasing
 
 
-async def test_a_message_is_lent_to_one_at_a_time(wire: Wire) -> None:
+async def test_a_message_is_leased_to_one_at_a_time(wire: Wire) -> None:
     await wire.fill("orders", b"a", b"b", b"c")
 
     assert bodies_of(await wire.pop("orders", count=2)) == [b"a", b"b"]
@@ -69,7 +69,7 @@ async def test_one_queue_can_be_asked_for(wire: Wire) -> None:
     assert bodies_of(await wire.pop("orders", queue_id=1)) == [b"b"]
 
 
-async def test_the_header_tells_what_receipts_are_made_of(wire: Wire) -> None:
+async def test_the_header_contains_what_receipts_are_built_from(wire: Wire) -> None:
     await wire.fill("orders", b"a", b"b", b"c")
     await wire.pop("orders", count=1)
 
@@ -110,7 +110,7 @@ async def test_a_new_group_begins_where_it_wants(wire: Wire, mode: int, found: l
     assert bodies_of(await wire.pop("orders", init_mode=mode)) == found
 
 
-async def test_a_group_that_pulled_before_goes_on_at_its_offset(wire: Wire) -> None:
+async def test_a_group_that_pulled_before_continues_at_its_offset(wire: Wire) -> None:
     await wire.fill("orders", b"a", b"b", b"c")
     await wire.ask(UpdateConsumerOffsetRequest("lessees", "orders", 0, 2))
 
@@ -382,7 +382,7 @@ async def test_a_message_with_a_receipt_of_another_delivery_can_be_acknowledged(
     assert await wire.lag_of("lessees", "orders") == (1, 1)
 
 
-async def test_the_first_delivery_is_told_of_a_message_that_comes_again_also_after_a_restart(tmp_path: Path) -> None:
+async def test_a_redelivered_message_has_its_first_delivery_time_also_after_a_restart(tmp_path: Path) -> None:
     async with started(tmp_path) as wire:
         await wire.fill("orders", b"nacked", b"extended", b"expired")
         first = await wire.pop("orders", lease_ms=400)
@@ -401,7 +401,7 @@ async def test_the_first_delivery_is_told_of_a_message_that_comes_again_also_aft
         assert last.message.properties["1ST_POP_TIME"] == again[0]
 
 
-async def test_what_nobody_received_counts_as_no_delivery_also_after_a_restart(tmp_path: Path) -> None:
+async def test_a_message_that_no_client_received_counts_as_undelivered_also_after_a_restart(tmp_path: Path) -> None:
     async with started(tmp_path) as wire:
         await wire.fill("orders", b"a")
         for _ in range(20):
@@ -432,7 +432,7 @@ async def test_setting_the_offset_back_gives_the_messages_again(wire: Wire) -> N
     assert [each.message.reconsume_times for each in again] == [0, 0]
 
 
-async def test_a_topic_made_again_is_popped_from_its_beginning(wire: Wire) -> None:
+async def test_a_recreated_topic_is_popped_from_its_beginning(wire: Wire) -> None:
     await wire.fill("orders", b"a", b"b")
     await wire.pop("orders")
     await wire.ask(DeleteTopicRequest("orders"))
@@ -459,7 +459,7 @@ async def test_leases_survive_a_restart(tmp_path: Path) -> None:
         assert await wire.lag_of("lessees", "orders") == (2, 4)
 
 
-async def test_a_poison_message_becomes_one_dead_letter_and_never_comes_again(tmp_path: Path) -> None:
+async def test_a_poison_message_becomes_one_dead_letter_and_is_never_redelivered(tmp_path: Path) -> None:
     async with started(tmp_path) as wire:
         await wire.fill("orders", b"poison")
         counts: list[int] = []
@@ -478,7 +478,7 @@ async def test_a_poison_message_becomes_one_dead_letter_and_never_comes_again(tm
         assert await wire.lag_of("lessees", "orders") == (1, 1)
 
 
-async def test_an_offset_behind_the_end_passes_over_nothing_that_comes(wire: Wire) -> None:
+async def test_an_offset_after_the_end_passes_over_nothing_that_comes(wire: Wire) -> None:
     await wire.fill("orders", b"a")
     for leased in await wire.pop("orders"):
         await wire.ack(leased)

@@ -35,7 +35,7 @@ def position(answer: Command) -> tuple[int, int, int]:
 # -- results of a read
 
 
-async def test_found_messages_come_with_where_to_go_on(wire: Wire) -> None:
+async def test_found_messages_come_with_where_to_continue(wire: Wire) -> None:
     await filled(wire, 5)
 
     answer = await wire.try_pull("orders", 1, count=3)
@@ -144,7 +144,7 @@ async def test_a_queue_beyond_the_topic_is_refused(wire: Wire) -> None:
     assert (await wire.try_pull("orders", 0, queue_id=2)).code == ResponseCode.SYSTEM_ERROR
 
 
-async def test_a_group_that_may_not_consume_is_told_so(wire: Wire) -> None:
+async def test_a_group_that_may_not_consume_gets_the_reason(wire: Wire) -> None:
     await filled(wire, 1)
     paused = SubscriptionGroupConfig("readers", consume_enable=False)
     await wire.ask(CreateSubscriptionGroupRequest(), bodies.encode(paused))
@@ -239,7 +239,7 @@ async def test_a_message_that_the_filter_does_not_want_does_not_wake_a_pull(wire
     assert position(await waiting) == (4, 0, 4)
 
 
-async def test_a_wait_that_found_nothing_wanted_tells_how_far_it_looked(wire: Wire) -> None:
+async def test_a_wait_that_found_nothing_wanted_reports_how_far_it_looked(wire: Wire) -> None:
     await wire.create_topic("orders")
     waiting = asyncio.ensure_future(wire.try_pull("orders", 0, wait_ms=500, expression="b"))
     await eventually(wire.parked_pulls)

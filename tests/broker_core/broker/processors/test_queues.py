@@ -23,7 +23,7 @@ async def filled(wire: Wire) -> None:
     await wire.pull("orders", 0)
 
 
-async def test_entries_are_answer_from_an_index_on(wire: Wire) -> None:
+async def test_entries_are_returned_from_an_index_on(wire: Wire) -> None:
     await filled(wire)
 
     answer = await entries(wire, 1)
@@ -46,7 +46,7 @@ async def test_an_index_outside_the_queue_has_no_entries(wire: Wire) -> None:
         assert answer.max_queue_index == 3
 
 
-async def test_a_group_is_answer_with_its_subscription(wire: Wire) -> None:
+async def test_a_group_is_returned_with_its_subscription(wire: Wire) -> None:
     await filled(wire)
     assert (await entries(wire, 0, group="billing")).filter_data == "billing@orders is not online!"
 

@@ -19,7 +19,7 @@ from tests.support.broker import Wire, another_client, started
 QUEUE = MessageQueue("orders", "broker-a", 0)
 
 
-async def test_a_question_is_handed_on_to_the_client_and_its_answer_back(wire: Wire) -> None:
+async def test_a_request_is_forwarded_to_the_client_and_its_answer_returned(wire: Wire) -> None:
     await wire.heartbeat("one", group="billing", topics={"orders": "*"})
 
     answer = await wire.ask(headers.GetConsumerRunningInfoRequest("billing", "one"))
@@ -27,7 +27,7 @@ async def test_a_question_is_handed_on_to_the_client_and_its_answer_back(wire: W
     assert (answer.code, answer.body) == (ResponseCode.SUCCESS, b"from the client")
 
 
-async def test_a_message_is_handed_to_a_client_to_be_consumed_now(wire: Wire) -> None:
+async def test_a_message_is_sent_to_a_client_to_be_consumed_now(wire: Wire) -> None:
     sent = await wire.send("orders", b"hello")
     await wire.heartbeat("one", group="billing", topics={"orders": "*"})
 

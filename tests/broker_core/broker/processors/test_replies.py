@@ -46,7 +46,7 @@ async def test_a_reply_goes_to_the_producer_that_asked_and_is_kept(wire: Wire, a
         ({"REPLY_TO_CLIENT": "nobody"}, "push reply message fail, channel of <nobody> not found."),
     ],
 )
-async def test_the_sender_of_a_reply_that_reaches_nobody_is_properties_sent(
+async def test_the_sender_of_a_reply_that_reaches_no_client_gets_an_error(
     wire: Wire, properties: dict[str, str], remark: str
 ) -> None:
     answer = await wire.try_send(REPLIES, b"pong", properties=properties, code=RequestCode.SEND_REPLY_MESSAGE_V2)
@@ -55,7 +55,7 @@ async def test_the_sender_of_a_reply_that_reaches_nobody_is_properties_sent(
     assert await wire.pull(REPLIES, 0) == []
 
 
-async def test_the_sender_of_a_reply_is_properties_sent_when_the_asker_has_gone(wire: Wire, asker: Wire) -> None:
+async def test_the_sender_of_a_reply_gets_an_error_when_the_requester_has_gone(wire: Wire, asker: Wire) -> None:
     await asker.client.close()
 
     answer = await wire.try_send(

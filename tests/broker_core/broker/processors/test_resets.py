@@ -35,7 +35,7 @@ def table(answer: Command) -> dict[int, int]:
     return {queue.queue_id: offset for queue, offset in body.offset_table.items()}
 
 
-async def test_a_reset_is_handed_to_the_members_and_changes_nothing_here(wire: Wire) -> None:
+async def test_a_reset_is_pushed_to_the_members_and_changes_nothing_here(wire: Wire) -> None:
     await wire.create_topic("orders")
     times = await stored(wire, 3)
     await commit(wire, 3)
@@ -112,7 +112,7 @@ async def test_one_queue_goes_to_an_offset_and_the_others_stay(wire: Wire, offse
     assert offsets_of(wire) == {0: offset, 1: 2}
 
 
-async def test_members_are_told_of_the_one_queue_alone(wire: Wire) -> None:
+async def test_members_are_notified_of_the_one_queue_only(wire: Wire) -> None:
     await wire.fill("orders", *(b"%d" % number for number in range(6)), queues=2)
     await commit(wire, 3, queue_id=1)
     await wire.heartbeat("one", group="billing", topics={"orders": "*"})
@@ -124,7 +124,7 @@ async def test_members_are_told_of_the_one_queue_alone(wire: Wire) -> None:
     assert bodies.decode(ResetOffsetBody, push.body).offset_table == {MessageQueue("orders", "broker-a", 1): 2}
 
 
-async def test_one_queue_goes_to_a_time_where_no_offset_is_told(wire: Wire) -> None:
+async def test_one_queue_goes_to_a_time_where_no_offset_is_reported(wire: Wire) -> None:
     await wire.fill("orders", *(b"%d" % number for number in range(6)), queues=2)
     for queue_id in (0, 1):
         await commit(wire, 2, queue_id=queue_id)
@@ -151,7 +151,7 @@ async def test_what_is_on_lease_in_one_queue_is_taken_back_and_in_the_others_not
         (0, 0, "nobody", ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, "subscription group [nobody] does not exist"),
     ],
 )
-async def test_what_does_not_exist_is_no_place_to_go(
+async def test_what_does_not_exist_is_not_a_place_to_go(
     wire: Wire, queue_id: int, offset: int, group: str, code: int, remark: str
 ) -> None:
     await wire.create_topic("orders")

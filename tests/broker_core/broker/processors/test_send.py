@@ -207,7 +207,7 @@ async def test_a_missing_field_is_named(wire: Wire) -> None:
     assert "e is missing" in str(answer.remark)
 
 
-async def test_a_full_disk_is_told_before_it_is_reached(wire: Wire) -> None:
+async def test_a_full_disk_is_reported_before_it_is_reached(wire: Wire) -> None:
     wire.broker.components.intake.refusal = "the disk is full"
 
     answer = await wire.try_send("orders", b"x")
@@ -391,7 +391,7 @@ async def test_a_message_sent_back_waits_on_its_level_for_the_group(wire: Wire) 
 
 
 @pytest.mark.parametrize(("level", "fields"), [(-1, {}), (3, {"max_reconsume_times": 0})])
-async def test_a_message_that_is_not_to_be_tried_again_is_a_dead_letter(
+async def test_a_message_that_must_not_be_retried_is_a_dead_letter(
     wire: Wire, level: int, fields: dict[str, int]
 ) -> None:
     sent = await wire.send("orders", b"x")

@@ -30,7 +30,7 @@ async def perm_of(wire: Wire, topic: str) -> int:
     return bodies.decode(TopicRouteData, answer.body).queue_datas[0].perm
 
 
-async def test_settings_are_settings_under_their_known_names(wire: Wire) -> None:
+async def test_settings_are_returned_under_their_known_names(wire: Wire) -> None:
     answer = await wire.ask(headers.GetBrokerConfigRequest())
 
     settings = java_properties.parse(answer.body)
@@ -78,7 +78,7 @@ async def test_the_largest_message_is_as_set(wire: Wire) -> None:
     assert (await wire.try_send("orders", b"x" * 11)).code == ResponseCode.SUCCESS
 
 
-async def test_the_permission_of_the_broker_stands_for_every_topics_own(wire: Wire) -> None:
+async def test_the_permission_of_the_broker_replaces_that_of_every_topic(wire: Wire) -> None:
     await wire.send("orders", b"x")
 
     await change(wire, brokerPermission="4")

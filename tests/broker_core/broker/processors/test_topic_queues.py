@@ -18,7 +18,7 @@ from broker_core.remoting.connection import Connection
 QUEUES = (MessageQueue("orders", "a", 0), MessageQueue("orders", "a", 1), MessageQueue("orders", "b", 0))
 
 
-class Around:
+class Setup:
     """A name server that counts its requests, and a clock."""
 
     def __init__(self) -> None:
@@ -46,19 +46,19 @@ class Around:
 
 
 @pytest.fixture
-async def around() -> AsyncIterator[Around]:
-    around = Around()
+async def around() -> AsyncIterator[Setup]:
+    around = Setup()
     await around.server.start()
     yield around
     await around.client.close()
     await around.server.close()
 
 
-async def test_readable_queues_of_all_brokers_are_told_in_order(around: Around) -> None:
+async def test_readable_queues_of_all_brokers_are_reported_in_order(around: Setup) -> None:
     assert await around.queues().find("orders") == QUEUES
 
 
-async def test_members_that_ask_within_moments_are_answered_by_one_question(around: Around) -> None:
+async def test_members_that_ask_within_moments_are_answered_by_one_question(around: Setup) -> None:
     queues = around.queues()
 
     for around.now in (0, FRESH_MS - 1):
@@ -69,11 +69,11 @@ async def test_members_that_ask_within_moments_are_answered_by_one_question(arou
     assert around.asked == 2
 
 
-async def test_a_name_server_that_is_gone_is_passed_over(around: Around) -> None:
+async def test_a_name_server_that_is_gone_is_passed_over(around: Setup) -> None:
     assert await around.queues("127.0.0.1:1").find("orders") == QUEUES
 
 
-async def test_what_was_known_holds_while_no_name_server_answers(around: Around) -> None:
+async def test_what_was_known_holds_while_no_name_server_answers(around: Setup) -> None:
     queues = around.queues()
     await queues.find("orders")
     await around.server.close()
@@ -84,7 +84,7 @@ async def test_what_was_known_holds_while_no_name_server_answers(around: Around)
     assert await queues.find("invoices") is None
 
 
-async def test_a_topic_that_no_name_server_knows_has_no_queues(around: Around) -> None:
+async def test_a_topic_that_no_name_server_knows_has_no_queues(around: Setup) -> None:
     around.answer = Command.response(ResponseCode.TOPIC_NOT_EXIST)
 
     assert await around.queues().find("orders") is None

@@ -95,7 +95,7 @@ async def test_all_topics_are_listed_with_their_version(wire: Wire) -> None:
     assert wrapper.data_version == wire.broker.components.topics.version
 
 
-async def test_one_topic_is_told_alone(wire: Wire) -> None:
+async def test_one_topic_is_reported_alone(wire: Wire) -> None:
     await wire.ask(ORDERS)
 
     known = await wire.ask(headers.GetTopicConfigRequest("orders"))
@@ -121,7 +121,7 @@ async def test_the_broker_s_own_topics_are_listed(wire: Wire) -> None:
     assert {"TBW102", "SCHEDULE_TOPIC_XXXX", "local", "broker-a"} <= set(names)
 
 
-async def test_the_range_of_every_queue_is_told(wire: Wire) -> None:
+async def test_the_range_of_every_queue_is_reported(wire: Wire) -> None:
     await wire.create_topic("orders", queues=2)
     await wire.send("orders", b"x", queue_id=1)
 
@@ -133,7 +133,7 @@ async def test_the_range_of_every_queue_is_told(wire: Wire) -> None:
     assert (used.max_offset, used.last_update_timestamp) == (1, wire.broker.store.store_time("orders", 1, 0))
 
 
-async def test_it_is_told_how_many_messages_a_topic_gets_a_second(wire: Wire) -> None:
+async def test_it_is_reported_how_many_messages_a_topic_gets_a_second(wire: Wire) -> None:
     await wire.fill("orders", *(b"x" for _ in range(60)))
     stats = wire.broker.components.stats
     stats.step(now := wire.broker.components.clock())

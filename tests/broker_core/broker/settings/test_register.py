@@ -28,7 +28,7 @@ def text_of(settings: Settings, name: str) -> str:
     return dict(settings.lines("127.0.0.1:10911"))[name]
 
 
-def test_a_change_holds_at_once_and_is_told_to_who_watches(tmp_path: Path) -> None:
+def test_a_change_takes_effect_at_once_and_watchers_are_called(tmp_path: Path) -> None:
     settings = settings_in(tmp_path)
     seen: list[bool] = []
     settings.watch(lambda config: seen.append(config.topics.auto_create_topics))

@@ -24,7 +24,7 @@ async def test_the_broker_is_listed(live: Live) -> None:
     assert broker.is_master
 
 
-async def test_a_broker_tells_its_figures(live: Live) -> None:
+async def test_a_broker_reports_its_figures(live: Live) -> None:
     await live.send(await live.topic(), "a")
 
     runtime = (await live.admin.clusters.runtime()).found[live.running.address]
@@ -39,7 +39,7 @@ async def test_a_broker_tells_its_figures(live: Live) -> None:
     assert runtime.in_rate is not None
 
 
-async def test_a_statistic_that_nobody_counts_is_none(live: Live) -> None:
+async def test_an_uncounted_statistic_is_none(live: Live) -> None:
     assert await live.admin.clusters.stats_of(live.running.address, "TOPIC_PUT_NUMS", "nowhere") is None
 
 

@@ -53,7 +53,7 @@ async def test_a_group_that_only_leases_is_listed_with_its_topic(live: Live) -> 
     assert topic in group.topics
 
 
-async def test_built_in_groups_are_told_apart(live: Live) -> None:
+async def test_built_in_groups_are_distinguished(live: Live) -> None:
     groups = (await live.admin.groups.list()).found
 
     assert groups["TOOLS_CONSUMER"].is_built_in
@@ -121,7 +121,7 @@ async def test_how_late_a_group_is_in_time(live: Live) -> None:
     assert span.consume_time_stamp <= span.max_time_stamp
 
 
-async def test_nobody_online_is_an_answer(live: Live) -> None:
+async def test_no_online_member_is_a_valid_answer(live: Live) -> None:
     connections = await live.admin.groups.connections("nobody")
 
     assert (connections.members, connections.subscriptions, connections.failed) == ({}, {}, {})
@@ -130,7 +130,7 @@ async def test_nobody_online_is_an_answer(live: Live) -> None:
         await live.admin.groups.running_info("nobody", "10.0.0.1@1")
 
 
-async def test_a_member_tells_its_inside(live: Live) -> None:
+async def test_a_member_reports_its_inner_state(live: Live) -> None:
     topic, name = await live.topic(queues=1), live.group()
     consumer = PushConsumer(live.session, name, ignore, PushConfig(start_from="first"))
     consumer.subscribe(topic)

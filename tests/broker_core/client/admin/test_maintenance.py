@@ -35,7 +35,7 @@ async def test_the_settings_of_a_broker_are_read_and_changed(live: Live) -> None
         ({"brokerName": "other"}, "brokerName is fixed or can be set only on"),
     ],
 )
-async def test_a_broker_says_what_it_does_not_take(live: Live, settings: dict[str, str], said: str) -> None:
+async def test_a_broker_names_the_settings_that_it_refuses(live: Live, settings: dict[str, str], said: str) -> None:
     with pytest.raises(ClientError, match=said):
         await live.admin.maintenance.change_settings_of(live.running.address, settings)
 

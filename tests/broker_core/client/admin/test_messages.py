@@ -111,7 +111,7 @@ async def test_a_message_at_its_place(live: Live) -> None:
     assert await live.admin.messages.at(result.queue, 99) is None
 
 
-async def test_a_page_of_a_queue_says_where_to_go_on(live: Live) -> None:
+async def test_a_page_of_a_queue_says_where_to_continue(live: Live) -> None:
     topic = await live.topic(queues=1)
     results = await live.send(topic, *map(str, range(100)))
     queue = results[0].queue
@@ -198,7 +198,7 @@ async def test_a_broker_that_does_not_answer_makes_a_search_incomplete(live: Liv
     assert result.figures.index_files is None
 
 
-async def test_an_offset_id_makes_nobody_connect_elsewhere(live: Live) -> None:
+async def test_an_offset_id_does_not_cause_a_connection_elsewhere(live: Live) -> None:
     """An id contains an address; a foreign id must not make this process connect to it."""
     async with scripted_cluster("stranger") as cluster:
         port = int(cluster["stranger"].addr.rpartition(":")[2])

@@ -32,7 +32,7 @@ async def test_a_topic_is_as_it_was_created(live: Live) -> None:
     assert name in await live.admin.topics.names()
 
 
-async def test_system_topics_are_told_apart(live: Live) -> None:
+async def test_system_topics_are_distinguished(live: Live) -> None:
     topics = (await live.admin.topics.list()).found
 
     assert topics["SCHEDULE_TOPIC_XXXX"].kind is TopicKind.SYSTEM
@@ -50,7 +50,7 @@ async def test_system_topics_are_told_apart(live: Live) -> None:
         ("TBW102", TopicKind.SYSTEM),
     ],
 )
-def test_a_name_tells_the_kind(name: str, kind: TopicKind) -> None:
+def test_a_name_determines_the_kind(name: str, kind: TopicKind) -> None:
     assert kind_of(name) is kind
 
 

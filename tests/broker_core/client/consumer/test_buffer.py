@@ -29,7 +29,7 @@ def test_one_that_is_still_handled_holds_the_commit() -> None:
     assert buffer.done(stored(queue_offset=10)) == 13
 
 
-def test_messages_come_out_in_queue_order_and_stay_in_hand() -> None:
+def test_messages_are_taken_in_queue_order_and_stay_in_the_buffer() -> None:
     buffer = buffer_with(1, 2)
 
     taken = [buffer.take(), buffer.take(), buffer.take()]
@@ -64,7 +64,7 @@ def test_a_message_done_twice_changes_nothing() -> None:
     assert buffer.done(stored(queue_offset=1)) is None
 
 
-def test_filtered_messages_are_passed_only_when_nothing_is_in_hand() -> None:
+def test_filtered_messages_are_passed_only_when_the_buffer_is_empty() -> None:
     buffer = buffer_with(1)
 
     assert buffer.passed(9) is None
@@ -84,7 +84,7 @@ def test_too_many_bytes_fill_it() -> None:
     assert buffer.is_full
 
 
-def test_a_long_row_behind_one_message_fills_it_unless_it_is_orderly() -> None:
+def test_a_long_row_after_one_message_fills_it_unless_it_is_orderly() -> None:
     assert buffer_with(1, 3_000).is_full
     assert not buffer_with(1, 3_000, config=PushConfig(orderly=True)).is_full
 
@@ -101,7 +101,7 @@ def test_the_limits_of_a_topic_are_parted_among_its_queues() -> None:
     assert not unlimited.is_full
 
 
-def test_a_dropped_one_hands_out_nothing() -> None:
+def test_a_dropped_buffer_returns_nothing() -> None:
     buffer = buffer_with(1, 2)
 
     buffer.drop()
@@ -110,7 +110,7 @@ def test_a_dropped_one_hands_out_nothing() -> None:
 
 
 @given(st.sets(st.integers(0, 500), min_size=1), st.randoms(use_true_random=False))
-def test_the_commit_is_always_the_smallest_in_hand(offsets: set[int], rnd: random.Random) -> None:
+def test_the_commit_is_always_the_smallest_in_the_buffer(offsets: set[int], rnd: random.Random) -> None:
     buffer = buffer_with(*sorted(offsets))
     order = rnd.sample(sorted(offsets), len(offsets))
 

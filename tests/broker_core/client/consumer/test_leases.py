@@ -64,7 +64,7 @@ def test_a_retried_message_under_its_own_topic_is_settled_where_the_header_says(
     ("own", "flag"),
     [("7 1000 30000 3 1 broker-a 0 7", "1"), ("7 999 30000 3 1 broker-a 0 7", "0"), ("7 1000", "0"), ("", "0")],
 )
-def test_its_own_receipt_tells_which_of_two_equal_places_it_is_of(own: str, flag: str) -> None:
+def test_its_own_receipt_decides_between_two_equal_places(own: str, flag: str) -> None:
     answer = replace(ANSWER, start_offset_info="0 0 7;1 0 7", msg_offset_info="0 0 7;1 0 7")
     message = stored(queue_id=0, queue_offset=7, properties={"POP_CK": own} if own else {})
 
@@ -76,7 +76,7 @@ def test_its_own_receipt_tells_which_of_two_equal_places_it_is_of(own: str, flag
 @pytest.mark.parametrize(
     ("properties", "first"), [({"1ST_POP_TIME": "900"}, 900), ({}, None), ({"1ST_POP_TIME": "soon"}, None)]
 )
-def test_the_first_delivery_of_a_message_that_comes_again_is_as_the_broker_says(
+def test_the_first_delivery_of_a_message_that_is_redelivered_is_as_the_broker_says(
     properties: dict[str, str], first: int | None
 ) -> None:
     message = stored(queue_id=2, queue_offset=42, reconsume_times=1, properties=properties)
@@ -103,6 +103,6 @@ def test_a_receipt_survives_being_text(receipt: LeaseReceipt) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "a\nb", "g\nb\nt\nx\n1\n1\n1\ne"])
-def test_other_text_is_no_receipt(text: str) -> None:
+def test_other_text_is_not_a_receipt(text: str) -> None:
     with pytest.raises(ValueError, match=r".+"):
         LeaseReceipt.from_text(text)

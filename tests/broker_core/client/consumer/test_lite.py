@@ -58,7 +58,7 @@ async def test_it_goes_where_it_is_sent(live: Live) -> None:
             await consumer.seek(replace(queue, queue_id=9), 0)
 
 
-async def test_queues_come_by_topic_or_by_hand(live: Live) -> None:
+async def test_queues_are_subscribed_or_assigned(live: Live) -> None:
     topic = await live.topic(queues=1)
     queue = MessageQueue(topic, "broker-a", 0)
     async with LitePullConsumer(live.session, live.group(), FIRST) as by_hand:

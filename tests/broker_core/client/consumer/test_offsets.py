@@ -71,7 +71,7 @@ def test_a_smaller_offset_is_taken_only_if_said_so(tmp_path: Path) -> None:
     assert offsets.find(FIRST) == 3
 
 
-async def test_what_is_noted_is_told_to_the_broker(cluster: Cluster, offsets: BrokerOffsets) -> None:
+async def test_recorded_offsets_are_sent_to_the_broker(cluster: Cluster, offsets: BrokerOffsets) -> None:
     offsets.note(FIRST, 5)
 
     await offsets.persist([FIRST, SECOND])
@@ -79,7 +79,7 @@ async def test_what_is_noted_is_told_to_the_broker(cluster: Cluster, offsets: Br
     await eventually(lambda: stored(cluster) == [(0, 5)])
 
 
-async def test_a_queue_given_up_is_told_once_more_and_forgotten(cluster: Cluster, offsets: BrokerOffsets) -> None:
+async def test_the_offset_of_a_queue_given_up_is_sent_a_last_time(cluster: Cluster, offsets: BrokerOffsets) -> None:
     offsets.note(FIRST, 5)
 
     await offsets.give_up(FIRST)
@@ -89,7 +89,7 @@ async def test_a_queue_given_up_is_told_once_more_and_forgotten(cluster: Cluster
     assert offsets.find(FIRST) is None
 
 
-async def test_a_broker_that_is_gone_is_told_next_time(cluster: Cluster, offsets: BrokerOffsets) -> None:
+async def test_an_unreachable_broker_gets_the_offset_next_time(cluster: Cluster, offsets: BrokerOffsets) -> None:
     await cluster["broker-a"].stop()
     offsets.note(FIRST, 5)
 

@@ -73,7 +73,7 @@ async def test_messages_of_all_queues_are_leased_once(live: Live) -> None:
     assert not (await consumer.receive(topic)).messages
 
 
-async def test_what_is_acknowledged_does_not_come_again(live: Live) -> None:
+async def test_what_is_acknowledged_is_not_redelivered(live: Live) -> None:
     topic, group = await live.topic(), live.group()
     await live.send(topic, "a", "b")
     consumer = LeaseConsumer(live.session, group)
@@ -85,7 +85,7 @@ async def test_what_is_acknowledged_does_not_come_again(live: Live) -> None:
     assert (await live.admin.groups.consume_stats(group, topic=topic)).lag == 0
 
 
-async def test_what_is_not_acknowledged_comes_again(live: Live) -> None:
+async def test_what_is_not_acknowledged_is_redelivered(live: Live) -> None:
     topic = await live.topic()
     await live.send(topic, "a")
     consumer = LeaseConsumer(live.session, live.group())
@@ -137,7 +137,7 @@ async def test_a_receipt_works_in_another_process(live: Live) -> None:
     assert (await live.admin.groups.consume_stats(group, topic=topic)).lag == 0
 
 
-async def test_a_second_acknowledgement_is_told_from_the_first(live: Live) -> None:
+async def test_a_second_acknowledgement_is_distinguished_from_the_first(live: Live) -> None:
     topic = await live.topic()
     await live.send(topic, "a")
     consumer = LeaseConsumer(live.session, live.group())
@@ -184,7 +184,7 @@ async def test_a_receive_waits_for_a_message(live: Live) -> None:
     assert bodies(await waiting) == ["a"]
 
 
-async def test_an_empty_receive_waits_as_long_as_told(live: Live) -> None:
+async def test_an_empty_receive_waits_as_long_as_requested(live: Live) -> None:
     topic = await live.topic()
 
     received = await LeaseConsumer(live.session, live.group()).receive(topic, wait_ms=300)

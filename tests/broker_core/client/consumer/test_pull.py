@@ -36,7 +36,7 @@ async def test_no_more_than_wanted_come(live: Live) -> None:
     assert len(result.messages) == 2
 
 
-async def test_the_end_of_the_queue_is_no_fault(live: Live) -> None:
+async def test_the_end_of_the_queue_is_not_a_fault(live: Live) -> None:
     topic = await live.topic(queues=1)
     await live.send(topic, "a")
 
@@ -45,7 +45,7 @@ async def test_the_end_of_the_queue_is_no_fault(live: Live) -> None:
     assert (result.status, result.messages, result.next_offset) == (PullStatus.NO_NEW, [], 1)
 
 
-async def test_an_offset_outside_says_where_to_go_on(live: Live) -> None:
+async def test_an_offset_outside_says_where_to_continue(live: Live) -> None:
     topic = await live.topic(queues=1)
     await live.send(topic, "a")
 

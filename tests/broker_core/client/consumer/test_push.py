@@ -61,7 +61,7 @@ async def test_all_messages_arrive_and_are_committed(live: Live) -> None:
     assert sum(queue.consumer_offset for queue in stats.queues.values()) == 51
 
 
-async def test_a_second_start_goes_on_where_the_first_ended(live: Live) -> None:
+async def test_a_second_start_continues_where_the_first_ended(live: Live) -> None:
     topic, group = await live.topic(), live.group()
     await live.send(topic, "a", "b")
     first, second = Collected(), Collected()
@@ -122,7 +122,7 @@ async def test_two_members_share_the_queues_and_take_over(live: Live) -> None:
         await eventually(lambda: len(of_topic(first)) == 4)
 
 
-async def test_a_message_that_fails_comes_again_through_the_broker(live: Live) -> None:
+async def test_a_message_that_fails_is_redelivered_through_the_broker(live: Live) -> None:
     topic, group = await live.topic(), live.group()
 
     async def fail_once(message: StoredMessage) -> None:
@@ -206,7 +206,7 @@ async def test_a_broadcasting_consumer_keeps_its_own_offsets(live: Live, tmp_pat
     assert await consume("one.json", 1) == ["c"]
 
 
-async def test_closing_waits_for_the_message_in_hand(live: Live) -> None:
+async def test_closing_waits_for_the_current_message(live: Live) -> None:
     topic, group = await live.topic(), live.group()
     begun, go_on = asyncio.Event(), asyncio.Event()
 
@@ -230,7 +230,7 @@ async def test_closing_waits_for_the_message_in_hand(live: Live) -> None:
     assert (await live.admin.groups.consume_stats(group)).lag == 0
 
 
-async def test_a_message_not_finished_in_time_comes_again(live: Live) -> None:
+async def test_a_message_not_finished_in_time_is_redelivered(live: Live) -> None:
     topic, group = await live.topic(), live.group()
     begun = asyncio.Event()
 
@@ -309,7 +309,7 @@ async def test_a_new_subscription_of_a_running_consumer_takes_effect(live: Live)
         await eventually(lambda: handler.bodies == ["a"])
 
 
-async def test_what_is_wanted_no_more_is_given_up(live: Live) -> None:
+async def test_an_unsubscribed_topic_is_given_up(live: Live) -> None:
     topic, other, group = await live.topic(queues=1), await live.topic(queues=1), live.group()
     handler = Collected()
     consumer = PushConsumer(live.session, group, handler, FIRST)
@@ -351,7 +351,7 @@ async def test_a_topic_that_comes_later_is_read(live: Live) -> None:
         await eventually(lambda: handler.bodies == ["a"])
 
 
-async def test_an_orderly_queue_changes_hands_only_when_its_message_is_done(live: Live) -> None:
+async def test_an_orderly_queue_changes_its_owner_only_when_its_message_is_done(live: Live) -> None:
     topic, group = await live.topic(queues=1), live.group()
     begun, go_on = asyncio.Event(), asyncio.Event()
     config = PushConfig(start_from="first", orderly=True, rebalance_again_ms=20, rebalance_ms=20)
@@ -390,7 +390,7 @@ def test_broadcasting_needs_a_file() -> None:
         PushConsumer(None, "g", Collected(), PushConfig(broadcasting=True))  # type: ignore[arg-type]
 
 
-async def test_a_handler_cancelled_from_within_has_failed_and_its_worker_goes_on(live: Live) -> None:
+async def test_a_handler_cancelled_from_within_has_failed_and_its_worker_continues(live: Live) -> None:
     topic, group = await live.topic(queues=1), live.group()
 
     async def wait_for_what_is_cancelled(message: StoredMessage) -> None:
@@ -408,7 +408,7 @@ async def test_a_handler_cancelled_from_within_has_failed_and_its_worker_goes_on
         await eventually(lambda: sorted(handler.bodies) == ["a", "a", "b"], within=30)
 
 
-async def test_a_handler_that_is_no_async_function_is_named(live: Live, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_handler_that_is_not_an_async_function_is_named(live: Live, caplog: pytest.LogCaptureFixture) -> None:
     topic = await live.topic(queues=1)
     consumer = PushConsumer(live.session, live.group(), cast("MessageHandler", lambda _: None), FIRST)
     consumer.subscribe(topic)

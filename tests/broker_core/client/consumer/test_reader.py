@@ -98,7 +98,7 @@ async def test_an_offset_outside_of_the_queue_is_corrected_and_stored(
     await eventually(lambda: cluster["broker-a"].asked(RequestCode.UPDATE_CONSUMER_OFFSET))
 
 
-async def test_a_refusal_is_tried_again(cluster: Cluster, reader: QueueReader) -> None:
+async def test_a_refusal_is_retried(cluster: Cluster, reader: QueueReader) -> None:
     cluster["broker-a"].on(
         RequestCode.PULL_MESSAGE,
         in_turn(refuse(ResponseCode.SYSTEM_ERROR), refuse(ResponseCode.FLOW_CONTROL), say_nothing()),

@@ -24,7 +24,7 @@ def test_a_member_listed_twice_counts_once() -> None:
     assert allot("m0", QUEUES, ["m0", "m0", "m1"], average) == QUEUES[:4]
 
 
-def test_nothing_to_share_or_nobody_to_share_with() -> None:
+def test_nothing_to_share_or_no_one_to_share_with() -> None:
     assert allot("m0", [], ["m0"], average) == []
     assert allot("m0", QUEUES, [], average) == []
 
