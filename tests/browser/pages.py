@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Final
 
-from playwright.sync_api import Browser, Locator, Page, StorageState, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, StorageState, expect
 
 from tests.browser.shots import DESK
 from tests.browser.watch import Watch
@@ -104,24 +105,44 @@ def wait_for_number(value: Locator, holds: Callable[[int], bool], *, within: flo
     return number
 
 
+# A tab has a session storage of its own, which is empty at its first page only.
+_FORGET_ONCE: Final = """
+if (!sessionStorage.getItem("tests.begun")) {
+  localStorage.clear()
+  sessionStorage.setItem("tests.begun", "true")
+}
+"""
+
+
 @contextmanager
-def tab(browser: Browser, gantry: Gantry, state: StorageState | None = None) -> Iterator[Console]:
-    """Open a tab with nothing remembered but `state`; raises AssertionError at the end when anything went wrong."""
+def window(browser: Browser, state: StorageState | None = None) -> Iterator[BrowserContext]:
+    """Open a window with nothing remembered but the cookies of `state`; its tabs share what the browser caches."""
     context = browser.new_context(
         viewport=DESK, storage_state=state, locale="en-GB", timezone_id="UTC", color_scheme="light"
     )
     try:
-        watch = Watch(context)
-        yield Console(context.new_page(), watch, gantry.url)
-        assert not watch.faults, str(watch)
+        yield context
     finally:
         context.close()
 
 
+@contextmanager
+def tab(context: BrowserContext, gantry: Gantry) -> Iterator[Console]:
+    """Open a tab without the choices made in earlier ones; raises AssertionError at its end when anything went wrong."""
+    page = context.new_page()
+    page.add_init_script(_FORGET_ONCE)
+    try:
+        watch = Watch(page)
+        yield Console(page, watch, gantry.url)
+        assert not watch.faults, str(watch)
+    finally:
+        page.close()
+
+
 def signed_in(browser: Browser, gantry: Gantry) -> StorageState:
     """Return what a browser remembers after signing in."""
-    with tab(browser, gantry) as console:
+    with window(browser) as context, tab(context, gantry) as console:
         console.page.goto(f"{gantry.url}/login")
         console.sign_in()
         expect(console.page).to_have_url(f"{gantry.url}/")
-        return console.page.context.storage_state()
+        return context.storage_state()

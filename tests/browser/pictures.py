@@ -17,7 +17,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.chromium import chromium
 from tests.browser.data import Data
-from tests.browser.pages import Console, signed_in, tab
+from tests.browser.pages import Console, signed_in, tab, window
 from tests.support.gantry import Gantry, Place
 
 SECONDS: Final = 165
@@ -44,7 +44,8 @@ def main(folder: Path) -> None:
         Place.free(Path(place) / "data").started() as gantry,
         chromium() as browser,
         _lively(gantry),
-        tab(browser, gantry, signed_in(browser, gantry)) as console,
+        window(browser, signed_in(browser, gantry)) as context,
+        tab(context, gantry) as console,
     ):
         time.sleep(SECONDS)
         console.open("/")

@@ -20,7 +20,7 @@ MESSAGES = 3_000
 PER_SECOND = 1_000
 # Spark's start and a replay of some seconds, on a machine that does something else as well.
 JOB_SECONDS = 120.0
-SOURCE, TARGET = "orders", "orders-copy"
+SOURCE, TARGET = "payments", "payments-copy"
 
 
 @pytest.fixture(scope="module")

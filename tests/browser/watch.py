@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, Response, WebError, WebSocket
+from playwright.sync_api import ConsoleMessage, Error, Page, Request, Response, WebSocket
 
 # A page that is left, or a search that is typed on, gives up what it asked for.
 _GIVEN_UP = "net::ERR_ABORTED"
@@ -26,19 +26,20 @@ class Fault:
 
 
 class Watch:
-    """Collects the faults of all pages of a context, all requests, and what the live channel brought."""
+    """Collects the faults of a page, all requests, and what the live channel brought."""
 
-    def __init__(self, context: BrowserContext) -> None:
+    def __init__(self, page: Page) -> None:
         self.faults: list[Fault] = []
         self.requests: list[str] = []
         self.subjects: list[str] = []
         self._is_away = False
-        context.on("page", self._on_page)
-        context.on("console", self._on_console)
-        context.on("weberror", self._on_error)
-        context.on("request", self._on_request)
-        context.on("requestfailed", self._on_failed)
-        context.on("response", self._on_response)
+        self._page = page
+        page.on("websocket", self._on_socket)
+        page.on("console", self._on_console)
+        page.on("pageerror", self._on_error)
+        page.on("request", self._on_request)
+        page.on("requestfailed", self._on_failed)
+        page.on("response", self._on_response)
 
     def asked(self, path: str) -> int:
         """Return how often `path`, whatever its query, was asked for."""
@@ -70,9 +71,6 @@ class Watch:
         if not self._is_away:
             self.faults.append(Fault(urlsplit(url).path, words))
 
-    def _on_page(self, page: Page) -> None:
-        page.on("websocket", self._on_socket)
-
     def _on_socket(self, socket: WebSocket) -> None:
         socket.on("framereceived", self._on_frame)
 
@@ -83,8 +81,8 @@ class Watch:
         if message.type == "error":
             self._note(message.location["url"], f"console: {message.text}")
 
-    def _on_error(self, error: WebError) -> None:
-        self._note(error.page.url if error.page else "", f"not caught: {error.error}")
+    def _on_error(self, error: Error) -> None:
+        self._note(self._page.url, f"not caught: {error}")
 
     def _on_request(self, request: Request) -> None:
         self.requests.append(urlsplit(request.url).path)

@@ -44,7 +44,7 @@ GROUPS: Final = (
     _rule(r"tests/console/jobs/test_(deaths|schedule_copies)", kind="spark"),
     _rule(r"tests/compat/test_several", kind="java"),
     _rule(r"tests/compat/.*\[apache", kind="java", name="apache"),
-    _rule(r"tests/browser/", kind="whole"),
+    _rule(r"tests/browser/", kind="whole", name="browser"),
     _rule(r"tests/broker_core/(native/test_build|test_without_native)", is_apart=True),
     _rule(r"tests/compat/", kind="java"),
     _rule(r"tests/crash/", kind="disk"),
