@@ -74,7 +74,7 @@ WITH_HEADERS: Final = {
 LEFT_OUT: Final = {"logout", "deleteToken", "deleteUser", "updateUser"}
 
 # Once so many operations were given all values for a parameter of one name, the others share them out.
-ENOUGH: Final = 4
+ENOUGH: Final = 2
 # Of the body of each of these, another operation reads what begins so, in the same way.
 READ_ELSEWHERE: Final = {"createSchedule": ["job"], "updateSchedule": []}
 
