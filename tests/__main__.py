@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-# Tests wait more than they work.
-WORKERS = int(os.environ.get("WORKERS", 0)) or (os.cpu_count() or 1) + 1
+# A worker waits for other processes about half of its time.
+WORKERS = int(os.environ.get("WORKERS", 0)) or (os.cpu_count() or 1) + 2
 
 
 @dataclass
