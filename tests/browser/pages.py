@@ -128,7 +128,7 @@ def window(browser: Browser, state: StorageState | None = None) -> Iterator[Brow
 
 @contextmanager
 def tab(context: BrowserContext, gantry: Gantry) -> Iterator[Console]:
-    """Open a tab without the choices made in earlier ones; raises AssertionError at its end when anything went wrong."""
+    """Open a tab without the choices made in earlier ones; raises AssertionError at its end if anything went wrong."""
     page = context.new_page()
     page.add_init_script(_FORGET_ONCE)
     try:
