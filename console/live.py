@@ -97,7 +97,7 @@ def publish_sync(subject: str, data: Any) -> None:
     Raises RedisError or OSError. It happens on the one loop of the process, whose connections to Redis stay open.
     """
     try:
-        connections.door().run(_publish_here(subject, data), timeout_s=_PUBLISH_SECONDS)
+        connections.loop_thread().run(_publish_here(subject, data), timeout_s=_PUBLISH_SECONDS)
     except CallTimedOut as error:
         raise redis.TimeoutError(str(error)) from None
 

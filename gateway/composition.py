@@ -40,7 +40,7 @@ from gateway.pages import PAGES, Pages
 from gateway.problems import NOT_FOUND, ProblemError, find_problem, internal
 from gateway.shutdown import on_stop_signal
 from gateway.sockets import Receive, Scope, Send
-from gateway.standing import Standing, Until
+from gateway.standing import ClosableReceive, Standing
 
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 LIVE_SOCKETS: Final[dict[str, App]] = {
@@ -180,10 +180,10 @@ class Gateway:
         if path in LIVE_SOCKETS:
             scope["principal"] = principal
             scope["store"] = self._parts.redis
-            until = Until(receive)
-            with self._parts.metrics.socket(), self._standing.watched(principal, until.close):
-                await LIVE_SOCKETS[path](scope, until, send)
-            await until.send_close(send)
+            closable = ClosableReceive(receive)
+            with self._parts.metrics.socket(), self._standing.watched(principal, closable.close):
+                await LIVE_SOCKETS[path](scope, closable, send)
+            await closable.send_close(send)
             return
         socket = Socket(self._parts, scope, receive, send, principal)
         await socket.accept()

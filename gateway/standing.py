@@ -75,7 +75,7 @@ class Standing:
                 close(*(_GONE if now is None else _CHANGED))
 
 
-class Until:
+class ClosableReceive:
     """ASGI's receive of a WebSocket that our side may close: the application then gets a disconnect."""
 
     def __init__(self, receive: Receive) -> None:

@@ -202,19 +202,19 @@ class _Process:
     def __init__(self) -> None:
         self.guard = threading.Lock()
         self.find_cluster: FindCluster | None = None
-        self.door: LoopThread | None = None
+        self.loop_thread: LoopThread | None = None
         self.connections: Connections | None = None
 
-    def open_door(self) -> LoopThread:
+    def ensure_loop(self) -> LoopThread:
         """Return the access to the loop; start a loop in a thread if none is in use. The caller holds `guard`."""
-        if self.door is None:
-            self.door = LoopThread("console loop")
-        return self.door
+        if self.loop_thread is None:
+            self.loop_thread = LoopThread("console loop")
+        return self.loop_thread
 
     def forget(self) -> None:
         """Reset the state in a forked child: loop and connections belong to the parent, and the lock may be held."""
         self.guard = threading.Lock()
-        self.door = self.connections = None
+        self.loop_thread = self.connections = None
 
 
 _process = _Process()
@@ -230,13 +230,13 @@ def use(connections: Connections | None, loop: asyncio.AbstractEventLoop | None 
     """Let threads ask through `connections`, which live on `loop`; with None, forget them."""
     with _process.guard:
         _process.connections = connections
-        _process.door = None if loop is None else LoopThread.on(loop)
+        _process.loop_thread = None if loop is None else LoopThread.on(loop)
 
 
-def door() -> LoopThread:
+def loop_thread() -> LoopThread:
     """Return the access of threads to the loop of this process."""
     with _process.guard:
-        return _process.open_door()
+        return _process.ensure_loop()
 
 
 def ask(cluster: str, question: Callable[[Admin], Awaitable[T]], *, seconds: float = ASK_SECONDS) -> T:
@@ -245,22 +245,22 @@ def ask(cluster: str, question: Callable[[Admin], Awaitable[T]], *, seconds: flo
     Call it from a thread, never on the loop itself. Raises ClusterNotFound, ClusterSilent after `seconds`, and whatever
     the question raises.
     """
-    connections, door = _at_hand()
+    connections, loop_thread = _connections_and_loop()
 
     async def answer() -> T:
         async with asyncio.timeout(seconds):
             return await question(await connections.admin(cluster))
 
     try:
-        return door.run(answer(), timeout_s=seconds + _GRACE_SECONDS)
+        return loop_thread.run(answer(), timeout_s=seconds + _GRACE_SECONDS)
     except (TimeoutError, CallTimedOut):
         raise ClusterSilent(cluster, seconds) from None
 
 
-def _at_hand() -> tuple[Connections, LoopThread]:
+def _connections_and_loop() -> tuple[Connections, LoopThread]:
     with _process.guard:
         if _process.connections is None:
             if _process.find_cluster is None:
                 raise RuntimeError("no look-up of clusters is set: call look_up_by() first")
             _process.connections = Connections(_process.find_cluster)
-        return _process.connections, _process.open_door()
+        return _process.connections, _process.ensure_loop()

@@ -78,7 +78,7 @@ def run(job_id: str, *, worker: str) -> None:
     _log.info("job=%s %s: started", job.id, job.type)
     events.publish(job)
     try:
-        _JobRun(job).to_its_end()
+        _JobRun(job).run_to_end()
     except Exception as error:
         _log.exception("job=%s: the launcher failed", job.id)
         services.finish(job, JobState.FAILED, f"the launcher failed: {error}")
@@ -95,7 +95,7 @@ class _JobRun:
         self._asked_at: float | None = None
         self._lost = False
 
-    def to_its_end(self) -> None:
+    def run_to_end(self) -> None:
         """Start the program and watch it until it has ended; the program never outlives this call."""
         child = program.start(self._job.type, self._folder, program_request(self._job))
         try:
@@ -117,7 +117,7 @@ class _JobRun:
         """Store the progress and check for a cancel; tolerate a database that does not answer until the lease ends."""
         try:
             self._take(tail)
-            self._hold_on()
+            self._check_and_renew()
         except DatabaseError as error:
             _log.warning("job=%s: the database does not answer: %s", self._job.id, error)
             close_old_connections()
@@ -137,7 +137,7 @@ class _JobRun:
             self._written_at = now
             services.own(job).update(counters=job.counters, rate=job.rate, eta_ms=job.eta_ms)
 
-    def _hold_on(self) -> None:
+    def _check_and_renew(self) -> None:
         """Check for a cancel and renew the lease; a run that lost its lease stops its program."""
         found = services.own(self._job).values_list("cancel_requested", "state_reason").first()
         now = time.monotonic()
@@ -161,7 +161,7 @@ class _JobRun:
             program.end_session(child.pid)
 
     def _finish(self, status: int) -> None:
-        self._hold_on()
+        self._check_and_renew()
         is_cancelled = self._job.cancel_requested
         if stopping.is_set() and not is_cancelled and status != 0:
             services.leave(self._job, "its worker was stopped; the next one continues")

@@ -11,14 +11,14 @@ from console.jobs import launcher, queue, retention, schedule, services
 
 
 @signals.worker_ready.connect
-def _look_around(**_: Any) -> None:
+def _take_over_runs(**_: Any) -> None:
     """Take over the runs of the previous worker."""
     reap.delay()
     tick.delay()
 
 
 @signals.worker_shutting_down.connect
-def _let_go(**_: Any) -> None:
+def _stop_runs(**_: Any) -> None:
     """Make every run end its program and return its job to the queue."""
     launcher.stopping.set()
 

@@ -69,7 +69,7 @@ async def _produce_json(parts: DataPlaneParts, request: Request, claim: Claim | 
     entries = wanted.messages
     if len(entries) > sizes.batch_messages:
         raise invalid("#/messages", f"{len(entries)} messages; the limit is {sizes.batch_messages}.")
-    _check_nothing_beside(wanted)
+    _check_only_messages(wanted)
     return await _send_many(parts, request, entries, options, claim)
 
 
@@ -169,7 +169,7 @@ def _check_atomic(drafts: list[Draft], refused: dict[str, SendOutcome]) -> None:
         )
 
 
-def _check_nothing_beside(wanted: ProduceRequest) -> None:
+def _check_only_messages(wanted: ProduceRequest) -> None:
     for name in ("body", "entry_id", "keys", "tag", "properties", "ordering_key", "delay_ms", "deliver_at"):
         if getattr(wanted, name) != getattr(_NO_MESSAGE, name):
             raise invalid(f"#/{name}", f"With a list of messages, {name} belongs in each message.")

@@ -57,10 +57,10 @@ async def find_ended(parts: DataPlaneParts, cluster: str, drafts: Sequence[Draft
 
     outcomes = await asyncio.gather(*map(one, drafts))
     ended = {outcome.result.entry_id: outcome for outcome in outcomes if outcome is not None}
-    return ended | _behind_unknown(drafts, ended)
+    return ended | _after_unknown(drafts, ended)
 
 
-def _behind_unknown(drafts: Sequence[Draft], ended: Mapping[str, SendOutcome]) -> dict[str, SendOutcome]:
+def _after_unknown(drafts: Sequence[Draft], ended: Mapping[str, SendOutcome]) -> dict[str, SendOutcome]:
     """Return outcomes for messages not to be sent now: within an ordering key none may overtake an unknown one."""
     unknown = [draft for draft in drafts if draft.entry_id in ended and ended[draft.entry_id].problem is not None]
     keys = {draft.ordering_key for draft in unknown if draft.ordering_key is not None}

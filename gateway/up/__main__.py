@@ -10,7 +10,7 @@ import sys
 from gateway.env import BadSetting
 from gateway.private import UMASK, make_private
 from gateway.up.banner import banner
-from gateway.up.checks import claimed, require_apart, require_free
+from gateway.up.checks import locked, require_distinct, require_free
 from gateway.up.config import UpConfig, help_text
 from gateway.up.console_log import ConsoleLog
 from gateway.up.errors import CannotStart, NoRight
@@ -30,7 +30,7 @@ def main() -> int:
     os.umask(UMASK)  # inherited by the children
     try:
         config = UpConfig.read()
-        with claimed(config.data):
+        with locked(config.data):
             _make_private(config)
             _require_ports(config)
             asyncio.run(_run(config, ConsoleLog()))
@@ -48,7 +48,7 @@ def _make_private(config: UpConfig) -> None:
 
 
 def _require_ports(config: UpConfig) -> None:
-    require_apart(
+    require_distinct(
         {
             "GANTRY_NAMESRV_PORT": config.namesrv_port,
             "GANTRY_BROKER_PORT": config.broker_port,
@@ -97,12 +97,12 @@ async def _record(environment: dict[str, str], log: ConsoleLog) -> None:
 async def _start_all(environment: dict[str, str], config: UpConfig, supervisor: Supervisor, log: ConsoleLog) -> Admin:
     # Migrating the database needs neither Redis nor broker, so both start meanwhile.
     preparing = asyncio.create_task(asyncio.to_thread(prepare, config, environment), name="prepare the database")
-    first, rest = supervisor.in_two_steps()
+    first, rest = supervisor.split_by_database()
     for child in first:
         await supervisor.start(child)
     admin = await preparing
     await asyncio.gather(*(supervisor.start(child) for child in rest))
-    await supervisor.until_whole()
+    await supervisor.wait_until_ready()
     # The owner may have deleted the token or the topic: that must not stop the start.
     failure = await asyncio.to_thread(ensure_topic, config)
     if failure is not None:

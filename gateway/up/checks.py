@@ -14,7 +14,7 @@ from gateway.up.errors import CannotStart, FolderInUse, NoRight, PortTaken
 
 
 @contextmanager
-def claimed(folder: Path) -> Iterator[None]:
+def locked(folder: Path) -> Iterator[None]:
     """Hold a lock on `folder` for this instance; create the folder if it does not exist.
 
     Raises FolderInUse if another instance holds it, NoRight if it cannot be written. The lock ends with the process, so
@@ -41,7 +41,7 @@ def claimed(folder: Path) -> Iterator[None]:
         os.close(lock)
 
 
-def require_apart(ports: Mapping[str, int]) -> None:
+def require_distinct(ports: Mapping[str, int]) -> None:
     """Raise CannotStart if two of the ports (by purpose) are the same."""
     taken: dict[int, str] = {}
     for purpose, port in ports.items():

@@ -15,11 +15,11 @@ _LINE_LIMIT = 1024 * 1024
 
 
 class ChildProcess:
-    """A started child. `said_ready` is set after it has printed a line that begins with ``ready``."""
+    """A started child. `printed_ready` is set after it has printed a line that begins with ``ready``."""
 
     def __init__(self, child: Child, process: asyncio.subprocess.Process, log: ConsoleLog) -> None:
         self.child = child
-        self.said_ready = asyncio.Event()
+        self.printed_ready = asyncio.Event()
         self._process = process
         self._log = log
         self._exited = _watch_exit(process.pid)
@@ -94,7 +94,7 @@ class ChildProcess:
                 return
             text = line.decode(errors="replace").rstrip()
             if text.startswith("ready"):
-                self.said_ready.set()
+                self.printed_ready.set()
             if text:
                 self._log.line(self.child.name, text)
 

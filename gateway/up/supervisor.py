@@ -31,7 +31,7 @@ class Supervisor:
         self._watchers: list[asyncio.Task[None]] = []
         self._stopping = False
 
-    def in_two_steps(self) -> tuple[list[Child], list[Child]]:
+    def split_by_database(self) -> tuple[list[Child], list[Child]]:
         """Return the children that need no database, and those that do."""
         children = self._plan.children
         return (
@@ -39,15 +39,15 @@ class Supervisor:
             [child for child in children if child.needs_database],
         )
 
-    async def until_whole(self) -> None:
+    async def wait_until_ready(self) -> None:
         """Wait until the gateway reports everything as ready; after a minute log what is not, and return."""
         deadline = asyncio.get_running_loop().time() + START_SECONDS
         while True:
-            missing = await asyncio.to_thread(_what_is_missing, f"{self._config.console_url}/readyz")
-            if missing is None:
+            reason = await asyncio.to_thread(_why_not_ready, f"{self._config.console_url}/readyz")
+            if reason is None:
                 return
             if asyncio.get_running_loop().time() > deadline:
-                self._log.line("gantry", f"not ready yet: {missing}")
+                self._log.line("gantry", f"not ready yet: {reason}")
                 return
             await asyncio.sleep(_LOOK_SECONDS)
 
@@ -63,7 +63,7 @@ class Supervisor:
         for watcher in self._watchers:
             watcher.cancel()
         await asyncio.gather(*self._watchers, return_exceptions=True)
-        used, users = self.in_two_steps()
+        used, users = self.split_by_database()
         await asyncio.gather(*(self._stop(child) for child in users))
         for child in reversed(used):
             await self._stop(child)
@@ -98,7 +98,7 @@ class Supervisor:
     async def _is_ready(self, process: ChildProcess) -> bool:
         child = process.child
         if child.ready == "line":
-            return process.said_ready.is_set()
+            return process.printed_ready.is_set()
         if child.ready == "port":
             return await _accepts("127.0.0.1", child.port)
         if child.ready == "http":
@@ -114,7 +114,7 @@ class Supervisor:
             if self._stopping:
                 return
             pause = _FIRST_PAUSE if clock() - started > _STABLE_SECONDS else pause
-            self._log.line("gantry", f"{child.name} {_how_it_ended(status)}: started again in {pause:g} s")
+            self._log.line("gantry", f"{child.name} {_exit_text(status)}: started again in {pause:g} s")
             await asyncio.sleep(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)
             try:
@@ -123,7 +123,7 @@ class Supervisor:
                 self._log.line("gantry", str(error))
 
 
-def _how_it_ended(status: int) -> str:
+def _exit_text(status: int) -> str:
     return f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
 
 
@@ -139,10 +139,10 @@ async def _accepts(host: str, port: int) -> bool:
 
 
 def _answers(url: str) -> bool:
-    return _what_is_missing(url) is None
+    return _why_not_ready(url) is None
 
 
-def _what_is_missing(url: str) -> str | None:
+def _why_not_ready(url: str) -> str | None:
     """Return None if `url` answers 200, or else its answer, or why it does not answer."""
     try:
         with urllib.request.urlopen(url, timeout=5) as answer:  # noqa: S310 - our own http address

@@ -142,7 +142,7 @@ def test_a_program_that_does_not_hear_is_killed_with_all_its_workers(
     playing(monkeypatch, _DEAF)
     monkeypatch.setattr(launcher, "CANCEL_GRACE_SECONDS", 0.1)
     pid = place / "jobs" / job.id / "worker.pid"
-    looking = launcher._JobRun._hold_on
+    looking = launcher._JobRun._check_and_renew
 
     def hold_on(run: launcher._JobRun) -> None:
         if pid.is_file() and pid.read_text():
@@ -151,7 +151,7 @@ def test_a_program_that_does_not_hear_is_killed_with_all_its_workers(
             )
         looking(run)
 
-    monkeypatch.setattr(launcher._JobRun, "_hold_on", hold_on)
+    monkeypatch.setattr(launcher._JobRun, "_check_and_renew", hold_on)
     launcher.run(job.id, worker="w")
     job.refresh_from_db()
     assert (job.state, job.state_reason) == (JobState.CANCELLED, "cancelled by ann; messages already written stay")

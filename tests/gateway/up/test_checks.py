@@ -8,29 +8,29 @@ from pathlib import Path
 
 import pytest
 
-from gateway.up.checks import claimed, free_port, require_apart, require_free
+from gateway.up.checks import free_port, locked, require_distinct, require_free
 from gateway.up.errors import CannotStart, FolderInUse, NoRight, PortTaken
 
 
 def test_a_second_instance_is_refused_the_folder_and_told_who_has_it(tmp_path: Path) -> None:
     with (
-        claimed(tmp_path),
+        locked(tmp_path),
         pytest.raises(FolderInUse, match=f"process {os.getpid()}.*GANTRY_DATA_DIR"),
-        claimed(tmp_path),
+        locked(tmp_path),
     ):
         pass
 
 
 def test_a_folder_is_free_again_after_its_instance_ended(tmp_path: Path) -> None:
-    with claimed(tmp_path):
+    with locked(tmp_path):
         pass
-    with claimed(tmp_path):
+    with locked(tmp_path):
         assert (tmp_path / "gantry.lock").read_text() == f"{os.getpid()}\n"
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(NoRight, match=r"file/data.*GANTRY_DATA_DIR"), claimed(tmp_path / "file" / "data"):
+    with pytest.raises(NoRight, match=r"file/data.*GANTRY_DATA_DIR"), locked(tmp_path / "file" / "data"):
         pass
 
 
@@ -42,9 +42,9 @@ def test_a_taken_port_is_named_with_its_setting() -> None:
 
 
 def test_a_port_that_is_wanted_twice_is_named_with_both_purposes() -> None:
-    require_apart({"the console": 8000, "the broker": 10911})
+    require_distinct({"the console": 8000, "the broker": 10911})
     with pytest.raises(CannotStart, match="port 8000 is set twice, for the console and for the broker"):
-        require_apart({"the console": 8000, "the broker": 8000})
+        require_distinct({"the console": 8000, "the broker": 8000})
 
 
 def test_a_free_port_passes() -> None:
