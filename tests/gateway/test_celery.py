@@ -12,11 +12,11 @@ PROGRAM = """
 import threading
 import gateway.asgi
 from console.jobs import queue
-told = []
-thread = threading.Thread(target=lambda: told.append((queue.current_app.main, queue.current_app.conf.broker_url)))
+found = []
+thread = threading.Thread(target=lambda: found.append((queue.current_app.main, queue.current_app.conf.broker_url)))
 thread.start()
 thread.join()
-print(*told[0])
+print(*found[0])
 """
 
 

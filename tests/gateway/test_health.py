@@ -44,11 +44,11 @@ async def test_ready_is_ready_when_every_part_is_up() -> None:
 
 async def test_what_is_not_up_is_named_with_its_reason() -> None:
     state = await Health({"database": up, "redis": broken, "sampler": down}).state()
-    told = orjson.loads(state.document())
+    answer = orjson.loads(state.document())
     assert not state.is_ready
-    assert told["not_up"] == ["redis", "sampler"]
-    assert told["checks"]["redis"]["reason"] == "ConnectionRefusedError: refused"
-    assert told["checks"]["sampler"]["reason"] == "no sign of life"
+    assert answer["not_up"] == ["redis", "sampler"]
+    assert answer["checks"]["redis"]["reason"] == "ConnectionRefusedError: refused"
+    assert answer["checks"]["sampler"]["reason"] == "no sign of life"
 
 
 async def test_a_part_that_does_not_answer_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

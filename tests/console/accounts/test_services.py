@@ -32,7 +32,7 @@ def test_a_weak_password_is_refused(cast: Cast) -> None:
     assert not User.objects.filter(username="operator2").exists()
 
 
-def test_a_change_of_role_is_told_before_and_after(cast: Cast) -> None:
+def test_a_change_of_role_is_recorded_before_and_after(cast: Cast) -> None:
     services.change_user(BY, cast["viewer"], {"role": "developer"})
     record = last_record()
     assert (record.action, record.resource, record.actor) == ("user.update", "users/viewer", "system:test")
@@ -40,7 +40,7 @@ def test_a_change_of_role_is_told_before_and_after(cast: Cast) -> None:
     assert (record.after or {})["role"] == "developer"
 
 
-def test_a_new_password_is_told_of_but_not_told(cast: Cast) -> None:
+def test_a_new_password_is_recorded_without_its_text(cast: Cast) -> None:
     services.change_user(BY, cast["viewer"], {"password": "another horse battery"})
     assert "another" not in str(last_record().after)
     assert (last_record().after or {})["password"] == "changed"
@@ -98,7 +98,7 @@ def test_the_use_of_a_token_is_noted_once_a_minute(cast: Cast) -> None:
     assert Token.objects.filter(last_used_at__gt=timezone.now() - timedelta(minutes=1)).exists()
 
 
-def test_a_removed_token_is_told_with_its_scopes(cast: Cast) -> None:
+def test_a_removed_token_is_recorded_with_its_scopes(cast: Cast) -> None:
     cast.token("viewer", "read:orders*")
     services.remove_token(BY, Token.objects.get())
     assert (last_record().action, (last_record().before or {})["scopes"]) == ("token.delete", ["read:orders*"])

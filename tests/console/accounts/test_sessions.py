@@ -72,8 +72,8 @@ def test_a_wrong_password_and_a_wrong_name_are_refused_alike(cast: Cast, strange
     wrong, unknown = sign_in(stranger, "viewer", "guess"), sign_in(stranger, "nobody", "guess")
     assert wrong.status_code == unknown.status_code == 401
     assert wrong.json()["detail"] == unknown.json()["detail"]
-    told = AuditRecord.objects.filter(action="session.login").values_list("actor", "result")
-    assert list(told) == [("nobody", "refused"), ("viewer", "refused")]
+    recorded = AuditRecord.objects.filter(action="session.login").values_list("actor", "result")
+    assert list(recorded) == [("nobody", "refused"), ("viewer", "refused")]
 
 
 def test_one_who_left_the_house_cannot_come_in(cast: Cast, stranger: Any) -> None:
@@ -239,8 +239,8 @@ def test_going_out_wrong_passwords_and_waiting_guessers_are_written_down(cast: C
     assert browser.post("/api/v1/logout").status_code == 204
     for _ in range(login_limit.PER_NAME + 2):
         sign_in(stranger, "operator", "guess")
-    told = AuditRecord.objects.filter(address="127.0.0.1").values_list("actor", "action", "result", "after")
-    assert list(told)[::-1] == [
+    recorded = AuditRecord.objects.filter(address="127.0.0.1").values_list("actor", "action", "result", "after")
+    assert list(recorded)[::-1] == [
         ("viewer", "user.password", "refused", None),
         ("viewer", "session.logout", "ok", None),
         *[("operator", "session.login", "refused", None)] * login_limit.PER_NAME,

@@ -30,8 +30,8 @@ def test_admins_add_change_and_remove_users(cast: Cast) -> None:
     assert admin.get(path).json()["role"] == "operator"
     assert admin.delete(path, headers={"if-match": changed["ETag"]}).status_code == 204
     assert admin.get(path).status_code == 404
-    told = AuditRecord.objects.filter(resource="users/mia").values_list("action", "actor")
-    assert list(told) == [("user.delete", "admin"), ("user.update", "admin"), ("user.create", "admin")]
+    recorded = AuditRecord.objects.filter(resource="users/mia").values_list("action", "actor")
+    assert list(recorded) == [("user.delete", "admin"), ("user.update", "admin"), ("user.create", "admin")]
 
 
 def test_a_name_is_taken_whatever_its_case(cast: Cast) -> None:
@@ -54,8 +54,8 @@ def test_an_admin_signs_somebody_out_everywhere_and_revokes_the_tokens(cast: Cas
     assert admin.patch(path, body, format="json", headers=ANY).status_code == 200
     assert program.get("/api/v1/me").status_code == 401
     assert other.get("/api/v1/me").status_code == 200
-    told = list(AuditRecord.objects.filter(actor="admin").values_list("action", flat=True))
-    assert told[::-1] == ["user.update", "token.delete", "user.update"]
+    recorded = list(AuditRecord.objects.filter(actor="admin").values_list("action", flat=True))
+    assert recorded[::-1] == ["user.update", "token.delete", "user.update"]
 
 
 ANY = {"If-Match": "*"}

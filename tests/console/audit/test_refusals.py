@@ -11,7 +11,7 @@ from tests.support.cast import Cast
 
 
 @pytest.fixture(autouse=True)
-def nothing_was_told() -> None:
+def no_recent_refusals() -> None:
     """No recent refusals."""
     refusals._recorded.clear()
 
@@ -19,21 +19,21 @@ def nothing_was_told() -> None:
 MIA = Actor("mia", address="192.0.2.1")
 
 
-def test_the_same_refusal_is_news_once_in_a_while() -> None:
+def test_the_same_refusal_is_recorded_once_in_a_while() -> None:
     now = 0.0
-    told = Refusals(lambda: now)
-    assert told.should_record(MIA, "access.get", "/a")
-    assert not told.should_record(MIA, "access.get", "/a")
-    assert told.should_record(MIA, "access.get", "/b")
-    assert told.should_record(Actor("mia", token="ci", address="192.0.2.1"), "access.get", "/a")
+    known = Refusals(lambda: now)
+    assert known.should_record(MIA, "access.get", "/a")
+    assert not known.should_record(MIA, "access.get", "/a")
+    assert known.should_record(MIA, "access.get", "/b")
+    assert known.should_record(Actor("mia", token="ci", address="192.0.2.1"), "access.get", "/a")
     now += QUIET_SECONDS + 1
-    assert told.should_record(MIA, "access.get", "/a")
+    assert known.should_record(MIA, "access.get", "/a")
 
 
 def test_no_caller_fills_the_audit() -> None:
-    told = Refusals(lambda: 0.0)
-    news = [told.should_record(MIA, "access.get", f"/{number}") for number in range(10 * PER_CALLER)]
-    assert news.count(True) == PER_CALLER
+    known = Refusals(lambda: 0.0)
+    recorded = [known.should_record(MIA, "access.get", f"/{number}") for number in range(10 * PER_CALLER)]
+    assert recorded.count(True) == PER_CALLER
 
 
 def test_a_refusal_says_who_what_whence_and_why(db: None) -> None:

@@ -87,8 +87,8 @@ def test_a_broker_that_is_gone_is_forgotten_by_an_operator_and_one_that_answers_
     assert "registered at the name server" in refused.json()["detail"]
     assert operator.delete("/api/v1/clusters/prod/brokers/broker-x").status_code == 204
     assert list(remembered("prod").brokers) == ["broker-a"]
-    told = AuditRecord.objects.filter(action="broker.forget").order_by("pk").values_list("resource", "result")
-    assert list(told) == [("prod/brokers/broker-a", "refused"), ("prod/brokers/broker-x", "ok")]
+    recorded = AuditRecord.objects.filter(action="broker.forget").order_by("pk").values_list("resource", "result")
+    assert list(recorded) == [("prod/brokers/broker-a", "refused"), ("prod/brokers/broker-x", "ok")]
 
 
 def test_a_broker_that_answers_is_kept_though_no_name_server_lists_it(prod: Cluster, tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def took(answer: Any) -> list[tuple[str, bool]]:
     return [(each["broker"], each["done"]) for each in answer.json()["brokers"]]
 
 
-def told(action: str) -> list[str]:
+def recorded_results(action: str) -> list[str]:
     return list(AuditRecord.objects.filter(action=action).order_by("pk").values_list("result", flat=True))
 
 
@@ -97,7 +97,7 @@ def test_a_creation_that_one_broker_missed_is_made_up_for_by_the_same_request(
     caught_up = pair.call("POST", path, wanted)
     assert (caught_up.status_code, took(caught_up)) == (201, BOTH), caught_up.content
     assert pair.call("POST", path, wanted).status_code == 409
-    assert told(f"{path[1:-1]}.create") == ["partial", "partial", "ok"]
+    assert recorded_results(f"{path[1:-1]}.create") == ["partial", "partial", "ok"]
     partial = AuditRecord.objects.filter(result="partial").first()
     assert partial is not None
     assert (partial.after or {})["brokers"][1]["reason"] == "broker-b is not listed by any name server"
@@ -119,7 +119,7 @@ def test_a_change_that_one_broker_missed_is_made_up_for_by_the_same_request(pair
         assert (again.status_code, took(again)) == (200, BOTH), again.content
         late = pair.call("PATCH", one, change, **tag)
         assert late.status_code == 412, "now nothing is as it was read"
-        assert told(f"{path[1:-1]}.update") == ["partial", "ok"]
+        assert recorded_results(f"{path[1:-1]}.update") == ["partial", "ok"]
 
 
 def test_a_deletion_that_one_broker_missed_is_made_up_for_by_the_same_request(pair: Pair) -> None:
@@ -139,7 +139,7 @@ def test_a_deletion_that_one_broker_missed_is_made_up_for_by_the_same_request(pa
         known = remembered("prod").brokers["broker-b"]
         assert not known.topics.keys() | known.groups.keys(), "what was deleted is remembered no more"
         assert pair.call("DELETE", one, **ANY).status_code == 404
-        assert told(f"{path[1:-1]}.delete") == ["partial", "ok"]
+        assert recorded_results(f"{path[1:-1]}.delete") == ["partial", "ok"]
 
 
 def test_a_broker_that_is_listed_and_does_not_answer_says_why(pair: Pair) -> None:
@@ -162,6 +162,6 @@ def test_a_change_that_no_broker_took_is_a_problem_in_words(pair: Pair, running:
         assert answer.json()["detail"] == "broker-b is not listed by any name server"
     running.stop(kill=True)
     assert pair.call("POST", "/groups", GROUP).status_code == 503
-    assert told("topic.update") == ["failed"]
+    assert recorded_results("topic.update") == ["failed"]
     failed = AuditRecord.objects.get(action="topic.delete")
     assert (failed.after or {})["error"] == "broker-b is not listed by any name server"

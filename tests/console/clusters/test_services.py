@@ -34,7 +34,7 @@ def local(db: None, shared_broker: RunningBroker) -> Iterator[str]:
         connections.look_up_by(before)
 
 
-def told() -> list[tuple[str, str, str]]:
+def recorded() -> list[tuple[str, str, str]]:
     return list(AuditRecord.objects.order_by("pk").values_list("action", "resource", "result"))
 
 
@@ -55,11 +55,11 @@ def test_a_cluster_is_found_by_its_name() -> None:
     assert find("mars") is None
 
 
-def test_every_change_of_the_list_is_told(db: None) -> None:
+def test_every_change_of_the_list_is_recorded(db: None) -> None:
     row = services.add(BY, name="prod", name_servers=["a:9876"])
     services.change(BY, row, name_servers=["b:9876"])
     services.remove(BY, row)
-    assert [action for action, _, _ in told()] == ["cluster.create", "cluster.update", "cluster.delete"]
+    assert [action for action, _, _ in recorded()] == ["cluster.create", "cluster.update", "cluster.delete"]
     change = AuditRecord.objects.get(action="cluster.update")
     assert ((change.before or {})["name_servers"], (change.after or {})["name_servers"]) == (["a:9876"], ["b:9876"])
 
@@ -70,7 +70,7 @@ def test_every_change_inside_a_cluster_is_told_with_what_was_before(local: str) 
     operations.change_topic(BY, local, operations.find_topic(local, name), {"write_queues": 3})
     operations.delete_topic(BY, local, operations.find_topic(local, name))
     resource = f"local/topics/{name}"
-    assert told() == [
+    assert recorded() == [
         ("topic.create", resource, "ok"),
         ("topic.update", resource, "ok"),
         ("topic.delete", resource, "ok"),
@@ -84,4 +84,4 @@ def test_every_change_inside_a_cluster_is_told_with_what_was_before(local: str) 
 def test_a_change_that_failed_is_told_as_failed(local: str) -> None:
     with pytest.raises(Unreachable):
         operations.create_topic(BY, "mars", "orders", {})
-    assert told() == [("topic.create", "mars/topics/orders", "failed")]
+    assert recorded() == [("topic.create", "mars/topics/orders", "failed")]

@@ -17,24 +17,24 @@ from console.lag.state import StateBuilder
 from tests.support.cast import BY, Cast
 
 
-def told(cast: Cast, name: str) -> Any:
+def state_of(cast: Cast, name: str) -> Any:
     return cast.browser("viewer").get(f"/api/v1/clusters/{name}").json()
 
 
 def test_a_cluster_that_cannot_be_reached_says_why(cast: Cast) -> None:
     name = f"c{uuid4().hex[:8]}"
     services.add(BY, name=name, name_servers=["127.0.0.1:1"])
-    assert (told(cast, name)["reachable"], told(cast, name)["reason"]) == (
+    assert (state_of(cast, name)["reachable"], state_of(cast, name)["reason"]) == (
         False,
         "it was just added and has not been sampled yet",
     )
     reason = "name server 127.0.0.1:1 refused the connection"
     now = time.time_ns() // 1_000_000
     live.publish_sync(live.overview(name), StateBuilder().step(LagReading(now, name_server_reason=reason)).overview)
-    assert (told(cast, name)["reachable"], told(cast, name)["reason"]) == (False, reason)
+    assert (state_of(cast, name)["reachable"], state_of(cast, name)["reason"]) == (False, reason)
     live.publish_sync(live.overview(name), StateBuilder().step(LagReading(now)).overview)
-    assert told(cast, name)["reason"] == "the name server lists no broker"
+    assert state_of(cast, name)["reason"] == "the name server lists no broker"
     Cluster.objects.filter(name=name).update(created_at=timezone.now() - timedelta(minutes=1))
     old = StateBuilder().step(LagReading(now - 50_000, name_server_reason=reason)).overview
     live.publish_sync(live.overview(name), old)
-    assert told(cast, name)["reason"] == "it was not sampled in the last seconds"
+    assert state_of(cast, name)["reason"] == "it was not sampled in the last seconds"

@@ -68,17 +68,17 @@ def test_a_replay_whose_driver_and_jvm_are_killed_copies_each_message_once(
         os.kill(java_of(pid) if at == 1500 else pid, signal.SIGKILL)
 
     monkeypatch.setattr(program, "start", start)
-    told = []
+    seen = []
     for _ in range(3):
         launcher.run(job.id, worker="w")
         job.refresh_from_db()
-        told.append((job.state, job.state_reason))
+        seen.append((job.state, job.state_reason))
     # Then both deaths were reported, and the third run finished
-    assert [state for state, _ in told] == [JobState.QUEUED, JobState.QUEUED, JobState.SUCCEEDED], told
-    assert told[0][1] == (
+    assert [state for state, _ in seen] == [JobState.QUEUED, JobState.QUEUED, JobState.SUCCEEDED], seen
+    assert seen[0][1] == (
         "its program was killed; perhaps the machine ran out of memory; it is retried automatically (1 of 2)"
     )
-    assert "(2 of 2)" in str(told[1][1])
+    assert "(2 of 2)" in str(seen[1][1])
     copies = Counter(each.body for queue in read_topic(embedded, "killed-copy").values() for each in queue)
     assert len(copies) == 3000
     assert set(copies.values()) == {1}

@@ -100,12 +100,12 @@ def test_a_program_that_dies_is_started_three_times_and_no_more(
     job: Job, monkeypatch: pytest.MonkeyPatch, script: str, reason: str
 ) -> None:
     playing(monkeypatch, script)
-    told = []
+    ends = []
     for _ in range(3):
         launcher.run(job.id, worker="w")
         job.refresh_from_db()
-        told.append((job.state, job.state_reason))
-    assert told == [
+        ends.append((job.state, job.state_reason))
+    assert ends == [
         (JobState.QUEUED, f"{reason}; it is retried automatically (1 of 2)"),
         (JobState.QUEUED, f"{reason}; it is retried automatically (2 of 2)"),
         (JobState.FAILED, f"{reason}; this happened 3 times"),

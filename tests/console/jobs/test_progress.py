@@ -28,5 +28,5 @@ def test_what_an_earlier_run_said_is_left_out(tmp_path: Path) -> None:
 
 
 def test_counters_that_are_not_told_are_zero() -> None:
-    told = msgspec.json.decode(b'{"seq":1,"counters":{"read":5}}', type=Progress)
-    assert (told.counters.read, told.counters.written, told.counters.planned) == (5, 0, None)
+    parsed = msgspec.json.decode(b'{"seq":1,"counters":{"read":5}}', type=Progress)
+    assert (parsed.counters.read, parsed.counters.written, parsed.counters.planned) == (5, 0, None)

@@ -25,7 +25,7 @@ def test_a_job_is_queued_with_a_name_and_the_audit_tells_who_did_it(job: Job) ->
     assert AuditRecord.objects.filter(action="replay.start", resource=f"jobs/{job.id}").exists()
 
 
-def test_one_worker_gets_the_job_however_often_it_is_told(job: Job, claimed: Claim) -> None:
+def test_one_worker_gets_the_job_however_many_hints_there_are(job: Job, claimed: Claim) -> None:
     mine = claimed(job)
     assert (mine.state, mine.attempt) == (JobState.RUNNING, 1)
     assert services.claim(job.id, worker="other", host="h") is None

@@ -267,8 +267,8 @@ def test_a_delay_grows_while_the_group_stands_and_is_as_old_as_it_is_when_it_wen
 
 
 def test_leases_are_told_where_brokers_tell_them() -> None:
-    told = GroupStats({queue(): OffsetWrapper(10, 4, pull_offset=7)})
-    assert state(reading(groups={"g": told})).groups["g"].leases == 3
+    stats_of_group = GroupStats({queue(): OffsetWrapper(10, 4, pull_offset=7)})
+    assert state(reading(groups={"g": stats_of_group})).groups["g"].leases == 3
     assert state(reading(groups={"g": behind(10, 4)})).groups["g"].leases is None
 
 

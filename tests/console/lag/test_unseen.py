@@ -7,11 +7,11 @@ from console.lag.unseen import SEARCH_ROUNDS, Unseen
 
 def rounds(unseen: Unseen, seconds: range, *, stored: int, seen: int) -> list[bool]:
     """Let a broker store this many messages per second, of which some are seen; return the seconds with a search."""
-    told = []
+    searches = []
     for second in seconds:
         unseen.count(seen)
-        told.append(unseen.is_searching(second * 1_000, second * stored))
-    return told
+        searches.append(unseen.is_searching(second * 1_000, second * stored))
+    return searches
 
 
 def test_growth_that_is_seen_is_not_looked_for() -> None:
@@ -21,9 +21,9 @@ def test_growth_that_is_seen_is_not_looked_for() -> None:
 
 
 def test_growth_that_nobody_saw_is_looked_for_in_every_topic_once() -> None:
-    told = rounds(Unseen(), range(45), stored=117, seen=100)
-    assert told.index(True) <= 10
-    assert sum(told) == SEARCH_ROUNDS, "what is not found is given a rest"
+    searches = rounds(Unseen(), range(45), stored=117, seen=100)
+    assert searches.index(True) <= 10
+    assert sum(searches) == SEARCH_ROUNDS, "what is not found is given a rest"
 
 
 def test_a_broker_that_began_to_count_anew_or_counts_nothing_starts_no_search() -> None:

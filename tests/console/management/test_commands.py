@@ -31,7 +31,7 @@ def test_the_first_admin_is_made_once_and_the_password_told_once(db: None) -> No
     assert Cluster.objects.get().name == "local"
 
 
-def test_a_given_password_is_taken_and_not_told(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_given_password_is_taken_and_not_printed(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GANTRY_ADMIN_PASSWORD", "correct horse battery")
     assert json.loads(run("bootstrap")) == {"created": True, "username": "admin"}
     assert User.objects.get().check_password("correct horse battery")

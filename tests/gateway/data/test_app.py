@@ -62,7 +62,7 @@ def test_a_request_id_that_is_not_fit_for_a_log_is_replaced() -> None:
         assert len(made) < 40
 
 
-async def test_without_a_valid_token_nothing_is_told(api: Api) -> None:
+async def test_without_a_valid_token_nothing_is_revealed(api: Api) -> None:
     for path in ("/topics/orders/messages", "/groups/g/topics/t:receive", "/groups/g/topics/t:ack"):
         for headers in ({}, {"Authorization": "Bearer nobody"}, {"Authorization": "Basic YTpi"}):
             answer = await api.client.post(f"/api/v1/clusters/local{path}", headers=headers)

@@ -87,7 +87,7 @@ def test_stored_bytes_are_shown_as_what_they_are(
 
 @given(st.binary(max_size=300), st.sampled_from([None, JSON_TYPE, "text/plain"]), st.sampled_from(["auto", "base64"]))
 def test_whatever_is_shown_stands_for_the_same_bytes(data: bytes, content_type: str | None, wanted: str) -> None:
-    told = present(data, content_type, wanted)  # type: ignore[arg-type]
-    again = msgspec.json.decode(encode(told), type=Body)
+    presented = present(data, content_type, wanted)  # type: ignore[arg-type]
+    again = msgspec.json.decode(encode(presented), type=Body)
     back, _ = body_bytes(again, "#")
-    assert back == data.strip(b" \t\r\n") if told.encoding == "json" else back == data
+    assert back == data.strip(b" \t\r\n") if presented.encoding == "json" else back == data

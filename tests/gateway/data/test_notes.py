@@ -19,7 +19,7 @@ MIA = Caller("ci", "mia", "token", "192.0.2.1")
 _numbers = count(1)
 
 
-def told(admin: httpx.Client, resource: str) -> list[dict[str, Any]]:
+def recorded(admin: httpx.Client, resource: str) -> list[dict[str, Any]]:
     answer = admin.get("/api/v1/audit", params={"resource": resource})
     assert answer.status_code == 200, answer.text
     items: list[dict[str, Any]] = answer.json()["items"]
@@ -43,12 +43,12 @@ def test_a_group_that_is_made_by_its_first_use_stands_in_the_audit_once(
             with connect(f"{installation.sockets}/consume", additional_headers=headers, proxy=None) as socket:
                 socket.recv()
                 socket.send(json.dumps({"type": "subscribe", "group": group, "topic": topic, "credit": 1}))
-                wait_until(lambda: bool(told(admin, f"local/groups/{group}")))
+                wait_until(lambda: bool(recorded(admin, f"local/groups/{group}")))
         path = f"/api/v1/clusters/local/groups/{group}/topics/{topic}:receive"
         for _ in range(3):
             assert admin.post(path, json={}).status_code == 200
-        wait_until(lambda: bool(told(admin, f"local/groups/{group}")))
-        (made,) = told(admin, f"local/groups/{group}")
+        wait_until(lambda: bool(recorded(admin, f"local/groups/{group}")))
+        (made,) = recorded(admin, f"local/groups/{group}")
         assert (made["action"], made["result"], made["actor"]) == ("group.create", "ok", "admin")
         assert (made["token"], made["address"]) == ("all", "127.0.0.1")
 
@@ -59,7 +59,7 @@ def test_a_group_that_was_made_before_is_not_made_by_use(installation: Installat
         assert admin.post("/api/v1/clusters/local/groups", json={"name": group}).status_code == 201
         path = f"/api/v1/clusters/local/groups/{group}/topics/{topic}:receive"
         assert admin.post(path, json={}).status_code == 200
-        assert len(told(admin, f"local/groups/{group}")) == 1
+        assert len(recorded(admin, f"local/groups/{group}")) == 1
 
 
 def test_refused_rights_of_the_data_plane_stand_in_the_audit(installation: Installation) -> None:
@@ -67,8 +67,8 @@ def test_refused_rights_of_the_data_plane_stand_in_the_audit(installation: Insta
     with installation.client("narrow") as narrow, installation.client() as admin:
         for _ in range(3):
             assert narrow.post(path, json={}, headers={"X-Forwarded-For": "203.0.113.9"}).status_code == 403
-        wait_until(lambda: bool(told(admin, path)))
-        (refused,) = told(admin, path)
+        wait_until(lambda: bool(recorded(admin, path)))
+        (refused,) = recorded(admin, path)
     assert (refused["action"], refused["result"], refused["token"]) == ("access.produce", "refused", "narrow")
     # The gateway's settings trust the proxy that sends this address
     assert refused["address"] == "203.0.113.9"

@@ -162,7 +162,7 @@ async def test_many_receipts_are_settled_in_one_request(api: Api) -> None:
 
 
 @pytest.mark.parametrize("verb", ["ack", "nack", "extend"])
-async def test_what_is_no_request_to_settle_is_told(api: Api, verb: str) -> None:
+async def test_an_invalid_request_to_settle_is_refused(api: Api, verb: str) -> None:
     topic, group = await api.topic(), api.group()
     receipt = await one(api, topic, group)
     path = f"/groups/{group}/topics/{topic}:{verb}"

@@ -295,7 +295,7 @@ async def test_a_socket_that_closes_takes_no_message_that_it_was_not_sent(api: A
         ({"type": "nack", "receipts": []}, "INVALID"),
     ],
 )
-async def test_a_frame_that_is_refused_is_told(address: str, frame: dict[str, Any], code: str) -> None:
+async def test_a_refused_frame_gets_a_problem(address: str, frame: dict[str, Any], code: str) -> None:
     async with open_talk(address, "consume") as socket:
         await socket.say(**frame)
         assert (await socket.hear_of("error"))[0]["problem"]["code"] == code

@@ -79,7 +79,7 @@ def noting(ends: Path, name: str, *, after: str = "") -> str:
     return (
         "import os, signal, sys, time\n"
         f"def note(text):\n    with open({str(ends)!r}, 'a') as file: file.write(text + ' ')\n"
-        f"def end(*_):\n    note('told-{name}')\n"
+        f"def end(*_):\n    note('stop-{name}')\n"
         f"    while {after!r} and {after!r} not in open({str(ends)!r}).read(): time.sleep(0.01)\n"
         f"    note({name!r})\n    sys.exit(0)\n"
         "signal.signal(signal.SIGTERM, end)\nprint('ready', flush=True)\ntime.sleep(60)\n"
@@ -93,18 +93,18 @@ async def test_what_others_use_stops_after_them_the_last_started_first(tmp_path:
     async with supervising(*used, child("gateway", noting(ends, "gateway"))):
         pass
 
-    assert [each for each in ends.read_text().split() if not each.startswith("told-")] == ["gateway", "broker", "redis"]
+    assert [each for each in ends.read_text().split() if not each.startswith("stop-")] == ["gateway", "broker", "redis"]
 
 
 async def test_those_that_use_the_others_stop_together(tmp_path: Path) -> None:
     ends = tmp_path / "ends"
-    gateway = child("gateway", noting(ends, "gateway", after="told-sampler"))
-    sampler = child("sampler", noting(ends, "sampler", after="told-gateway"))
+    gateway = child("gateway", noting(ends, "gateway", after="stop-sampler"))
+    sampler = child("sampler", noting(ends, "sampler", after="stop-gateway"))
 
     async with supervising(gateway, sampler) as (_, out):
         pass
 
-    assert set(ends.read_text().split()) == {"told-gateway", "told-sampler", "gateway", "sampler"}
+    assert set(ends.read_text().split()) == {"stop-gateway", "stop-sampler", "gateway", "sampler"}
     assert "did not stop" not in out.getvalue()
 
 
