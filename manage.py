@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Django's door: ``python manage.py migrate``, ``bootstrap``, ``sampler``, ``create_token`` and the rest."""
+"""Django's command line: ``python manage.py migrate``, ``bootstrap``, ``sampler``, ``create_token`` and the rest."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 
 
 def main() -> None:
-    """Run the management command that the command line names."""
+    """Run the management command in `sys.argv`."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gateway.settings")
     from django.core.management import execute_from_command_line
 
