@@ -1,4 +1,4 @@
-"""Requirement of the whole API: whatever stands in a request, the answer is a problem that says so, and never a 500.
+"""Requirement of the whole API: every invalid request is answered by a problem that says why, and never by a 500.
 
 Walks the OpenAPI document: each parameter and each field of a body in turn holds each of the values that once broke
 something like it, all else being as it should.
@@ -36,7 +36,7 @@ TEXTS: Final = [
     "x" * 3000,
 ]
 DEEP: Final = "[" * 10_000 + "]" * 10_000
-# As they stand in a body: JSON has more than Python's json writes.
+# As JSON text: JSON allows more than Python's json writes.
 VALUES: Final = [
     "1e999", "9" * 30, "-" + "9" * 400, "1." + "1" * 400, DEEP, '"\\ud800"', '"\\u0000"', "null", "{}", "[null]", '""',
     *(json.dumps(text) for text in TEXTS if len(text) != 5001),
@@ -70,15 +70,15 @@ WITH_HEADERS: Final = {
     "produceMessages",
     "ackMessages",
 }
-# What ends the caller's own token or waits for messages.
+# Operations that end the caller's token or wait for messages.
 LEFT_OUT: Final = {"logout", "deleteToken", "deleteUser", "updateUser"}
 
-# Once so many operations were given all values for a parameter of one name, the others share them out.
+# After this many operations got all values for a parameter of one name, the others share the values.
 ENOUGH: Final = 2
-# Of the body of each of these, another operation reads what begins so, in the same way.
+# Another operation reads the parts of these bodies that begin like this in the same way.
 READ_ELSEWHERE: Final = {"createSchedule": ["job"], "updateSchedule": []}
 
-# A body that is as it should be, but for the value that is tried.
+# A valid body except for the value under test.
 BASES: Final[dict[str, dict[str, Any]]] = {
     "createToken": {"name": "nasty", "scopes": ["read"]},
     "startJob": {"type": "replay", "source": {"topic": "nothing"}, "target": {"topic": "nothing-else"}},
@@ -92,7 +92,7 @@ BASES: Final[dict[str, dict[str, Any]]] = {
     "produceMessages": {"body": {"encoding": "text", "data": "x"}},
 }  # fmt: skip
 
-# In the place of a path that has such a name; "nothing" in all others.
+# The values for names in paths; "nothing" for all others.
 USUAL: Final = {"cluster": "local", "queue_id": "0", "user_id": "999999", "token_id": "999999"}
 
 Operation = tuple[str, str, dict[str, Any]]
@@ -100,7 +100,7 @@ Operation = tuple[str, str, dict[str, Any]]
 
 @pytest.fixture(scope="module")
 def admin(installation: Installation) -> Iterator[httpx.Client]:
-    """A client that may do everything; its usual topic, group and schedule are there."""
+    """A client that may do everything; its usual topic, group and schedule exist."""
     with installation.client() as client:
         for kind, name in (("topics", "nothing"), ("topics", "copy"), ("groups", "nothing")):
             made = client.post(f"/api/v1/clusters/local/{kind}", json={"name": name})
@@ -155,7 +155,7 @@ def _fields(document: dict[str, Any], schema: dict[str, Any], place: list[str]) 
 
 
 def body_with(operation: dict[str, Any], place: list[str], value: str) -> bytes:
-    """Return the body of an operation, with `value`, JSON already, in one place."""
+    """Return the body of an operation with `value` (JSON text) in one place."""
     body = inner = copy.deepcopy(BASES.get(operation["operationId"], {}))
     for name in place[:-1]:
         inner = inner.setdefault(name, {}) if isinstance(inner.get(name, {}), dict) else {}
@@ -163,10 +163,10 @@ def body_with(operation: dict[str, Any], place: list[str], value: str) -> bytes:
     return json.dumps(body).replace('"@value@"', value).encode()
 
 
-def assert_told(answer: httpx.Response, what: str) -> None:
-    """Check that a refusal is one of ours."""
+def assert_handled(answer: httpx.Response, what: str) -> None:
+    """Check that the answer is not a 500, and that a refusal is a problem."""
     asked = f"{answer.request.method} {what}: {answer.status_code} {answer.text[:300]}"
-    # The walk itself adds clusters that are not there; to say so is no fault.
+    # The walk itself adds clusters that do not exist; reporting that is correct.
     is_away = answer.status_code == 503 and answer.json()["code"] == "BROKER_UNREACHABLE"
     assert answer.status_code < 500 or is_away, asked
     if answer.status_code >= 400:
@@ -175,7 +175,7 @@ def assert_told(answer: httpx.Response, what: str) -> None:
 
 
 def share(values: list[str], number: int) -> list[str]:
-    """Return every fourth of the values; four numbers that follow one another have them all."""
+    """Return every fourth of the values; four consecutive numbers cover all of them."""
     return values[number % 4 :: 4]
 
 
@@ -192,7 +192,7 @@ def test_values_in_paths_and_queries(admin: httpx.Client, document: dict[str, An
         for name in parameters(operation, "path"):
             for text in texts(name):
                 changed = fitting(path.replace("{" + name + "}", quote(text, safe="")))
-                assert_told(
+                assert_handled(
                     admin.request(method, changed, content=body, headers=headers), f"{path} {name} {text[:40]!r}"
                 )
         for name in parameters(operation, "query"):
@@ -200,7 +200,7 @@ def test_values_in_paths_and_queries(admin: httpx.Client, document: dict[str, An
                 query = {"topic": "nothing", "key": "k", "offset": "0", name: text}
                 known = {each: query[each] for each in query if each in parameters(operation, "query")}
                 answer = admin.request(method, fitting(path), params=known, content=body, headers=headers)
-                assert_told(answer, f"{path}?{name}={text[:40]!r}")
+                assert_handled(answer, f"{path}?{name}={text[:40]!r}")
 
 
 def test_values_in_bodies(admin: httpx.Client, document: dict[str, Any]) -> None:
@@ -210,7 +210,7 @@ def test_values_in_bodies(admin: httpx.Client, document: dict[str, Any]) -> None
             continue
         for whole in WHOLE_BODIES:
             answer = admin.request(method, fitting(path), content=whole, headers=headers)
-            assert_told(answer, f"{path} {whole[:40]!r}")
+            assert_handled(answer, f"{path} {whole[:40]!r}")
         elsewhere = READ_ELSEWHERE.get(operation["operationId"])
         for number, place in enumerate(fields(document, operation)):
             is_read_elsewhere = elsewhere is not None and place[: len(elsewhere)] == elsewhere
@@ -218,7 +218,7 @@ def test_values_in_bodies(admin: httpx.Client, document: dict[str, Any]) -> None
                 answer = admin.request(
                     method, fitting(path), content=body_with(operation, place, value), headers=headers
                 )
-                assert_told(answer, f"{path} {'.'.join(place)}={value[:40]}")
+                assert_handled(answer, f"{path} {'.'.join(place)}={value[:40]}")
 
 
 def test_headers(admin: httpx.Client, document: dict[str, Any]) -> None:
@@ -229,7 +229,7 @@ def test_headers(admin: httpx.Client, document: dict[str, Any]) -> None:
             encoded = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
             body = None if method in ("GET", "DELETE") else b"{}"
             answer = admin.request(method, fitting(path), headers=encoded, content=body)
-            assert_told(answer, f"{path} {headers}")
+            assert_handled(answer, f"{path} {headers}")
 
 
 @pytest.mark.parametrize("size", [1, 9])
@@ -241,7 +241,7 @@ def test_a_body_over_the_limit(admin: httpx.Client, document: dict[str, Any], si
             continue
         answer = admin.request(method, fitting(path), content=content, headers={"Content-Type": "application/json"})
         assert (answer.status_code, answer.json()["code"]) == (413, "BODY_TOO_LARGE"), path
-        assert_told(answer, path)
+        assert_handled(answer, path)
 
 
 @pytest.mark.parametrize("role", ["admin", None])
