@@ -76,7 +76,7 @@ async def find_again(principals: Sequence[Principal]) -> list[Principal | None]:
 def allowed_origin(headers: Headers) -> bool:
     """Return whether a browser's handshake comes from our own page, or from an origin that the settings trust.
 
-    Programs send no Origin; nobody else can misuse their cookies.
+    Programs send no Origin, and their cookies cannot be misused by other sites.
     """
     origin = headers.get(b"origin", b"").decode("latin-1")
     if not origin:

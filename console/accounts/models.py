@@ -7,7 +7,7 @@ from django.db import models
 
 
 class RoleChoice(models.TextChoices):
-    """What a user may do; the verbs of each are in `rights.ROLE_VERBS`."""
+    """The roles of users; `rights.ROLE_VERBS` has the verbs of each."""
 
     ADMIN = "admin"
     OPERATOR = "operator"

@@ -20,7 +20,7 @@ Role = Literal["admin", "operator", "developer", "viewer"]
 
 
 class Unnamed(Enum):
-    """Resources that have no name; of a type of their own, so that no name and no pattern can be taken for them."""
+    """Resources without a name; a separate type, so that no name or pattern can be confused with them."""
 
     EVERYTHING = "everything"
     ANYTHING = "anything"

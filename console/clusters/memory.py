@@ -84,7 +84,7 @@ def remembered(cluster: str) -> Remembered:
 
 
 async def aremembered(cluster: str) -> Remembered:
-    """Do the same from a coroutine."""
+    """Call `remembered` from a coroutine."""
     return await _apart(remembered, cluster)
 
 
@@ -124,7 +124,7 @@ def _drop(cluster: str, brokers: Iterable[str], held: Callable[[KnownBroker], di
 
 
 async def aremember(cluster: str, sightings: Iterable[Sighting], at: datetime) -> None:
-    """Do the same from a coroutine."""
+    """Call `remember` from a coroutine."""
     await _apart(remember, cluster, list(sightings), at)
 
 

@@ -27,7 +27,7 @@ def new_id() -> str:
 
 
 class JobType(models.TextChoices):
-    """What a job does; each has one Spark program."""
+    """The types of jobs; each has one Spark program."""
 
     REPLAY = "replay"
     RECONCILE = "reconcile"
@@ -45,7 +45,7 @@ class JobState(models.TextChoices):
 
 
 class Overlap(models.TextChoices):
-    """What a schedule does when it is due while an earlier run has not ended."""
+    """The action of a schedule that is due while an earlier run has not ended."""
 
     SKIP = "skip"
     QUEUE = "queue"

@@ -30,7 +30,7 @@ def look(store: redis.Redis, cluster: str, *, topics: Iterable[str] = (), groups
 
 
 class Looks:
-    """Collects what is watched in a cluster: by requested pages and by sockets."""
+    """Collects the topics and groups of a cluster that pages and sockets show now."""
 
     def __init__(self, cluster: str, store: redis.asyncio.Redis) -> None:
         self._cluster = cluster

@@ -130,7 +130,7 @@ class ClusterSampler:
 
 
 class Sampler:
-    """Samples all clusters of the console, each in its own task, so that a silent cluster delays no other."""
+    """Samples all clusters of the console, each in its own task, so that a silent cluster does not delay the others."""
 
     def __init__(self) -> None:
         self._store = redis.asyncio.Redis.from_url(settings.GANTRY_REDIS_URL)

@@ -1,4 +1,4 @@
-"""Chooses who is asked next when there are more than one step can ask."""
+"""Chooses what to ask next if there is more than one step can ask."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ K = TypeVar("K", bound=Hashable)
 
 
 class Turns(Generic[K]):
-    """Distributes turns: those that matter now come first, and no one waits forever."""
+    """Distributes turns: important ones come first, and none waits forever."""
 
     def __init__(self) -> None:
         self._asked: dict[K, int] = {}

@@ -135,7 +135,7 @@ class BrokerWatch:
         return list(self._tasks.values())
 
     def note(self, now: int) -> None:
-        """Remember since when it has not answered."""
+        """Record since when the broker has not answered."""
         if self.answers:
             self.silent_since = None
         elif self.silent_since is None:

@@ -63,7 +63,7 @@ def draft_of_entry(entry: Entry, topic: str, *, entry_id: str, at: str, sizes: S
 
 
 def draft_of_raw(headers: Iterable[tuple[bytes, bytes]], body: bytes, topic: str, *, sizes: Sizes) -> Draft:
-    """Return the message whose body is the request's own, with attributes in MQ-… headers (case is lost in names)."""
+    """Return the message whose body is the request's own, with attributes in MQ-… headers (names become lower case)."""
     keys: list[str] = []
     given: dict[str, str] = {}
     properties: dict[str, str] = {}

@@ -44,7 +44,7 @@ class Options(Struct, forbid_unknown_fields=True):
 
 
 class ProduceRequest(Entry, forbid_unknown_fields=True):
-    """One message, or the list `messages` without fields of a message beside it."""
+    """One message, or a list of `messages` without the fields of a single one."""
 
     messages: Annotated[list[Entry], Meta(min_length=1)] | UnsetType = UNSET
     options: Options = msgspec.field(default_factory=Options)

@@ -103,7 +103,7 @@ def gateway_command(bind: str, port: int) -> tuple[str, ...]:
         "--host", bind,
         "--port", str(port),
         "--workers", "1",
-        # Above its own limit the server answers nobody; `gateway.connections` keeps the number far below.
+        # Above its own limit the server does not answer; `gateway.connections` keeps the number far below it.
         "--backpressure", "65536",
         "--backlog", "4096",
         # This also limits how long a connection may wait for its next request.

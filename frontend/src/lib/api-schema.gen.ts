@@ -2136,7 +2136,7 @@ export interface components {
             flush?: ("async" | "sync") | null;
             timeout_ms?: number;
         };
-        /** @description One message, or the list `messages` without fields of a message beside it. */
+        /** @description One message, or a list of `messages` without the fields of a single one. */
         ProduceRequest: {
             body?: components["schemas"]["MessageBody"];
             entry_id?: string | null;
