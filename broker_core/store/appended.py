@@ -1,4 +1,4 @@
-"""What a put gives: where its messages stand, and what the dispatcher makes of them."""
+"""The result of a put: where the messages are in the log, and what the dispatcher needs of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from broker_core.store.consume_queue import ConsumeQueue
 
 
 class AppendedRecord(NamedTuple):
-    """One record in the log. `native/src/native.h` knows the order.
+    """One record in the log. `native/src/native.h` lists the fields in the same order.
 
     A prepared or rolled back transaction message has queue offset 0 and enters no queue. `text` are its properties;
     `tags_code` replaces the hash of its tag: the time at which a delayed message is due.

@@ -1,4 +1,4 @@
-"""Turns messages into records at the end of the log, and remembers them for the dispatcher."""
+"""Appends messages to the log as records and keeps these for the dispatcher."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from broker_core.store.incoming import Incoming
 
 
 class Appender:
-    """Gives messages their places. `pending` is what waits for the dispatcher, in log order."""
+    """Appends messages. `pending` are the records that wait for the dispatcher, in log order."""
 
     def __init__(self, log: CommitLog, *, max_message_size: int) -> None:
         """Append to `log`."""
@@ -115,7 +115,7 @@ class Appender:
         except OverflowError as error:
             raise MalformedRecord(f"a number does not fit its field: {error}") from error
         if record is None:
-            # The segment or what is reserved of it is full, or the properties are too long.
+            # The segment, or its reserved part, is full, or the properties are too long.
             return self._write_one(queue, incoming, offset)
         tail.wrote_to(begin + record.size)
         return record

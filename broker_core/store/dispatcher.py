@@ -31,7 +31,7 @@ RUN_RECORDS: Final = 4096
 
 
 class PendingBatch(NamedTuple):
-    """Records that stand back to back in the log and in their queue, with the units and keys made for them."""
+    """Records that are adjacent in the log and in their queue, with their units and keys."""
 
     queue: ConsumeQueue
     log_offset: int

@@ -1,7 +1,7 @@
-"""The front door of the store: put, dispatch, flush, close; `get`, `search` and other questions go to `queries.py`.
+"""The interface of the store: put, dispatch, flush, close; `get`, `search` and other queries are in `queries.py`.
 
-One thread calls everything but `flush` and `checkpoint`, which another may call at the same time: they wait for the
-disk with the interpreter lock released, and touch nothing but files and the two figures they move.
+One thread calls everything but `flush` and `checkpoint`, which a second thread may call at the same time: they release
+the interpreter lock while they wait for the disk, and change only files and two positions.
 
 A message is appended by `put`, readable after `dispatch`, durable when `flushed_log_offset` has passed its end.
 """
@@ -55,11 +55,11 @@ class MessageStore:
     """One open store folder."""
 
     def __init__(self, config: StoreConfig, guard: Guard, recovered: Recovered) -> None:
-        """Take over the parts of a store that `open` brought into order."""
+        """Use the parts that `open` recovered."""
         self._log = recovered.log
         self._queues = recovered.queues
         self._index = recovered.index
-        # The questions to the store; it has no answer of its own to any of them.
+        # All queries.
         queries = StoreQueries(recovered.log, recovered.queues, recovered.index)
         self.get = queries.get
         self.min_offset = queries.min_offset
@@ -87,21 +87,21 @@ class MessageStore:
         self._appender.store_time = recovered.dispatcher.store_time
         self._arrived: dict[ConsumeQueue, int] = {}
         self._flushed = FlushedUpTo(LogOffset(recovered.log.begin), 0)
-        # How long the last flush that had data took.
+        # How long the last flush with data took.
         self.flush_ns = 0
-        # Why the store takes no more messages; None while it does.
+        # Why the store accepts no more messages; None while it does.
         self._refusal: StoreError | None = None
 
     @classmethod
     def open(cls, config: StoreConfig, *, now: int) -> Self:
-        """Lock the folder, bring its files into order and return the open store.
+        """Lock the folder, recover its files and return the open store.
 
         Raises StoreLocked when another has it open, Corrupt when its files contradict each other, StoreFull.
         """
         guard = Guard.take(config.folder)
         try:
             store = cls(config, guard, recover(config))
-            # What recovery kept may not be on the disk yet: the process before may have been killed.
+            # What recovery kept may not be on the disk yet: the previous process may have been killed.
             store.checkpoint()
         except BaseException:
             guard.release()
@@ -189,7 +189,7 @@ class MessageStore:
 
     @property
     def begin_log_offset(self) -> LogOffset:
-        """The log offset of the first record there is."""
+        """The log offset of the first record."""
         return LogOffset(self._log.begin)
 
     @property
@@ -209,7 +209,7 @@ class MessageStore:
 
     @property
     def mapped_queue_files(self) -> int:
-        """How many files of consume queues are mapped: those that something was read from or written to."""
+        """The number of consume queue files that are mapped: those read or written since the start."""
         return self._queues.mapped_files
 
     def stats(self) -> StoreStats:
@@ -219,40 +219,40 @@ class MessageStore:
     # -- the disk -----------------------------------------------------------------------------------------------------
 
     def flush(self) -> FlushedUpTo:
-        """Wait until everything appended so far is on the disk. Any one thread may call it beside the owner.
+        """Wait until everything appended so far is on the disk. One other thread may call it.
 
         Raises FlushFailed when the disk refuses; the store then takes no more messages, since nobody knows which of
         the last ones the disk kept.
         """
-        # The time first: it may be older than the end, never newer.
+        # The time first: it may be older than the end, but never newer.
         stored = self._appender.store_time
         end = self._log.end
         if end > self._flushed.log_offset:
             self.flush_ns = self._sync_log(self._flushed.log_offset)
-            if end > self._flushed.log_offset:  # the other thread may have come further meanwhile
+            if end > self._flushed.log_offset:  # the other thread may have flushed more in the meantime
                 self._flushed = FlushedUpTo(LogOffset(end), stored)
         return self._flushed
 
     def plan_flush(self) -> FlushPlan | None:
-        """Return what `flush` would wait for, for whoever can wait better; None if that is not one file's data."""
+        """Return what `flush` would wait for, for a caller that waits otherwise; None if it is not one file."""
         end, begin = self._log.end, self._flushed.log_offset
         if end <= begin or not self._log.files.is_named or (file := self._log.files.only_from(begin)) is None:
             return None
         return FlushPlan(file.path, FlushedUpTo(LogOffset(end), self._appender.store_time))
 
     def note_flushed(self, plan: FlushPlan, took_ns: int) -> None:
-        """Record that the disk has what a plan asked for."""
+        """Record that a plan is on the disk."""
         self.flush_ns = took_ns
         if plan.upto.log_offset > self._flushed.log_offset:
             self._flushed = plan.upto
 
     def note_refused(self, error: OSError) -> FlushFailed:
-        """Record that the disk refused a flush: the store takes no more messages. Returns the error to raise."""
+        """Record that a flush failed: the store accepts no more messages. Returns the error to raise."""
         self._refusal = failed = FlushFailed(f"{self.config.folder}: {error}")
         return failed
 
     def checkpoint(self) -> Checkpoint:
-        """Flush log, queues and finished index files, and save how far they are on the disk: recovery begins there.
+        """Flush log, queues and finished index files, and save how far they are on the disk: where recovery begins.
 
         Call it about every minute, from the thread that flushes or from the owner's.
         """
@@ -271,7 +271,7 @@ class MessageStore:
             raise self.note_refused(error) from error
 
     def drop_expired(self, now: int, *, at_any_hour: bool = False) -> retention.Dropped:
-        """Remove old segments, and what of queues and index pointed into them; `now` in ms.
+        """Remove old segments and the queue units and index entries that point to them; `now` in ms.
 
         Expired ones go in the hours set for it, or `at_any_hour`. Returns what was removed, and whether the disk has
         room for more messages.
@@ -279,7 +279,7 @@ class MessageStore:
         return retention.drop_expired(self._log, self._queues, self._index, self.config, now, at_any_hour=at_any_hour)
 
     def reconfigure(self, config: StoreConfig) -> None:
-        """Take over limits, periods and delay levels from now on; the folder and the sizes of files stay."""
+        """Apply new limits, periods and delay levels; the folder and file sizes stay."""
         self.config = config
         self._max_undispatched = config.max_undispatched
         self._appender.max_body = config.max_message_size
@@ -292,7 +292,7 @@ class MessageStore:
         return self._queues.delete_topic(topic)
 
     def close(self) -> None:
-        """Put everything on the disk and let go of the folder; the next open then takes no time."""
+        """Flush everything and unlock the folder; the next open needs no recovery."""
         if isinstance(self._refusal, StoreClosed):
             return
         try:

@@ -1,7 +1,7 @@
 """Sending: one message or a batch (broker/README.md#sending).
 
-Everything here is a plain function: a send is answered in the same turn of the loop, and with many sends in one read
-their answers leave in one write. Under synchronous flush the answer waits in `durability.py` instead.
+Everything here is a plain function: a send is answered in the same turn of the event loop, and the answers to the sends
+of one read leave in one write. Under synchronous flush the answer waits in `durability.py` instead.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ class SendProcessor:
         now: int,
     ) -> tuple[AppendedRecord, bool]:
         """Store the message; return where, and whether its sender waits for the disk."""
-        if header.sys_flag & flags.TRANSACTION_PREPARED:  # prepared or rolled back: it would enter no queue
+        if header.sys_flag & flags.TRANSACTION_PREPARED:  # prepared or rolled back: it enters no queue
             raise TransactionsRefused("this broker takes no transactional messages")
         settled = None if header.topic.startswith(RETRY_PREFIX) else settle(text, self._cluster_pair)
         if settled is None:
@@ -178,7 +178,7 @@ class SendProcessor:
     def _put_special(
         self, request: Command, header: SendHeader, topic: TopicConfig, queue_id: int, text: str, origin: MessageOrigin
     ) -> AppendedRecord:
-        """Store a message that asks for more than to be stored: a delay, or a retry of its own."""
+        """Store a message with a delay, or a retry."""
         name, level = header.topic, 0
         pairs = self._pairs(text)
         if names.DELAY in pairs:
@@ -225,7 +225,7 @@ class SendProcessor:
     # -- the answer
 
     def _stored(self, message_ids: str, queue_offset: int, queue_id: int) -> Command:
-        """Return the answer; its text form is filled in by hand, because every message passes here."""
+        """Return the answer; its fields are filled in directly, because this runs for every message."""
         ext_fields = self._answer.copy()
         ext_fields[_MSG_ID] = message_ids
         ext_fields[_QUEUE_ID] = str(queue_id)
@@ -248,7 +248,7 @@ class SendProcessor:
     def _answer_when_flushed(
         self, request: Command, connection: Connection, response: Command, end: int, now: int
     ) -> None:
-        request.body = b""  # it is stored; many that wait for the disk must not be held twice
+        request.body = b""  # it is stored; requests that wait for the disk must not hold a second copy
 
         def answer(is_flushed: bool) -> None:
             connection.answer(request, response if is_flushed else _unflushed(response))
@@ -258,7 +258,7 @@ class SendProcessor:
 
 
 def _unflushed(response: Command) -> Command:
-    """Make the answer to a send one that says that the message may not be on the disk; return it."""
+    """Change the answer to a send to say that the message may not be on the disk; return it."""
     response.code = int(ResponseCode.FLUSH_DISK_TIMEOUT)
     response.remark = "stored, but not known to be on the disk"
     return response
