@@ -26,6 +26,14 @@ def running(tmp_path: Path, cast: Cast) -> Iterator[RunningBroker]:
         connections.look_up_by(find)
         services.add(BY, name="prod", name_servers=[broker.name_server])
         yield broker
-        connections.use(None)
+        _end_connections()
         if before is not None:
             connections.look_up_by(before)
+
+
+def _end_connections() -> None:
+    """Close the connections that this test opened: they would call a broker that is gone."""
+    opened, loop = connections._process.connections, connections._process.loop_thread
+    connections.use(None)
+    if opened is not None and loop is not None:
+        loop.run(opened.close())
