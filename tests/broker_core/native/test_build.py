@@ -28,7 +28,7 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
     return subprocess.run(
         [sys.executable, *arguments],
         cwd=ROOT,
-        env=os.environ | environment,
+        env=os.environ | {"GANTRY_NATIVE": "on"} | environment,
         capture_output=True,
         text=True,
         check=False,
