@@ -1,10 +1,15 @@
-"""Consumer offsets: the last writer wins, and the file keeps them."""
+"""Consumer offsets: the last writer wins, the file keeps them, and a reset discards leases."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from broker_core.broker.offsets import FILE_NAME, ConsumerOffsets
+import pytest
+
+from broker_core.broker.errors import LimitReached
+from broker_core.broker.limits import BrokerLimits
+from broker_core.broker.offsets import FILE_NAME, ConsumerOffsets, Resets
+from broker_core.broker.pop.leases import Leases
 from broker_core.broker.saving import JsonFile
 
 
@@ -75,3 +80,44 @@ def test_a_deleted_topic_or_group_leaves_nothing(tmp_path: Path) -> None:
 
     offsets.drop_group("billing")
     assert offsets.groups() == []
+
+
+# Resets
+
+
+def resets_in(folder: Path, **limits: int) -> tuple[Resets, ConsumerOffsets, Leases]:
+    offsets, leases = ConsumerOffsets(JsonFile(folder / "offsets.json")), Leases(lambda change: None)
+    return Resets(offsets, leases, BrokerLimits(**limits)), offsets, leases
+
+
+def test_a_group_that_consumes_by_lease_restarts_at_the_new_offset(tmp_path: Path) -> None:
+    resets, offsets, leases = resets_in(tmp_path)
+    leases.lease(leases.open("billing", "orders", 0, 5), [5, 6], next_offset=7, now=1, invisible_ms=100)
+
+    resets.set_offset("billing", "orders", 0, 2)
+
+    queue = leases.find("billing", "orders", 0)
+    assert queue is not None
+    assert (queue.next_offset, queue.held_count, offsets.find("billing", "orders", 0)) == (2, 0, 2)
+
+
+def test_setting_the_same_offset_keeps_the_leases(tmp_path: Path) -> None:
+    resets, _, leases = resets_in(tmp_path)
+    leases.lease(leases.open("billing", "orders", 0, 5), [5, 6], next_offset=7, now=1, invisible_ms=100)
+
+    resets.set_offset("billing", "orders", 0, 5)
+
+    assert leases.held_by("billing") == 2
+
+
+def test_offsets_of_unknown_groups_are_kept_up_to_a_limit(tmp_path: Path) -> None:
+    resets, offsets, _ = resets_in(tmp_path, groups=1, topics=1)
+    resets.set_offset("billing", "orders", 0, 5)
+
+    with pytest.raises(LimitReached, match="groups=1"):
+        resets.set_offset("audit", "orders", 0, 5)
+    with pytest.raises(LimitReached, match="topics=1"):
+        resets.set_offset("billing", "bills", 0, 5)
+    resets.set_offset("billing", "orders", 1, 5)
+
+    assert offsets.groups() == ["billing"]
