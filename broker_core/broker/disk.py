@@ -15,6 +15,7 @@ from typing import Protocol
 from broker_core.native import native
 from broker_core.native.functions import Syncer
 from broker_core.store import MessageStore
+from broker_core.store.errors import FlushFailed
 from broker_core.store.message_store import FlushPlan
 
 Done = Callable[[BaseException | None], None]
@@ -87,12 +88,14 @@ class CompiledDisk:
             return
         plan, done = self._out
         self._out = None
+        failure: BaseException | None = None
         try:
             self._store.note_flushed(plan, self._syncer.end())
         except OSError as error:
-            done(self._store.note_refused(error))
-        else:
-            done(None)
+            failure = self._store.note_refused(error)
+        except FlushFailed as error:
+            failure = error
+        done(failure)
 
     def close(self) -> None:
         """End the compiled thread."""

@@ -221,28 +221,36 @@ class MessageStore:
     def flush(self) -> FlushedUpTo:
         """Wait until everything appended so far is on the disk. One other thread may call it.
 
-        Raises FlushFailed when the disk refuses; the store then takes no more messages, since nobody knows which of
-        the last ones the disk kept.
+        Raises FlushFailed when the disk reports an error, and at each later call: the system may have discarded what
+        it could not write, and a second attempt would succeed without it. The store then accepts no more messages.
         """
+        self._check_disk()
         # The time first: it may be older than the end, but never newer.
         stored = self._appender.store_time
         end = self._log.end
         if end > self._flushed.log_offset:
             self.flush_ns = self._sync_log(self._flushed.log_offset)
+            self._check_disk()  # the other thread may have seen the error of the same pages
             if end > self._flushed.log_offset:  # the other thread may have flushed more in the meantime
                 self._flushed = FlushedUpTo(LogOffset(end), stored)
         return self._flushed
 
     def plan_flush(self) -> FlushPlan | None:
-        """Return what `flush` would wait for, for a caller that waits otherwise; None if it is not one file."""
+        """Return what `flush` would wait for, for a caller that waits otherwise.
+
+        None if that is not one file, or if a flush has failed: `flush` then does the rest, or raises.
+        """
+        if isinstance(self._refusal, FlushFailed):
+            return None
         end, begin = self._log.end, self._flushed.log_offset
         if end <= begin or not self._log.files.is_named or (file := self._log.files.only_from(begin)) is None:
             return None
         return FlushPlan(file.path, FlushedUpTo(LogOffset(end), self._appender.store_time))
 
     def note_flushed(self, plan: FlushPlan, took_ns: int) -> None:
-        """Record that a plan is on the disk."""
+        """Record that a plan is on the disk; raises FlushFailed if another flush has failed in the meantime."""
         self.flush_ns = took_ns
+        self._check_disk()
         if plan.upto.log_offset > self._flushed.log_offset:
             self._flushed = plan.upto
 
@@ -254,15 +262,23 @@ class MessageStore:
     def checkpoint(self) -> Checkpoint:
         """Flush log, queues and finished index files, and save how far they are on the disk: where recovery begins.
 
-        Call it about every minute, from the thread that flushes or from the owner's.
+        Call it about every minute, from the thread that flushes or from the owner's. Raises what `flush` raises, also
+        for an error of queues and index: a later checkpoint must not pass over what is lost of them.
         """
         dispatched = self._dispatcher.store_time
         flushed = self.flush()
-        self._queues.sync()
-        self._index.finish(dispatched)
+        try:
+            self._queues.sync()
+            self._index.finish(dispatched)
+        except OSError as error:
+            raise self.note_refused(error) from error
         checkpoint = Checkpoint(flushed.store_timestamp, dispatched, self._index.finished_time)
         write_checkpoint(self.config.folder, checkpoint)
         return checkpoint
+
+    def _check_disk(self) -> None:
+        if isinstance(self._refusal, FlushFailed):
+            raise self._refusal
 
     def _sync_log(self, begin: int) -> int:
         try:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -287,17 +289,29 @@ def test_another_thread_may_flush_while_messages_are_put(tmp_path: Path) -> None
         assert len(bodies(store)) == 2000
 
 
-def test_a_flush_that_fails_ends_the_taking_of_messages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = opened(tmp_path)
-    put(store)
+@pytest.fixture
+def broken_disk(monkeypatch: pytest.MonkeyPatch) -> Callable[[], AbstractContextManager[None]]:
+    """Return a block in which each sync of a file fails."""
 
     def broken(_: Path) -> int:
         raise OSError(errno.EIO, "broken disk")
 
-    with monkeypatch.context() as patch:
-        patch.setattr(mapped_file, "sync_file", broken)
-        with pytest.raises(FlushFailed):
-            store.flush()
+    @contextmanager
+    def block() -> Iterator[None]:
+        with monkeypatch.context() as patch:
+            patch.setattr(mapped_file, "sync_file", broken)
+            yield
+
+    return block
+
+
+def test_a_flush_that_fails_ends_the_taking_of_messages(
+    tmp_path: Path, broken_disk: Callable[[], AbstractContextManager[None]]
+) -> None:
+    store = opened(tmp_path)
+    put(store)
+    with broken_disk(), pytest.raises(FlushFailed):
+        store.flush()
     with pytest.raises(FlushFailed):
         put(store)
     with pytest.raises(FlushFailed):
@@ -306,6 +320,41 @@ def test_a_flush_that_fails_ends_the_taking_of_messages(tmp_path: Path, monkeypa
     store.close()
     # Closed without removing the mark.
     assert (tmp_path / "abort").exists()
+
+
+def test_after_a_flush_that_failed_no_later_one_confirms_anything(
+    tmp_path: Path, broken_disk: Callable[[], AbstractContextManager[None]]
+) -> None:
+    """The system reports an error once, and a second sync succeeds without the pages that it discarded."""
+    store = opened(tmp_path)
+    put(store)
+    confirmed = store.flush()
+    put(store)
+    plan = store.plan_flush()
+    assert plan is not None
+    with broken_disk(), pytest.raises(FlushFailed):
+        store.checkpoint()
+    for again in (store.flush, store.checkpoint, lambda: store.note_flushed(plan, 1)):
+        with pytest.raises(FlushFailed):
+            again()
+    assert store.plan_flush() is None
+    assert store.flushed_log_offset == confirmed.log_offset
+    store.close()
+
+
+def test_queues_that_cannot_be_flushed_end_the_taking_of_messages_too(
+    tmp_path: Path, broken_disk: Callable[[], AbstractContextManager[None]]
+) -> None:
+    store = opened(tmp_path)
+    put(store)
+    store.flush()
+    with broken_disk(), pytest.raises(FlushFailed):
+        store.checkpoint()
+    with pytest.raises(FlushFailed):
+        store.checkpoint()
+    with pytest.raises(FlushFailed):
+        put(store)
+    store.close()
 
 
 def test_a_full_disk_refuses_the_message_and_the_store_continues_when_there_is_room(
