@@ -19,6 +19,58 @@ it.each([
   expect(t(english)).toBe(chinese)
 })
 
+/** One sentence of each branch of `reason_of` in console/clusters/reasons.py, as the server writes it. */
+const SENTENCES = [
+  "broker-a at 127.0.0.1:10911 refused the connection",
+  "name server mq:9876 has a host name that cannot be resolved",
+  "the broker at 10.0.0.1:10911 cannot be reached: there is no route to it",
+  "the broker at 10.0.0.1:10911 did not accept a connection in time",
+  "the broker at 10.0.0.1:10911 closed the connection",
+  "the broker at 10.0.0.1:10911 cannot be reached",
+  "the broker at 10.0.0.1:10911 did not answer within 2.5 s",
+  "the topic's brokers were not found within 3 s",
+  "the broker at 10.0.0.1:10911 sent an answer that cannot be read",
+  "mq:9876 does not answer like a name server: another program listens there",
+  "mq:9876 is not a name server: it is a broker or another program",
+  "the broker at 10.0.0.1:10911 is too busy to answer",
+  "the broker at 10.0.0.1:10911 does not support this request",
+  "the broker at 10.0.0.1:10911 does not support requests of type 999",
+  "the broker at 10.0.0.1:10911 does not support leases; RocketMQ 5 and Gantry do",
+  "the broker at 10.0.0.1:10911 does not assign queues to consumers; RocketMQ 5 and Gantry do",
+  "the broker at 10.0.0.1:10911 does not report the settings of one topic; RocketMQ 5 and Gantry do",
+  "the broker at 10.0.0.1:10911 does not report the settings of one group; RocketMQ 5 and Gantry do",
+  "the broker at 10.0.0.1:10911 does not list its producers; RocketMQ 4.9.3, RocketMQ 5 and Gantry do",
+  "the broker at 10.0.0.1:10911 does not support lite pull; RocketMQ 5 and Gantry do",
+  "the broker at 10.0.0.1:10911 refused: disk full",
+  "the broker at 10.0.0.1:10911 refused: it gave no reason",
+  "the cluster did not answer within 3 s",
+  "no cluster is named 'moon'",
+  "the connection to the cluster is closed",
+  "broker-b is not listed by any name server",
+]
+
+const CHINESE = /\p{Script=Han}/u
+
+it.each(SENTENCES)("has the reason %s in both languages, bare and as the sentence of a problem", async (reason) => {
+  const sentence = `${reason[0]?.toUpperCase()}${reason.slice(1)}.`
+  const problem = new Problem(503, { code: "BROKER_UNREACHABLE", detail: sentence })
+  expect(t(reason)).toBe(reason)
+  expect(problemIn(i18next.t, "en", problem)).toBe(sentence)
+
+  await i18next.changeLanguage("zh")
+  const translated = t(reason)
+  expect(translated).toMatch(CHINESE)
+  expect(translated).not.toMatch(/ (?:the|not|is|refused) /)
+  // The gateway capitalises whatever stands first, also a host name, whose case means nothing.
+  expect(problemIn(i18next.t, "zh", problem).toLowerCase()).toBe(`${translated}。`.toLowerCase())
+})
+
+it("keeps the capital of a name at the start of a sentence", async () => {
+  await i18next.changeLanguage("zh")
+  const problem = new Problem(503, { code: "BROKER_UNREACHABLE", detail: "Orders-A is not listed by any name server" })
+  expect(problemIn(i18next.t, "zh", problem)).toBe("没有 Name server 登记 Orders-A。")
+})
+
 it("says in Chinese of what kind a refusal is, and keeps the server's sentence, which names thing and value", async () => {
   const problem = new Problem(422, { code: "INVALID", detail: "rate must be above 0" })
   expect(problemIn(i18next.t, "en", problem)).toBe("rate must be above 0")
