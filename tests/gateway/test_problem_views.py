@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -13,8 +17,14 @@ from rest_framework.test import APIRequestFactory
 
 from broker_core.client.errors import TopicNotFound
 from console.errors import AlreadyExists
+from gateway import problems
 from gateway.problem_views import exception_handler, problem_of
-from gateway.problems import RATE_LIMITED, ProblemError
+from gateway.problems import RATE_LIMITED, Kind, ProblemError
+
+LOCALES = Path(__file__).resolve().parents[2] / "frontend/src/locales"
+
+# The console sends no receipts, no transactions and no atomic requests.
+DATA_PLANE_ONLY = {"RECEIPT_EXPIRED", "INVALID_RECEIPT", "TRANSACTIONS_NOT_SERVED", "ATOMIC_NOT_POSSIBLE"}
 
 
 @pytest.mark.parametrize(
@@ -55,6 +65,25 @@ def test_an_exception_of_the_console_brings_its_own_code() -> None:
     assert problem is not None
     assert (problem.kind.status, problem.kind.code) == (410, "PLAN_EXPIRED")
     assert problem.kind.type == "urn:gantry:problem:plan-expired"
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_code_that_the_console_may_receive_has_a_text(language: str) -> None:
+    kinds = {value.code for value in vars(problems).values() if isinstance(value, Kind)}
+    texts = (LOCALES / language / "server.ts").read_text(encoding="utf-8").partition("  problems: {\n")[2]
+    named = set(re.findall(r"^    ([A-Z][A-Z_]+): ", texts, re.MULTILINE))
+    assert (kinds | set(_codes_of_views())) - DATA_PLANE_ONLY <= named
+    assert not named & DATA_PLANE_ONLY
+
+
+def _codes_of_views() -> Iterator[str]:
+    """Yield the codes of the exceptions that the control plane raises in addition to those of DRF."""
+    importlib.import_module("gateway.urls")
+    found = [exceptions.APIException]
+    for each in found:
+        found += each.__subclasses__()
+        if each.__module__.startswith(("console.", "gateway.")):
+            yield str(each.default_code).upper()
 
 
 def test_field_errors_are_told_at_their_pointers() -> None:
