@@ -19,11 +19,13 @@ SETTINGS: Final = (
     ("GANTRY_ADMIN_PASSWORD", "(generated, printed once)", "password of the first admin"),
     ("GANTRY_FLUSH", "async", "async, or sync (answer a send only after fdatasync)"),
     ("GANTRY_REDIS_URL", "(own redis-server)", "redis://… of another Redis"),
-    ("GANTRY_DATABASE_URL", "sqlite in the data folder", "postgres://… of a PostgreSQL"),
+    ("GANTRY_DATABASE_URL", "(sqlite in the data folder)", "postgres://… of a PostgreSQL"),
+    ("GANTRY_NAME_SERVERS", "(own name server)", "host:port,… for processes that are started without make up"),
     ("GANTRY_SPARK_MASTER", "local[*]", "local[N] or spark://host:7077"),
     ("GANTRY_SPARK_PYTHON", "", "path of Python on the executors of a Spark cluster; by default that of this Python"),
     ("GANTRY_JOBS_AT_ONCE", "2", "Spark programs that run at the same time"),
     ("GANTRY_JOBS_KEEP_DAYS", "30", "days for which log, report and files of a job are kept after its end"),
+    ("GANTRY_SECRET_KEY", "(generated, kept in the data folder)", "key that signs sessions, cursors and receipts"),
     ("GANTRY_PUBLIC_URL", "(none)", "https://… address of the console; makes cookies secure and the origin trusted"),
     ("GANTRY_ALLOWED_HOSTS", "(loopback, or all)", "host names that are served, separated by commas"),
     ("GANTRY_PROXIES", "(none; loopback with https)", "proxies whose X-Forwarded-For is trusted, separated by commas"),
@@ -35,6 +37,7 @@ SETTINGS: Final = (
     ("GANTRY_IDLE_SECONDS", "30", "seconds after which a connection without a request is closed"),
     ("GANTRY_BODY_PAUSE_SECONDS", "10", "seconds for which the body of a request may pause"),
     ("GANTRY_NATIVE", "on", "off: run the broker without its compiled functions, more slowly"),
+    ("GANTRY_DEBUG", "off", "on: Django's debug mode, only for work on Gantry itself"),
     ("GANTRY_LOG_LEVEL", "INFO", "DEBUG, INFO, WARNING or ERROR"),
 )
 

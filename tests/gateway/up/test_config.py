@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from gateway.env import BadSetting
 from gateway.up.config import SETTINGS, UpConfig, help_text
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_defaults_are_those_of_the_help_text() -> None:
@@ -21,9 +24,22 @@ def test_defaults_are_those_of_the_help_text() -> None:
         flush="async",
         redis_url=None,
     )
-    for name, default, _ in SETTINGS:
-        assert name in help_text()
-        assert default in help_text()
+    defaults = {name: default for name, default, _ in SETTINGS}
+    assert Path(defaults["GANTRY_DATA_DIR"]).absolute() == config.data
+    assert defaults["GANTRY_BIND"] == config.bind
+    assert defaults["GANTRY_HTTP_PORT"] == str(config.http_port)
+    assert defaults["GANTRY_NAMESRV_PORT"] == str(config.namesrv_port)
+    assert defaults["GANTRY_BROKER_PORT"] == str(config.broker_port)
+    assert defaults["GANTRY_FLUSH"] == config.flush
+
+
+def test_the_help_text_names_every_setting_that_the_gateway_reads() -> None:
+    read: set[str] = set()
+    for file in (ROOT / "gateway").rglob("*.py"):
+        read |= set(re.findall(r"\benv\.\w+\(\s*\"(GANTRY_\w+)\"", file.read_text(encoding="utf-8")))
+    assert {"GANTRY_SECRET_KEY", "GANTRY_ALLOWED_HOSTS", "GANTRY_RATE_PRODUCE"} <= read
+    printed = set(re.findall(r"^  (GANTRY_\w+)  ", help_text(), re.MULTILINE))
+    assert read - printed == set()
 
 
 @pytest.mark.parametrize(
