@@ -32,7 +32,9 @@ def _settle(text: str, pair: str) -> tuple[str, bool] | None:
     return (with_pair(rest, pair), waits) if is_plain(rest) else None
 
 
-settle: Final = native.settle_text if native else _settle
+def settle(text: str, pair: str) -> tuple[str, bool] | None:
+    """Return what `_settle` returns."""
+    return (native.settle_text(text, pair) if native else None) or _settle(text, pair)
 
 
 def is_plain(text: str) -> bool:
