@@ -135,13 +135,14 @@ static int write_entry(Span map, int64_t *at, Record *record, const Origin *orig
         PyErr_SetString(PyExc_ValueError, "a record does not fit");
         return -1;
     }
-    put_record((uint8_t *)map.bytes + *at, record, origin, (uint32_t)size);
     PyObject *place = PyLong_FromLongLong(record->log_offset);
     int failed = place == NULL || PyList_Append(written->places, place) < 0;
     Py_XDECREF(place);
-    if (failed || read_marks(record->properties, &marks) < 0 || put_unit(unit, record, size, marks.tags) < 0 ||
+    read_marks(record->properties, &marks);
+    if (failed || put_unit(unit, record, size, marks.tags) < 0 ||
         add_keys(&written->keys, topic, &marks, record->log_offset, origin->store_time) < 0)
         return -1;
+    put_record((uint8_t *)map.bytes + *at, record, origin, (uint32_t)size);
     *at += size;
     record->log_offset += size;
     record->queue_offset++;
@@ -169,7 +170,7 @@ static int write_entries(Span map, int64_t at, Span body, Span common, uint32_t 
     written->end = record->log_offset;
     if (body.size == 0 && number == many)
         return 0;
-    PyErr_SetString(PyExc_ValueError, "it is not the batch that was measured");
+    PyErr_SetString(PyExc_ValueError, "the batch differs from the one that was measured");
     return -1;
 }
 
@@ -190,7 +191,7 @@ PyObject *native_write_batch(PyObject *module, PyObject *const *args, Py_ssize_t
         return NULL;
     Span body = record.body, common = record.properties;
     if (many < 0 || many > body.size / (HEAD + 2)) {
-        PyErr_SetString(PyExc_ValueError, "it is not the batch that was measured");
+        PyErr_SetString(PyExc_ValueError, "the batch differs from the one that was measured");
         return NULL;
     }
     Py_buffer map;
