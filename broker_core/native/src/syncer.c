@@ -20,7 +20,7 @@ typedef struct {
     int is_asked, is_closing;
     int is_running, is_out; /* the thread was started; an answer is still to be taken */
     int descriptor;         /* of the file to be synced, owned while a sync is out */
-    int told[2];            /* a pipe: the thread writes a byte when it is done */
+    int ended[2];            /* a pipe: the thread writes a byte when it is done */
     int is_done;            /* set by the thread, behind failure and took */
     int failure;            /* errno of the last sync, 0 */
     long long took;         /* ns */
@@ -42,10 +42,10 @@ static void sync_one(Syncer *self)
     close(self->descriptor);
     self->took = now_ns() - begin;
     self->failure = failure;
-    while (write(self->told[1], "", 1) < 0 && errno == EINTR)
-        ;
-    /* Only now: who sees it reads that byte. */
+    /* Before the byte: after it, `end` may return and the next sync begin. */
     __atomic_store_n(&self->is_done, 1, __ATOMIC_RELEASE);
+    while (write(self->ended[1], "", 1) < 0 && errno == EINTR)
+        ;
 }
 
 static void *serve(void *argument)
@@ -73,16 +73,16 @@ static PyObject *syncer_new(PyTypeObject *type, PyObject *args, PyObject *keywor
     Syncer *self = (Syncer *)type->tp_alloc(type, 0);
     if (self == NULL)
         return NULL;
-    self->told[0] = self->told[1] = -1;
+    self->ended[0] = self->ended[1] = -1;
     pthread_mutex_init(&self->lock, NULL);
     pthread_cond_init(&self->asked, NULL);
-    if (pipe(self->told) < 0) {
+    if (pipe(self->ended) < 0) {
         PyErr_SetFromErrno(PyExc_OSError);
         Py_DECREF(self);
         return NULL;
     }
     for (int end = 0; end < 2; end++)
-        fcntl(self->told[end], F_SETFD, FD_CLOEXEC);
+        fcntl(self->ended[end], F_SETFD, FD_CLOEXEC);
     int failure = pthread_create(&self->thread, NULL, serve, self);
     if (failure != 0) {
         errno = failure;
@@ -105,7 +105,7 @@ static void ask(Syncer *self, int *what)
 static PyObject *syncer_begin(Syncer *self, PyObject *path)
 {
     if (!self->is_running || self->is_out) {
-        PyErr_SetString(PyExc_RuntimeError, self->is_out ? "a sync is under way" : "it is closed");
+        PyErr_SetString(PyExc_RuntimeError, self->is_out ? "a sync is under way" : "the syncer is closed");
         return NULL;
     }
     PyObject *encoded;
@@ -129,10 +129,10 @@ static PyObject *syncer_end(Syncer *self, PyObject *nothing)
     }
     char byte;
     ssize_t size;
-    struct pollfd end = {self->told[0], POLLIN, 0};
+    struct pollfd end = {self->ended[0], POLLIN, 0};
     Py_BEGIN_ALLOW_THREADS;
     /* The loop that looks at the descriptor may have made it one that does not wait. */
-    while ((size = read(self->told[0], &byte, 1)) < 0 && (errno == EINTR || errno == EAGAIN))
+    while ((size = read(self->ended[0], &byte, 1)) < 0 && (errno == EINTR || errno == EAGAIN))
         poll(&end, 1, -1);
     Py_END_ALLOW_THREADS;
     if (size < 0)
@@ -152,7 +152,7 @@ static PyObject *syncer_is_done(Syncer *self, PyObject *nothing)
 
 static PyObject *syncer_fileno(Syncer *self, PyObject *nothing)
 {
-    return PyLong_FromLong(self->told[0]);
+    return PyLong_FromLong(self->ended[0]);
 }
 
 static void stop(Syncer *self)
@@ -166,9 +166,9 @@ static void stop(Syncer *self)
     }
     /* Also those of an object whose thread could not start. */
     for (int end = 0; end < 2; end++)
-        if (self->told[end] >= 0) {
-            close(self->told[end]);
-            self->told[end] = -1;
+        if (self->ended[end] >= 0) {
+            close(self->ended[end]);
+            self->ended[end] = -1;
         }
 }
 
@@ -189,8 +189,8 @@ static void syncer_dealloc(Syncer *self)
 }
 
 static PyMethodDef methods[] = {
-    {"begin", (PyCFunction)syncer_begin, METH_O, "Have the data of a file brought to the disk."},
-    {"end", (PyCFunction)syncer_end, METH_NOARGS, "Return the ns it took, waiting for it if need be."},
+    {"begin", (PyCFunction)syncer_begin, METH_O, "Start syncing the data of a file."},
+    {"end", (PyCFunction)syncer_end, METH_NOARGS, "Return the ns it took, waiting if necessary."},
     {"is_done", (PyCFunction)syncer_is_done, METH_NOARGS, "Whether `end` would return at once."},
     {"fileno", (PyCFunction)syncer_fileno, METH_NOARGS, "A descriptor that can be read from when it is done."},
     {"close", (PyCFunction)syncer_close, METH_NOARGS, "End the thread after its current sync."},
