@@ -14,7 +14,7 @@ static int is_appended(PyObject *record)
 {
     if (PyTuple_Check(record) && PyTuple_GET_SIZE(record) == APPENDED_FIELDS && PyUnicode_Check(PyTuple_GET_ITEM(record, APPENDED_TEXT)))
         return 1;
-    PyErr_SetString(PyExc_TypeError, "an appended record is a tuple of nine");
+    PyErr_SetString(PyExc_TypeError, "an AppendedRecord has nine fields, one of them a text");
     return 0;
 }
 
@@ -26,8 +26,10 @@ static int code_of(PyObject *record, int64_t *code)
     Span text;
     Marks marks;
     uint32_t hash = 0;
-    if (text_span(PyTuple_GET_ITEM(record, APPENDED_TEXT), &text) < 0 || read_marks(text, &marks) < 0 ||
-        hash_text(marks.tags, &hash) < 0)
+    if (text_span(PyTuple_GET_ITEM(record, APPENDED_TEXT), &text) < 0)
+        return -1;
+    read_marks(text, &marks);
+    if (hash_text(marks.tags, &hash) < 0)
         return -1;
     *code = (int32_t)hash;
     return 0;
@@ -95,8 +97,9 @@ static int hash_record(Hashing *hashing, PyObject *record, int64_t known)
     if (log_offset < known || (sys_flag & TRANSACTION_MASK) == TRANSACTION_ROLLBACK)
         return 0;
     if (take_topic(hashing, PyTuple_GET_ITEM(record, APPENDED_QUEUE)) < 0 ||
-        text_span(PyTuple_GET_ITEM(record, APPENDED_TEXT), &text) < 0 || read_marks(text, &marks) < 0)
+        text_span(PyTuple_GET_ITEM(record, APPENDED_TEXT), &text) < 0)
         return -1;
+    read_marks(text, &marks);
     return add_keys(&hashing->keys, hashing->topic, &marks, log_offset, store_time);
 }
 

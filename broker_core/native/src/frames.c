@@ -10,7 +10,7 @@ static PyObject *make_frame(PyTypeObject *type, PyObject *data, uint32_t seriali
                             Py_ssize_t body_at, Py_ssize_t end)
 {
     const char *bytes = PyBytes_AS_STRING(data);
-    PyObject *frame = type->tp_alloc(type, 3);
+    PyObject *frame = new_tuple(type, 3);
     if (frame == NULL)
         return NULL;
     PyObject *parts[3] = {

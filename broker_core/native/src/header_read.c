@@ -135,7 +135,9 @@ static PyObject *name_of(const uint8_t *bytes, Py_ssize_t size)
         return Py_NewRef(known);
     PyObject *text = text_of(bytes, size);
     if (text != NULL && PyUnicode_IS_ASCII(text)) {
-        PyUnicode_InternInPlace(&text);
+        /* Only the first of each slot: what is interned may stay for the life of the process. */
+        if (known == NULL)
+            PyUnicode_InternInPlace(&text);
         Py_XSETREF(names[slot], Py_NewRef(text));
     }
     return text;

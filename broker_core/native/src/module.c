@@ -1,6 +1,6 @@
 #include "native.h"
 
-/* What the sources are told apart by; build.py gives it. */
+/* The digest of the sources, set by build.py. */
 #ifndef SOURCES
 #define SOURCES ""
 #endif
@@ -18,7 +18,7 @@ static PyMethodDef functions[] = {
     FAST(decode_header, "Read a usual JSON header."),
     FAST(encode_frame_head, "Write a frame up to its body."),
     FAST(write_record, "Write one record."),
-    FAST(measure_batch, "Look over the body of a batch."),
+    FAST(measure_batch, "Measure the body of a batch."),
     FAST(write_batch, "Write the records of a batch."),
     FAST(format_ids, "Write the message ids of a batch."),
     FAST(settle_text, "Make the property text to be stored of that of a send."),

@@ -59,6 +59,17 @@ static inline uint64_t get64(const uint8_t *at)
     return __builtin_bswap64(value);
 }
 
+/* Make an instance of a named tuple class, without its items. */
+static inline PyObject *new_tuple(PyTypeObject *kind, Py_ssize_t count)
+{
+    PyObject *made = kind->tp_alloc(kind, count);
+#if PY_VERSION_HEX >= 0x030E0000
+    if (made != NULL)
+        ((PyTupleObject *)made)->ob_hash = -1; /* not computed yet; 0 would count as computed */
+#endif
+    return made;
+}
+
 /* crc32.c */
 uint32_t crc32_of(const uint8_t *bytes, size_t size);
 PyObject *native_crc32(PyObject *module, PyObject *argument);
@@ -144,7 +155,7 @@ typedef struct {
 } Marks;
 
 int text_span(PyObject *text, Span *span);
-int read_marks(Span text, Marks *marks);
+void read_marks(Span text, Marks *marks);
 int check_utf8(Span text);
 int text_asks_for_more(Span text);
 int hash_text(Span text, uint32_t *hash);

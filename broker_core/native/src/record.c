@@ -44,7 +44,7 @@ int read_bytes(PyObject *object, Span *span)
 int read_incoming(PyObject *incoming, Record *record, Origin *origin)
 {
     if (!PyTuple_Check(incoming) || PyTuple_GET_SIZE(incoming) != INCOMING_FIELDS) {
-        PyErr_SetString(PyExc_TypeError, "what is put is a tuple of twelve");
+        PyErr_SetString(PyExc_TypeError, "an Incoming has twelve fields");
         return -1;
     }
     return as_int32(PyTuple_GET_ITEM(incoming, INCOMING_QUEUE_ID), &record->queue_id) < 0 ||
@@ -108,7 +108,7 @@ static PyObject *make_tuple(PyTypeObject *kind, PyObject *const *parts, Py_ssize
     for (Py_ssize_t i = 0; i < count; i++)
         all &= parts[i] != NULL;
     if (all)
-        made = kind->tp_alloc(kind, count);
+        made = new_tuple(kind, count);
     for (Py_ssize_t i = 0; i < count; i++)
         if (made != NULL)
             PyTuple_SET_ITEM(made, i, parts[i]);
@@ -135,7 +135,7 @@ PyObject *native_write_record(PyObject *module, PyObject *const *args, Py_ssize_
         as_int64(args[7], &record.queue_offset) < 0 || as_int64(args[8], &record.log_offset) < 0)
         return NULL;
     if (!PyType_Check(args[0]) || !PyType_IsSubtype((PyTypeObject *)args[0], &PyTuple_Type)) {
-        PyErr_SetString(PyExc_TypeError, "an appended record is a tuple");
+        PyErr_SetString(PyExc_TypeError, "an AppendedRecord is a tuple");
         return NULL;
     }
     if (record.properties.size > LONGEST_PROPERTIES)

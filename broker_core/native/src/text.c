@@ -35,7 +35,7 @@ static int is_called(Span pair, const char *name, Span *value)
     return 1;
 }
 
-int read_marks(Span text, Marks *marks)
+void read_marks(Span text, Marks *marks)
 {
     *marks = (Marks){0};
     while (text.size > 0) {
@@ -48,7 +48,6 @@ int read_marks(Span text, Marks *marks)
         if (mark != NULL && value.size > 0)
             *mark = value;
     }
-    return 0;
 }
 
 static int is_ascii(Span text)

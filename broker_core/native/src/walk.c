@@ -15,11 +15,13 @@ typedef struct {
     int32_t queue_id;
 } Place;
 
-/* Say whether the record of a unit is what the unit says, with IPv4 hosts and a sound body (store/soundness.py). */
+/* Say whether the record of a unit is what the unit says, with IPv4 hosts and an intact body (store/soundness.py). */
 static int is_usual(const Place *place, int64_t log_offset, int32_t size, int64_t queue_offset)
 {
+    if (log_offset < place->segment_begin)
+        return 0;
     int64_t at = log_offset - place->segment_begin;
-    if (at < 0 || at > place->segment_size || size > place->segment_size - at || size < BODY_AT + place->topic_size + 2)
+    if (at > place->segment_size || size > place->segment_size - at || size < BODY_AT + place->topic_size + 2)
         return 0;
     const uint8_t *record = place->segment + at;
     int32_t body = (int32_t)get32(record + BODY_AT - 4);
