@@ -35,7 +35,7 @@ export const common = {
     nameRule: "Letters, digits, - and _, at most {{max}} characters",
     nameWrong: "Use only letters, digits, - and _, and at most {{max}} characters",
   },
-  danger: { typeName: "Type {{name}} to go on", nameMissing: "Type the name first" },
+  danger: { typeName: "Type {{name}} to continue", nameMissing: "Type the name first" },
   rights: {
     missing: "Needs the right: {{right}}",
     cannotFill: "This needs the right “{{right}}”, which the role {{role}} does not have. An admin can grant it.",

@@ -1,7 +1,7 @@
 export const groups = {
   groups: {
     facts: "{{n}} of {{total}}",
-    troubleFacts: "{{n}} of {{total}} · by trouble, unknown on top",
+    troubleFacts: "{{n}} of {{total}} · worst first, unknown at the top",
     consumes: "consumes {{topics}}",
     create: "Create group",
     createOne: "Create a group",

@@ -36,7 +36,7 @@ export const jobs = {
     notCancelled: "{{name}} was not cancelled",
     retry: "Run again",
     retried: "{{name}} runs again",
-    notRetried: "{{name}} does not run again",
+    notRetried: "{{name}} could not be started again",
     doneOf: { replay: "{{n}} of {{total}} written", reconcile: "{{n}} of {{total}} read" },
     doneOnly: { replay_one: "{{n}} written", replay_other: "{{n}} written", reconcile_one: "{{n}} read", reconcile_other: "{{n}} read" },
     ended: "ended {{time}}",

@@ -12,7 +12,7 @@ export const overview = {
     groups_one: "{{count, number}} group",
     groups_other: "{{count, number}} groups",
     allGroups: "all groups together",
-    noGroup: "no group has any",
+    noGroup: "none in any group",
     messages: "messages",
     growing_one: "{{count}} group growing",
     growing_other: "{{count}} groups growing",

@@ -28,7 +28,7 @@ export const run = {
     cronFields: {
       minute: "The minute is 0 to 59, or *",
       hour: "The hour is 0 to 23, or *",
-      "day-of-month": "The day is 1 to 31 and in the month, or *",
+      "day-of-month": "The day is 1 to 31 and must exist in that month, or *",
       month: "The month is 1 to 12, jan to dec, or *",
       "day-of-week": "The weekday is 0 to 7, sun to sat, or *",
     },
@@ -49,7 +49,7 @@ export const run = {
     forget: "Forget",
     forgetTitle: "Forget {{broker}}",
     forgetNamed: "Forget {{broker}}",
-    forgetWords: "It no longer counts as missing: totals leave out what it held, and searches no longer call themselves partial. A broker that comes back is listed again.",
+    forgetWords: "It no longer counts as missing: totals leave out what it held, and searches are no longer marked partial. A broker that comes back is listed again.",
     forgotten: "{{broker}} was forgotten",
     notForgotten: "{{broker}} was not forgotten",
     note: "as reported by the name servers and each broker",

@@ -34,7 +34,7 @@ export const server = {
   },
   partly: {
     title: "{{what}}, but not on every broker",
-    did: "{{broker}} took it",
+    did: "{{broker}} made the change",
     didNot: "{{broker}} did not: {{reason}}",
     again: "Try again on the others",
   },

@@ -47,7 +47,7 @@ describe("the list of users", () => {
     await user.click(within(await rowOf("nadia")).getByText("Delete"))
     const dialog = within(await screen.findByRole("dialog"))
     const confirm = () => dialog.getByText("Delete user").closest("button") as HTMLButtonElement
-    const name = dialog.getByLabelText("Type nadia to go on")
+    const name = dialog.getByLabelText("Type nadia to continue")
     await retype(user, name, "nadi")
     expect(confirm().disabled).toBe(true)
     await retype(user, name, "nadia")

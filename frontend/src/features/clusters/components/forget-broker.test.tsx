@@ -12,7 +12,7 @@ it("forgets a broker only after its name was typed", async () => {
   const dialog = within(await screen.findByRole("dialog"))
   const sure = dialog.getByRole("button", { name: "Forget broker-b" }) as HTMLButtonElement
   expect(sure.disabled).toBe(true)
-  await user.type(dialog.getByLabelText("Type broker-b to go on"), "broker-b")
+  await user.type(dialog.getByLabelText("Type broker-b to continue"), "broker-b")
   await user.click(sure)
   await waitFor(() => expect(requests(line)).toHaveLength(1))
 })

@@ -24,7 +24,7 @@ describe("searching by key", () => {
     answer(SEARCH, search({ verdict: "no_match" }))
     show("/messages?topic=orders&key=A18")
     expect(await screen.findByText("No match")).toBeTruthy()
-    expect(screen.getByText("It is not there: all 3 index files in the range were read")).toBeTruthy()
+    expect(screen.getByText("Not found: all 3 index files in the range were read")).toBeTruthy()
     expect(screen.getByText("complete")).toBeTruthy()
   })
 
@@ -70,7 +70,7 @@ describe("one message", () => {
   it("that is not there is an answer, not an error", async () => {
     refuse("GET /api/v1/clusters/local/messages/AC12", 404, "MESSAGE_NOT_FOUND", "No broker holds it.")
     show("/messages?mode=id&id=AC12")
-    expect((await screen.findAllByText("It is not there")).length).toBeGreaterThan(0)
+    expect((await screen.findAllByText("Not found")).length).toBeGreaterThan(0)
   })
 })
 

@@ -15,7 +15,7 @@ it("says which brokers took a change, and sends the same request for the others"
   await user.type(await screen.findByRole("textbox", { name: /^Topic/ }), "payments")
   await user.click(screen.getByRole("button", { name: "Create payments" }))
   expect(await screen.findByText("Topic payments was created, but not on every broker")).toBeTruthy()
-  expect(screen.getByText("broker-a took it")).toBeTruthy()
+  expect(screen.getByText("broker-a made the change")).toBeTruthy()
   expect(screen.getByText("broker-b did not: broker-b is not listed by any name server")).toBeTruthy()
   const again = screen.getByRole("button", { name: "Try again on the others" })
 
@@ -23,12 +23,12 @@ it("says which brokers took a change, and sends the same request for the others"
   refuse(CREATE, 503, "BROKER_UNREACHABLE", "No broker answered.")
   await user.click(again)
   expect(await screen.findByText("Topic payments was not created")).toBeTruthy()
-  expect(screen.getByText("broker-a took it")).toBeTruthy()
+  expect(screen.getByText("broker-a made the change")).toBeTruthy()
 
   answer(CREATE, { ...topic("payments"), brokers: [DONE, { ...AWAY, done: true, reason: null }] }, 201)
   await user.click(screen.getByRole("button", { name: "Try again on the others" }))
   expect(await screen.findByText("Topic payments was created")).toBeTruthy()
-  await waitFor(() => expect(screen.queryByText("broker-a took it")).toBeNull())
+  await waitFor(() => expect(screen.queryByText("broker-a made the change")).toBeNull())
   const sent = requests(CREATE).map((request) => request.body)
   expect(sent).toHaveLength(3)
   expect(sent[2]).toEqual(sent[0])
