@@ -9,10 +9,10 @@ const t = (text: string) => reasonIn(i18next.t, text)
 afterEach(() => i18next.changeLanguage("en"))
 
 it.each([
-  ["broker-a at 127.0.0.1:10911 refused the connection", "broker-a（127.0.0.1:10911） 拒绝连接"],
-  ["name server mq:9876 has a host name that cannot be resolved", "Name server mq:9876 的主机名无法解析"],
-  ["the broker at 10.0.0.1:10911 did not answer within 2.5 s", "Broker 10.0.0.1:10911 在 2.5 秒内无应答"],
-  ["the cluster did not answer within 3 s", "集群 在 3 秒内无应答"],
+  ["broker-a at 127.0.0.1:10911 refused the connection", "broker-a（127.0.0.1:10911）拒绝连接"],
+  ["name server mq:9876 has a host name that cannot be resolved", "Name server（mq:9876）的主机名无法解析"],
+  ["the broker at 10.0.0.1:10911 did not answer within 2.5 s", "Broker（10.0.0.1:10911）在 2.5 秒内无应答"],
+  ["the cluster did not answer within 3 s", "集群在 3 秒内无应答"],
 ])("says %s in Chinese, and leaves English as it is", async (english, chinese) => {
   expect(t(english)).toBe(english)
   await i18next.changeLanguage("zh")

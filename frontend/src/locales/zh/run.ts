@@ -72,7 +72,7 @@ export const run = {
   audit: {
     facts: "新的在前；不可修改，不可删除",
     recent: "最近变更",
-    whoMay: "管理员与运维可以查看审计记录。",
+    whoMay: "管理员与运维可以查看审计日志。",
     failed: "无法读取审计日志",
     none: "还没有变更",
     noneNext: "每次变更与每次被拒绝的尝试都会记录在这里。",
@@ -147,7 +147,7 @@ export const run = {
     name: "名称",
     nameWords: "将使用它的程序",
     prefix: "令牌",
-    scopes: "范围",
+    scopes: "权限范围",
     expires: "到期",
     never: "永不",
     days_other: "{{count}} 天",

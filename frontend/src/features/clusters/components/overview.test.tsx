@@ -66,7 +66,7 @@ describe("the head of every page", () => {
     answer(OVERVIEW, silent())
     await i18next.changeLanguage("zh")
     renderApp(<MissingNotice cluster="local" />)
-    expect(await screen.findByText(/^broker-b 已 \d+ 秒无应答：broker-b（10.0.0.2:10911） 拒绝连接。缺少它的数据均为未知。$/)).toBeTruthy()
+    expect(await screen.findByText(/^broker-b 已 \d+ 秒无应答：broker-b（10.0.0.2:10911）拒绝连接。缺少它的数据均为未知。$/)).toBeTruthy()
   })
 
   it("says nothing while all that is known answers", async () => {
