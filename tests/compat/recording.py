@@ -62,13 +62,17 @@ class _Passing(socketserver.BaseRequestHandler):
 def _pass(source: socket.socket, target: socket.socket, seen: Callable[[Frame], Frame]) -> None:
     """Pass frames on, each as `seen` returns it; the end of one direction is the end of both."""
     reader = FrameReader()
-    with contextlib.suppress(OSError):
-        while data := source.recv(_PIECE):
-            for frame in map(seen, reader.feed(data)):
-                target.sendall(b"".join(frame_parts(frame.serializer, frame.header, frame.body)))
-    for end in (source, target):
+    try:
         with contextlib.suppress(OSError):
-            end.shutdown(socket.SHUT_RDWR)
+            while data := source.recv(_PIECE):
+                for frame in map(seen, reader.feed(data)):
+                    target.sendall(b"".join(frame_parts(frame.serializer, frame.header, frame.body)))
+                if reader.fault is not None:
+                    raise reader.fault
+    finally:
+        for end in (source, target):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
 
 
 class Recorder:
