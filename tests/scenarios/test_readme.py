@@ -1,4 +1,4 @@
-"""The README's five-minute tour works as pasted, in both languages."""
+"""The README's five-minute tour and its second broker work as pasted, in both languages."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.gantry import ROOT, Gantry, Place
+from tests.support.ports import free_ports
+from tests.support.wait import wait_until
 
 pytestmark = [pytest.mark.scenario, pytest.mark.spark]
 
@@ -48,8 +50,31 @@ def test_the_five_minutes_work_as_pasted(tmp_path: Path) -> None:
         assert re.findall(r'"state": ?"(\w+)"', done.stdout) == ["succeeded", "succeeded"]
 
 
+def second_broker(page: str) -> str:
+    """Return the page's line that starts another broker."""
+    return re.findall(r"^  (\S*python -m broker_core .*)$", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE)[0]
+
+
+def test_a_second_broker_joins_as_pasted(tmp_path: Path) -> None:
+    def brokers(gantry: Gantry) -> set[str]:
+        with gantry.client() as client:
+            return {each["name"] for each in client.get("/clusters/local/overview").json()["brokers"]}
+
+    with Place.free(tmp_path / "gantry").started() as gantry:
+        line = second_broker("README.md").replace("127.0.0.1:9876", gantry.name_server)
+        line = line.replace("--broker-port 10921", f"--broker-port {free_ports(4) + 2}")
+        line = line.replace("data-b", str(tmp_path / "data-b"))
+        second = subprocess.Popen(line.split(), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            wait_until(lambda: brokers(gantry) == {"broker-a", "broker-b"}, within=30)
+        finally:
+            second.terminate()
+            assert second.wait(20) == 0
+
+
 def test_both_languages_have_the_same_lines() -> None:
     def without_comments(page: str) -> str:
         return re.sub(r"\s+#.*", "", lines_of(page))
 
     assert without_comments("README.md") == without_comments("README.zh-CN.md")
+    assert second_broker("README.md") == second_broker("README.zh-CN.md")
