@@ -24,10 +24,10 @@ async def one(api: Api, topic: str, group: str, **wanted: object) -> str:
 
 async def test_an_acknowledged_message_never_comes_again(api: Api) -> None:
     topic, group = await api.topic(), api.group()
-    receipt = await one(api, topic, group, lease_ms=1000)
+    receipt = await one(api, topic, group, lease_ms=3000)
     answer = await api.settle("ack", group, topic, receipt)
     assert answer.json() == {"results": [{"receipt": receipt, "status": "acked"}], "settled": 1, "failed": 0}
-    assert await api.receive(group, topic, wait_ms=1200) == []
+    assert await api.receive(group, topic, wait_ms=3200) == []
 
 
 async def test_a_second_acknowledgement_is_a_success_that_says_so(api: Api) -> None:
@@ -92,7 +92,7 @@ async def test_a_failed_message_comes_again_at_once_or_after_the_delay(api: Api)
     assert answer.json()["results"][0]["status"] == "nacked"
     (again,) = await api.receive(group, topic, wait_ms=10_000, lease_ms=600_000)
     assert (again["delivery_count"], again["nack_reason"]) == (2, "db down")
-    await api.settle("nack", group, topic, again["receipt"], delay_ms=1000)
+    await api.settle("nack", group, topic, again["receipt"], delay_ms=3000)
     assert await api.receive(group, topic) == []
     (third,) = await api.receive(group, topic, wait_ms=10_000)
     assert third["delivery_count"] == 3
@@ -101,10 +101,10 @@ async def test_a_failed_message_comes_again_at_once_or_after_the_delay(api: Api)
 async def test_a_message_that_nobody_can_handle_becomes_a_dead_letter_with_its_reason(api: Api) -> None:
     topic, group = await api.topic(), api.group()
     await api.produce(topic, "poison", keys=["A17"], properties={"source": "web"})
-    (message,) = await api.receive(group, topic, lease_ms=1000)
+    (message,) = await api.receive(group, topic, lease_ms=3000)
     answer = await api.settle("nack", group, topic, message["receipt"], dead_letter=True, reason="no such customer")
     assert answer.json()["results"][0]["status"] == "dead_lettered"
-    assert await api.receive(group, topic, wait_ms=1200) == []
+    assert await api.receive(group, topic, wait_ms=3200) == []
     admin = await api.parts.connections.admin("local")
     placed = await admin.messages.at(MessageQueue(f"%DLQ%{group}", "broker-a", 0), 0)
     assert placed is not None

@@ -232,8 +232,9 @@ async def test_an_ordered_group_gets_the_next_only_when_the_last_are_settled(wir
 
 async def test_an_ordered_group_gets_what_was_not_settled_before_anything_new(wire: Wire) -> None:
     await wire.fill("orders", b"a", b"b", b"c")
-    first, _second = await wire.pop("orders", count=2, order=True, lease_ms=150)
+    first, second = await wire.pop("orders", count=2, order=True)
     await wire.ack(first)
+    await wire.change(second, 50)
 
     again = await wire.pop("orders", count=1, order=True, wait_ms=10_000)
 
@@ -245,7 +246,7 @@ async def test_an_ordered_group_gets_what_it_put_off_and_nothing_that_it_acknowl
     await wire.fill("orders", b"0", b"1", b"2", b"3")
     first, second, third = await wire.pop("orders", count=3, order=True)
     await wire.ack(first)
-    await wire.change(second, 300)
+    await wire.change(second, 2_000)
     await wire.ack(third)
     assert await wire.pop("orders", order=True) == []
 
