@@ -52,7 +52,8 @@ def test_the_five_minutes_work_as_pasted(tmp_path: Path) -> None:
 
 def second_broker(page: str) -> str:
     """Return the page's line that starts another broker."""
-    return re.findall(r"^  (\S*python -m broker_core .*)$", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE)[0]
+    [line] = re.findall(r"^  (\S*python -m broker_core .*)$", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE)
+    return str(line)
 
 
 def test_a_second_broker_joins_as_pasted(tmp_path: Path) -> None:
