@@ -3,7 +3,7 @@ import { act, renderHook } from "@testing-library/react"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
 import { renderCached } from "@/testing/hook"
 import { FakeSocket } from "@/testing/socket"
-import { POLL_MS, useLiveEvents, useLiveQuery } from "./use-live"
+import { POLL_MS, useLiveEvents, useLiveItems, useLiveQuery } from "./use-live"
 
 const KEY = ["overview", "local"]
 const settle = () => act(() => vi.advanceTimersByTimeAsync(0))
@@ -119,4 +119,14 @@ describe("events of a subject", () => {
     expect(seen).toEqual(["first a", "second b"])
     expect(FakeSocket.last.subscribed).toEqual(["jobs"])
   })
+})
+
+it("keeps the newest item of each name", async () => {
+  const { result } = renderHook(() => useLiveItems<{ name: string; rate: number }>("topics:local"))
+  await settle()
+  act(() => FakeSocket.last.greet())
+  expect(result.current.size).toBe(0)
+  act(() => FakeSocket.last.state("topics:local", 1, { items: [{ name: "orders", rate: 1 }] }))
+  act(() => FakeSocket.last.state("topics:local", 2, { items: [{ name: "orders", rate: 7 }] }))
+  expect([...result.current.values()]).toEqual([{ name: "orders", rate: 7 }])
 })

@@ -39,3 +39,12 @@ export function useLiveQuery(subject: string, key: QueryKey, pollMs = POLL_MS): 
   const isFlowing = useLiveEvents(subject, ({ data }) => cache.setQueryData(key, data))
   return isFlowing ? false : pollMs
 }
+
+/** The newest item of each name of a subject; empty until the first event. */
+export function useLiveItems<T extends { name: string }>(subject: string): ReadonlyMap<string, T> {
+  const [items, setItems] = useState<ReadonlyMap<string, T>>(new Map())
+  useLiveEvents(subject, ({ data }) => setItems(byName((data as { items?: T[] }).items ?? [])))
+  return items
+}
+
+const byName = <T extends { name: string }>(items: T[]): ReadonlyMap<string, T> => new Map(items.map((item) => [item.name, item]))

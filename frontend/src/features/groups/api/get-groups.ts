@@ -1,8 +1,7 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query"
-import { useCallback, useState } from "react"
 import { paths } from "@/config/paths"
 import { subjects } from "@/config/subjects"
-import { useLiveEvents } from "@/hooks/use-live"
+import { useLiveItems } from "@/hooks/use-live"
 import { api } from "@/lib/api-client"
 import type { GroupSummary, Page } from "@/lib/api-types"
 import { groupKeys } from "./keys"
@@ -30,14 +29,4 @@ export const useGroups = (cluster: string, filter: GroupsFilter) =>
   })
 
 /** The newest summary of each group, from the live channel; empty until the first event. */
-export function useGroupStates(cluster: string): ReadonlyMap<string, GroupSummary> {
-  const [states, setStates] = useState<ReadonlyMap<string, GroupSummary>>(new Map())
-  const take = useCallback(({ data }: { data: unknown }) => setStates(byName(data)), [])
-  useLiveEvents(subjects.groups(cluster), take)
-  return states
-}
-
-function byName(data: unknown): ReadonlyMap<string, GroupSummary> {
-  const items = (data as { items?: GroupSummary[] }).items ?? []
-  return new Map(items.map((item) => [item.name, item]))
-}
+export const useGroupStates = (cluster: string) => useLiveItems<GroupSummary>(subjects.groups(cluster))

@@ -1,8 +1,7 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query"
-import { useCallback, useState } from "react"
 import { paths } from "@/config/paths"
 import { subjects } from "@/config/subjects"
-import { useLiveEvents } from "@/hooks/use-live"
+import { useLiveItems } from "@/hooks/use-live"
 import { api } from "@/lib/api-client"
 import type { Page, TopicSummary } from "@/lib/api-types"
 import { topicKeys } from "./keys"
@@ -33,14 +32,4 @@ export const useTopics = (cluster: string, filter: TopicsFilter) =>
 type TopicRates = Partial<TopicSummary> & { name: string }
 
 /** The newest rates of each topic, from the live channel; empty until the first event. */
-export function useTopicRates(cluster: string): ReadonlyMap<string, TopicRates> {
-  const [rates, setRates] = useState<ReadonlyMap<string, TopicRates>>(new Map())
-  const take = useCallback(({ data }: { data: unknown }) => setRates(byName(data)), [])
-  useLiveEvents(subjects.topics(cluster), take)
-  return rates
-}
-
-function byName(data: unknown): ReadonlyMap<string, TopicRates> {
-  const items = (data as { items?: TopicRates[] }).items ?? []
-  return new Map(items.map((item) => [item.name, item]))
-}
+export const useTopicRates = (cluster: string) => useLiveItems<TopicRates>(subjects.topics(cluster))
