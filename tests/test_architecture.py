@@ -28,7 +28,7 @@ def test_one_module_writes_the_maps_of_the_store() -> None:
 
 
 def _may_stand(node: ast.Attribute, name: str) -> bool:
-    if node.attr == "map" or (node.attr in ("wrote", "reserved") and not isinstance(node.ctx, ast.Load)):
+    if node.attr in ("wrote", "reserved") and not isinstance(node.ctx, ast.Load):
         return False
     # The compiled functions write a record or keys to the place that they are given.
     return node.attr != "writable" or name in ("appender.py", "index_file.py")

@@ -1,4 +1,4 @@
-"""One memory-mapped file of fixed length; only this module writes to maps and tracks how much of a file is data.
+"""One memory-mapped file of fixed length; only this module maps files for writing and tracks how much of one is data.
 
 ::
 
