@@ -18,10 +18,10 @@ from broker_core.protocol.bodies import coder
 from broker_core.protocol.bodies.groups import SubscriptionGroupConfig, SubscriptionGroupWrapper
 from broker_core.protocol.bodies.topics import DataVersion
 from broker_core.protocol.errors import MalformedBody
+from broker_core.protocol.topics import SYSTEM_GROUP_PREFIX
 
 FILE_NAME: Final = "subscriptionGroup.json"
 
-_SYSTEM_PREFIX: Final = "CID_RMQ_SYS_"
 BUILT_IN: Final = (
     "TOOLS_CONSUMER",
     "FILTERSRV_CONSUMER",
@@ -62,7 +62,7 @@ class Groups:
         """
         config = self._table.get(group)
         if config is None:
-            if not group or not (self.auto_create or group.startswith(_SYSTEM_PREFIX)):
+            if not group or not (self.auto_create or group.startswith(SYSTEM_GROUP_PREFIX)):
                 raise GroupNotFound(group)
             config = SubscriptionGroupConfig(group)
             self.put(config, now=now)

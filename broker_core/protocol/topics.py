@@ -23,6 +23,8 @@ PLAIN_GROUP_NAME: Final = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_GROUP_NAME}}}")
 RETRY_PREFIX: Final = "%RETRY%"
 DEAD_LETTER_PREFIX: Final = "%DLQ%"
 _REPLY_SUFFIX: Final = "_REPLY_TOPIC"
+SYSTEM_GROUP_PREFIX: Final = "CID_RMQ_SYS_"
+"""Of the names of groups that brokers use themselves."""
 
 TEMPLATE_TOPIC: Final = "TBW102"
 """Brokers that may create unknown topics copy the settings of this one."""

@@ -41,7 +41,7 @@ from broker_core.protocol.headers.groups import (
     QueryConsumeTimeSpanRequest,
 )
 from broker_core.protocol.headers.replication import GetAllConsumerOffsetRequest
-from broker_core.protocol.topics import MAX_GROUP_NAME
+from broker_core.protocol.topics import MAX_GROUP_NAME, SYSTEM_GROUP_PREFIX
 
 _AT_ONCE: Final = 64
 
@@ -56,7 +56,7 @@ BUILT_IN_GROUPS: Final = frozenset(
 
 def is_system_group(name: str) -> bool:
     """Return whether a group belongs to the brokers themselves."""
-    return name in BUILT_IN_GROUPS or name.startswith("CID_RMQ_SYS_")
+    return name in BUILT_IN_GROUPS or name.startswith(SYSTEM_GROUP_PREFIX)
 
 
 @dataclass(frozen=True, slots=True)
