@@ -16,6 +16,7 @@ from pathlib import Path
 from pyspark.errors import PySparkException
 from pyspark.sql import Observation, SparkSession
 
+from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from broker_core.protocol.host import encode_host
 from broker_core.protocol.message import Message
@@ -95,7 +96,7 @@ def _do_what_programs_do(session: SparkSession, folder: Path) -> None:
 
 def _write_topic(folder: Path) -> SourceOptions:
     config = StoreConfig(folder, commit_log_file_size=1 << 20, min_free_bytes=0, index_slots=100, index_entries=400)
-    now = int(time.time() * 1000)
+    now = now_ms()
     with MessageStore.open(config, now=now) as store:
         for number in range(100):
             message = Message.create("orders", b"%d" % number, keys=[f"k{number}"])

@@ -7,11 +7,12 @@ queued to running owns the run until its lease ends.
 from __future__ import annotations
 
 import secrets
-import time
 from typing import Any, Final
 
 from django.conf import settings
 from django.db import models
+
+from broker_core.clock import now_ms
 
 _ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's: no i, l, o, u
 _ID_LENGTH: Final = 16
@@ -22,7 +23,7 @@ JobDocument = dict[str, Any]
 
 def new_id() -> str:
     """Return 16 characters: 48 bits of time and 32 random bits, so ids sort by creation time."""
-    number = (time.time_ns() // 1_000_000) << 32 | secrets.randbits(32)
+    number = now_ms() << 32 | secrets.randbits(32)
     return "".join(_ALPHABET[number >> shift & 31] for shift in range(5 * (_ID_LENGTH - 1), -1, -5))
 
 
