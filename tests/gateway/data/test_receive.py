@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import httpx
@@ -20,10 +20,20 @@ from tests.support.wait import eventually
 
 # A client that hangs up soon after it asked; to connect it takes the time that a loaded machine needs.
 LEFT_SOON: Final = httpx.Timeout(60, read=0.5)
+# Times in answers are cut to milliseconds.
+MILLISECOND: Final = timedelta(milliseconds=1)
 
 
 def url(group: str, topic: str, verb: str = "receive") -> str:
     return f"/groups/{group}/topics/{topic}:{verb}"
+
+
+async def waiting_receives(api: Api, group: str, topic: str) -> int:
+    """Return how many receives wait at the broker."""
+    session = await api.parts.connections.session("local")
+    (addr,) = (await session.routes.get(topic)).masters.values()
+    answer = await session.invoke(addr, PollingInfoRequest(group, topic, -1))
+    return answer.header(PollingInfoResponse).polling_num
 
 
 def texts(messages: list[dict[str, Any]]) -> list[str]:
@@ -42,7 +52,9 @@ async def test_a_message_comes_with_all_that_was_given_and_what_the_broker_knows
             "body": {"encoding": "json", "data": {"id": "A17"}},
         },
     )
+    before = datetime.now(UTC)
     (message,) = await api.receive(group, topic, lease_ms=60_000)
+    after = datetime.now(UTC)
     times = {name: message.pop(name) for name in ("born_at", "stored_at", "lease_expires_at", "first_delivered_at")}
     assert {name: message[name] for name in message if name not in ("message_id", "receipt")} == {
         "topic": topic,
@@ -59,8 +71,8 @@ async def test_a_message_comes_with_all_that_was_given_and_what_the_broker_knows
         "nack_reason": None,
     }
     assert message["receipt"].startswith("v1.")
-    until = datetime.fromisoformat(times["lease_expires_at"]) - datetime.now(UTC)
-    assert 50 < until.total_seconds() <= 60
+    leased_at = datetime.fromisoformat(times["lease_expires_at"]) - timedelta(minutes=1)
+    assert before - MILLISECOND < leased_at <= after
 
 
 async def test_an_empty_answer_says_that_the_time_is_over(api: Api) -> None:
@@ -69,13 +81,13 @@ async def test_an_empty_answer_says_that_the_time_is_over(api: Api) -> None:
     assert answer.json() == {"messages": [], "waited_ms": answer.json()["waited_ms"], "reason": "timeout"}
     waited = await api.post(url(group, topic), {"wait_ms": 300})
     assert waited.json()["reason"] == "timeout"
-    assert 300 <= waited.json()["waited_ms"] < 3000
+    assert waited.json()["waited_ms"] >= 300
 
 
 async def test_a_waiting_receive_is_answered_when_a_message_comes(api: Api) -> None:
     topic, group = await api.topic(), api.group()
     waiting = asyncio.create_task(api.receive(group, topic, wait_ms=30_000))
-    await asyncio.sleep(0.2)
+    await eventually(lambda: waiting_receives(api, group, topic))
     await api.produce(topic, "at last")
     assert texts(await waiting) == ["at last"]
 
@@ -93,10 +105,7 @@ async def test_receives_that_were_hung_up_take_nothing_and_count_as_no_delivery(
                 )
 
     async def nobody_waits() -> bool:
-        session = await api.parts.connections.session("local")
-        (addr,) = (await session.routes.get(topic)).masters.values()
-        answer = await session.invoke(addr, PollingInfoRequest(group, topic, -1))
-        return answer.header(PollingInfoResponse).polling_num == 0
+        return await waiting_receives(api, group, topic) == 0
 
     await asyncio.gather(*(ask_and_leave() for _ in range(20)))
     await eventually(nobody_waits)
@@ -128,7 +137,7 @@ async def test_the_first_delivery_is_told_whatever_ended_its_lease(api: Api) -> 
     before = datetime.now(UTC)
     (message,) = await api.receive(group, topic)
     first = message["first_delivered_at"]
-    assert -2 < (datetime.fromisoformat(first) - before).total_seconds() < 20
+    assert before - MILLISECOND < datetime.fromisoformat(first) <= datetime.now(UTC)
 
     await api.settle("nack", group, topic, message["receipt"], delay_ms=0)
     (message,) = await api.receive(group, topic, wait_ms=10_000, lease_ms=1_000)
@@ -218,9 +227,9 @@ async def test_a_client_that_goes_away_while_it_waits_takes_no_messages_with_it(
 async def test_a_waiting_receive_is_told_when_the_gateway_drains(api: Api) -> None:
     topic, group = await api.topic(), api.group()
     waiting = asyncio.create_task(api.post(url(group, topic), {"wait_ms": 30_000}))
-    await asyncio.sleep(0.2)
+    await eventually(lambda: waiting_receives(api, group, topic))
     api.parts.draining.set()
-    answer = await asyncio.wait_for(waiting, 2)
+    answer = await waiting
     assert answer.json()["reason"] == "draining"
 
 

@@ -19,7 +19,7 @@ from broker_core.protocol.command import Command
 from broker_core.protocol.headers.pull import PullMessageRequest, PullMessageResponse
 from broker_core.remoting.dispatch import Handler
 from tests.support.scripted import Cluster, Peer, in_turn, refuse, say_nothing, scripted_cluster, succeed
-from tests.support.wait import eventually
+from tests.support.wait import PATIENCE_SECONDS, eventually
 
 QUEUE = MessageQueue("orders", "broker-a", 0)
 CONFIG = PushConfig(pull_error_delay_ms=10, busy_delay_ms=10)
@@ -132,4 +132,4 @@ async def test_a_dropped_queue_is_left_at_once(cluster: Cluster, reader: QueueRe
     reader.drop()
 
     assert reader.reading is not None
-    await asyncio.wait_for(asyncio.wait([reader.reading]), 1)
+    await asyncio.wait_for(asyncio.wait([reader.reading]), PATIENCE_SECONDS)
