@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+from broker_core.protocol.headers.pop import PollingInfoRequest, PollingInfoResponse
 from gateway.data.parts import DataPlaneParts
 from tests.gateway.running import make_parts, running_plane
 from tests.support.cluster import RunningBroker, create_topic
@@ -68,6 +69,13 @@ class Api:
         assert answer.status_code == 200, answer.text
         messages: list[dict[str, Any]] = answer.json()["messages"]
         return messages
+
+    async def waiting(self, group: str, topic: str) -> int:
+        """Return how many receives wait at the broker."""
+        session = await self.parts.connections.session("local")
+        (addr,) = (await session.routes.get(topic)).masters.values()
+        answer = await session.invoke(addr, PollingInfoRequest(group, topic, -1))
+        return answer.header(PollingInfoResponse).polling_num
 
     async def settle(self, verb: str, group: str, topic: str, *receipts: str, **more: Any) -> httpx.Response:
         """Ack, nack or extend receipts."""

@@ -9,7 +9,6 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from broker_core.protocol.headers.pop import PollingInfoRequest, PollingInfoResponse
 from broker_core.protocol.message import Message
 from gateway.data.parts import DataPlaneParts
 from gateway.limits import GatewayLimits
@@ -26,14 +25,6 @@ MILLISECOND: Final = timedelta(milliseconds=1)
 
 def url(group: str, topic: str, verb: str = "receive") -> str:
     return f"/groups/{group}/topics/{topic}:{verb}"
-
-
-async def waiting_receives(api: Api, group: str, topic: str) -> int:
-    """Return how many receives wait at the broker."""
-    session = await api.parts.connections.session("local")
-    (addr,) = (await session.routes.get(topic)).masters.values()
-    answer = await session.invoke(addr, PollingInfoRequest(group, topic, -1))
-    return answer.header(PollingInfoResponse).polling_num
 
 
 def texts(messages: list[dict[str, Any]]) -> list[str]:
@@ -87,7 +78,7 @@ async def test_an_empty_answer_says_that_the_time_is_over(api: Api) -> None:
 async def test_a_waiting_receive_is_answered_when_a_message_comes(api: Api) -> None:
     topic, group = await api.topic(), api.group()
     waiting = asyncio.create_task(api.receive(group, topic, wait_ms=30_000))
-    await eventually(lambda: waiting_receives(api, group, topic))
+    await eventually(lambda: api.waiting(group, topic))
     await api.produce(topic, "at last")
     assert texts(await waiting) == ["at last"]
 
@@ -105,7 +96,7 @@ async def test_receives_that_were_hung_up_take_nothing_and_count_as_no_delivery(
                 )
 
     async def nobody_waits() -> bool:
-        return await waiting_receives(api, group, topic) == 0
+        return await api.waiting(group, topic) == 0
 
     await asyncio.gather(*(ask_and_leave() for _ in range(20)))
     await eventually(nobody_waits)
@@ -227,7 +218,7 @@ async def test_a_client_that_goes_away_while_it_waits_takes_no_messages_with_it(
 async def test_a_waiting_receive_is_told_when_the_gateway_drains(api: Api) -> None:
     topic, group = await api.topic(), api.group()
     waiting = asyncio.create_task(api.post(url(group, topic), {"wait_ms": 30_000}))
-    await eventually(lambda: waiting_receives(api, group, topic))
+    await eventually(lambda: api.waiting(group, topic))
     api.parts.draining.set()
     answer = await waiting
     assert answer.json()["reason"] == "draining"
@@ -304,13 +295,7 @@ async def test_who_waits_with_a_token_that_is_revoked_meanwhile_gets_nothing(
         api.post(f"/groups/{group}/topics/{topic}:receive", {"wait_ms": 20_000}, token="passing")
     )
 
-    async def waits() -> bool:
-        session = await api.parts.connections.session("local")
-        (addr,) = (await session.routes.get(topic)).masters.values()
-        answer = await session.invoke(addr, PollingInfoRequest(group, topic, -1))
-        return answer.header(PollingInfoResponse).polling_num > 0
-
-    await eventually(waits)
+    await eventually(lambda: api.waiting(group, topic))
     monkeypatch.delitem(CAST, "passing")
     parts.auth._cache.clear()
     # When a message comes

@@ -200,7 +200,7 @@ async def test_a_message_that_comes_later_is_pushed(api: Api, address: str) -> N
     topic, group = await api.topic(), api.group()
     async with open_talk(address, "consume") as socket:
         await socket.say(type="subscribe", group=group, topic=topic, credit=10)
-        await asyncio.sleep(0.2)
+        await eventually(lambda: api.waiting(group, topic))
         await api.produce(topic, "late", tag="created")
         (message,) = await socket.hear_of("message")
         assert (message["body"]["data"], message["tag"]) == ("late", "created")
@@ -274,7 +274,7 @@ async def test_a_socket_that_closes_takes_no_message_that_it_was_not_sent(api: A
     topic, group = await api.topic(), api.group()
     async with open_talk(address, "consume") as socket:
         await socket.say(type="subscribe", group=group, topic=topic, credit=10, lease_ms=600_000)
-        await asyncio.sleep(0.2)
+        await eventually(lambda: api.waiting(group, topic))
     await api.produce(topic, "a")
 
     async def got() -> bool:
