@@ -155,6 +155,7 @@ static int write_entries(Span map, int64_t at, Span body, Span common, uint32_t 
     uint8_t scratch[LONGEST_PROPERTIES];
     uint8_t *unit = (uint8_t *)PyBytes_AS_STRING(written->units);
     Py_ssize_t number = 0;
+    int64_t begin = at;
     for (; body.size > 0; number++, unit += UNIT) {
         Entry entry;
         if (!next_entry(&body, &entry) || number == many)
@@ -165,12 +166,16 @@ static int write_entries(Span map, int64_t at, Span body, Span common, uint32_t 
         if (record->properties.size < 0)
             break;
         if (write_entry(map, &at, record, origin, topic, unit, written) < 0)
-            return -1;
+            break;
     }
     written->end = record->log_offset;
     if (body.size == 0 && number == many)
         return 0;
-    PyErr_SetString(PyExc_ValueError, "the batch differs from the one that was measured");
+    /* Whole records behind the end of the log could be taken for later ones after a kill. */
+    if (at > begin)
+        memset((uint8_t *)map.bytes + begin, 0, (size_t)(at - begin));
+    if (!PyErr_Occurred())
+        PyErr_SetString(PyExc_ValueError, "the batch differs from the one that was measured");
     return -1;
 }
 

@@ -20,7 +20,7 @@ typedef struct {
     int is_asked, is_closing;
     int is_running, is_out; /* the thread was started; an answer is still to be taken */
     int descriptor;         /* of the file to be synced, owned while a sync is out */
-    int ended[2];            /* a pipe: the thread writes a byte when it is done */
+    int ended[2];           /* a pipe: the thread writes a byte when it is done */
     int is_done;            /* set by the thread, behind failure and took */
     int failure;            /* errno of the last sync, 0 */
     long long took;         /* ns */

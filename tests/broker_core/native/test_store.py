@@ -154,8 +154,10 @@ def test_batch_written(
     for at in (1, -1, 1 << 62):
         with pytest.raises(ValueError, match="does not fit"):
             compiled.write_batch(into, at, *arguments)
+    into = bytearray(sum(sizes))
     with pytest.raises(ValueError, match="measured"):
         compiled.write_batch(into, 0, TOPIC, incoming, len(entries) + 1, 40, log_offset)
+    assert bytes(into) == bytes(len(into))  # nothing is left of a batch that failed
 
 
 @given(st.lists(st.tuples(st.binary(max_size=20), st.dictionaries(TEXT, TEXT, max_size=2)), max_size=4), st.data())
