@@ -23,7 +23,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -77,6 +77,16 @@ class JavaObject:
         self.driver.ask("forget", self.name)
 
 
+@dataclass(frozen=True)
+class Behaviour:
+    """How a listener answers (see Listener.java): the first `times` deliveries of a message, all of them if -1."""
+
+    answer: str  # succeed, later, suspend, throw or nothing
+    times: int = -1
+    delay: int = 0
+    wait: int = 0
+
+
 @dataclass
 class PushConsumer(JavaObject):
     """A push consumer; `events` are the deliveries to its listener so far, in its order."""
@@ -94,8 +104,8 @@ class PushConsumer(JavaObject):
         return [message.body for message in self.received]
 
     def behave(self, answer: str, *, times: int = -1, delay: int = 0, wait: int = 0) -> None:
-        """Answer so from now on: succeed, later, suspend, throw or nothing (see Listener.java)."""
-        self.driver.ask("behave", self.name, answer=answer, times=times, delay=delay, wait=wait)
+        """Answer so from now on; what came before was answered otherwise."""
+        self.driver.ask("behave", self.name, **asdict(Behaviour(answer, times, delay, wait)))
 
     def queues(self) -> set[tuple[str, str, int]]:
         """Return topic, broker and id of the queues that it reads now."""
@@ -191,15 +201,21 @@ class Driver:
         *,
         orderly: bool = False,
         start: str = "CONSUME_FROM_FIRST_OFFSET",
+        behaviour: Behaviour | None = None,
         **settings: Any,
     ) -> PushConsumer:
-        """Start a push consumer of `topics` (name to tag expression) whose listener succeeds; settings as setters."""
+        """Start a push consumer of `topics` (name to tag expression); settings as setters.
+
+        Its listener behaves as `behaviour` says from the first delivery on; without one it succeeds.
+        """
         settings = {"consumeFromWhere": start, "persistConsumerOffsetInterval": 1000} | settings
         consumer = self.client(PUSH_CONSUMER, name_server, group, **settings)
         assert isinstance(consumer, PushConsumer)
         for topic, tags in topics.items():
             consumer.call("subscribe", topic, tags)
         self.ask("listen", consumer.name, orderly=orderly)
+        if behaviour:
+            self.ask("behave", consumer.name, **asdict(behaviour))
         consumer.call("start")
         return consumer
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.compat.driver import Driver, PushConsumer, started_driver
+from tests.compat.driver import Behaviour, Driver, PushConsumer, started_driver
 from tests.compat.java_build import CLIENT5
 from tests.compat.sending import numbers_of, send_numbers
 from tests.compat.servers import started
@@ -38,7 +38,9 @@ def driver5(jvm: Driver) -> Iterator[Driver]:
     jvm.shutdown_clients()
 
 
-def popping(driver: Driver, gantry: RunningBroker, topic: str, group: str) -> PushConsumer:
+def popping(
+    driver: Driver, gantry: RunningBroker, topic: str, group: str, behaviour: Behaviour | None = None
+) -> PushConsumer:
     """Start a push consumer whose queues the broker shares out, of a group that is to pop."""
     driver.mqadmin("updateSubGroup", "-n", gantry.name_server, "-b", gantry.address, "-g", group)
     driver.mqadmin(
@@ -56,7 +58,7 @@ def popping(driver: Driver, gantry: RunningBroker, topic: str, group: str) -> Pu
         "-q",
         "8",
     )
-    return driver.push_consumer(gantry.name_server, group, {topic: "*"}, clientRebalance=False)
+    return driver.push_consumer(gantry.name_server, group, {topic: "*"}, behaviour=behaviour, clientRebalance=False)
 
 
 def lag_of(driver: Driver, gantry: RunningBroker, group: str) -> int:
@@ -78,8 +80,7 @@ def test_a_push_consumer_in_pop_mode_gets_each_message_once(driver5: Driver, gan
 def test_a_message_that_fails_in_pop_mode_comes_again(driver5: Driver, gantry: RunningBroker) -> None:
     producer = driver5.producer(gantry.name_server)
     send_numbers(producer, "failing", [1])
-    consumer = popping(driver5, gantry, "failing", "failing-group")
-    consumer.behave("later", times=1)
+    consumer = popping(driver5, gantry, "failing", "failing-group", Behaviour("later", times=1))
 
     wait_until(lambda: len(consumer.received) >= 2)
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from tests.compat.driver import Driver, JavaError, JavaObject, PushConsumer
+from tests.compat.driver import Behaviour, Driver, JavaError, JavaObject, PushConsumer
 from tests.compat.java_values import JavaMessage, Queue
 from tests.compat.reading import Reader
 from tests.compat.sending import numbers_of, send_numbers
@@ -42,8 +42,9 @@ def test_a_refused_message_comes_back_later_and_later_and_ends_as_a_dead_letter(
     driver: Driver, server: Server, producer: JavaObject, reader: Reader, name: str
 ) -> None:
     # Given a group that refuses everything and gives up after two more tries, and one that takes all
-    refuses = driver.push_consumer(server.name_server, name, {name: "*"}, maxReconsumeTimes=2)
-    refuses.behave("later")
+    refuses = driver.push_consumer(
+        server.name_server, name, {name: "*"}, behaviour=Behaviour("later"), maxReconsumeTimes=2
+    )
     takes = driver.push_consumer(server.name_server, f"{name}-other", {name: "*"})
     # When a message comes
     sent = producer.call("send", JavaMessage(name, b"1", tag="t", keys="k", properties={"p": "v"}), Queue(name, 1))
@@ -92,10 +93,12 @@ def test_a_listener_that_throws_or_says_nothing_refuses(
 def test_a_listener_says_when_it_wants_the_message_again_or_that_it_never_does(
     driver: Driver, server: Server, producer: JavaObject, reader: Reader, name: str
 ) -> None:
-    on_level_4 = driver.push_consumer(server.name_server, f"{name}-4", {name: "*"})
-    on_level_4.behave("later", times=1, delay=4)
-    never = driver.push_consumer(server.name_server, f"{name}-never", {name: "*"})
-    never.behave("later", delay=-1)
+    on_level_4 = driver.push_consumer(
+        server.name_server, f"{name}-4", {name: "*"}, behaviour=Behaviour("later", times=1, delay=4)
+    )
+    never = driver.push_consumer(
+        server.name_server, f"{name}-never", {name: "*"}, behaviour=Behaviour("later", delay=-1)
+    )
     wait_until(lambda: len(on_level_4.events) == 2)
     assert delays(on_level_4)[0] >= 2000
     assert [message.reconsume_times for message in reader.read(dead(f"{name}-never"), 1)] == [1]
@@ -110,10 +113,10 @@ def test_an_orderly_consumer_gives_up_after_its_tries_and_goes_on(
         name,
         {name: "*"},
         orderly=True,
+        behaviour=Behaviour("suspend"),
         maxReconsumeTimes=2,
         suspendCurrentQueueTimeMillis=50,
     )
-    consumer.behave("suspend")
     send_numbers(producer, name, [4])
     # Then each message of the queue is tried three times in a row
     wait_until(lambda: len(consumer.events) == 6)
@@ -147,8 +150,7 @@ def test_a_group_without_retry_queues_forgets_what_it_refuses_and_a_paused_one_g
     admin = driver.admin(server.name_server)
     group = {"groupName": name, "retryQueueNums": 0}
     admin.call("createAndUpdateSubscriptionGroupConfig", server.address, group)
-    consumer = driver.push_consumer(server.name_server, name, {name: "*"})
-    consumer.behave("later", times=1)
+    consumer = driver.push_consumer(server.name_server, name, {name: "*"}, behaviour=Behaviour("later", times=1))
     wait_until(lambda: len(consumer.events) == 1)
     send_numbers(producer, name, [4, 8])
     wait_until(lambda: len(consumer.events) == 3)
