@@ -19,7 +19,6 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from broker_core.protocol.codes import RequestCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.frame import Frame, FrameReader, frame_parts
 from tests.compat.servers import Server
@@ -98,9 +97,9 @@ class Recorder:
         """Say whether there was a request of each code since the last `take`."""
         return set(codes) <= {command.code for command in self.asked}
 
-    def has_asked_for(self, topic: str) -> bool:
-        """Say whether somebody asked for the route of a topic since the last `take`."""
-        asked = [command for command in self.asked if command.code == RequestCode.GET_ROUTEINFO_BY_TOPIC]
+    def has_named(self, code: int, topic: str) -> bool:
+        """Say whether a request of that code named a topic since the last `take`."""
+        asked = [command for command in self.asked if command.code == code]
         return topic in [(command.ext_fields or {}).get("topic") for command in asked]
 
     def take(self) -> list[Command]:

@@ -106,7 +106,7 @@ async def fill(server: Server, *topics: str) -> None:
 
 async def ends(java: JavaObject, wire: Recorder) -> None:
     """Shut a client down when it has asked for the route of the template, as each does by and by after its start."""
-    await eventually(lambda: wire.has_asked_for(TEMPLATE_TOPIC))
+    await eventually(lambda: wire.has_named(Code.GET_ROUTEINFO_BY_TOPIC, TEMPLATE_TOPIC))
     java.shutdown()
 
 
@@ -166,6 +166,7 @@ async def test_a_push_consumer(driver: Driver, server: Server, wire: Recorder, n
         return wire.has(Code.UPDATE_CONSUMER_OFFSET)
 
     await eventually(has_stored)
+    await eventually(lambda: wire.has_named(Code.PULL_MESSAGE, f"%RETRY%{group}-java"))
     await ends(java, wire)
     said, seen = wire.take(), list[str]()
 
@@ -180,6 +181,7 @@ async def test_a_push_consumer(driver: Driver, server: Server, wire: Recorder, n
         async with consumer:
             await fill(server, our_topic)
             await eventually(lambda: len(seen) == 4)
+            await eventually(lambda: wire.has_named(Code.PULL_MESSAGE, f"%RETRY%{group}-ours"))
     more = {Code.LOCK_BATCH_MQ, Code.UNLOCK_BATCH_MQ} if orderly else {Code.CONSUMER_SEND_MSG_BACK}
     check(said, wire.take(), CONSUMED | more, BROKER_NAME | INNER_PRODUCER | (ORDERLY if orderly else {}))
 
