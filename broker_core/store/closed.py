@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from broker_core.store.consume_queue import ConsumeQueue, Span
+from broker_core.store.consume_queue import ClosedQueue, ConsumeQueue
 from broker_core.store.layout import CHECKPOINT
 from broker_core.store.mapped_file import FULL_ERRORS
 
@@ -25,7 +25,7 @@ class Closed:
     """Queues by topic and queue id, and the beginning of the log."""
 
     log_begin: int = -1
-    spans: Mapping[tuple[str, int], Span] = field(default_factory=dict)
+    spans: Mapping[tuple[str, int], ClosedQueue] = field(default_factory=dict)
 
 
 def write(folder: Path, queues: Iterable[ConsumeQueue], *, log_begin: int) -> None:
@@ -61,13 +61,13 @@ def find_short(closed: Closed, queues: Mapping[tuple[str, int], ConsumeQueue]) -
     return [key for key, span in closed.spans.items() if _is_short(queues.get(key), span)]
 
 
-def _known(name: str, span: list[int]) -> tuple[tuple[str, int], Span]:
+def _known(name: str, span: list[int]) -> tuple[tuple[str, int], ClosedQueue]:
     topic, _, queue_id = name.rpartition("/")
     first_kept, end, min_offset, max_physical = map(int, span)
-    return (topic, int(queue_id)), Span(first_kept, end, min_offset, max_physical)
+    return (topic, int(queue_id)), ClosedQueue(first_kept, end, min_offset, max_physical)
 
 
-def _is_short(queue: ConsumeQueue | None, span: Span) -> bool:
+def _is_short(queue: ConsumeQueue | None, span: ClosedQueue) -> bool:
     return queue is None or queue.first_kept > span.first_kept or queue.max_offset < span.end
 
 

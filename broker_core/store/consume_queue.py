@@ -27,7 +27,7 @@ _RESERVE_BYTES: Final = 64 * 1024
 _LIGHT: Final = "%LMQ%"
 
 
-class Span(NamedTuple):
+class ClosedQueue(NamedTuple):
     """Begin and end of a cleanly closed queue, in queue offsets, and its last record in the log."""
 
     first_kept: int
@@ -192,7 +192,7 @@ class ConsumeQueue:
             self._files.forget_last()
         self._take_measure()
 
-    def resume(self, span: Span) -> bool:
+    def resume(self, span: ClosedQueue) -> bool:
         """Continue from a clean stop, checking only the last unit; return whether the queue is unchanged.
 
         If not, nothing was modified, and `recover` must follow.
@@ -212,9 +212,9 @@ class ConsumeQueue:
         return True
 
     @property
-    def span(self) -> Span:
+    def span(self) -> ClosedQueue:
         """The data from which `resume` continues."""
-        return Span(self.first_kept, self.max_offset, self.min_offset, self.max_physical)
+        return ClosedQueue(self.first_kept, self.max_offset, self.min_offset, self.max_physical)
 
     def recover(self, *, trusted: bool) -> bool:
         """Find the end of the valid units, and clear or remove what follows; return whether nothing followed."""

@@ -10,7 +10,7 @@ from typing import Final, Self
 
 from broker_core.store.commit_log import CommitLog
 from broker_core.store.config import StoreConfig
-from broker_core.store.consume_queue import ConsumeQueue, Span
+from broker_core.store.consume_queue import ClosedQueue, ConsumeQueue
 from broker_core.store.errors import Corrupt, MessageUnstorable
 from broker_core.store.layout import CONSUME_QUEUE, is_folder_name, queue_folders, segment_files
 from broker_core.store.mapped_file import sync_file_system
@@ -86,7 +86,7 @@ class Queues:
             if unit:
                 yield unit.log_offset
 
-    def resume(self, spans: Mapping[tuple[str, int], Span]) -> None:
+    def resume(self, spans: Mapping[tuple[str, int], ClosedQueue]) -> None:
         """Continue queues from a clean stop, if they are unchanged."""
         for key, span in spans.items():
             queue = self.by_key.get(key)
