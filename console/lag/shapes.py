@@ -250,7 +250,7 @@ class LagSeries(Struct, frozen=True, kw_only=True):
     out_rate: Points
 
 
-class Span(Struct, kw_only=True, rename={"begin": "from"}):
+class TimeRange(Struct, kw_only=True, rename={"begin": "from"}):
     """The time range of a history."""
 
     step_ms: int
@@ -258,14 +258,14 @@ class Span(Struct, kw_only=True, rename={"begin": "from"}):
     to: Moment
 
 
-class OverviewHistory(Span, kw_only=True):
+class OverviewHistory(TimeRange, kw_only=True):
     """The history of a cluster's key figures, and of the five groups with the largest lag."""
 
     series: OverviewSeries
     group_lag: dict[str, Points]
 
 
-class LagHistory(Span, kw_only=True):
+class LagHistory(TimeRange, kw_only=True):
     """The history of a group's lag."""
 
     series: LagSeries
