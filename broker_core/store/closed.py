@@ -21,7 +21,7 @@ NAME: Final = "closed"
 
 
 @dataclass(frozen=True, slots=True)
-class Closed:
+class CleanClose:
     """Queues by topic and queue id, and the beginning of the log."""
 
     log_begin: int = -1
@@ -41,7 +41,7 @@ def write(folder: Path, queues: Iterable[ConsumeQueue], *, log_begin: int) -> No
             raise
 
 
-def read(folder: Path) -> Closed:
+def read(folder: Path) -> CleanClose:
     """Return the data of the last clean stop; nothing if there is no file, or it is out of date.
 
     It only saves time: without it the store opens normally.
@@ -49,14 +49,14 @@ def read(folder: Path) -> Closed:
     try:
         tree = json.loads((folder / NAME).read_bytes())
         if tree["checkpoint"] != _written_at(folder):
-            return Closed()
+            return CleanClose()
         spans = dict(_known(name, span) for name, span in tree["queues"].items())
-        return Closed(int(tree["log_begin"]), spans)
+        return CleanClose(int(tree["log_begin"]), spans)
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
-        return Closed()
+        return CleanClose()
 
 
-def find_short(closed: Closed, queues: Mapping[tuple[str, int], ConsumeQueue]) -> list[tuple[str, int]]:
+def find_short(closed: CleanClose, queues: Mapping[tuple[str, int], ConsumeQueue]) -> list[tuple[str, int]]:
     """Return topic and queue id of each queue that has fewer units than when the store was closed."""
     return [key for key, span in closed.spans.items() if _is_short(queues.get(key), span)]
 

@@ -65,7 +65,7 @@ def recover(config: StoreConfig) -> Recovered:
     index = Index.load(config)
     abort.set_mark(config.folder)
     _remove_scratch(config)
-    left = closed.read(config.folder) if was_clean else closed.Closed()
+    left = closed.read(config.folder) if was_clean else closed.CleanClose()
     if left.log_begin == log.begin:
         queues.resume(left.spans)
     damaged_from = queues.recover(log, trusted=was_clean)
