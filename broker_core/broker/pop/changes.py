@@ -53,10 +53,10 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Closed:
+class QueueClosed:
     """A group stops consuming a queue: the topic or the group was deleted."""
 
     queue: int
 
 
-Change = Opened | Leased | Acknowledged | Held | Closed
+Change = Opened | Leased | Acknowledged | Held | QueueClosed

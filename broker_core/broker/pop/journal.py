@@ -35,7 +35,7 @@ from typing import Final
 from zlib import crc32
 
 from broker_core.broker.errors import BadConfigFile
-from broker_core.broker.pop.changes import Acknowledged, Change, Closed, Held, Leased, Opened
+from broker_core.broker.pop.changes import Acknowledged, Change, Held, Leased, Opened, QueueClosed
 
 FILE_NAME: Final = "leases.journal"
 REWRITE_BYTES: Final = 8 * 1024 * 1024
@@ -200,6 +200,6 @@ _DECODERS: Final[dict[int, Callable[[bytes], Change]]] = {
     2: _decode_leased,
     3: lambda payload: Acknowledged(*_ACKNOWLEDGED.unpack(payload)[1:]),
     4: lambda payload: Held(*_HELD.unpack(payload)[1:]),
-    5: lambda payload: Closed(*_CLOSED.unpack(payload)[1:]),
+    5: lambda payload: QueueClosed(*_CLOSED.unpack(payload)[1:]),
     6: lambda payload: Held(*_HELD_SINCE.unpack(payload)[1:]),
 }

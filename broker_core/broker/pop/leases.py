@@ -22,7 +22,7 @@ from enum import Enum
 from heapq import heappop, heappush
 from typing import TypeVar
 
-from broker_core.broker.pop.changes import Acknowledged, Change, Closed, Held, Leased, Opened
+from broker_core.broker.pop.changes import Acknowledged, Change, Held, Leased, Opened, QueueClosed
 from broker_core.broker.pop.queue_leases import SLACK, Lease, QueueLeases
 
 C = TypeVar("C", bound=Change)
@@ -139,7 +139,7 @@ class Leases:
         """Discard the leases of every queue of a topic or group that is deleted."""
         for queue in list(self._numbers.values()):
             if queue.topic == topic or queue.group == group:
-                self._closed(queue, self._told(Closed(queue.number)))
+                self._closed(queue, self._told(QueueClosed(queue.number)))
 
     def clamp(self, max_offset: Callable[[str, int], int]) -> None:
         """Discard positions beyond the end of a queue: the store lost its tail, and will assign those offsets again."""
@@ -222,7 +222,7 @@ class Leases:
         if queue.drop(change.offset):
             self._count(queue.group, -1)
 
-    def _closed(self, queue: QueueLeases, change: Closed) -> None:
+    def _closed(self, queue: QueueLeases, change: QueueClosed) -> None:
         del self._numbers[change.queue]
         siblings = self._queues.get((queue.group, queue.topic), {})
         if siblings.get(queue.queue_id) is queue:

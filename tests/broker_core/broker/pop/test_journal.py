@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker_core.broker.pop.changes import Acknowledged, Change, Closed, Held, Leased, Opened
+from broker_core.broker.pop.changes import Acknowledged, Change, Held, Leased, Opened, QueueClosed
 from broker_core.broker.pop.journal import FILE_NAME, Journal, decode_all, encode
 
 EXAMPLES: list[Change] = [
@@ -19,7 +19,7 @@ EXAMPLES: list[Change] = [
     Leased(1, 25, 0, 0, ()),
     Acknowledged(1, 17),
     Held(1, 19, 1_700_000_000_001, 1_700_000_060_000, 4, 1_699_999_999_000),
-    Closed(1),
+    QueueClosed(1),
 ]
 
 numbers = st.integers(0, 2**32 - 1)
@@ -29,7 +29,7 @@ changes: st.SearchStrategy[Change] = st.one_of(
     st.builds(Leased, numbers, offsets, offsets, offsets, st.lists(st.integers(0, 2**63 - 1)).map(tuple)),
     st.builds(Acknowledged, numbers, offsets),
     st.builds(Held, numbers, offsets, offsets, offsets, numbers, offsets),
-    st.builds(Closed, numbers),
+    st.builds(QueueClosed, numbers),
 )
 
 
