@@ -51,7 +51,7 @@ ANSWERS: Final[Mapping[type[Exception], ResponseCode]] = {
     errors.TransactionsRefused: ResponseCode.NO_PERMISSION,
     errors.NothingFound: ResponseCode.QUERY_NOT_FOUND,
     errors.LimitReached: ResponseCode.SYSTEM_ERROR,
-    errors.Overloaded: ResponseCode.SYSTEM_BUSY,
+    errors.WaitingFull: ResponseCode.SYSTEM_BUSY,
     errors.PollingFull: ResponseCode.POLLING_FULL,
     errors.TooManyLeases: ResponseCode.FLOW_CONTROL,
     store_errors.MessageUnstorable: ResponseCode.MESSAGE_ILLEGAL,

@@ -40,7 +40,7 @@
         ├── TransactionsRefused  this broker does not accept transactional messages
         ├── NothingFound         a look-up without a result
         └── LimitReached         a named limit of `limits.py`
-            ├── Overloaded       … of waiting requests: retry a little later
+            ├── WaitingFull      … of waiting requests: retry a little later
             ├── PollingFull      … of long polls for leases
             └── TooManyLeases    … of messages on lease
 """
@@ -262,7 +262,7 @@ class LimitReached(Refused):
         self.value = value
 
 
-class Overloaded(LimitReached):
+class WaitingFull(LimitReached):
     """Raised when no more requests may wait."""
 
 

@@ -46,9 +46,9 @@ from broker_core.broker.errors import (
     IllegalArgument,
     LimitReached,
     MessageIllegal,
-    Overloaded,
     PollingFull,
     TooManyLeases,
+    WaitingFull,
 )
 from broker_core.protocol.frame import MAX_FRAME
 from broker_core.remoting import ConnectionLimits
@@ -57,9 +57,9 @@ _KIB: Final = 1024
 _MIB: Final = 1024 * _KIB
 
 _REFUSALS: Final[dict[str, type[LimitReached]]] = {
-    "parked_pulls": Overloaded,
-    "unflushed_waiters": Overloaded,
-    "memory_bytes": Overloaded,
+    "parked_pulls": WaitingFull,
+    "unflushed_waiters": WaitingFull,
+    "memory_bytes": WaitingFull,
     "parked_pops": PollingFull,
     "leases_per_group": TooManyLeases,
 }

@@ -12,7 +12,7 @@ import pytest
 
 from broker_core.broker.disk import Done, ThreadedDisk
 from broker_core.broker.durability import DiskPace, GroupCommit
-from broker_core.broker.errors import Overloaded
+from broker_core.broker.errors import WaitingFull
 from broker_core.broker.limits import BrokerLimits
 from tests.support.wait import eventually
 
@@ -121,7 +121,7 @@ async def test_one_waiting_send_too_many_is_refused_before_it_is_stored(
     commit.check_room()
     commit.wait(100, lambda ok: None, now=0)
 
-    with pytest.raises(Overloaded, match="unflushed_waiters=1"):
+    with pytest.raises(WaitingFull, match="unflushed_waiters=1"):
         commit.check_room()
 
 
