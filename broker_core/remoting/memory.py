@@ -13,7 +13,7 @@ SMALL: Final = 64 * 1024
 """A connection that holds no more bytes than this is not counted."""
 
 
-class Holder(Protocol):
+class MemoryHolder(Protocol):
     """An object that holds bytes and can be closed to free them."""
 
     def __hash__(self) -> int: ...
@@ -32,9 +32,9 @@ class Memory:
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self.used = 0
-        self._holders: dict[Holder, int] = {}
+        self._holders: dict[MemoryHolder, int] = {}
 
-    def hold(self, holder: Holder, size: int) -> None:
+    def hold(self, holder: MemoryHolder, size: int) -> None:
         """Record how many bytes a connection holds, 0 for none; may abort connections, including this one."""
         self.used += size - self._holders.pop(holder, 0)
         if size:
