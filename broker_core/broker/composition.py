@@ -30,7 +30,7 @@ from broker_core.logs import get_logger
 from broker_core.protocol.message import Message, StoredMessage
 from broker_core.remoting.client import RemotingClient
 from broker_core.remoting.connection import Connection
-from broker_core.remoting.memory import Memory
+from broker_core.remoting.memory import ConnectionMemory
 from broker_core.store import MessageStore
 
 _log = get_logger(__name__)
@@ -49,7 +49,7 @@ class Resources:
     files: Executor
     clock: Callable[[], int]
     call_soon: CallSoon
-    memory: Memory
+    memory: ConnectionMemory
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Components:
     stats: Stats
     registration: Registration
     saver: Saver
-    memory: Memory
+    memory: ConnectionMemory
     resets: Resets
     request_modes: RequestModes
     topic_queues: TopicQueues

@@ -27,7 +27,7 @@ from broker_core.protocol.command import Command
 from broker_core.remoting import AddressRefused, Dispatch, RemotingClient, Server
 from broker_core.remoting.connection import Connection, Result
 from broker_core.remoting.dispatch import Handler
-from broker_core.remoting.memory import Memory
+from broker_core.remoting.memory import ConnectionMemory
 from broker_core.remoting.open_files import Sockets, check_files, queues_within, raise_limit
 from broker_core.store import MessageStore
 from broker_core.store.layout import count_files
@@ -137,7 +137,7 @@ class _Start:
         self._clock = clock
         self._sockets = sockets
         self._opened = opened
-        self._memory = Memory(self._config.limits.memory_bytes)
+        self._memory = ConnectionMemory(self._config.limits.memory_bytes)
 
     async def run(self) -> Broker:
         """Return the running broker."""

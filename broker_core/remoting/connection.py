@@ -31,7 +31,7 @@ from broker_core.protocol.frame import Frame, FrameReader
 from broker_core.remoting.calls import PendingCalls
 from broker_core.remoting.errors import ConnectionClosed, Overloaded, RemotingTimeout
 from broker_core.remoting.limits import ConnectionLimits
-from broker_core.remoting.memory import SMALL, Memory
+from broker_core.remoting.memory import SMALL, ConnectionMemory
 from broker_core.remoting.outbox import Outbox
 from broker_core.remoting.strangers import Farewell, recognize
 
@@ -59,7 +59,7 @@ class Connection(asyncio.Protocol):
         *,
         stops_reading_when_full: bool,
         on_open: ConnectionCallback | None = None,
-        memory: Memory | None = None,
+        memory: ConnectionMemory | None = None,
     ) -> None:
         """Without `serving`, every request of the peer is dropped; held bytes are counted in `memory`."""
         self.peer = ""  # ip:port

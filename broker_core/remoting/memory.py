@@ -26,7 +26,7 @@ class MemoryHolder(Protocol):
         """Close it, which frees all its bytes."""
 
 
-class Memory:
+class ConnectionMemory:
     """The bytes held by each connection. Above the limit, the connection that holds most is closed."""
 
     def __init__(self, limit: int) -> None:

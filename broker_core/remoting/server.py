@@ -14,7 +14,7 @@ from broker_core.remoting.connection import Connection
 from broker_core.remoting.dispatch import Dispatch
 from broker_core.remoting.errors import AddressInUse, AddressRefused
 from broker_core.remoting.limits import ConnectionLimits
-from broker_core.remoting.memory import Memory
+from broker_core.remoting.memory import ConnectionMemory
 from broker_core.remoting.open_files import Sockets, connections_within, raise_limit
 from broker_core.remoting.tls import FIRST_BYTE, TlsMode
 
@@ -36,7 +36,7 @@ class Server:
         tls: ssl.SSLContext | None = None,
         tls_mode: TlsMode = TlsMode.PERMISSIVE,
         limits: ConnectionLimits | None = None,
-        memory: Memory | None = None,
+        memory: ConnectionMemory | None = None,
         sockets: Sockets | None = None,
     ) -> None:
         """Port 0 lets the system choose. `tls_mode` is used only with a `tls` context.
@@ -51,7 +51,7 @@ class Server:
         self._tls_mode = tls_mode
         self._limits = limits or ConnectionLimits()
         self._max_connections = self._limits.connections
-        self._memory = memory or Memory(self._limits.memory_bytes)
+        self._memory = memory or ConnectionMemory(self._limits.memory_bytes)
         self._allowance = sockets or Sockets(raise_limit())
         self._sockets: list[socket.socket] = []
         self._ports: list[int] = []

@@ -16,7 +16,7 @@ from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers.pop import NotificationRequest, NotificationResponse
 from broker_core.remoting.connection import Connection
-from broker_core.remoting.memory import Memory
+from broker_core.remoting.memory import ConnectionMemory
 
 MAX_WAIT_MS: Final = 60_000
 STEP_MS: Final = 200
@@ -52,7 +52,7 @@ class NotificationProcessor:
         rights: ReadRights,
         popper: Popper,
         limits: BrokerLimits,
-        memory: Memory,
+        memory: ConnectionMemory,
         clock: Callable[[], int],
     ) -> None:
         self._rights = rights

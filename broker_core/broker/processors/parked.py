@@ -20,7 +20,7 @@ from typing import Final, Generic, Protocol, TypeVar
 
 from broker_core.protocol.command import Command
 from broker_core.remoting.connection import Connection
-from broker_core.remoting.memory import Memory
+from broker_core.remoting.memory import ConnectionMemory
 
 SLOT_MS: Final = 50
 """The precision of deadlines, ms; also the period at which `expire` is called."""
@@ -69,7 +69,7 @@ W = TypeVar("W", bound=Waiting)
 class Parked(Generic[W]):
     """A bounded set of waiting requests; each is in exactly one place and one slot, and has one owner."""
 
-    def __init__(self, limit: int, memory: Memory, on_leave: Callable[[W], None] | None = None) -> None:
+    def __init__(self, limit: int, memory: ConnectionMemory, on_leave: Callable[[W], None] | None = None) -> None:
         """`on_leave` is called with every request that stops waiting, for whatever reason."""
         self._limit = limit
         self._memory = memory

@@ -35,7 +35,7 @@ from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers import pop as headers
 from broker_core.remoting.connection import Connection
-from broker_core.remoting.memory import Memory
+from broker_core.remoting.memory import ConnectionMemory
 from broker_core.store.fetch import AcceptTag
 
 MAX_WAIT_MS: Final = 60_000
@@ -86,7 +86,7 @@ class PopProcessor:
         popper: Popper,
         stats: Stats,
         limits: BrokerLimits,
-        memory: Memory,
+        memory: ConnectionMemory,
         clock: Callable[[], int],
     ) -> None:
         self._rights = rights

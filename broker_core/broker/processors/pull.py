@@ -37,7 +37,7 @@ from broker_core.protocol.codes import (
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers.pull import PullMessageRequest, PullMessageResponse
 from broker_core.remoting.connection import Connection
-from broker_core.remoting.memory import Memory
+from broker_core.remoting.memory import ConnectionMemory
 from broker_core.store import GetResult, GetStatus, MessageStore
 from broker_core.store.fetch import AcceptTag
 
@@ -92,7 +92,7 @@ class PullProcessor:
         resets: Resets,
         stats: Stats,
         settings: Settings,
-        memory: Memory,
+        memory: ConnectionMemory,
         clock: Callable[[], int],
     ) -> None:
         self._checks = checks

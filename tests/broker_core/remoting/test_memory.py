@@ -10,7 +10,7 @@ import pytest
 
 from broker_core.protocol import Command
 from broker_core.remoting import Connection, ConnectionLimits
-from broker_core.remoting.memory import SMALL, Memory
+from broker_core.remoting.memory import SMALL, ConnectionMemory
 from tests.support.remoting import dispatch_of, question, raw_peer, serving
 from tests.support.wait import eventually
 
@@ -24,7 +24,7 @@ class Held:
         self.held_bytes = 0
         self.reason = ""
 
-    def hold(self, memory: Memory, size: int) -> None:
+    def hold(self, memory: ConnectionMemory, size: int) -> None:
         self.held_bytes = size
         memory.hold(self, size)
 
@@ -33,7 +33,7 @@ class Held:
 
 
 def test_the_largest_holder_is_closed() -> None:
-    memory = Memory(1000)
+    memory = ConnectionMemory(1000)
     small, large, last = Held(), Held(), Held()
     small.hold(memory, 300)
     large.hold(memory, 600)
@@ -45,7 +45,7 @@ def test_the_largest_holder_is_closed() -> None:
 
 
 def test_what_peers_have_read_in_the_meantime_does_not_count() -> None:
-    memory = Memory(1000)
+    memory = ConnectionMemory(1000)
     first, second = Held(), Held()
     first.hold(memory, 900)
     first.held_bytes = 100
@@ -56,7 +56,7 @@ def test_what_peers_have_read_in_the_meantime_does_not_count() -> None:
 
 
 def test_room_can_be_reserved_while_there_is_some() -> None:
-    memory = Memory(1000)
+    memory = ConnectionMemory(1000)
     Held().hold(memory, 300)
 
     assert memory.reserve(700)
@@ -145,7 +145,7 @@ async def test_requests_that_waited_for_room_count_no_more_once_they_are_answere
     def answer(request: Command, connection: Connection) -> Command:
         return Command.response(0, body=bytes(2 * MIB if request.ext_fields["topic"] == "much" else 0))
 
-    memory = Memory(64 * MIB)
+    memory = ConnectionMemory(64 * MIB)
     connection = Connection(dispatch_of(answer), ConnectionLimits(), stops_reading_when_full=True, memory=memory)
     connection.connection_made(Slow(connection))
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from broker_core.broker.processors.parked import SLOT_MS, Parked
 from broker_core.remoting.connection import Connection
-from broker_core.remoting.memory import Memory
+from broker_core.remoting.memory import ConnectionMemory
 
 SIZE = 100
 
@@ -42,8 +42,8 @@ class Waits:
         return cast(Connection, self.client)
 
 
-def parked_with(*requests: Waits, limit: int = 100, memory: Memory | None = None) -> Parked[Waits]:
-    parked: Parked[Waits] = Parked(limit, memory or Memory(1_000_000))
+def parked_with(*requests: Waits, limit: int = 100, memory: ConnectionMemory | None = None) -> Parked[Waits]:
+    parked: Parked[Waits] = Parked(limit, memory or ConnectionMemory(1_000_000))
     for request in requests:
         parked.park(request)
     return parked
@@ -103,7 +103,7 @@ def test_the_limit_is_reported_before_it_is_broken() -> None:
 
 
 def test_what_waits_counts_as_memory_until_it_leaves() -> None:
-    memory = Memory(4 * SIZE)
+    memory = ConnectionMemory(4 * SIZE)
     requests = [Waits("a", 100), Waits("a", 200), Waits("b", 300), Waits("c", 10_000)]
     parked = parked_with(*requests, memory=memory)
     assert memory.used == 4 * SIZE
@@ -150,7 +150,7 @@ def test_one_among_ten_thousand_is_found_without_looking_at_the_others() -> None
             looked_at += 1
             return id(self)
 
-    parked: Parked[Waits] = Parked(20_000, Memory(1 << 30))
+    parked: Parked[Waits] = Parked(20_000, ConnectionMemory(1 << 30))
     for number in range(10_000):
         parked.park(Counted(f"place {number}", 1_000_000 + number))
     looked_at = 0
