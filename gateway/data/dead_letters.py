@@ -13,7 +13,7 @@ from broker_core.protocol import properties as names
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.message import Message, StoredMessage
 from broker_core.protocol.topics import dead_letter_topic
-from gateway.data.leasing import Holder
+from gateway.data.leasing import LeaseHolder
 from gateway.data.notes import Note
 from gateway.data.parts import DataPlaneParts
 from gateway.problems import RECEIPT_EXPIRED, ProblemError
@@ -23,7 +23,7 @@ REASON: Final = "DEAD_LETTER_REASON"
 _LEFT_OUT: Final = (*names.OF_DELIVERIES, *names.TIMERS, names.MIN_OFFSET, names.MAX_OFFSET, names.DELAY)
 
 
-async def bury(parts: DataPlaneParts, holder: Holder, handle: LeaseReceipt, *, reason: str | None) -> None:
+async def bury(parts: DataPlaneParts, holder: LeaseHolder, handle: LeaseReceipt, *, reason: str | None) -> None:
     """Store a copy of the leased message in the group's dead-letter topic; create the topic if it does not exist.
 
     The lease stays open: acknowledge it afterwards. A failure between the two leaves the message in both places.
@@ -44,7 +44,7 @@ async def bury(parts: DataPlaneParts, holder: Holder, handle: LeaseReceipt, *, r
         await producer.send(letter)
 
 
-def dead_letter(stored: StoredMessage, holder: Holder, reason: str | None) -> Message:
+def dead_letter(stored: StoredMessage, holder: LeaseHolder, reason: str | None) -> Message:
     """Return the dead letter of a message: its body and properties, where it came from, and why."""
     properties = {name: value for name, value in stored.properties.items() if name not in _LEFT_OUT}
     properties.setdefault(names.RETRY_TOPIC, holder.topic)

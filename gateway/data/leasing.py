@@ -32,7 +32,7 @@ BodyEncoding = Literal["auto", "json", "text", "base64"]
 
 
 @dataclass(frozen=True, slots=True)
-class Holder:
+class LeaseHolder:
     """The holder of leases: a caller, for a group on a topic of a cluster."""
 
     cluster: str
@@ -42,7 +42,7 @@ class Holder:
     who: Caller
 
     @classmethod
-    def of(cls, cluster: str, group: str, topic: str, principal: Principal, address: str) -> Holder:
+    def of(cls, cluster: str, group: str, topic: str, principal: Principal, address: str) -> LeaseHolder:
         """Return the principal at an address as a holder of leases."""
         return cls(cluster, group, topic, principal.key, Caller.of(principal, address))
 
@@ -74,7 +74,7 @@ class Wanted:
 
 
 def lease_out(
-    parts: DataPlaneParts, holder: Holder, leased: LeasedMessage, encoding: BodyEncoding, reason: str | None
+    parts: DataPlaneParts, holder: LeaseHolder, leased: LeasedMessage, encoding: BodyEncoding, reason: str | None
 ) -> Leased:
     """Count the lease and return the message with its sealed receipt; `reason` is why it last failed."""
     stored, properties = leased.message, leased.message.properties
@@ -102,7 +102,7 @@ def lease_out(
     )
 
 
-def _count_out(parts: DataPlaneParts, holder: Holder, leased: LeasedMessage) -> Receipt:
+def _count_out(parts: DataPlaneParts, holder: LeaseHolder, leased: LeasedMessage) -> Receipt:
     lease = leased.receipt.to_text()
     _count(parts, holder, lease, leased.receipt.invisible_ms)
     return Receipt(
@@ -117,7 +117,7 @@ def _count_out(parts: DataPlaneParts, holder: Holder, leased: LeasedMessage) -> 
     )
 
 
-def renew(parts: DataPlaneParts, holder: Holder, old: Receipt, handle: LeaseReceipt) -> Receipt:
+def renew(parts: DataPlaneParts, holder: LeaseHolder, old: Receipt, handle: LeaseReceipt) -> Receipt:
     """Count a lease with its new end after it was extended; return its new receipt."""
     forget(parts, holder, old)
     lease = handle.to_text()
@@ -125,7 +125,7 @@ def renew(parts: DataPlaneParts, holder: Holder, old: Receipt, handle: LeaseRece
     return msgspec.structs.replace(old, lease=lease, expires_at=now_ms() + handle.invisible_ms)
 
 
-def forget(parts: DataPlaneParts, holder: Holder, receipt: Receipt) -> None:
+def forget(parts: DataPlaneParts, holder: LeaseHolder, receipt: Receipt) -> None:
     """Stop counting a settled lease, and notify its watcher."""
     parts.leases.settle(receipt.lease, group=holder.group_key, caller=holder.caller)
     settled = parts.watched.pop(receipt.lease, None)
@@ -135,7 +135,7 @@ def forget(parts: DataPlaneParts, holder: Holder, receipt: Receipt) -> None:
 
 
 async def give_back(
-    parts: DataPlaneParts, holder: Holder, consumer: LeaseConsumer, messages: Iterable[LeasedMessage]
+    parts: DataPlaneParts, holder: LeaseHolder, consumer: LeaseConsumer, messages: Iterable[LeasedMessage]
 ) -> None:
     """End the leases of messages that could not be delivered, so that others get them at once."""
     for leased in messages:
@@ -149,7 +149,7 @@ async def give_back(
             _log.warning("topic=%s: a message could not be given back: %s", leased.message.topic, error)
 
 
-def _count(parts: DataPlaneParts, holder: Holder, lease: str, lease_ms: int) -> None:
+def _count(parts: DataPlaneParts, holder: LeaseHolder, lease: str, lease_ms: int) -> None:
     until = parts.clock() + lease_ms / 1000
     parts.leases.add(lease, group=holder.group_key, caller=holder.caller, expires_at=until)
     parts.consumers.leased(holder.cluster, holder.group, holder.who, lease, lease_ms)

@@ -9,7 +9,7 @@ from typing import Final
 from redis.exceptions import RedisError
 
 from broker_core.client.consumer.leases import LeasedMessage
-from gateway.data.leasing import Holder
+from gateway.data.leasing import LeaseHolder
 from gateway.data.parts import DataPlaneParts
 
 KEEP_SECONDS: Final = 7 * 24 * 3600
@@ -17,7 +17,7 @@ KEEP_SECONDS: Final = 7 * 24 * 3600
 _log = logging.getLogger(__name__)
 
 
-async def keep_reason(parts: DataPlaneParts, holder: Holder, message_id: str, reason: str) -> None:
+async def keep_reason(parts: DataPlaneParts, holder: LeaseHolder, message_id: str, reason: str) -> None:
     """Store why a message failed; without Redis the message is still redelivered, but without the reason."""
     try:
         await parts.redis.set(_key(holder, message_id), reason.encode(), ex=KEEP_SECONDS)
@@ -25,7 +25,7 @@ async def keep_reason(parts: DataPlaneParts, holder: Holder, message_id: str, re
         _log.warning("group=%s: the reason of a nack could not be stored: %s", holder.group, error)
 
 
-async def last_reasons(parts: DataPlaneParts, holder: Holder, leased: Sequence[LeasedMessage]) -> dict[str, str]:
+async def last_reasons(parts: DataPlaneParts, holder: LeaseHolder, leased: Sequence[LeasedMessage]) -> dict[str, str]:
     """Return by message id why messages last failed; asks Redis only if one was delivered before."""
     again = [message.message.message_id for message in leased if message.delivery_count > 1]
     if not again:
@@ -39,5 +39,5 @@ async def last_reasons(parts: DataPlaneParts, holder: Holder, leased: Sequence[L
     return {message_id: reason.decode() for message_id, reason in found if isinstance(reason, bytes)}
 
 
-def _key(holder: Holder, message_id: str) -> str:
+def _key(holder: LeaseHolder, message_id: str) -> str:
     return f"gantry:nack:{holder.cluster}:{holder.group}:{holder.topic}:{message_id}"

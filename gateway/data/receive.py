@@ -12,7 +12,7 @@ from broker_core.client.consumer.leases import LeasedMessage
 from console.idempotency import length_fault
 from gateway.data import idempotency
 from gateway.data.consumers import Caller
-from gateway.data.leasing import Holder, Wanted, give_back, lease_out
+from gateway.data.leasing import LeaseHolder, Wanted, give_back, lease_out
 from gateway.data.parts import Answer, ClientGone, DataPlaneParts, Request
 from gateway.data.reasons import last_reasons
 from gateway.data.routing import check_consumer
@@ -55,7 +55,7 @@ def _attempt(request: Request, wanted: ReceiveRequest) -> bytes | None:
 
 async def _receive(parts: DataPlaneParts, request: Request, wanted: ReceiveRequest) -> Answer:
     route, started = request.route, parts.clock()
-    holder = Holder.of(route.cluster, route.group, route.topic, request.principal, request.address)
+    holder = LeaseHolder.of(route.cluster, route.group, route.topic, request.principal, request.address)
     headers = parts.consume_rate.take(holder.caller, 1, started)
     room = parts.leases.room(group=holder.group_key, caller=holder.caller, wanted=wanted.max_messages, now=started)
     consumer = await parts.connections.lease_consumer(route.cluster, route.group)
@@ -92,7 +92,7 @@ async def _check_again(parts: DataPlaneParts, request: Request) -> None:
 
 
 async def _wait(
-    parts: DataPlaneParts, request: Request, holder: Holder, wanted: Wanted, room: int, wait_ms: int
+    parts: DataPlaneParts, request: Request, holder: LeaseHolder, wanted: Wanted, room: int, wait_ms: int
 ) -> tuple[list[LeasedMessage], Reason]:
     """Return the first messages, or why there are none; raise ClientGone if the client has disconnected.
 

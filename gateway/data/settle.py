@@ -9,7 +9,7 @@ from msgspec import to_builtins
 
 from gateway.data import settling
 from gateway.data.idempotency import once_if_named
-from gateway.data.leasing import Holder
+from gateway.data.leasing import LeaseHolder
 from gateway.data.parts import Answer, DataPlaneParts, Header, Request
 from gateway.data.schemas import (
     AckRequest,
@@ -61,10 +61,10 @@ async def _extend(parts: DataPlaneParts, request: Request) -> Answer:
     return _answer(await settling.extend(parts, holder_of(request), wanted.receipts, wanted), headers)
 
 
-def holder_of(request: Request) -> Holder:
+def holder_of(request: Request) -> LeaseHolder:
     """Return the holder for which a request receives or settles."""
     route = request.route
-    return Holder.of(route.cluster, route.group, route.topic, request.principal, request.address)
+    return LeaseHolder.of(route.cluster, route.group, route.topic, request.principal, request.address)
 
 
 def _admit(parts: DataPlaneParts, request: Request, receipts: Sequence[str]) -> Sequence[Header]:

@@ -15,7 +15,7 @@ from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from console.moments import rfc3339
 from gateway.data.dead_letters import bury
-from gateway.data.leasing import NOW_MS, Holder, forget, renew
+from gateway.data.leasing import NOW_MS, LeaseHolder, forget, renew
 from gateway.data.parts import DataPlaneParts
 from gateway.data.reasons import keep_reason
 from gateway.data.receipts import Receipt
@@ -35,21 +35,23 @@ class SettleOutcome:
     problem: ProblemError | None = None
 
 
-Act = Callable[[DataPlaneParts, Holder, LeaseConsumer, str, Receipt], Awaitable[Settled]]
+Act = Callable[[DataPlaneParts, LeaseHolder, LeaseConsumer, str, Receipt], Awaitable[Settled]]
 
 
-async def ack(parts: DataPlaneParts, holder: Holder, texts: Sequence[str]) -> list[SettleOutcome]:
+async def ack(parts: DataPlaneParts, holder: LeaseHolder, texts: Sequence[str]) -> list[SettleOutcome]:
     """Acknowledge messages."""
     outcomes = await _settle(parts, holder, texts, _ack_one)
     parts.metrics.messages("acked", sum(outcome.result.status == "acked" for outcome in outcomes))
     return outcomes
 
 
-async def nack(parts: DataPlaneParts, holder: Holder, texts: Sequence[str], wanted: NackRequest) -> list[SettleOutcome]:
+async def nack(
+    parts: DataPlaneParts, holder: LeaseHolder, texts: Sequence[str], wanted: NackRequest
+) -> list[SettleOutcome]:
     """Have messages delivered again after the given delay, or move them to the group's dead letters."""
 
     async def again(
-        parts: DataPlaneParts, holder: Holder, consumer: LeaseConsumer, text: str, receipt: Receipt
+        parts: DataPlaneParts, holder: LeaseHolder, consumer: LeaseConsumer, text: str, receipt: Receipt
     ) -> Settled:
         if wanted.reason:
             await keep_reason(parts, holder, receipt.message_id, wanted.reason)
@@ -58,7 +60,7 @@ async def nack(parts: DataPlaneParts, holder: Holder, texts: Sequence[str], want
         return Settled(text, "nacked")
 
     async def bury_one(
-        parts: DataPlaneParts, holder: Holder, consumer: LeaseConsumer, text: str, receipt: Receipt
+        parts: DataPlaneParts, holder: LeaseHolder, consumer: LeaseConsumer, text: str, receipt: Receipt
     ) -> Settled:
         # Renewing the lease voids the receipt, so a settled or repeated receipt does not create a second dead letter.
         lease_ms = max(_BURY_MS, receipt.expires_at - now_ms())
@@ -75,12 +77,12 @@ async def nack(parts: DataPlaneParts, holder: Holder, texts: Sequence[str], want
 
 
 async def extend(
-    parts: DataPlaneParts, holder: Holder, texts: Sequence[str], wanted: ExtendRequest
+    parts: DataPlaneParts, holder: LeaseHolder, texts: Sequence[str], wanted: ExtendRequest
 ) -> list[SettleOutcome]:
     """Hold messages for `lease_ms` from now; each gets a new receipt, and the old one becomes invalid."""
 
     async def one(
-        parts: DataPlaneParts, holder: Holder, consumer: LeaseConsumer, text: str, receipt: Receipt
+        parts: DataPlaneParts, holder: LeaseHolder, consumer: LeaseConsumer, text: str, receipt: Receipt
     ) -> Settled:
         handle = await consumer.extend(receipt.handle, wanted.lease_ms)
         renewed = renew(parts, holder, receipt, handle)
@@ -99,14 +101,14 @@ def check_receipts(receipts: Sequence[str], limit: int) -> None:
 
 
 async def _ack_one(
-    parts: DataPlaneParts, holder: Holder, consumer: LeaseConsumer, text: str, receipt: Receipt
+    parts: DataPlaneParts, holder: LeaseHolder, consumer: LeaseConsumer, text: str, receipt: Receipt
 ) -> Settled:
     is_first = await consumer.ack(receipt.handle)
     forget(parts, holder, receipt)
     return Settled(text, "acked" if is_first else "already_acked")
 
 
-async def _settle(parts: DataPlaneParts, holder: Holder, texts: Sequence[str], act: Act) -> list[SettleOutcome]:
+async def _settle(parts: DataPlaneParts, holder: LeaseHolder, texts: Sequence[str], act: Act) -> list[SettleOutcome]:
     consumer = await parts.connections.lease_consumer(holder.cluster, holder.group)
     limit = asyncio.Semaphore(_AT_ONCE)
 

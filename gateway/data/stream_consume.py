@@ -26,7 +26,7 @@ from broker_core.errors import GantryError
 from gateway import sockets
 from gateway.data import settling
 from gateway.data.consumers import Caller
-from gateway.data.leasing import Holder, Wanted, give_back, lease_out
+from gateway.data.leasing import LeaseHolder, Wanted, give_back, lease_out
 from gateway.data.reasons import last_reasons
 from gateway.data.routing import check_consumer
 from gateway.data.schemas import AckRequest, ExtendRequest, Filter, NackRequest, decoder, encode
@@ -149,7 +149,7 @@ class Consuming:
                 self._watch_lease(holder, outcome.result.new_receipt, frame.lease_ms)
         await self._answer(outcomes, frame.context)
 
-    def _admit(self, receipts: Sequence[str]) -> Holder:
+    def _admit(self, receipts: Sequence[str]) -> LeaseHolder:
         frame, parts = self._subscribed, self._parts
         if frame is None:
             raise ProblemError(CONFLICT, "Subscribe first: the receipts of a socket belong to its group and topic.")
@@ -157,8 +157,8 @@ class Consuming:
         parts.consume_rate.take(self._socket.principal.key, 1, parts.clock())
         return self._holder(frame)
 
-    def _holder(self, frame: SubscribeFrame) -> Holder:
-        return Holder.of(frame.cluster, frame.group, frame.topic, self._socket.principal, self._socket.address)
+    def _holder(self, frame: SubscribeFrame) -> LeaseHolder:
+        return LeaseHolder.of(frame.cluster, frame.group, frame.topic, self._socket.principal, self._socket.address)
 
     async def _answer(self, outcomes: Sequence[SettleOutcome], context: str | None) -> None:
         for outcome in outcomes:
@@ -193,7 +193,7 @@ class Consuming:
                     continue
                 await self._send(holder, frame, wanted, leased)
 
-    async def _lease(self, holder: Holder, wanted: Wanted) -> list[LeasedMessage]:
+    async def _lease(self, holder: LeaseHolder, wanted: Wanted) -> list[LeasedMessage]:
         parts = self._parts
         room = parts.leases.room(
             group=holder.group_key, caller=holder.caller, wanted=min(self._credit, _BATCH), now=parts.clock()
@@ -204,7 +204,9 @@ class Consuming:
         parts.first_uses.used(*place, holder.who)
         return leased
 
-    async def _send(self, holder: Holder, frame: SubscribeFrame, wanted: Wanted, leased: list[LeasedMessage]) -> None:
+    async def _send(
+        self, holder: LeaseHolder, frame: SubscribeFrame, wanted: Wanted, leased: list[LeasedMessage]
+    ) -> None:
         unsent = list(leased)
         try:
             reasons = await last_reasons(self._parts, holder, leased)
@@ -222,7 +224,7 @@ class Consuming:
         if self._credit <= 0:
             self._has_credit.clear()
 
-    def _watch_lease(self, holder: Holder, text: str, lease_ms: int) -> None:
+    def _watch_lease(self, holder: LeaseHolder, text: str, lease_ms: int) -> None:
         receipt = self._parts.receipts.open(text, cluster=holder.cluster, group=holder.group, topic=holder.topic)
         self._leases.add(text, receipt.lease, self._parts.clock() + lease_ms / 1000)
 
