@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gateway.limits import Arrivals
+from gateway.limits import ArrivalLimits
 from gateway.problems import REQUEST_TIMEOUT, ProblemError
 from gateway.sockets import Event, Receive, Scope
 
@@ -36,7 +36,7 @@ class Arrival:
         "since",
     )
 
-    def __init__(self, scope: Scope, receive: Receive, limits: Arrivals) -> None:
+    def __init__(self, scope: Scope, receive: Receive, limits: ArrivalLimits) -> None:
         self._scope = scope
         self._receive = receive
         self._limits = limits

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from gateway.arrival import Arrival, Client
-from gateway.limits import Arrivals
+from gateway.limits import ArrivalLimits
 from gateway.own_sockets import Connection, OwnSockets, close, silent_seconds
 from gateway.problems import TOO_MANY_CONNECTIONS, ProblemError
 
@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 class OpenConnections:
     """The connections of this process; checks them between `start` and `stop`."""
 
-    def __init__(self, limits: Arrivals, own: OwnSockets | None = None) -> None:
+    def __init__(self, limits: ArrivalLimits, own: OwnSockets | None = None) -> None:
         self._limits = limits
         self._own = own or OwnSockets()
         self._under_way: set[Arrival] = set()

@@ -32,7 +32,7 @@ class Sizes:
 
 
 @dataclass(frozen=True, slots=True)
-class Arrivals:
+class ArrivalLimits:
     """The number of connections, and how long a client may be idle."""
 
     connections: int = 8192  # of this process; above that, those idle longest are closed
@@ -55,7 +55,7 @@ class GatewayLimits:
     """All limits of a gateway process."""
 
     sizes: Sizes = field(default_factory=Sizes)
-    arrivals: Arrivals = field(default_factory=Arrivals)
+    arrivals: ArrivalLimits = field(default_factory=ArrivalLimits)
     # Messages, not requests: a batch of 100 costs 100.
     produce: Rate = Rate("produce", 50_000, 100_000)
     # Requests to receive, ack, nack and extend.

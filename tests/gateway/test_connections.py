@@ -13,7 +13,7 @@ import pytest
 from websockets.sync.client import connect
 
 from gateway.connections import OpenConnections
-from gateway.limits import Arrivals
+from gateway.limits import ArrivalLimits
 from gateway.own_sockets import OwnSockets
 from tests.gateway.installation import Installation, running_installation
 from tests.support.cluster import RunningBroker
@@ -169,7 +169,7 @@ def _worker(installation: Installation) -> int:
 async def test_where_no_sockets_are_listed_the_gateway_starts_and_says_so(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    connections = OpenConnections(Arrivals(), OwnSockets(tmp_path / "none"))
+    connections = OpenConnections(ArrivalLimits(), OwnSockets(tmp_path / "none"))
     connections.start()
     assert "idle connections are not watched" in caplog.text
     await connections.stop()
