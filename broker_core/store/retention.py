@@ -29,7 +29,7 @@ _MIB = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Disk:
+class DiskUsage:
     """The file system of a store; sizes in bytes."""
 
     used: int
@@ -60,10 +60,10 @@ class Dropped:
         return self.refusal is None
 
 
-def measure_disk(folder: Path) -> Disk:
+def measure_disk(folder: Path) -> DiskUsage:
     """Return the current state of the file system of `folder`."""
     usage = shutil.disk_usage(folder)
-    return Disk(usage.used, usage.free)
+    return DiskUsage(usage.used, usage.free)
 
 
 def drop_expired(
@@ -76,7 +76,7 @@ def drop_expired(
     while segments < _MAX_SEGMENTS and _first_may_go(log, config, now, disk, at_any_hour=at_any_hour):
         size = log.drop_first()
         # What removing the file frees, even if a reader still has it mapped for a moment.
-        disk = Disk(max(disk.used - size, 0), disk.free + size)
+        disk = DiskUsage(max(disk.used - size, 0), disk.free + size)
         log_bytes += size
         segments += 1
     queue_files = queues.drop_before(log.begin) if segments else 0
@@ -85,7 +85,7 @@ def drop_expired(
     return Dropped(segments, log_bytes, queue_files, index_files, disk.free, disk.used_ratio, refusal_of(config, disk))
 
 
-def refusal_of(config: StoreConfig, disk: Disk) -> str | None:
+def refusal_of(config: StoreConfig, disk: DiskUsage) -> str | None:
     """Return why messages must be refused, or None."""
     if disk.used_ratio > config.full_used_ratio:
         return (
@@ -100,7 +100,7 @@ def refusal_of(config: StoreConfig, disk: Disk) -> str | None:
     return None
 
 
-def _first_may_go(log: CommitLog, config: StoreConfig, now: int, disk: Disk, *, at_any_hour: bool) -> bool:
+def _first_may_go(log: CommitLog, config: StoreConfig, now: int, disk: DiskUsage, *, at_any_hour: bool) -> bool:
     if len(log.files) < 2:
         return False
     if at_any_hour and log.files[0].modified_ms() + config.retention_ms <= now:

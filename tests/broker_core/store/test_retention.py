@@ -13,7 +13,7 @@ import pytest
 
 from broker_core.store.config import StoreConfig
 from broker_core.store.layout import COMMIT_LOG, segment_files
-from broker_core.store.retention import Disk, Dropped, measure_disk, refusal_of
+from broker_core.store.retention import DiskUsage, Dropped, measure_disk, refusal_of
 from tests.support.stores import NOW, bodies, fill, opened, put, segment
 
 HOUR = 3_600_000
@@ -191,14 +191,14 @@ def test_a_full_disk_refuses_until_there_is_room_again_and_reads_continue(tmp_pa
 
 
 def test_ratios_are_rounded_up_as_rocketmq_rounds_them(tmp_path: Path) -> None:
-    assert Disk(used=1, free=999).used_ratio == 0.01
-    assert Disk(used=900, free=100).used_ratio == 0.9
-    assert Disk(used=0, free=0).used_ratio == 0
+    assert DiskUsage(used=1, free=999).used_ratio == 0.01
+    assert DiskUsage(used=900, free=100).used_ratio == 0.9
+    assert DiskUsage(used=0, free=0).used_ratio == 0
     assert 0 < measure_disk(tmp_path).used_ratio <= 1
 
 
 def test_few_free_bytes_refuse_too(tmp_path: Path) -> None:
     config = StoreConfig(tmp_path, min_free_bytes=100 << 20)
-    assert refusal_of(config, Disk(used=0, free=50 << 20)) is None
-    refusal = refusal_of(config, Disk(used=0, free=(50 << 20) - 1))
+    assert refusal_of(config, DiskUsage(used=0, free=50 << 20)) is None
+    refusal = refusal_of(config, DiskUsage(used=0, free=(50 << 20) - 1))
     assert refusal == "the disk is full: 49 MiB of it is free; messages are accepted again at 50 MiB or more"
