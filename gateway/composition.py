@@ -33,7 +33,7 @@ from gateway.data.stream import Socket, converse
 from gateway.data.stream_consume import Consuming
 from gateway.data.stream_produce import Producing
 from gateway.health import BEATS, Check, Health, NotUp, beat_check
-from gateway.limits import GatewayLimits, Rate
+from gateway.limits import GatewayLimits, RateLimit
 from gateway.live.events import EventsConsumer
 from gateway.live.lag import LagConsumer
 from gateway.pages import PAGES, Pages
@@ -197,8 +197,8 @@ def _limits() -> GatewayLimits:
     produce = env.number("GANTRY_RATE_PRODUCE", int(usual.produce.per_second), low=1, high=_MOST)
     consume = env.number("GANTRY_RATE_CONSUME", int(usual.consume.per_second), low=1, high=_MOST)
     return GatewayLimits(
-        produce=Rate("produce", produce, 2 * produce),
-        consume=Rate("consume", consume, 2 * consume),
+        produce=RateLimit("produce", produce, 2 * produce),
+        consume=RateLimit("consume", consume, 2 * consume),
         arrivals=replace(
             usual.arrivals,
             connections=env.number("GANTRY_CONNECTIONS", usual.arrivals.connections, low=16, high=_MOST_CONNECTIONS),

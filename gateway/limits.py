@@ -42,7 +42,7 @@ class ArrivalLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class RateLimit:
     """The rate of a route class for one caller: the number per second, and the number at once after a pause."""
 
     name: str
@@ -57,9 +57,9 @@ class GatewayLimits:
     sizes: Sizes = field(default_factory=Sizes)
     arrivals: ArrivalLimits = field(default_factory=ArrivalLimits)
     # Messages, not requests: a batch of 100 costs 100.
-    produce: Rate = Rate("produce", 50_000, 100_000)
+    produce: RateLimit = RateLimit("produce", 50_000, 100_000)
     # Requests to receive, ack, nack and extend.
-    consume: Rate = Rate("consume", 10_000, 20_000)
+    consume: RateLimit = RateLimit("consume", 10_000, 20_000)
     leases_per_group: int = 100_000
     leases_per_caller: int = 20_000
 
@@ -75,7 +75,7 @@ class RateLimiter:
 
     _MAX_CALLERS: Final = 50_000
 
-    def __init__(self, rate: Rate) -> None:
+    def __init__(self, rate: RateLimit) -> None:
         self.rate = rate
         self._buckets: dict[str, _Bucket] = {}
         window = max(1, round(rate.burst / rate.per_second))

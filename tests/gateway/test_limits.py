@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.limits import GatewayLimits, LeasesOut, Rate, RateLimiter, check_body_size
+from gateway.limits import GatewayLimits, LeasesOut, RateLimit, RateLimiter, check_body_size
 from gateway.problems import BODY_TOO_LARGE, RATE_LIMITED, TOO_MANY_IN_FLIGHT, ProblemError
 
-TEN = Rate("produce", per_second=10, burst=20)
+TEN = RateLimit("produce", per_second=10, burst=20)
 
 
 def remaining(headers: tuple[tuple[bytes, bytes], ...]) -> int:

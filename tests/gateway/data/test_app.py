@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.data.app import RequestIds
-from gateway.limits import GatewayLimits, Rate
+from gateway.limits import GatewayLimits, RateLimit
 from tests.gateway.data.conftest import Api, code_of
 from tests.gateway.running import make_parts, plane_in_a_thread, running_plane
 from tests.support.cluster import RunningBroker
@@ -92,7 +92,7 @@ async def test_another_method_is_told_which_one_is_right(api: Api) -> None:
 async def test_a_caller_over_its_rate_gets_a_429_and_others_do_not(
     shared_broker: RunningBroker, redis_url: str
 ) -> None:
-    limits = GatewayLimits(produce=Rate("produce", 1, 3), consume=Rate("consume", 1, 1))
+    limits = GatewayLimits(produce=RateLimit("produce", 1, 3), consume=RateLimit("consume", 1, 1))
     parts = make_parts(shared_broker.name_server, redis_url, limits=limits)
     async with running_plane(parts) as where, httpx.AsyncClient(base_url=f"http://{where}", trust_env=False) as client:
         api = Api(client, parts)
