@@ -27,7 +27,7 @@ class ApiView(APIView):
 
     answer_ms: ClassVar[int] = KEEP_MS
     """How long the answer to a POST with a key is kept; with 0 a key is refused, because it makes no sense here."""
-    _attempt: once.Attempt | None = None
+    _keyed: once.KeyedRequest | None = None
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Refuse missing rights, unknown input and running duplicates; a kept answer ends the request."""
@@ -36,7 +36,7 @@ class ApiView(APIView):
         begun = once.begin(request, answer_ms=self.answer_ms)
         if isinstance(begun, HttpResponse):
             raise _Answered(begun)
-        self._attempt = begun
+        self._keyed = begun
 
     def handle_exception(self, error: Exception) -> HttpResponseBase:  # type: ignore[override]
         """Return the answer for an exception, or the kept answer."""
@@ -47,11 +47,11 @@ class ApiView(APIView):
         try:
             response = super().dispatch(request, *args, **kwargs)
         except BaseException:
-            if self._attempt is not None:
-                self._attempt.forget()
+            if self._keyed is not None:
+                self._keyed.forget()
             raise
-        if self._attempt is not None:
+        if self._keyed is not None:
             if isinstance(response, Response):
                 response.render()
-            self._attempt.end(response)
+            self._keyed.end(response)
         return response

@@ -34,8 +34,8 @@ _KEPT_HEADERS: Final = ("Content-Type", "Location", "ETag")
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
-    """The first request with its key, while it runs."""
+class KeyedRequest:
+    """A request with a key, while it runs."""
 
     place: str
     fingerprint: str
@@ -66,8 +66,8 @@ class Attempt:
             return
 
 
-def begin(request: Request, *, answer_ms: int) -> Attempt | HttpResponse | None:
-    """Return an attempt that the caller must end, the kept answer of the first request, or None without a key.
+def begin(request: Request, *, answer_ms: int) -> KeyedRequest | HttpResponse | None:
+    """Return a keyed request that the caller must end, the kept answer of the first request, or None without a key.
 
     Raises IdempotencyMismatch if the first request was a different one, InProgress while it runs, NotServed for a key
     that is too long or, with `answer_ms` 0, for any key.
@@ -76,21 +76,21 @@ def begin(request: Request, *, answer_ms: int) -> Attempt | HttpResponse | None:
     if key is None or request.method != "POST":
         return None
     _check(key, answer_ms)
-    attempt = Attempt(_place(request, key), _fingerprint(request), answer_ms)
+    keyed = KeyedRequest(_place(request, key), _fingerprint(request), answer_ms)
     try:
         with _redis() as store:
             pipe = store.pipeline(transaction=True)
-            pipe.set(attempt.place, orjson.dumps([attempt.fingerprint, False]), nx=True, px=RUNNING_MS)
-            pipe.mget(attempt.place, f"{attempt.place}:answer")
+            pipe.set(keyed.place, orjson.dumps([keyed.fingerprint, False]), nx=True, px=RUNNING_MS)
+            pipe.mget(keyed.place, f"{keyed.place}:answer")
             is_first, (found, answer) = pipe.execute()
     except redis.RedisError as error:
         raise RedisUnreachable(f"Idempotency-Key needs Redis, which does not answer: {error}") from error
-    return attempt if is_first else _again(attempt, orjson.loads(found), answer)
+    return keyed if is_first else _again(keyed, orjson.loads(found), answer)
 
 
-def _again(attempt: Attempt, found: list[Any], answer: bytes | None) -> HttpResponse:
+def _again(keyed: KeyedRequest, found: list[Any], answer: bytes | None) -> HttpResponse:
     fingerprint, has_ended = found
-    if fingerprint != attempt.fingerprint:
+    if fingerprint != keyed.fingerprint:
         raise IdempotencyMismatch
     if not has_ended:
         raise InProgress

@@ -68,15 +68,15 @@ def test_a_key_belongs_to_caller_and_route(cast: Cast, store: Any) -> None:
 
 def test_while_the_first_one_runs_the_second_waits(cast: Cast, store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     admin, seen = cast.browser("admin"), list[Any]()
-    ending = once.Attempt.end
+    ending = once.KeyedRequest.end
 
-    def end(attempt: once.Attempt, response: Any) -> None:
+    def end(keyed: once.KeyedRequest, response: Any) -> None:
         if not seen:
             seen.append(None)
             seen.append(post(cast.browser("admin"), "/api/v1/users", MIA))
-        ending(attempt, response)
+        ending(keyed, response)
 
-    monkeypatch.setattr(once.Attempt, "end", end)
+    monkeypatch.setattr(once.KeyedRequest, "end", end)
     assert post(admin, "/api/v1/users", MIA).status_code == 201
     busy = seen[1]
     assert (busy.status_code, busy.json()["code"], busy["Retry-After"]) == (409, "IN_PROGRESS", "1")
