@@ -17,7 +17,7 @@ _NUMBER: Final = re.compile(r"-?[0-9]{1,19}")
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class SettingKind:
     """A kind of setting. `takes` completes the sentence "it takes …"."""
 
     takes: str
@@ -25,12 +25,12 @@ class Kind:
     write: Callable[[Any], str]
 
 
-def switch() -> Kind:
+def switch() -> SettingKind:
     """``true`` or ``false``."""
     return choice({"true": True, "false": False})
 
 
-def choice(values: Mapping[str, Any]) -> Kind:
+def choice(values: Mapping[str, Any]) -> SettingKind:
     """One of the given words, ignoring case."""
     by_word = {word.lower(): value for word, value in values.items()}
     takes = " or ".join(values)
@@ -40,10 +40,10 @@ def choice(values: Mapping[str, Any]) -> Kind:
             raise ValueError(f"{text[:80]!r} is not {takes}")
         return by_word[text.lower()]
 
-    return Kind(takes, read, lambda value: next(word for word, known in values.items() if known == value))
+    return SettingKind(takes, read, lambda value: next(word for word, known in values.items() if known == value))
 
 
-def number(low: int, high: int, *, times: int = 1, share: int = 1) -> Kind:
+def number(low: int, high: int, *, times: int = 1, share: int = 1) -> SettingKind:
     """A whole number within [low, high]; stored multiplied by `times`, or divided by `share` and rounded up."""
     takes = f"a number from {low} to {high}"
 
@@ -52,16 +52,16 @@ def number(low: int, high: int, *, times: int = 1, share: int = 1) -> Kind:
             raise ValueError(f"{text[:80]!r} is not {takes}")
         return -(-int(text) // share) * times
 
-    return Kind(takes, read, lambda value: str(value // times * share))
+    return SettingKind(takes, read, lambda value: str(value // times * share))
 
 
-def percentage(low: int, high: int) -> Kind:
+def percentage(low: int, high: int) -> SettingKind:
     """A whole number of percent within [low, high], stored as a ratio."""
     whole = number(low, high)
-    return Kind(whole.takes, lambda text: whole.read(text) / 100, lambda ratio: str(round(ratio * 100)))
+    return SettingKind(whole.takes, lambda text: whole.read(text) / 100, lambda ratio: str(round(ratio * 100)))
 
 
-def delay_levels() -> Kind:
+def delay_levels() -> SettingKind:
     """Times like ``1s 5s 1m 2h``, stored in ms: the delay of each level."""
 
     def read(text: str) -> tuple[int, ...]:
@@ -71,10 +71,10 @@ def delay_levels() -> Kind:
             raise ValueError(f"{text[:80]!r} is not a list of times like 1s 5s 1m 2h 1d, separated by spaces")
         return levels
 
-    return Kind("times like 1s 5s 1m 2h 1d", read, lambda levels: " ".join(map(_time, levels)))
+    return SettingKind("times like 1s 5s 1m 2h 1d", read, lambda levels: " ".join(map(_time, levels)))
 
 
-def hours() -> Kind:
+def hours() -> SettingKind:
     """Hours of the day like ``04`` or ``04;16``, stored as numbers."""
 
     def read(text: str) -> tuple[int, ...]:
@@ -83,10 +83,12 @@ def hours() -> Kind:
             raise ValueError(f"{text[:80]!r} is not hours of the day like 04 or 04;16")
         return tuple(dict.fromkeys(map(int, words)))
 
-    return Kind("hours of the day like 04 or 04;16", read, lambda found: ";".join(f"{hour:02}" for hour in found))
+    return SettingKind(
+        "hours of the day like 04 or 04;16", read, lambda found: ";".join(f"{hour:02}" for hour in found)
+    )
 
 
-def word(pattern: str, takes: str) -> Kind:
+def word(pattern: str, takes: str) -> SettingKind:
     """A text that matches a pattern as a whole."""
     wanted = re.compile(pattern)
 
@@ -95,7 +97,7 @@ def word(pattern: str, takes: str) -> Kind:
             raise ValueError(f"{text[:80]!r} is not {takes}")
         return text
 
-    return Kind(takes, read, str)
+    return SettingKind(takes, read, str)
 
 
 def _time(ms: int) -> str:

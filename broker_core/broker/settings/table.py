@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from broker_core.broker.config import BrokerConfig
 from broker_core.broker.settings import kinds
-from broker_core.broker.settings.kinds import Kind
+from broker_core.broker.settings.kinds import SettingKind
 from broker_core.protocol.frame import MAX_FRAME, MAX_HEADER
 from broker_core.protocol.topics import TOPIC_NAME
 
@@ -36,7 +36,7 @@ class Setting:
     """One setting; `places` are the attributes of BrokerConfig that hold it, as ``part.name``."""
 
     name: str
-    kind: Kind
+    kind: SettingKind
     holds: Holds
     places: tuple[str, ...]
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker_core.broker.settings import kinds
-from broker_core.broker.settings.kinds import Kind
+from broker_core.broker.settings.kinds import SettingKind
 
 SWITCH = kinds.switch()
 NUMBER = kinds.number(1, 100)
@@ -40,7 +40,7 @@ WORD = kinds.word("[a-z]+", "letters")
         (WORD, "abc", "abc", "abc"),
     ],
 )
-def test_a_text_becomes_a_value_and_a_text_again(kind: Kind, text: str, value: Any, written: str) -> None:
+def test_a_text_becomes_a_value_and_a_text_again(kind: SettingKind, text: str, value: Any, written: str) -> None:
     assert kind.read(text) == value
     assert kind.write(value) == written
 
@@ -57,7 +57,7 @@ def test_a_text_becomes_a_value_and_a_text_again(kind: Kind, text: str, value: A
         (WORD, "A"),
     ],
 )  # fmt: skip
-def test_any_other_text_is_refused_with_what_it_takes(kind: Kind, text: str) -> None:
+def test_any_other_text_is_refused_with_what_it_takes(kind: SettingKind, text: str) -> None:
     with pytest.raises(ValueError, match=r"is not|times like") as refused:
         kind.read(text)
 
@@ -65,7 +65,7 @@ def test_any_other_text_is_refused_with_what_it_takes(kind: Kind, text: str) -> 
 
 
 @given(st.sampled_from([SWITCH, NUMBER, HOURS_MS, PERCENT, LEVELS, HOURS, FLUSH, WORD]), st.text(max_size=30))
-def test_a_text_is_taken_or_refused_and_nothing_else(kind: Kind, text: str) -> None:
+def test_a_text_is_taken_or_refused_and_nothing_else(kind: SettingKind, text: str) -> None:
     try:
         value = kind.read(text)
     except ValueError:
