@@ -37,8 +37,8 @@ from gateway.problems import (
     RATE_LIMITED,
     UNSUPPORTED_MEDIA_TYPE,
     FieldError,
-    Kind,
     ProblemError,
+    ProblemKind,
     find_problem,
     internal,
     respond,
@@ -48,7 +48,7 @@ _log = logging.getLogger(__name__)
 _WITH_BODY: Final = ("POST", "PUT", "PATCH")
 
 # By code: those of DRF, and those of the console's exceptions (`default_code`).
-_BY_CODE: Final[dict[str, Kind]] = {
+_BY_CODE: Final[dict[str, ProblemKind]] = {
     "parse_error": MALFORMED,
     "invalid": INVALID,
     "not_authenticated": NOT_AUTHENTICATED,
@@ -119,14 +119,14 @@ def _of_api_exception(error: exceptions.APIException, place: str) -> ProblemErro
     return ProblemError(kind, detail, retry_after_s=None if wait is None else ceil(wait))
 
 
-def _kind_of(error: exceptions.APIException, detail: str) -> Kind:
+def _kind_of(error: exceptions.APIException, detail: str) -> ProblemKind:
     code = getattr(error.detail, "code", None) or error.default_code
     if detail.startswith("CSRF Failed"):
         return CSRF_FAILED
     known = _BY_CODE.get(code) or _BY_CODE.get(error.default_code)
     if known is not None and known.status == error.status_code:
         return known
-    return Kind(error.status_code, str(code).upper(), str(error.default_detail), error.status_code in (429, 503))
+    return ProblemKind(error.status_code, str(code).upper(), str(error.default_detail), error.status_code in (429, 503))
 
 
 def _field_errors(detail: Any, pointer: str, step: str = "/") -> Iterator[FieldError]:

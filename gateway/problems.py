@@ -24,7 +24,7 @@ CONTENT_TYPE: Final = "application/problem+json"
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ProblemKind:
     """One kind of failure: HTTP status, stable code, title, and whether the same request may succeed later."""
 
     status: int
@@ -53,7 +53,7 @@ class ProblemError(Exception):
 
     def __init__(
         self,
-        kind: Kind,
+        kind: ProblemKind,
         detail: str,
         *,
         errors: Sequence[FieldError] = (),
@@ -93,67 +93,75 @@ class ProblemError(Exception):
 
 # --- 400 to 415: the request cannot be read, is not allowed, or names something that does not exist ---
 
-MALFORMED: Final = Kind(400, "MALFORMED", "The request cannot be read")
-HOST_NOT_SERVED: Final = Kind(400, "HOST_NOT_SERVED", "This host name is not served")
-NOT_AUTHENTICATED: Final = Kind(401, "NOT_AUTHENTICATED", "Sign in, or send a token")
-FORBIDDEN: Final = Kind(403, "FORBIDDEN", "Not allowed")
-CSRF_FAILED: Final = Kind(403, "CSRF_FAILED", "The CSRF token is missing or wrong")
-NOT_FOUND: Final = Kind(404, "NOT_FOUND", "Not found")
-CLUSTER_NOT_FOUND: Final = Kind(404, "CLUSTER_NOT_FOUND", "No such cluster")
-TOPIC_NOT_FOUND: Final = Kind(404, "TOPIC_NOT_FOUND", "No such topic")
-GROUP_NOT_FOUND: Final = Kind(404, "GROUP_NOT_FOUND", "No such consumer group")
-METHOD_NOT_ALLOWED: Final = Kind(405, "METHOD_NOT_ALLOWED", "This path does not support the method")
-NOT_ACCEPTABLE: Final = Kind(406, "NOT_ACCEPTABLE", "The client accepts none of the available content types")
-REQUEST_TIMEOUT: Final = Kind(408, "REQUEST_TIMEOUT", "The request did not arrive in time", True)
-CONFLICT: Final = Kind(409, "CONFLICT", "The request conflicts with the current state")
-ALREADY_EXISTS: Final = Kind(409, "ALREADY_EXISTS", "Already exists")
-TOPIC_READ_ONLY: Final = Kind(409, "TOPIC_READ_ONLY", "The topic is read-only")
-NOT_PERMITTED_BY_BROKER: Final = Kind(409, "NOT_PERMITTED_BY_BROKER", "The topic, group or broker does not allow this")
-GROUP_OFFLINE: Final = Kind(409, "GROUP_OFFLINE", "No client of the group is connected", True)
-RECEIPT_EXPIRED: Final = Kind(409, "RECEIPT_EXPIRED", "The receipt has expired")
-IN_PROGRESS: Final = Kind(409, "IN_PROGRESS", "The first request with this key is still running", True, 1)
-CURSOR_GONE: Final = Kind(410, "CURSOR_GONE", "The cursor does not belong to this query")
-OFFSET_GONE: Final = Kind(410, "OFFSET_GONE", "The offset is no longer stored")
-FILES_GONE: Final = Kind(410, "FILES_GONE", "The files of the job were removed")
-BODY_TOO_LARGE: Final = Kind(413, "BODY_TOO_LARGE", "The request body is too large")
-MESSAGE_TOO_LARGE: Final = Kind(413, "MESSAGE_TOO_LARGE", "The message is larger than brokers accept")
-UNSUPPORTED_MEDIA_TYPE: Final = Kind(415, "UNSUPPORTED_MEDIA_TYPE", "The content type is not supported")
+MALFORMED: Final = ProblemKind(400, "MALFORMED", "The request cannot be read")
+HOST_NOT_SERVED: Final = ProblemKind(400, "HOST_NOT_SERVED", "This host name is not served")
+NOT_AUTHENTICATED: Final = ProblemKind(401, "NOT_AUTHENTICATED", "Sign in, or send a token")
+FORBIDDEN: Final = ProblemKind(403, "FORBIDDEN", "Not allowed")
+CSRF_FAILED: Final = ProblemKind(403, "CSRF_FAILED", "The CSRF token is missing or wrong")
+NOT_FOUND: Final = ProblemKind(404, "NOT_FOUND", "Not found")
+CLUSTER_NOT_FOUND: Final = ProblemKind(404, "CLUSTER_NOT_FOUND", "No such cluster")
+TOPIC_NOT_FOUND: Final = ProblemKind(404, "TOPIC_NOT_FOUND", "No such topic")
+GROUP_NOT_FOUND: Final = ProblemKind(404, "GROUP_NOT_FOUND", "No such consumer group")
+METHOD_NOT_ALLOWED: Final = ProblemKind(405, "METHOD_NOT_ALLOWED", "This path does not support the method")
+NOT_ACCEPTABLE: Final = ProblemKind(406, "NOT_ACCEPTABLE", "The client accepts none of the available content types")
+REQUEST_TIMEOUT: Final = ProblemKind(408, "REQUEST_TIMEOUT", "The request did not arrive in time", True)
+CONFLICT: Final = ProblemKind(409, "CONFLICT", "The request conflicts with the current state")
+ALREADY_EXISTS: Final = ProblemKind(409, "ALREADY_EXISTS", "Already exists")
+TOPIC_READ_ONLY: Final = ProblemKind(409, "TOPIC_READ_ONLY", "The topic is read-only")
+NOT_PERMITTED_BY_BROKER: Final = ProblemKind(
+    409, "NOT_PERMITTED_BY_BROKER", "The topic, group or broker does not allow this"
+)
+GROUP_OFFLINE: Final = ProblemKind(409, "GROUP_OFFLINE", "No client of the group is connected", True)
+RECEIPT_EXPIRED: Final = ProblemKind(409, "RECEIPT_EXPIRED", "The receipt has expired")
+IN_PROGRESS: Final = ProblemKind(409, "IN_PROGRESS", "The first request with this key is still running", True, 1)
+CURSOR_GONE: Final = ProblemKind(410, "CURSOR_GONE", "The cursor does not belong to this query")
+OFFSET_GONE: Final = ProblemKind(410, "OFFSET_GONE", "The offset is no longer stored")
+FILES_GONE: Final = ProblemKind(410, "FILES_GONE", "The files of the job were removed")
+BODY_TOO_LARGE: Final = ProblemKind(413, "BODY_TOO_LARGE", "The request body is too large")
+MESSAGE_TOO_LARGE: Final = ProblemKind(413, "MESSAGE_TOO_LARGE", "The message is larger than brokers accept")
+UNSUPPORTED_MEDIA_TYPE: Final = ProblemKind(415, "UNSUPPORTED_MEDIA_TYPE", "The content type is not supported")
 
 # --- 422: the request was understood and is refused ---
 
-INVALID: Final = Kind(422, "INVALID", "The request is not valid")
-INVALID_RECEIPT: Final = Kind(422, "INVALID_RECEIPT", "Not a receipt of this gateway")
-MESSAGE_ILLEGAL: Final = Kind(422, "MESSAGE_ILLEGAL", "No broker would accept this message")
-FILTER_REFUSED: Final = Kind(422, "FILTER_REFUSED", "The filter or subscription was refused")
-DELAY_NOT_SERVED: Final = Kind(422, "DELAY_NOT_SERVED", "Delivery at this time is not supported")
-TRANSACTIONS_NOT_SERVED: Final = Kind(422, "TRANSACTIONS_NOT_SERVED", "Transactions are not supported over HTTP")
-ATOMIC_NOT_POSSIBLE: Final = Kind(422, "ATOMIC_NOT_POSSIBLE", "These messages cannot be stored atomically")
-IDEMPOTENCY_MISMATCH: Final = Kind(422, "IDEMPOTENCY_MISMATCH", "The idempotency key was used for another request")
-NOT_SERVED_BY_BROKER: Final = Kind(422, "NOT_SERVED_BY_BROKER", "The broker does not support this request")
+INVALID: Final = ProblemKind(422, "INVALID", "The request is not valid")
+INVALID_RECEIPT: Final = ProblemKind(422, "INVALID_RECEIPT", "Not a receipt of this gateway")
+MESSAGE_ILLEGAL: Final = ProblemKind(422, "MESSAGE_ILLEGAL", "No broker would accept this message")
+FILTER_REFUSED: Final = ProblemKind(422, "FILTER_REFUSED", "The filter or subscription was refused")
+DELAY_NOT_SERVED: Final = ProblemKind(422, "DELAY_NOT_SERVED", "Delivery at this time is not supported")
+TRANSACTIONS_NOT_SERVED: Final = ProblemKind(422, "TRANSACTIONS_NOT_SERVED", "Transactions are not supported over HTTP")
+ATOMIC_NOT_POSSIBLE: Final = ProblemKind(422, "ATOMIC_NOT_POSSIBLE", "These messages cannot be stored atomically")
+IDEMPOTENCY_MISMATCH: Final = ProblemKind(
+    422, "IDEMPOTENCY_MISMATCH", "The idempotency key was used for another request"
+)
+NOT_SERVED_BY_BROKER: Final = ProblemKind(422, "NOT_SERVED_BY_BROKER", "The broker does not support this request")
 
 # --- 412, 428, 429: conditions and rates ---
 
-PRECONDITION_FAILED: Final = Kind(412, "PRECONDITION_FAILED", "The resource has changed since it was read")
-PRECONDITION_REQUIRED: Final = Kind(428, "PRECONDITION_REQUIRED", "If-Match is required")
-RATE_LIMITED: Final = Kind(429, "RATE_LIMITED", "Too many requests", True, 1)
-TOO_MANY_IN_FLIGHT: Final = Kind(429, "TOO_MANY_IN_FLIGHT", "Too many messages are on lease", True, 1)
-TOO_MANY_CONNECTIONS: Final = Kind(429, "TOO_MANY_CONNECTIONS", "Too many connections are open", True, 5)
+PRECONDITION_FAILED: Final = ProblemKind(412, "PRECONDITION_FAILED", "The resource has changed since it was read")
+PRECONDITION_REQUIRED: Final = ProblemKind(428, "PRECONDITION_REQUIRED", "If-Match is required")
+RATE_LIMITED: Final = ProblemKind(429, "RATE_LIMITED", "Too many requests", True, 1)
+TOO_MANY_IN_FLIGHT: Final = ProblemKind(429, "TOO_MANY_IN_FLIGHT", "Too many messages are on lease", True, 1)
+TOO_MANY_CONNECTIONS: Final = ProblemKind(429, "TOO_MANY_CONNECTIONS", "Too many connections are open", True, 5)
 
 # --- 5xx: failures of the gateway or of a broker ---
 
-INTERNAL: Final = Kind(500, "INTERNAL", "Internal error of the gateway")
-BROKER_REFUSED: Final = Kind(502, "BROKER_REFUSED", "The broker refused the request")
-BROKER_UNREACHABLE: Final = Kind(503, "BROKER_UNREACHABLE", "The broker cannot be reached", True, 2)
-BROKER_BUSY: Final = Kind(503, "BROKER_BUSY", "The broker is busy", True, 1)
-BROKER_CANNOT_STORE: Final = Kind(503, "BROKER_CANNOT_STORE", "The broker cannot store messages now", True, 5)
-NO_ROUTE: Final = Kind(503, "NO_ROUTE", "No broker of the topic can be reached", True, 2)
-REDIS_UNREACHABLE: Final = Kind(503, "REDIS_UNREACHABLE", "Redis cannot be reached", True, 2)
-DRAINING: Final = Kind(503, "DRAINING", "The gateway is shutting down", True, 2)
-SEND_UNCERTAIN: Final = Kind(504, "SEND_UNCERTAIN", "Sent, but not confirmed: unknown whether it was stored", True)
-STORED_NOT_FLUSHED: Final = Kind(504, "STORED_NOT_FLUSHED", "Stored, but the flush or the replica is not confirmed")
-TIMED_OUT: Final = Kind(504, "TIMED_OUT", "The broker did not answer in time", True, 1)
+INTERNAL: Final = ProblemKind(500, "INTERNAL", "Internal error of the gateway")
+BROKER_REFUSED: Final = ProblemKind(502, "BROKER_REFUSED", "The broker refused the request")
+BROKER_UNREACHABLE: Final = ProblemKind(503, "BROKER_UNREACHABLE", "The broker cannot be reached", True, 2)
+BROKER_BUSY: Final = ProblemKind(503, "BROKER_BUSY", "The broker is busy", True, 1)
+BROKER_CANNOT_STORE: Final = ProblemKind(503, "BROKER_CANNOT_STORE", "The broker cannot store messages now", True, 5)
+NO_ROUTE: Final = ProblemKind(503, "NO_ROUTE", "No broker of the topic can be reached", True, 2)
+REDIS_UNREACHABLE: Final = ProblemKind(503, "REDIS_UNREACHABLE", "Redis cannot be reached", True, 2)
+DRAINING: Final = ProblemKind(503, "DRAINING", "The gateway is shutting down", True, 2)
+SEND_UNCERTAIN: Final = ProblemKind(
+    504, "SEND_UNCERTAIN", "Sent, but not confirmed: unknown whether it was stored", True
+)
+STORED_NOT_FLUSHED: Final = ProblemKind(
+    504, "STORED_NOT_FLUSHED", "Stored, but the flush or the replica is not confirmed"
+)
+TIMED_OUT: Final = ProblemKind(504, "TIMED_OUT", "The broker did not answer in time", True, 1)
 
-PROBLEMS: Final[dict[type[BaseException], Kind]] = {
+PROBLEMS: Final[dict[type[BaseException], ProblemKind]] = {
     ClusterNotFound: CLUSTER_NOT_FOUND,
     ClusterSilent: TIMED_OUT,
     ClusterUnknown: BROKER_UNREACHABLE,

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from gateway.auth import TOKEN_CACHE_SECONDS, Authenticator, Principal
-from gateway.problems import CSRF_FAILED, FORBIDDEN, NOT_AUTHENTICATED, Kind, ProblemError
+from gateway.problems import CSRF_FAILED, FORBIDDEN, NOT_AUTHENTICATED, ProblemError, ProblemKind
 
 ADMIN = Principal(1, "ada", "admin")
 DEVELOPER = Principal(2, "dev", "developer", ("produce:orders*", "read"), token_id=7)
@@ -39,7 +39,7 @@ def bearer(token: str) -> dict[bytes, bytes]:
     return {b"authorization": b"Bearer " + token.encode()}
 
 
-async def refused(authenticator: Authenticator, headers: Mapping[bytes, bytes]) -> Kind:
+async def refused(authenticator: Authenticator, headers: Mapping[bytes, bytes]) -> ProblemKind:
     with pytest.raises(ProblemError) as caught:
         await authenticator.of_request(headers)
     return caught.value.kind

@@ -33,7 +33,7 @@ def test_every_shell_line_of_the_page_succeeds(installation: Installation, redis
 
 
 def test_the_table_of_problems_has_every_kind() -> None:
-    kinds = [value for value in vars(problems).values() if isinstance(value, problems.Kind)]
+    kinds = [value for value in vars(problems).values() if isinstance(value, problems.ProblemKind)]
     table = PAGE.read_text(encoding="utf-8").partition("\n## Problems\n")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| (\d{3}) \| (.*) \|$", table, re.MULTILINE)
     named = [(int(status), code) for status, codes in rows for code in re.findall(r"`([A-Z_]+)`", codes)]

@@ -19,7 +19,7 @@ from broker_core.client.errors import TopicNotFound
 from console.errors import AlreadyExists
 from gateway import problems
 from gateway.problem_views import exception_handler, problem_of
-from gateway.problems import RATE_LIMITED, Kind, ProblemError
+from gateway.problems import RATE_LIMITED, ProblemError, ProblemKind
 
 LOCALES = Path(__file__).resolve().parents[2] / "frontend/src/locales"
 
@@ -69,7 +69,7 @@ def test_an_exception_of_the_console_brings_its_own_code() -> None:
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_code_that_the_console_may_receive_has_a_text(language: str) -> None:
-    kinds = {value.code for value in vars(problems).values() if isinstance(value, Kind)}
+    kinds = {value.code for value in vars(problems).values() if isinstance(value, ProblemKind)}
     texts = (LOCALES / language / "server.ts").read_text(encoding="utf-8").partition("  problems: {\n")[2]
     named = set(re.findall(r"^    ([A-Z][A-Z_]+): ", texts, re.MULTILINE))
     assert (kinds | set(_codes_of_views())) - DATA_PLANE_ONLY <= named

@@ -8,9 +8,9 @@ import pytest
 from broker_core.client import errors as client
 from console.clusters.connections import ClusterSilent
 from gateway import problems
-from gateway.problems import FieldError, Kind, ProblemError, find_problem, internal, respond
+from gateway.problems import FieldError, ProblemError, ProblemKind, find_problem, internal, respond
 
-KINDS = [value for value in vars(problems).values() if isinstance(value, Kind)]
+KINDS = [value for value in vars(problems).values() if isinstance(value, ProblemKind)]
 
 
 def test_codes_are_stable_names_and_no_two_kinds_share_one() -> None:
@@ -20,7 +20,7 @@ def test_codes_are_stable_names_and_no_two_kinds_share_one() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.code)
-def test_only_what_is_retryable_says_when_to_try_again(kind: Kind) -> None:
+def test_only_what_is_retryable_says_when_to_try_again(kind: ProblemKind) -> None:
     assert 400 <= kind.status < 600
     assert kind.retryable or kind.retry_after_s is None
     assert kind.type.startswith("urn:gantry:problem:")

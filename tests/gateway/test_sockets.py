@@ -13,8 +13,8 @@ from gateway.problems import (
     NOT_AUTHENTICATED,
     RATE_LIMITED,
     TOPIC_NOT_FOUND,
-    Kind,
     ProblemError,
+    ProblemKind,
 )
 
 
@@ -30,7 +30,7 @@ from gateway.problems import (
         (INVALID, 4400),
     ],
 )
-def test_a_refusal_of_a_socket_is_told_by_its_close_code(kind: Kind, code: int) -> None:
+def test_a_refusal_of_a_socket_is_told_by_its_close_code(kind: ProblemKind, code: int) -> None:
     assert sockets.close_code(ProblemError(kind, "no")) == code
 
 
