@@ -31,6 +31,8 @@ from tests.compat.java_build import CLIENT, JavaProject
 from tests.compat.java_values import Received, in_json
 
 ANSWER_SECONDS = 90.0
+# Clients give a request 3 s by themselves, in which a process on a busy machine may not have its turn.
+_PATIENCE_MS = 30_000
 SMALL_JVM = ("-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 
 _CLIENT = "org.apache.rocketmq.client"
@@ -178,12 +180,16 @@ class Driver:
 
     def client(self, kind: str, name_server: str, *arguments: Any, **settings: Any) -> JavaObject:
         """Make a client of RocketMQ, an instance of its own, with `settings` by the names of its setters."""
-        instance = {"namesrvAddr": name_server, "instanceName": f"{self.process.pid}-{next(self._numbers)}"}
+        instance = {
+            "namesrvAddr": name_server,
+            "instanceName": f"{self.process.pid}-{next(self._numbers)}",
+            "mqClientApiTimeout": _PATIENCE_MS,
+        }
         return self.new(kind, *arguments, settings=instance | settings)
 
     def producer(self, name_server: str, group: str = "compat-producer", **settings: Any) -> JavaObject:
         """Start a producer."""
-        producer = self.client(PRODUCER, name_server, group, **settings)
+        producer = self.client(PRODUCER, name_server, group, **({"sendMsgTimeout": _PATIENCE_MS} | settings))
         producer.call("start")
         return producer
 
