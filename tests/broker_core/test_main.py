@@ -17,7 +17,7 @@ from tests.support.crowd import create_wide_topic, crowd, message, pull
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run it until it ends on its own."""
     command = [sys.executable, "-m", "broker_core", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=30, check=False)
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=180, check=False)
 
 
 def test_it_says_where_it_serves_and_stops_cleanly(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def under(soft: int, hard: int, data: Path, *arguments: str) -> subprocess.Compl
     command = [*shell, sys.executable, "-m", "broker_core", "--data-dir", str(data), "--log-level", "ERROR"]
     ports = ("--namesrv-port", "0", "--broker-port", "0")
     return subprocess.run(
-        [*command, *ports, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=30, check=False
+        [*command, *ports, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=180, check=False
     )
 
 

@@ -25,7 +25,7 @@ TOPIC = "orders"
 QUEUES = 3
 GROUP = "billing"
 BATCH = 10
-TIMEOUT_MS = 10_000
+TIMEOUT_MS = 60_000
 # A level whose messages the writer itself delivers, one for the next broker, and one for nobody in this test.
 SOON, LATER, MUCH_LATER = 1, 2, 3
 SIZES = {

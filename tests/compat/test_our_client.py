@@ -383,9 +383,9 @@ async def test_a_plain_pull_says_what_is_there(session: Session, producer: Produ
     assert (await reader.pull(queue, 7)).status is PullStatus.OFFSET_ILLEGAL
     assert (await reader.pull(queue, 0, expression="none")).status is PullStatus.NO_MATCHED
     # And waits for what is to come
-    waiting = asyncio.ensure_future(reader.pull(queue, 2, wait_ms=20_000))
+    waiting = asyncio.ensure_future(reader.pull(queue, 2, wait_ms=60_000))
     await producer.send(Message(name, b"3"), queue=queue)
-    assert [message.body for message in (await asyncio.wait_for(waiting, 10)).messages] == [b"3"]
+    assert [message.body for message in (await asyncio.wait_for(waiting, 30)).messages] == [b"3"]
 
     await reader.commit(queue, 2)
 

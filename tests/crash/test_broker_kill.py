@@ -34,7 +34,7 @@ BATCH = 5
 QUEUES = 4
 TOPIC = "orders"
 GROUP = "billing"
-TIMEOUT_MS = 10_000
+TIMEOUT_MS = 60_000
 # With these sizes a few hundred messages fill several files of each kind.
 SMALL_FILES = (
     "--commit-log-file-size", str(256 * 1024),

@@ -33,7 +33,7 @@ from tests.support.wait import eventually
 pytestmark = pytest.mark.crash
 
 TOPIC, GROUP = "orders", "billing"
-TIMEOUT_MS = 10_000
+TIMEOUT_MS = 60_000
 MIB = 1024 * 1024
 DISK_BYTES = 8 * MIB
 SIZES = (

@@ -77,7 +77,7 @@ class Installation:
     def client(self, role: str | None = "admin") -> httpx.Client:
         """Return a client with the token of the role, or without a token."""
         headers = {} if role is None else {"Authorization": f"Bearer {self.tokens[role]}"}
-        return httpx.Client(base_url=self.url, headers=headers, trust_env=False, timeout=40)
+        return httpx.Client(base_url=self.url, headers=headers, trust_env=False, timeout=180)
 
     def stop(self) -> int:
         """Stop it as a supervisor does; return its exit status."""

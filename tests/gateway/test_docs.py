@@ -28,7 +28,7 @@ def test_every_shell_line_of_the_page_succeeds(installation: Installation, redis
     blocks = re.findall(r"^```sh\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     assert len(blocks) >= 7
     script = _STRICT + "".join(blocks).replace("http://127.0.0.1:8000", installation.url)
-    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=180)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

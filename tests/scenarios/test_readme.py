@@ -67,7 +67,7 @@ def test_a_second_broker_joins_as_pasted(tmp_path: Path) -> None:
         line = line.replace("data-b", str(tmp_path / "data-b"))
         second = subprocess.Popen(line.split(), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
-            wait_until(lambda: brokers(gantry) == {"broker-a", "broker-b"}, within=30)
+            wait_until(lambda: brokers(gantry) == {"broker-a", "broker-b"})
         finally:
             second.terminate()
             assert second.wait(20) == 0

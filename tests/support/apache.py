@@ -23,7 +23,7 @@ from tests.compat.java_build import SERVER
 from tests.support.ports import free_ports
 from tests.support.wait import wait_until
 
-START_SECONDS = 90.0
+START_SECONDS = 180.0
 STOP_SECONDS = 40.0
 SMALL_JVM = ("-Xms128m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 """Starts fast; measurements take another one."""

@@ -43,7 +43,7 @@ from broker_core.protocol.record import decode_many
 from broker_core.remoting import Dispatch, RemotingClient
 from broker_core.store import StoreConfig
 
-TIMEOUT_MS = 10_000
+TIMEOUT_MS = 60_000
 BORN = 1_700_000_000_000
 
 

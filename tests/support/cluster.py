@@ -37,7 +37,7 @@ from broker_core.store import StoreConfig
 from tests.support.ports import free_ports
 
 ROOT = Path(__file__).resolve().parents[2]
-START_SECONDS = 60.0
+START_SECONDS = 180.0
 STOP_SECONDS = 20.0
 # Small files: a store of the usual size would reserve a gigabyte for every test.
 COMMIT_LOG_FILE_BYTES = 16 * 1024 * 1024

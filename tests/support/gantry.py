@@ -19,7 +19,7 @@ from tests.support.wait import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 PASSWORD = "correct horse battery"
-START_SECONDS = 120.0
+START_SECONDS = 180.0
 STOP_SECONDS = 45.0
 
 
@@ -62,7 +62,7 @@ class Gantry:
     def client(self) -> httpx.Client:
         """Return an HTTP client of the API that carries the token."""
         headers = {"Authorization": f"Bearer {self.token}"}
-        return httpx.Client(base_url=f"{self.url}/api/v1", headers=headers, timeout=60, trust_env=False)
+        return httpx.Client(base_url=f"{self.url}/api/v1", headers=headers, timeout=180, trust_env=False)
 
     def stop(self) -> int:
         """Press Ctrl-C, wait for the end and return the exit status."""

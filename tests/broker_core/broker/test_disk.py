@@ -15,6 +15,7 @@ from broker_core.native.functions import Syncer
 from broker_core.store import MessageStore
 from broker_core.store.errors import FlushFailed
 from tests.support.stores import opened, put
+from tests.support.wait import PATIENCE_SECONDS
 
 
 class Broken:
@@ -59,7 +60,7 @@ async def flushed(disk: Disk) -> BaseException | None:
     """Flush once and return the error, if any."""
     done: asyncio.Future[BaseException | None] = asyncio.get_running_loop().create_future()
     disk.flush(done.set_result)
-    return await asyncio.wait_for(done, 10)
+    return await asyncio.wait_for(done, PATIENCE_SECONDS)
 
 
 @pytest.mark.parametrize("kind", ["usual", "threaded"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from broker_core.broker.housekeeping import Step, repeat
-from tests.support.wait import eventually
+from tests.support.wait import PATIENCE_SECONDS, eventually
 
 
 async def test_a_step_is_given_the_time_and_a_failure_does_not_end_it() -> None:
@@ -30,6 +30,6 @@ async def test_a_step_may_be_awaited() -> None:
         done.set()
 
     task = asyncio.create_task(repeat(Step("test", 1, step), lambda: 7))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         await done.wait()
     task.cancel()

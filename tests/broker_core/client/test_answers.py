@@ -9,6 +9,7 @@ import pytest
 
 from broker_core.client.answers import Answers, ask_all
 from broker_core.client.errors import Unreachable
+from tests.support.wait import PATIENCE_SECONDS
 
 
 async def test_those_that_fail_are_named_and_the_others_are_there() -> None:
@@ -28,7 +29,7 @@ async def test_all_are_asked_at_the_same_time_and_each_once() -> None:
     together = asyncio.Barrier(3)
 
     async def ask(addr: str) -> str:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             await together.wait()
         return addr
 

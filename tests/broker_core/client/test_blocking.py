@@ -20,6 +20,7 @@ from broker_core.protocol.command import Command
 from broker_core.protocol.headers.send import SendMessageResponse
 from broker_core.protocol.message import Message
 from tests.support.scripted import Cluster, succeed
+from tests.support.wait import PATIENCE_SECONDS
 
 
 @pytest.fixture
@@ -111,7 +112,7 @@ def test_many_threads_share_the_loop(door: LoopThread) -> None:
     together = asyncio.Barrier(8)
 
     async def meet() -> str:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             await together.wait()
         return threading.current_thread().name
 

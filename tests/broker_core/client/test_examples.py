@@ -25,7 +25,7 @@ AT_ONCE = SENT - 1
 def run(name: str, *arguments: str) -> str:
     """Return the output of an example."""
     done = subprocess.run(
-        [sys.executable, "-m", f"examples.{name}", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=60
+        [sys.executable, "-m", f"examples.{name}", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=180
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

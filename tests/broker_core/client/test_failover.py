@@ -17,7 +17,7 @@ from broker_core.client.producer import Producer, SendResult, SendStatus
 from broker_core.protocol.message import Message, StoredMessage
 from tests.support.cluster import RunningBroker, create_topic, several_brokers
 from tests.support.cluster import broker_process as broker_process
-from tests.support.wait import eventually
+from tests.support.wait import PATIENCE_SECONDS, eventually
 
 CONFIG = PushConfig(start_from="first", pull_error_delay_ms=20, rebalance_ms=200)
 
@@ -62,7 +62,7 @@ async def test_leases_survive_a_restart(broker_process: RunningBroker) -> None:
         await asyncio.to_thread(broker_process.restart)
 
         messages: list[LeasedMessage] = []
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             while not messages:
                 messages = (await consumer.receive("orders", wait_ms=1_000)).messages
         assert [leased.message.body for leased in messages] == [b"not done"]
@@ -114,12 +114,12 @@ async def test_a_lease_consumer_waits_at_all_brokers(tmp_path: Path) -> None:
         await create_topic(session, "orders", queues=1)
         queues = await producer.queues("orders")
         for queue in queues:
-            waiting = asyncio.ensure_future(LeaseConsumer(session, "billing").receive("orders", wait_ms=20_000))
+            waiting = asyncio.ensure_future(LeaseConsumer(session, "billing").receive("orders", wait_ms=60_000))
             await asyncio.sleep(0.05)
 
             await producer.send(Message("orders", queue.broker_name.encode()), queue=queue)
 
-            (leased,) = (await asyncio.wait_for(waiting, 5)).messages
+            (leased,) = (await asyncio.wait_for(waiting, 30)).messages
             assert leased.message.body == queue.broker_name.encode()
 
 

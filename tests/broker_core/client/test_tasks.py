@@ -8,7 +8,7 @@ import logging
 import pytest
 
 from broker_core.client.tasks import Tasks
-from tests.support.wait import eventually
+from tests.support.wait import PATIENCE_SECONDS, eventually
 
 
 async def test_closing_ends_all_tasks() -> None:
@@ -23,7 +23,7 @@ async def test_closing_ends_all_tasks() -> None:
 async def test_a_task_may_close_its_owner() -> None:
     tasks = Tasks("test")
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         await tasks.start("close", tasks.close())
 
 

@@ -85,7 +85,7 @@ class Api:
 @pytest.fixture
 async def api(address: str, parts: DataPlaneParts) -> AsyncIterator[Api]:
     """The API of the test's data plane."""
-    async with httpx.AsyncClient(base_url=f"http://{address}", trust_env=False, timeout=40) as client:
+    async with httpx.AsyncClient(base_url=f"http://{address}", trust_env=False, timeout=180) as client:
         yield Api(client, parts)
 
 

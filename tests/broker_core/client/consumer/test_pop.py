@@ -25,7 +25,7 @@ from broker_core.protocol.headers.pop import (
 )
 from tests.broker_core.client.conftest import Live
 from tests.support.scripted import Peer, refuse, scripted_cluster
-from tests.support.wait import eventually
+from tests.support.wait import PATIENCE_SECONDS, eventually
 
 FOR_EVER_MS = 600_000
 """Longer than a test may take, so that an unnecessary wait is noticed."""
@@ -38,7 +38,7 @@ def bodies(received: Received) -> list[str]:
 async def drain(consumer: LeaseConsumer, topic: str, count: int) -> list[LeasedMessage]:
     """Receive until there are `count` messages."""
     messages: list[LeasedMessage] = []
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while len(messages) < count:
             messages += (await consumer.receive(topic, wait_ms=1_000)).messages
     return messages
