@@ -7,7 +7,6 @@ from typing import Final
 
 from gateway.arrival import Arrival
 from gateway.data.app import RequestIds, read_body
-from gateway.data.parts import ClientGone
 from gateway.limits import Sizes
 from gateway.problems import ProblemError, respond
 from gateway.sockets import Event, Receive, Scope, Send
@@ -28,8 +27,6 @@ class ControlPlane:
         headers = dict(scope["headers"])
         try:
             body = await read_body(arrival, headers, self._limit)
-        except ClientGone:
-            return
         except ProblemError as problem:
             await self._refuse(problem, scope, headers, send)
             return

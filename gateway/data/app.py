@@ -19,7 +19,7 @@ from gateway.data.heads import check_headers, check_query
 from gateway.data.parts import Answer, ClientGone, DataPlaneParts, Request
 from gateway.data.routing import Action, Route, check_consumer, check_topic
 from gateway.limits import MIB, check_body_size
-from gateway.problems import METHOD_NOT_ALLOWED, ProblemError, find_problem, internal, respond
+from gateway.problems import MALFORMED, METHOD_NOT_ALLOWED, ProblemError, find_problem, internal, respond
 
 Scope = MutableMapping[str, Any]
 AsgiEvent = MutableMapping[str, Any]
@@ -112,7 +112,7 @@ class DataPlane:
 
 
 async def read_body(receive: Receive, headers: dict[bytes, bytes], limit: int) -> bytes:
-    """Return the request's body; raise BODY_TOO_LARGE for one over `limit`, ClientGone if the client disconnects."""
+    """Return the request's body; raise BODY_TOO_LARGE for one over `limit`, MALFORMED for one that is cut off."""
     announced = headers.get(b"content-length")
     length = int(announced[:20]) if announced is not None and announced.isdigit() else -1
     body, more = await _chunk(receive)
@@ -143,5 +143,6 @@ async def _discard(receive: Receive) -> None:
 async def _chunk(receive: Receive) -> tuple[bytes, bool]:
     message = await receive()
     if message["type"] == "http.disconnect":
-        raise ClientGone
+        # The server reports a chunk that is not valid in the same way, and that client still reads the answer.
+        raise ProblemError(MALFORMED, "The body is cut off, or is not valid chunked encoding.")
     return message.get("body", b""), message.get("more_body", False)

@@ -130,6 +130,20 @@ def test_a_body_that_stalls_is_refused_on_every_plane(small: Installation) -> No
         assert b"x-request-id" in head.lower()
 
 
+@pytest.mark.parametrize("path", PLANES)
+@pytest.mark.parametrize(
+    "body", [b"Transfer-Encoding: chunked\r\n\r\nZZ\r\n{}\r\n0\r\n\r\n", b"Content-Length: 100\r\n\r\n{"]
+)
+def test_a_body_that_is_broken_or_cut_off_is_malformed(installation: Installation, path: str, body: bytes) -> None:
+    admin = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {installation.tokens['admin']}\r\n"
+    with opened(installation, 1, admin.encode() + b"Content-Type: application/json\r\n" + body) as (broken,):
+        broken.shutdown(socket.SHUT_WR)
+        head, _, problem = read_to_end(broken).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400"), head
+    assert b"application/problem+json" in head
+    assert json.loads(problem)["code"] == "MALFORMED"
+
+
 def test_a_request_whose_head_stalls_ends(small: Installation) -> None:
     with opened(small, 1, HALF_SENT) as (half,):
         assert b"200" not in read_to_end(half)
