@@ -72,7 +72,7 @@ class DataPlane:
             body = await read_body(receive, headers, self._parts.limits.sizes.body_bytes)
             if scope["query_string"]:
                 check_query(route.action, scope["query_string"])
-            check_headers(scope["headers"], headers)
+            check_headers(route.action, scope["headers"], headers)
             address = self._parts.address_of(scope)
             request = Request(route, scope, headers, body, principal, address, request_id, receive)
             answer = await _ENDPOINTS[route.action](self._parts, request)

@@ -24,11 +24,18 @@ def check_query(action: Action, query: bytes) -> None:
         raise invalid(f"?{name}", f"{name!r} is not a parameter here; there are none.")
 
 
-def check_headers(given: Sequence[Header], headers: dict[bytes, bytes]) -> None:
-    """Raise INVALID for a repeated header that may occur only once, 415 for an encoded body.
+def media_type(headers: dict[bytes, bytes]) -> bytes:
+    """Return the content type of a request in lower case, without its parameters."""
+    return headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
+
+
+def check_headers(action: Action, given: Sequence[Header], headers: dict[bytes, bytes]) -> None:
+    """Raise INVALID for a repeated header or an MQ-… header without effect, 415 for an encoded body.
 
     `headers` has the last value of each of `given`.
     """
+    if _OURS in b"\n".join(headers):  # cheaper than a look at each name, of which most requests have none
+        _check_ours(action, headers)
     if len(given) > len(headers):
         seen = set[bytes]()
         for name, _ in given:
@@ -40,3 +47,15 @@ def check_headers(given: Sequence[Header], headers: dict[bytes, bytes]) -> None:
     if encoding != b"identity":
         wanted = "Send the body without Content-Encoding: it is neither decoded nor passed on to consumers."
         raise ProblemError(UNSUPPORTED_MEDIA_TYPE, wanted)
+
+
+def _check_ours(action: Action, headers: dict[bytes, bytes]) -> None:
+    """Raise INVALID for the first MQ-… header unless the whole body is the message."""
+    is_json = media_type(headers) == b"application/json"
+    if action == "produce" and not is_json:
+        return
+    for name in headers:
+        if name.startswith(_OURS):
+            text = name.decode("latin-1")
+            instead = "in JSON the message has its own fields" if action == "produce" else "there is none here"
+            raise invalid(text, f"The header {text} describes a message that is the whole body; {instead}.")

@@ -13,6 +13,7 @@ from msgspec import UNSET, to_builtins
 
 from broker_core.protocol import properties as names
 from gateway.data import idempotency
+from gateway.data.heads import media_type
 from gateway.data.idempotency import Claim
 from gateway.data.messages import Draft, draft_of_entry, draft_of_raw
 from gateway.data.parts import Answer, DataPlaneParts, Header, Request
@@ -42,13 +43,12 @@ async def produce(parts: DataPlaneParts, request: Request) -> Answer:
 
 
 async def _produce(parts: DataPlaneParts, request: Request, claim: Claim | None = None) -> Answer:
-    content_type = request.headers.get(b"content-type", b"")
-    if content_type == b"application/json":
+    if request.headers.get(b"content-type") == b"application/json":
         return await _produce_json(parts, request, claim)
-    media_type = content_type.partition(b";")[0].strip().lower()
-    if media_type == b"application/json":
+    kind = media_type(request.headers)
+    if kind == b"application/json":
         return await _produce_json(parts, request, claim)
-    if media_type == b"application/x-ndjson":
+    if kind == b"application/x-ndjson":
         raise ProblemError(
             UNSUPPORTED_MEDIA_TYPE, 'NDJSON is not supported; send application/json with {"messages": [...]}.'
         )

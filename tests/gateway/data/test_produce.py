@@ -251,6 +251,17 @@ async def test_a_header_that_stands_twice_or_says_nothing_is_refused(
     assert answer.json()["errors"][0]["pointer"].lower() == name.lower()
 
 
+@pytest.mark.parametrize("name", ["MQ-Tag", "MQ-Key", "MQ-Delay-Ms", "MQ-Property-colour", "MQ-Bogus"])
+async def test_a_header_of_a_raw_message_is_refused_where_it_would_be_lost(api: Api, name: str) -> None:
+    topic, headers = await api.topic(), {name: "1000", "X-MQ-Tag": "fine"}
+    for path in (f"/topics/{topic}/messages", f"/groups/billing/topics/{topic}:receive"):
+        answer = await api.post(path, {"body": JSON_BODY} if "messages" in path else {}, headers=headers)
+        assert code_of(answer) == (422, "INVALID")
+        assert answer.json()["errors"][0]["pointer"].lower() == name.lower()
+    del headers[name]
+    assert (await api.post(f"/topics/{topic}/messages", {"body": JSON_BODY}, headers=headers)).status_code == 201
+
+
 async def test_a_body_that_is_encoded_is_refused_and_keys_may_be_many(api: Api) -> None:
     topic = await api.topic()
     path = f"/api/v1/clusters/local/topics/{topic}/messages"
