@@ -17,7 +17,7 @@ from gateway.auth import Principal
 from gateway.data import produce, receive, settle
 from gateway.data.heads import check_headers, check_query
 from gateway.data.parts import Answer, ClientGone, DataPlaneParts, Request
-from gateway.data.routing import Action, Route, check_consumer, check_topic
+from gateway.data.routing import Action, Route, check_consumer, check_target
 from gateway.limits import MIB, check_body_size
 from gateway.problems import MALFORMED, METHOD_NOT_ALLOWED, ProblemError, find_problem, internal, respond
 
@@ -101,7 +101,7 @@ class DataPlane:
         principal = auth.cached(headers.get(b"authorization", b"")) or await auth.of_request(headers)
         try:
             if route.action == "produce":
-                check_topic(route.topic)
+                check_target(route.topic)
                 principal.require("produce", route.topic)
             else:
                 check_consumer(principal, route.topic, route.group)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 from broker_core.client.admin.groups import is_system_group
 from broker_core.client.admin.topics import TopicKind, kind_of
-from broker_core.protocol.topics import MAX_GROUP_NAME, MAX_TOPIC_NAME, is_group_name, is_topic_name
+from broker_core.protocol.topics import MAX_GROUP_NAME, MAX_TOPIC_NAME, PLAIN_GROUP_NAME, is_topic_name
 from gateway.auth import Principal
-from gateway.problems import FORBIDDEN, GROUP_NOT_FOUND, TOPIC_NOT_FOUND, ProblemError
+from gateway.problems import FORBIDDEN, GROUP_NOT_FOUND, MESSAGE_ILLEGAL, TOPIC_NOT_FOUND, ProblemError
 
 Action = Literal["produce", "receive", "ack", "nack", "extend"]
 
 _PREFIX: Final = "/api/v1/clusters/"
 _LEASE_ACTIONS: Final[dict[str, Action]] = {"receive": "receive", "ack": "ack", "nack": "nack", "extend": "extend"}
+_NAMES_KEPT: Final = 4096
 SOCKETS: Final = frozenset({"/ws/v1/produce", "/ws/v1/consume"})
 
 
@@ -56,12 +58,18 @@ def check_topic(name: str) -> None:
         )
 
 
+def check_target(topic: str) -> None:
+    """Raise TOPIC_NOT_FOUND for a name that no topic can have, MESSAGE_ILLEGAL for a topic of brokers."""
+    if len(topic) > MAX_TOPIC_NAME or not _is_target(topic):
+        check_topic(topic)
+        raise ProblemError(MESSAGE_ILLEGAL, f"The name {topic!r} is reserved by brokers; nothing can be sent there.")
+
+
 def check_group(name: str) -> None:
-    """Raise GROUP_NOT_FOUND for a name that no consumer group can have."""
-    if not is_group_name(name):
+    """Raise GROUP_NOT_FOUND for a name that users may not give to a consumer group."""
+    if len(name) > MAX_GROUP_NAME or not _is_group(name):
         raise ProblemError(
-            GROUP_NOT_FOUND,
-            f"{name[:150]!r} is not a group name: 1 to {MAX_GROUP_NAME} letters, digits, '_', '-', '%' or '|'.",
+            GROUP_NOT_FOUND, f"{name[:150]!r} is not a group name: 1 to {MAX_GROUP_NAME} letters, digits, '_' or '-'."
         )
 
 
@@ -75,3 +83,14 @@ def check_consumer(principal: Principal, topic: str, group: str) -> None:
     principal.require("consume", topic, group=group)
     if principal.token_id is not None and (kind_of(topic) is TopicKind.SYSTEM or is_system_group(group)):
         raise ProblemError(FORBIDDEN, f"Topic {topic!r} or group {group!r} is internal; no token may consume it.")
+
+
+# Names are remembered, not checked at each request; longer ones than names can be are never passed, nor kept.
+@lru_cache(maxsize=_NAMES_KEPT)
+def _is_target(topic: str) -> bool:
+    return is_topic_name(topic) and kind_of(topic) is not TopicKind.SYSTEM
+
+
+@lru_cache(maxsize=_NAMES_KEPT)
+def _is_group(name: str) -> bool:
+    return PLAIN_GROUP_NAME.fullmatch(name) is not None

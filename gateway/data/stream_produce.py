@@ -21,7 +21,7 @@ from msgspec import Meta, to_builtins
 
 from broker_core.errors import GantryError
 from gateway.data.messages import Draft, draft_of_entry
-from gateway.data.routing import check_topic
+from gateway.data.routing import check_target
 from gateway.data.schemas import Entry, Produced, decoder
 from gateway.data.shipping import ship_one
 from gateway.data.stream import FrameHandler, Socket, SocketClosed
@@ -59,7 +59,7 @@ class Producing:
 
     async def _send(self, frame: SendFrame) -> None:
         parts, principal = self._parts, self._socket.principal
-        check_topic(frame.topic)
+        check_target(frame.topic)
         principal.require("produce", frame.topic)
         parts.produce_rate.take(principal.key, 1, parts.clock())
         entry_id = frame.entry_id or frame.context or "0"

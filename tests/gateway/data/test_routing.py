@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.data.routing import Route, check_group, check_topic, find_route
+from gateway.data.routing import Route, check_group, check_target, check_topic, find_route
 from gateway.problems import ProblemError
 
 OURS = [
@@ -63,3 +63,22 @@ def test_a_group_is_shorter_so_that_its_retry_topic_fits() -> None:
     with pytest.raises(ProblemError) as caught:
         check_group("g" * 121)
     assert caught.value.kind.code == "GROUP_NOT_FOUND"
+
+
+@pytest.mark.parametrize("name", ["", "%RETRY%billing", "%DLQ%billing", "a|b", "a b", "ö"])
+def test_a_group_has_a_name_that_users_may_give(name: str) -> None:
+    with pytest.raises(ProblemError) as caught:
+        check_group(name)
+    assert (caught.value.kind.status, caught.value.kind.code) == (404, "GROUP_NOT_FOUND")
+
+
+@pytest.mark.parametrize("topic", ["SCHEDULE_TOPIC_XXXX", "TBW102", "RMQ_SYS_TRACE_TOPIC", "rmq_sys_wheel_timer"])
+def test_nothing_is_sent_to_the_topics_of_brokers(topic: str) -> None:
+    with pytest.raises(ProblemError) as caught:
+        check_target(topic)
+    assert (caught.value.kind.status, caught.value.kind.code) == (422, "MESSAGE_ILLEGAL")
+
+
+@pytest.mark.parametrize("topic", ["orders", "%DLQ%billing", "%RETRY%billing", "a|b"])
+def test_messages_are_sent_to_users_topics_and_back_to_groups(topic: str) -> None:
+    check_target(topic)
