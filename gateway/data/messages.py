@@ -11,6 +11,7 @@ from msgspec import UNSET
 from broker_core.protocol import properties as names
 from broker_core.protocol.message import Message
 from gateway.data.bodies import CONTENT_TYPE, body_bytes
+from gateway.data.faults import escaped
 from gateway.data.schemas import Entry, invalid
 from gateway.limits import Sizes
 from gateway.problems import DELAY_NOT_SERVED, MESSAGE_TOO_LARGE, FieldError, ProblemError
@@ -123,7 +124,7 @@ def _checked_properties(given: dict[str, str], at: str) -> dict[str, str]:
     if not given:
         return {}
     for name, value in given.items():
-        where = f"{at}/{name}" if at.startswith("#") else at + name
+        where = f"{at}/{escaped(name)}" if at.startswith("#") else at + name
         if name in _SYSTEM:
             raise invalid(where, f"The property name {name!r} is reserved.")
         if not name or not value:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Literal, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
+from gateway.data.faults import json_fault, shape_fault
 from gateway.problems import INVALID, MALFORMED, FieldError, ProblemError
 
 Encoding = Literal["json", "text", "base64"]
@@ -178,9 +178,9 @@ def decode(decode_as: msgspec.json.Decoder[_T], data: bytes) -> _T:
     try:
         return decode_as.decode(data)
     except msgspec.ValidationError as error:
-        raise invalid_shape(str(error)) from None
+        raise invalid(*shape_fault(str(error), decode_as.type, data)) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ProblemError(MALFORMED, f"The body is not JSON: {error}.") from None
+        raise ProblemError(MALFORMED, f"The body {json_fault(error, data)}.") from None
     except RecursionError:
         raise ProblemError(MALFORMED, "The body is nested too deeply.") from None
 
@@ -188,20 +188,3 @@ def decode(decode_as: msgspec.json.Decoder[_T], data: bytes) -> _T:
 def invalid(pointer: str, detail: str) -> ProblemError:
     """Return the problem of one field at its pointer."""
     return ProblemError(INVALID, detail, errors=[FieldError(pointer, "INVALID", detail)])
-
-
-def invalid_shape(message: str) -> ProblemError:
-    """Return the problem for msgspec's message ``Expected `int`, got `str` - at `$.messages[0].delay_ms` ``."""
-    detail, _, place = message.partition(" - at ")
-    return invalid(pointer(place.strip("`")), f"{detail}.")
-
-
-def pointer(place: str) -> str:
-    """Return the JSON pointer of a path of msgspec; it ends before a key of a map, which msgspec does not name."""
-    parts = re.findall(r"\.([^.\[]+)|\[(\d+)\]|\[(\.\.\.)\]", place)
-    steps = []
-    for name, index, unknown in parts:
-        if unknown:
-            break
-        steps.append(name or index)
-    return "#" + "".join(f"/{step}" for step in steps)

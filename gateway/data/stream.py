@@ -17,6 +17,7 @@ import msgspec
 from broker_core.errors import GantryError
 from gateway import sockets
 from gateway.auth import Principal
+from gateway.data.faults import json_fault, shape_fault
 from gateway.data.parts import DataPlaneParts
 from gateway.data.schemas import decode
 from gateway.problems import MALFORMED, ProblemError, find_problem
@@ -198,8 +199,12 @@ async def _handle(socket: Socket, handlers: Mapping[str, FrameHandler], data: by
 def _head(data: bytes) -> Head:
     try:
         return _HEAD.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadFrame(f"This is not a valid frame: {error}.") from None
+    except msgspec.ValidationError as error:
+        raise BadFrame(f"This is not a valid frame. {shape_fault(str(error), Head, data)[1]}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BadFrame(f"The frame {json_fault(error, data)}.") from None
+    except RecursionError:
+        raise BadFrame("The frame is nested too deeply.") from None
 
 
 _HEAD: Final = msgspec.json.Decoder(Head)

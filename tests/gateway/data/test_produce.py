@@ -208,7 +208,8 @@ async def test_a_body_over_the_limit_is_refused_announced_or_not(api: Api) -> No
         ),
         ({"messages": [{"body": JSON_BODY}] * 1001}, (422, "INVALID"), "#/messages"),
         ({"body": JSON_BODY, "options": {"flush": "sync"}}, (422, "INVALID"), "#/options/flush"),
-        ({"body": JSON_BODY, "colour": "red"}, (422, "INVALID"), "#"),
+        ({"body": JSON_BODY, "colour": "red"}, (422, "INVALID"), "#/colour"),
+        ({"body": JSON_BODY, "properties": {"a/b": ""}}, (422, "INVALID"), "#/properties/a~1b"),
         ({"body": {"encoding": "base64", "data": "!"}}, (422, "INVALID"), "#/body/data"),
     ],
 )

@@ -80,13 +80,26 @@ async def test_a_caller_without_rights_is_told_by_the_close_code(address: str) -
         assert await socket.closed_with() == sockets.NOT_AUTHENTICATED
 
 
-@pytest.mark.parametrize("frame", ["", "{", "[]", '{"type":5}', '{"type":"dance"}', '{"no":"type"}', b"\xff\xfe"])
+@pytest.mark.parametrize(
+    ("frame", "words"),
+    [
+        ("", "The frame is empty."),
+        ("{", "The frame is not JSON: it ends too early."),
+        ("[]", "Must be an object, not a list."),
+        ('{"type":5}', "Must be a string, not a whole number."),
+        ('{"type":"dance"}', "Unknown frame type 'dance'"),
+        ('{"no":"type"}', "The field 'type' is required."),
+        ('{"type":"\\ud800"}', "half of a surrogate pair"),
+        (b'{"type":"\xff"}', "The frame is not UTF-8"),
+    ],
+)
 @pytest.mark.parametrize("name", ["produce", "consume"])
-async def test_what_is_no_frame_ends_the_socket(address: str, name: str, frame: str | bytes) -> None:
+async def test_what_is_no_frame_ends_the_socket(address: str, name: str, frame: str | bytes, words: str) -> None:
     async with open_talk(address, name) as socket:
         await socket.connection.send(frame)
         (error,) = await socket.hear_of("error")
         assert error["problem"]["code"] == "MALFORMED"
+        assert words in error["problem"]["detail"]
         assert await socket.closed_with() == sockets.BAD_FRAME
 
 
