@@ -131,6 +131,8 @@ class Consuming:
         ]
 
     async def _more(self, frame: CreditFrame) -> None:
+        if self._subscribed is None:
+            raise ProblemError(CONFLICT, "Subscribe first: credit is for the messages of a subscription.")
         self._add_credit(frame.n)
 
     async def _ack(self, frame: AckFrame) -> None:

@@ -304,6 +304,7 @@ async def test_a_socket_that_closes_takes_no_message_that_it_was_not_sent(api: A
         ({"type": "subscribe", "group": "g", "topic": "t", "lease_ms": 1}, "INVALID"),
         ({"type": "subscribe", "group": "g", "topic": "t", "cluster": "moon"}, "CLUSTER_NOT_FOUND"),
         ({"type": "credit", "n": 0}, "INVALID"),
+        ({"type": "credit", "n": 5}, "CONFLICT"),
         ({"type": "ack", "receipts": ["x"]}, "CONFLICT"),
         ({"type": "nack", "receipts": []}, "INVALID"),
     ],
