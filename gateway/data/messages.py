@@ -93,7 +93,7 @@ def draft_of_raw(headers: Iterable[tuple[bytes, bytes]], body: bytes, topic: str
     delay_ms = _checked_delay(None if delay is None else int(delay), given.pop("mq-deliver-at", None), "MQ-Delay-Ms")
     if given:
         raise invalid(next(iter(given)), "Unknown header; known: MQ-Key, -Tag, -Ordering-Key, -Delay-Ms, -Property-….")
-    return _draft("0", topic, body, properties, ordering_key, delay_ms, "#", sizes)
+    return _draft("0", topic, body, properties, ordering_key, delay_ms, None, sizes)
 
 
 def _draft(
@@ -103,19 +103,20 @@ def _draft(
     properties: dict[str, str],
     ordering_key: str | None,
     delay_ms: int,
-    at: str,
+    at: str | None,
     sizes: Sizes,
 ) -> Draft:
+    """Return the message; `at` is the pointer of its entry, None if it is the whole body and headers describe it."""
     if len(body) > sizes.message_bytes:
         detail = f"The message has {len(body):,} bytes; brokers accept at most {sizes.message_bytes:,}."
-        raise ProblemError(MESSAGE_TOO_LARGE, detail, errors=[FieldError(at, "MESSAGE_TOO_LARGE", detail)])
+        raise ProblemError(MESSAGE_TOO_LARGE, detail, errors=[FieldError(at or "#", "MESSAGE_TOO_LARGE", detail)])
     if not body:
-        raise invalid(f"{at}/body", "The body is empty; brokers accept no empty message.")
+        raise invalid(f"{at}/body" if at else "#", "The body is empty; brokers accept no empty message.")
     if ordering_key is not None:
-        properties[names.SHARDING_KEY] = _checked_text(ordering_key, f"{at}/ordering_key")
+        properties[names.SHARDING_KEY] = _checked_text(ordering_key, f"{at}/ordering_key" if at else "MQ-Ordering-Key")
     if delay_ms:
         properties[names.DELAY] = str(DELAY_LEVELS[delay_ms])
-    _check_room(properties, f"{at}/properties", sizes)
+    _check_room(properties, f"{at}/properties" if at else "MQ-Property-", sizes)
     return Draft(entry_id, Message(topic, body, properties), ordering_key, delay_ms)
 
 
@@ -135,14 +136,15 @@ def _checked_properties(given: dict[str, str], at: str) -> dict[str, str]:
 
 
 def _check_room(properties: dict[str, str], at: str, sizes: Sizes) -> None:
-    """Raise INVALID if keys, tag and properties together are larger than a record allows."""
+    """Raise INVALID if all properties of a message together are larger than a record allows."""
     characters = sum(map(len, properties)) + sum(map(len, properties.values()))
     if 4 * characters <= sizes.properties_bytes:  # in any case of letters
         return
     size = sum(len(name.encode()) + len(value.encode()) + 2 for name, value in properties.items())
     if size > sizes.properties_bytes:
-        detail = f"Keys, tag and properties have {size:,} bytes together; the limit is {sizes.properties_bytes:,}."
-        raise invalid(at, detail)
+        counted = "Properties, keys, tag, ordering key, delay and content type"
+        detail = f"{counted} have {size:,} bytes together with their names and separators"
+        raise invalid(at, f"{detail}; the limit is {sizes.properties_bytes:,}.")
 
 
 def _add_keys(properties: dict[str, str], keys: list[str], at: str, sizes: Sizes) -> None:

@@ -119,12 +119,27 @@ def test_an_entry_without_body_is_told_so() -> None:
         ("MQ-Colour", "red", "mq-colour"),
         ("MQ-Key", "", "MQ-Key/0"),
         ("MQ-Property-keys", "\x01", "MQ-Property-keys"),
+        ("MQ-Property-long", "x" * 200, "MQ-Property-"),
+        ("MQ-Ordering-Key", "\x01", "MQ-Ordering-Key"),
     ],
 )
 def test_a_fault_of_a_header_is_told_by_its_name(header: str, value: str, pointer: str) -> None:
     with pytest.raises(ProblemError) as caught:
         raw((header, value))
     assert caught.value.errors[0].pointer == pointer
+
+
+def test_a_raw_message_without_bytes_is_told_at_the_whole_body() -> None:
+    with pytest.raises(ProblemError) as caught:
+        raw(body=b"")
+    assert caught.value.errors[0].pointer == "#"
+
+
+def test_the_room_of_properties_is_that_of_all_attributes_with_their_names_and_separators() -> None:
+    room = SIZES.properties_bytes - len("CONTENT_TYPE" + "text/plain" + "source" + "TAGS" + "new") - 3 * 2
+    assert draft(properties={"source": "x" * room}, tag="new")
+    with pytest.raises(ProblemError, match="101 bytes together with their names and separators; the limit is 100"):
+        draft(properties={"source": "x" * (room + 1)}, tag="new")
 
 
 def test_a_header_that_is_not_utf8_is_refused() -> None:

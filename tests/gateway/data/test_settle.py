@@ -130,6 +130,10 @@ async def test_a_receipt_makes_one_dead_letter_however_often_it_is_sent(api: Api
     answers = [*await asyncio.gather(*at_once), await api.settle("nack", group, topic, receipt, dead_letter=True)]
     assert sorted(answer.status_code for answer in answers) == [200, 409, 409, 409, 409]
     assert await letters(api, group) == 1
+    # Then, as docs/http-api.md says: "`:nack` and `:extend` with it are 409, and `:ack` says `already_acked`"
+    assert code_of(await api.settle("extend", group, topic, receipt)) == (409, "RECEIPT_EXPIRED")
+    (result,) = (await api.settle("ack", group, topic, receipt)).json()["results"]
+    assert result["status"] == "already_acked"
 
 
 async def test_a_message_that_is_done_or_held_by_another_receipt_makes_no_dead_letter(api: Api) -> None:
