@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import Raw
 
-from gateway.data.schemas import ProduceRequest, ReceiveRequest, decode, decoder
+from gateway.data.schemas import Body, ProduceRequest, ReceiveRequest, decode, decoder
+from gateway.data.stream_produce import SendFrame
 from gateway.problems import ProblemError
 
+ROOT = Path(__file__).resolve().parents[3]
 PRODUCE = decoder(ProduceRequest)
 RECEIVE = decoder(ReceiveRequest)
 
@@ -98,3 +102,11 @@ def test_the_bounds_of_a_receive_request_are_those_of_the_contract(field: str, l
         with pytest.raises(ProblemError) as caught:
             decode(RECEIVE, f'{{"{field}":{value}}}'.encode())
         assert caught.value.errors[0].pointer == f"#/{field}"
+
+
+def test_the_last_of_a_repeated_member_counts_as_the_page_says() -> None:
+    assert "the last of a repeated member counts" in (ROOT / "docs" / "http-api.md").read_text()
+    wanted = decode(PRODUCE, b'{"tag":"a","body":%s,"tag":"b","body":{"encoding":"json","data":1}}' % BODY)
+    assert (wanted.tag, wanted.body) == ("b", Body("json", Raw(b"1")))
+    frame = decode(decoder(SendFrame), b'{"type":"send","topic":"a","topic":"b","body":%s}' % BODY)
+    assert frame.topic == "b"
