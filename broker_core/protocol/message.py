@@ -96,6 +96,7 @@ class StoredMessage(_Named):
 
     Times are ms since 1970, hosts are `ip:port` (`[ip]:port` for IPv6). `body` is decompressed unless the reader
     disabled it; `sys_flag`, `body_crc` and `store_size` (bytes of the whole record) always describe the stored bytes.
+    A body that does not decompress is damaged: then `body` has the stored bytes and `damage` the reason.
     """
 
     topic: str
@@ -114,6 +115,7 @@ class StoredMessage(_Named):
     prepared_transaction_offset: int
     body_crc: int
     store_size: int
+    damage: str | None = None
 
     @property
     def offset_id(self) -> str:

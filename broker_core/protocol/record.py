@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 from broker_core.native import native
 from broker_core.protocol import sys_flag as flags
 from broker_core.protocol.compression import decompress as decompress_body
-from broker_core.protocol.errors import MalformedRecord
+from broker_core.protocol.errors import MalformedCompression, MalformedRecord, UnknownCompression
 from broker_core.protocol.host import decode_host
 from broker_core.protocol.message import LogOffset, QueueOffset, StoredMessage
 from broker_core.protocol.properties import parse_properties
@@ -189,12 +189,17 @@ def read_head(buffer: Buffer, position: int = 0) -> RecordHead:
 def decode_one(buffer: Buffer, position: int = 0, *, decompress: bool = True) -> StoredMessage:
     """Return the message of the record at `position`.
 
-    Raises MalformedRecord for a damaged record, MalformedCompression or UnknownCompression for its body.
+    A body that does not decompress stays as it is stored, with the reason in `damage`: brokers store such bodies
+    unseen, and the other messages of an answer must be readable. Raises MalformedRecord for a damaged record.
     """
     head = read_head(buffer, position)
     body = bytes(buffer[head.body_begin : head.body_begin + head.body_length])
+    damage = None
     if decompress and head.sys_flag & flags.COMPRESSED:
-        body = decompress_body(body, head.sys_flag)
+        try:
+            body = decompress_body(body, head.sys_flag)
+        except (MalformedCompression, UnknownCompression) as error:
+            damage = str(error)
     return StoredMessage(
         str(buffer[head.topic_begin : head.topic_end], "utf-8", "replace"),
         head.queue_id,
@@ -212,6 +217,7 @@ def decode_one(buffer: Buffer, position: int = 0, *, decompress: bool = True) ->
         head.prepared_transaction_offset,
         head.body_crc,
         head.size,
+        damage,
     )
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from broker_core.protocol import record
 from broker_core.protocol.compression import compress
-from broker_core.protocol.errors import MalformedCompression, MalformedRecord
+from broker_core.protocol.errors import MalformedRecord
 from broker_core.protocol.host import encode_host
 from broker_core.protocol.properties import format_properties
 from broker_core.protocol.record import (
@@ -162,8 +162,28 @@ def test_a_compressed_body_is_unpacked_unless_the_reader_wants_it_as_stored() ->
     data = encoded(packed, sys_flag=0x301)
     assert decode_one(data).body == b"z" * 6000
     assert decode_one(data, decompress=False).body == packed
-    with pytest.raises(MalformedCompression):
-        decode_one(encoded(b"no zlib", sys_flag=0x1))
+
+
+@pytest.mark.parametrize(
+    ("body", "sys_flag", "reason"),
+    [
+        (b"hello", 0x1, "does not unpack"),
+        (compress(b"z" * 6000, 0x1)[:-3], 0x1, "ends too early"),
+        (b"hello", 0x401, "compressor 4 is not defined"),
+    ],
+)
+def test_a_body_that_does_not_unpack_is_marked_and_its_neighbours_are_read(
+    body: bytes, sys_flag: int, reason: str
+) -> None:
+    damaged = encoded(body, sys_flag=sys_flag)
+
+    before, found, after = decode_many(HELLO + damaged + HELLO)
+
+    assert (found.body, found.sys_flag & 0x701) == (body, sys_flag)
+    assert found.damage is not None
+    assert reason in found.damage
+    assert (before.body, before.damage, after) == (b"Hello RocketMQ", None, before)
+    assert decode_one(damaged, decompress=False).damage is None
 
 
 def test_the_blank_at_the_end_of_a_segment_states_what_is_left() -> None:
