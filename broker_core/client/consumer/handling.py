@@ -23,6 +23,8 @@ MessageHandler = Callable[[StoredMessage], Awaitable[object]]
 """The application's handler. Returning means that the message is consumed; raising requests it again."""
 
 _NO_LOCK_PAUSE_MS: Final = 100
+_DEAD_LETTER: Final = -1
+"""The delay level that makes a message a dead letter at once."""
 
 
 class RetryLater(Exception):
@@ -69,8 +71,15 @@ class _Called:
 
 
 async def call(handler: MessageHandler, message: StoredMessage, *, timeout_ms: int, group: str) -> _Called:
-    """Call the application with one message under its original topic; an exception requests the message again."""
+    """Call the application with one message under its original topic; an exception requests the message again.
+
+    A damaged message counts as failed without a call: the application would take its stored bytes for the sent ones.
+    """
     log = get_logger(__name__, f"group={group} topic={message.topic}")
+    if message.damage is not None:
+        where = message.queue_id, message.queue_offset
+        log.error("queue=%d offset=%d: the message is damaged and not handled: %s", *where, message.damage)
+        return _Called(done=False)
     try:
         async with asyncio.timeout(timeout_ms / 1000):
             handled = handler(as_sent(message))
@@ -226,14 +235,18 @@ class Orderly(Handling):
         """Call the handler; return False if the same message must be handled again."""
         with self._running:
             called = await self._call(buffer, message)
-            if called.done or await self._is_dead(message):
+            if called.done or await self._is_dead(buffer, message):
                 self._done(buffer, message)
                 return True
         buffer.put_back(replace(message, reconsume_times=message.reconsume_times + 1))
         return False
 
-    async def _is_dead(self, message: StoredMessage) -> bool:
-        """Send a message that failed too often to the dead letters; return whether that was done."""
+    async def _is_dead(self, buffer: QueueBuffer, message: StoredMessage) -> bool:
+        """Send a message that failed too often, or is damaged, to the dead letters; return whether that was done."""
+        if message.damage is not None:  # it would fail as often as it is handled, and the queue would wait for it
+            if self._config.broadcasting:
+                return True
+            return await self._send_back.send_back(message, buffer.queue.broker_name, delay_level=_DEAD_LETTER)
         if not 0 <= self._config.max_reconsume_times <= message.reconsume_times:
             return False
         return await self._send_back.send_copy(message)

@@ -36,13 +36,13 @@ class SendBack:
         """Make the broker deliver `message` again; return False if neither way worked.
 
         Delay level 0 means by retry count, below 0 a dead letter at once. If the broker refuses the message, a copy
-        goes to the group's retry topic.
+        goes to the group's retry topic; not of a damaged message, whose stored bytes would become an intact body.
         """
         try:
             await self._ask_broker(message, broker_name, delay_level)
         except GantryError as error:
             self._log.warning("topic=%s: %s was not accepted back: %s", message.topic, message.message_id, error)
-            return await self.send_copy(message)
+            return message.damage is None and await self.send_copy(message)
         return True
 
     async def send_copy(self, message: StoredMessage) -> bool:

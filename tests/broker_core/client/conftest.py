@@ -11,6 +11,9 @@ import pytest
 from broker_core.client.admin import Admin
 from broker_core.client.producer import Producer, SendResult
 from broker_core.client.session import Session
+from broker_core.clock import now_ms
+from broker_core.protocol import sys_flag as flags
+from broker_core.protocol.headers.send import SendMessageV2Request
 from broker_core.protocol.message import Message
 from tests.support.cluster import RunningBroker, create_topic, started_broker
 
@@ -47,6 +50,15 @@ class Live:
         """Send one message for each body, one after the other."""
         messages = [Message.create(topic, body.encode(), keys=[key], tag=tag) for body in bodies]
         return [await self.producer.send(message) for message in messages]
+
+    async def send_damaged(self, topic: str, *, properties: str = "KEYS\x01k") -> None:
+        """Send what every client may send, to queue 0: a body that is not compressed though its sys flag says so."""
+        header = SendMessageV2Request(topic, 0, flags.COMPRESSED, now_ms(), 0, "checkout", properties=properties)
+        await self.session.call(self.running.address, header, b"hello")
+
+    async def holds(self, topic: str, count: int) -> bool:
+        """Return whether the topic exists and has `count` messages."""
+        return topic in await self.admin.topics.names() and (await self.admin.topics.stats(topic)).messages == count
 
 
 @pytest.fixture

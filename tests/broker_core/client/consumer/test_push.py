@@ -20,6 +20,7 @@ from broker_core.protocol.bodies.running import ConsumeResult
 from broker_core.protocol.message import StoredMessage
 from tests.broker_core.client.conftest import Live
 from tests.support.cluster import create_topic
+from tests.support.stored import stored
 from tests.support.wait import eventually
 
 FIRST = PushConfig(start_from="first", persist_offsets_ms=50)
@@ -421,3 +422,47 @@ async def test_a_handler_that_is_not_an_async_function_is_named(live: Live, capl
 async def test_a_group_that_brokers_refuse_is_refused_here(live: Live) -> None:
     with pytest.raises(NameIllegal, match="'my group'"):
         PushConsumer(live.session, "my group", Collected())
+
+
+@pytest.mark.parametrize("orderly", [False, True])
+async def test_a_damaged_message_becomes_a_dead_letter_alone_and_unhandled(
+    live: Live, orderly: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    topic, group = await live.topic(queues=1), live.group()
+    await live.send(topic, "a")
+    await live.send_damaged(topic)
+    await live.send(topic, "b")
+    handler = Collected()
+    config = replace(FIRST, orderly=orderly, max_reconsume_times=-1 if orderly else 0)
+    consumer = PushConsumer(live.session, group, handler, config)
+    consumer.subscribe(topic)
+
+    async with consumer:
+        await eventually(lambda: len(handler.messages) == 2)
+        await eventually(lambda: live.holds(f"%DLQ%{group}", 1))
+
+    assert sorted(handler.bodies) == ["a", "b"]
+    assert (await live.admin.groups.consume_stats(group, topic=topic)).lag == 0
+    assert f"group={group} topic={topic}: queue=0 offset=1: the message is damaged" in caplog.text
+    letter = await live.admin.messages.at(MessageQueue(f"%DLQ%{group}", "broker-a", 0), 0)
+    assert letter is not None
+    assert (letter.message.body, letter.message.is_compressed) == (b"hello", True)
+
+
+async def test_a_damaged_message_is_skipped_by_a_broadcasting_member_and_refused_for_an_operator(
+    live: Live, tmp_path: Path
+) -> None:
+    topic, group = await live.topic(queues=1), live.group()
+    await live.send_damaged(topic)
+    await live.send(topic, "a")
+    handler = Collected()
+    config = replace(FIRST, broadcasting=True, orderly=True)
+    consumer = PushConsumer(live.session, group, handler, config, offsets_file=tmp_path / "offsets.json")
+    consumer.subscribe(topic)
+
+    async with consumer:
+        await eventually(lambda: len(handler.messages) == 1)
+        damaged = replace(stored(topic=topic), damage="it does not unpack")
+        result = await consumer.consume_directly(damaged)
+
+    assert (handler.bodies, result.consume_result) == (["a"], ConsumeResult.CR_LATER)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 
@@ -87,3 +88,11 @@ def test_a_retried_message_is_shown_under_its_first_topic() -> None:
     assert as_sent(retried).topic == "orders"
     assert as_sent(MESSAGE) is MESSAGE
     assert as_sent(stored(topic="%RETRY%billing")).topic == "%RETRY%billing"
+
+
+async def test_no_copy_is_sent_of_a_damaged_message(cluster: Cluster, send_back: SendBack) -> None:
+    cluster["broker-a"].on(BACK, refuse(ResponseCode.SYSTEM_ERROR))
+
+    assert not await send_back.send_back(replace(MESSAGE, damage="it does not unpack"), "broker-a")
+
+    assert not cluster["broker-a"].asked(SEND)
