@@ -103,6 +103,7 @@ class LitePullConsumer(GroupMember):
     async def poll(self, timeout_ms: int = 5_000, *, max_messages: int = 32) -> list[StoredMessage]:
         """Return the next messages as soon as there are any, or none after `timeout_ms`.
 
+        Damaged messages are logged and left out: they count as consumed, since nothing retries them.
         Raises ClientClosed before `start` and after `close`.
         """
         if not self._started_at and not self._readers:
@@ -179,7 +180,12 @@ class LitePullConsumer(GroupMember):
             if queue in self._paused or not len(reader.buffer):
                 continue
             while len(taken) < max_messages and (message := reader.buffer.take()) is not None:
-                taken.append(message)
+                if message.damage is None:
+                    taken.append(message)
+                else:
+                    where = message.topic, queue.broker_name, queue.queue_id, message.queue_offset
+                    text = "topic=%s queue=%s/%d offset=%d: the message is damaged and left out: %s"
+                    self._log.error(text, *where, message.damage)
                 offset = reader.buffer.done(message)
                 if offset is not None:
                     self._consumed.note(queue, offset)

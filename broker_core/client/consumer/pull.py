@@ -155,7 +155,10 @@ class PullConsumer:
         expression_type: str = TAG,
         timeout_ms: int | None = None,
     ) -> PullResult:
-        """Read from `offset` on, at most 32 messages or what the broker returns; raises like `pull`."""
+        """Read from `offset` on, at most 32 messages or what the broker returns; raises like `pull`.
+
+        A damaged message is among them, with its stored bytes and the reason in `damage`.
+        """
         wanted = Pull(
             group=self.group,
             queue=queue,

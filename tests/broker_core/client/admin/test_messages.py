@@ -215,3 +215,21 @@ async def test_a_search_does_not_mix_topics(live: Live) -> None:
     await live.producer.send(Message.create(two, b"2", keys=["shared"]))
 
     assert [placed.message.body for placed in (await live.admin.messages.search(two, "shared")).messages] == [b"2"]
+
+
+async def test_a_damaged_message_is_found_and_browsed_with_its_stored_bytes(live: Live) -> None:
+    topic = await live.topic(queues=1)
+    await live.send(topic, "a", key="A17")
+    await live.send_damaged(topic, properties="KEYS\x01A17")
+
+    browsed = await live.admin.messages.browse(topic)
+    found = await live.admin.messages.search(topic, "A17")
+    damaged = browsed.messages[0].message
+    by_id = await live.admin.messages.find(topic, damaged.offset_id)
+
+    assert [placed.message.body for placed in browsed.messages] == [b"hello", b"a"]
+    assert [placed.message.damage is None for placed in found.messages] == [False, True]
+    assert by_id is not None
+    assert by_id.message == damaged
+    assert damaged.damage is not None
+    assert "does not unpack" in damaged.damage

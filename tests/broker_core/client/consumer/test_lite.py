@@ -15,6 +15,8 @@ from tests.broker_core.client.conftest import Live
 from tests.support.stored import stored
 from tests.support.wait import eventually
 
+FOR_EVER_MS = 600_000
+"""Longer than a test may take, so that an unnecessary wait is noticed."""
 FIRST = replace(LITE, start_from="first", persist_offsets_ms=50)
 
 
@@ -118,3 +120,18 @@ async def test_a_consumer_that_does_not_run_has_nothing_to_poll(live: Live) -> N
 
     with pytest.raises(ClientClosed):
         await consumer.poll()
+
+
+async def test_a_damaged_message_is_left_out_and_logged(live: Live, caplog: pytest.LogCaptureFixture) -> None:
+    topic, group = await live.topic(queues=1), live.group()
+    await live.send_damaged(topic)
+    await live.send(topic, "a")
+    queue = MessageQueue(topic, "broker-a", 0)
+    async with LitePullConsumer(live.session, group, FIRST) as consumer:
+        consumer.subscribe(topic)
+        polled = await consumer.poll(FOR_EVER_MS)
+        await consumer.commit()
+
+        assert [message.body for message in polled] == [b"a"]
+        assert consumer.positions(topic) == {queue: 2}
+    assert f"topic={topic} queue=broker-a/0 offset=0: the message is damaged" in caplog.text

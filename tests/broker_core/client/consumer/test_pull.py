@@ -103,3 +103,16 @@ async def test_what_is_not_there_is_named(live: Live) -> None:
         await consumer.pull(MessageQueue(topic, "broker-z", 0), 0)
     with pytest.raises(BrokerRefused):
         await consumer.pull(MessageQueue(topic, "broker-a", 7), 0)
+
+
+async def test_a_damaged_message_comes_as_it_is_stored_among_its_neighbours(live: Live) -> None:
+    topic = await live.topic(queues=1)
+    await live.send(topic, "a")
+    await live.send_damaged(topic)
+    await live.send(topic, "b")
+
+    result = await PullConsumer(live.session).pull(MessageQueue(topic, "broker-a", 0), 0)
+
+    assert [message.body for message in result.messages] == [b"a", b"hello", b"b"]
+    assert [message.damage is None for message in result.messages] == [True, False, True]
+    assert result.next_offset == 3
