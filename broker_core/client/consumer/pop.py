@@ -40,6 +40,8 @@ _MANY_BROKERS_WAIT_MS: Final = 500
 _ANSWER_SLACK_MS: Final = 5_000
 _IDLE_PAUSE_MS: Final = 100
 _RELEASE_MS: Final = 10
+_DAMAGED_AGAIN_MS: Final = 5_000
+"""The pause between deliveries of a damaged message; a lease may be hours, and an ordered queue waits for it."""
 
 # Names of polls, unique within the process: groups and sessions share connections.
 _poll_ids: Final = counting_from(1)
@@ -102,6 +104,7 @@ class LeaseConsumer:
     ) -> Received:
         """Lease up to `max_messages` (1 to 32) from any queues, waiting up to `wait_ms` for the first.
 
+        Damaged messages are logged and left out; the broker delivers them again until they are dead letters.
         Raises TopicNotFound, NoRoute, GroupNotFound, NoPermission, SubscriptionRefused, NotSupported (a 4.9 broker),
         or Unreachable if no broker of the topic answers. If the call is cancelled while a broker holds its request, the
         request is ended there; messages that still arrive are returned, and do not count as delivered.
@@ -192,9 +195,12 @@ class LeaseConsumer:
             return []
 
     async def _pop(self, name: str, addr: str, wanted: _Wanted, count: int, wait_ms: int) -> list[LeasedMessage]:
-        """Pop from one broker. If the caller is cancelled, end the wait there and return messages that still arrive."""
+        """Pop intact messages from one broker.
+
+        If the caller is cancelled, end the wait there and return messages that still arrive.
+        """
         poll_id = str(next(_poll_ids)) if wait_ms > 0 else None
-        popping = self._ask(name, addr, wanted, count, wait_ms, poll_id)
+        popping = self._ask_for_intact(name, addr, wanted, count, wait_ms, poll_id)
         asked = self._session.tasks.start_awaited(f"pop {wanted.topic}", popping)
         try:
             return await asyncio.shield(asked)
@@ -202,6 +208,20 @@ class LeaseConsumer:
             if not asked.cancelled():
                 self._session.tasks.start(f"leave a pop of {wanted.topic}", self._leave(addr, poll_id, asked))
             raise
+
+    async def _ask_for_intact(
+        self, name: str, addr: str, wanted: _Wanted, count: int, wait_ms: int, poll_id: str | None
+    ) -> list[LeasedMessage]:
+        """Ask, and ask again while there are only damaged messages: those behind them may be intact."""
+        while True:
+            leased = await self._ask(name, addr, wanted, count, wait_ms, poll_id)
+            intact = [each for each in leased if each.message.damage is None]
+            if len(intact) < len(leased):
+                await self._refuse_damaged(leased)
+            # The same attempt gets the same messages again.
+            if intact or not leased or wanted.attempt_id is not None:
+                return intact
+            wait_ms, poll_id = 0, None
 
     async def _ask(
         self, name: str, addr: str, wanted: _Wanted, count: int, wait_ms: int, poll_id: str | None
@@ -243,6 +263,20 @@ class LeaseConsumer:
                 if not wants(wanted.subscription, each.message):
                     await self.ack(each.receipt)
         return kept
+
+    async def _refuse_damaged(self, leased: list[LeasedMessage]) -> None:
+        """Make the damaged messages fail this delivery, so that they become dead letters."""
+        for each in leased:
+            message, receipt = each.message, each.receipt
+            if message.damage is None:
+                continue
+            where = receipt.topic, receipt.broker_name, receipt.queue_id, receipt.queue_offset
+            text = "topic=%s queue=%s/%d offset=%d: the message is damaged and not delivered: %s"
+            self._log.error(text, *where, message.damage)
+            try:
+                await self.extend(receipt, _DAMAGED_AGAIN_MS)
+            except GantryError as error:  # then it is delivered again after its lease
+                self._log.info("topic=%s: lease not shortened: %s", message.topic, error)
 
     async def _leave(self, addr: str, poll_id: str | None, asked: asyncio.Task[list[LeasedMessage]]) -> None:
         """End a pop whose caller is gone; brokers without that request hold it until its time is over."""

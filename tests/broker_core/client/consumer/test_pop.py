@@ -332,3 +332,27 @@ async def test_a_refusal_is_raised() -> None:
         async with Session(ClientConfig([cluster.name_server.addr])) as session:
             with pytest.raises(NoPermission, match="closed"):
                 await LeaseConsumer(session, "billing").receive("orders")
+
+
+async def test_intact_messages_arrive_and_a_damaged_one_ends_in_the_dead_letters(
+    live: Live, caplog: pytest.LogCaptureFixture
+) -> None:
+    topic, group = await live.topic(queues=1), live.group()
+    await live.admin.groups.create(group, retry_max_times=0)
+    await live.send_damaged(topic)
+    await live.send(topic, "a")
+    await live.send_damaged(topic)
+    await live.send(topic, "b")
+    consumer = LeaseConsumer(live.session, group)
+
+    first = await consumer.receive(topic, max_messages=1, lease_ms=FOR_EVER_MS)
+    second = await consumer.receive(topic, lease_ms=FOR_EVER_MS)
+
+    assert (bodies(first), bodies(second)) == (["a"], ["b"])
+    for offset in (0, 2):
+        assert f"topic={topic} queue=broker-a/0 offset={offset}: the message is damaged" in caplog.text
+
+    async def are_dead() -> bool:
+        return not (await consumer.receive(topic)).messages and await live.holds(f"%DLQ%{group}", 2)
+
+    await eventually(are_dead)
