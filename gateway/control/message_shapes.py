@@ -34,6 +34,7 @@ class MessageSummary(Struct, kw_only=True):
     stored_at: Moment
     size_bytes: Annotated[int, Meta(description="Size of the whole record.")]
     reconsume_times: int
+    damage: Annotated[str | None, Meta(description="Why the stored body cannot be unpacked; null if it can.")]
 
 
 class StoredBody(Struct, frozen=True):
@@ -134,13 +135,14 @@ def summary_of(placed: PlacedMessage) -> MessageSummary:
         stored_at=rfc3339(message.store_timestamp),
         size_bytes=message.store_size,
         reconsume_times=message.reconsume_times,
+        damage=message.damage,
     )
 
 
 def detail_of(placed: PlacedMessage) -> MessageDetail:
-    """Return the whole message; a JSON body is included unchanged."""
+    """Return the whole message; a JSON body is included unchanged, a damaged one as its stored bytes."""
     message = placed.message
-    body = present(message.body, message.properties.get(CONTENT_TYPE), "auto")
+    body = present(message.body, message.properties.get(CONTENT_TYPE), "auto" if message.damage is None else "base64")
     text = message.body.decode() if body.encoding == "json" else None
     return MessageDetail(
         **asdict(summary_of(placed)),

@@ -1515,6 +1515,8 @@ export interface components {
             /** @description Size of the whole record. */
             size_bytes: number;
             reconsume_times: number;
+            /** @description Why the stored body cannot be unpacked; null if it can. */
+            damage: string | null;
             body: components["schemas"]["StoredBody"];
             properties: {
                 [key: string]: string;
@@ -1541,6 +1543,8 @@ export interface components {
             /** @description Size of the whole record. */
             size_bytes: number;
             reconsume_times: number;
+            /** @description Why the stored body cannot be unpacked; null if it can. */
+            damage: string | null;
         };
         /** @description A known broker that did not answer. */
         MissingBroker: {

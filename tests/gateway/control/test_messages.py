@@ -11,8 +11,12 @@ from typing import Any, Final
 
 import pytest
 
+from broker_core.client.blocking import BlockingSession
+from broker_core.protocol.headers.send import SendMessageV2Request
+from broker_core.protocol.sys_flag import COMPRESSED
 from tests.gateway.control.conftest import Control
 from tests.gateway.installation import ROOT, Installation
+from tests.support.cluster import RunningBroker
 from tests.support.wait import wait_until
 
 
@@ -280,3 +284,22 @@ def test_a_queue_is_read_by_offset(control: Control) -> None:
     assert (page["next_offset"], page["min_offset"], page["max_offset"]) == (3, 0, 4)
     end = control.get(f"/topics/{topic}/queues/0/messages", offset=4)
     assert (end["items"], end["next_offset"]) == ([], 4)
+
+
+def test_a_damaged_message_is_shown_with_its_stored_bytes_and_the_reason(
+    control: Control, shared_broker: RunningBroker
+) -> None:
+    # Given a message whose sys flag says compressed although its body is not, beside an intact one
+    topic = control.topic()
+    header = SendMessageV2Request(topic, 0, COMPRESSED, 0, 0, "checkout")
+    with BlockingSession(shared_broker.config) as session:
+        session.run(session.session.call(shared_broker.address, header, b'{"a": 1}'))
+    control.produce(topic, "intact")
+
+    intact, damaged = control.get(f"/topics/{topic}/messages")["items"]
+    detail = control.get(f"/messages/{damaged['message_id']}", topic=topic)
+
+    assert intact["damage"] is None
+    assert "does not unpack" in damaged["damage"]
+    assert detail["damage"] == damaged["damage"]
+    assert detail["body"] == {"encoding": "base64", "data": base64.b64encode(b'{"a": 1}').decode(), "text": None}
