@@ -138,6 +138,7 @@ export const messageSummary = (message_id: string, overrides: Partial<MessageSum
   stored_at: AT,
   size_bytes: 300,
   reconsume_times: 0,
+  damage: null,
   ...overrides,
 })
 

@@ -53,6 +53,8 @@ export const messages = {
     size: "Size",
     retries: "Retries",
     one: "Message",
+    damaged: "Damaged",
+    damagedWhy: "Marked as compressed, but the body cannot be unpacked. These are the stored bytes. {{reason}}",
     copyLink: "Copy link",
     copyId: "Copy ID",
     sections: { body: "Body", properties: "Properties", delivery: "Delivery", timeline: "Timeline" },

@@ -53,6 +53,8 @@ export const messages = {
     size: "大小",
     retries: "重试",
     one: "消息",
+    damaged: "已损坏",
+    damagedWhy: "消息标记为已压缩，但消息体无法解压。以下是存储的原始字节。{{reason}}",
     copyLink: "复制链接",
     copyId: "复制 ID",
     sections: { body: "消息体", properties: "属性", delivery: "投递", timeline: "时间线" },

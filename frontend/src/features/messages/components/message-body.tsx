@@ -3,6 +3,7 @@ import { useMemo } from "react"
 import { useTranslation } from "react-i18next"
 import { CodeBlock } from "@/components/code/code-block"
 import { JsonTree } from "@/components/code/json-tree"
+import { Callout } from "@/components/layout/panel"
 import { useFormat } from "@/hooks/use-format"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { Message } from "@/lib/api-types"
@@ -30,6 +31,7 @@ export function MessageBody({ message }: { message: Message }) {
           data={views.map((name) => ({ value: name, label: t(`messages.views.${name}`) }))}
         />
       </SectionHead>
+      {message.damage !== null && <Callout tone="crit">{t("messages.damagedWhy", { reason: message.damage })}</Callout>}
       {view === "tree" && <Tree message={message} />}
       {view === "raw" && <CodeBlock wrap language={body.encoding === "json" ? "json" : "plain"} text={textOf(body)} label={t("messages.sections.body")} />}
       {view === "hex" && <Hex message={message} />}

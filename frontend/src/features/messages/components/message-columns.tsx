@@ -1,5 +1,5 @@
 import type { TFunction } from "i18next"
-import { Tag } from "@/components/badges/badge"
+import { Badge, Tag } from "@/components/badges/badge"
 import { columnsFor } from "@/components/data-table/columns"
 import { Ident } from "@/components/values/ident"
 import { Num } from "@/components/values/num"
@@ -19,7 +19,12 @@ export const messageColumns = (t: TFunction, withTopic: boolean, withBroker = fa
   column("queue", t("messages.queueOffset"), { align: "end", isSecondary: true, minWidth: 420 }, (message) =>
     queueAndOffset(message.queue_id, message.queue_offset),
   ),
-  column("id", t("messages.id"), {}, ({ message_id }) => <Ident id={message_id} />),
+  column("id", t("messages.id"), {}, ({ message_id, damage }) => (
+    <>
+      <Ident id={message_id} />
+      {damage !== null && <Badge tone="crit">{t("messages.damaged")}</Badge>}
+    </>
+  )),
   column("keys", t("messages.keys"), { isSecondary: true, minWidth: 760 }, ({ keys }) => (
     <span className="mono" title={keys.join("\n")}>
       {keys.slice(0, 2).join(" ")}

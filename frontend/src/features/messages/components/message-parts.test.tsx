@@ -6,6 +6,7 @@ import { errorOf, field, findField } from "@/testing/fields"
 import { renderApp } from "@/testing/render"
 import { answer, refuse, requests } from "@/testing/server"
 import { CustomRange } from "./custom-range"
+import { MessageBody } from "./message-body"
 import { MessageDeliveries } from "./message-deliveries"
 import { MessageTimeline } from "./message-timeline"
 import { TopicMessages } from "./topic-messages"
@@ -107,6 +108,22 @@ describe("the way of a message", () => {
   it("may go backwards: the clock of the sender is not the broker's", async () => {
     show("2026-11-21T06:31:07.400Z", "2026-11-21T06:31:07.300Z")
     expect(await screen.findByText("−100 ms")).toBeTruthy()
+  })
+})
+
+describe("a body that does not unpack", () => {
+  it("is shown as stored, with the reason", async () => {
+    const body = { encoding: "base64", data: "aGVsbG8=", text: null } as const
+    renderApp(<MessageBody message={message("AC11", { body, damage: "compressor 4 is not defined" })} />)
+    expect(await screen.findByText(/compressor 4 is not defined/)).toBeTruthy()
+    expect(document.querySelector("pre")?.textContent).toContain("hello")
+  })
+
+  it("is marked in lists", async () => {
+    const damaged = messageSummary("AC11", { damage: "compressor 4 is not defined" })
+    answer("GET /api/v1/clusters/local/topics/orders/messages", { ...page([damaged, messageSummary("AC12", { queue_offset: 1 })]), missing: [] })
+    renderApp(<TopicMessages cluster="local" topic="orders" />)
+    expect(await screen.findAllByText("Damaged")).toHaveLength(1)
   })
 })
 
