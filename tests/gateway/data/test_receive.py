@@ -9,7 +9,9 @@ from typing import Any, Final
 import httpx
 import pytest
 
+from broker_core.protocol.headers.send import SendMessageV2Request
 from broker_core.protocol.message import Message
+from broker_core.protocol.sys_flag import COMPRESSED
 from gateway.data.parts import DataPlaneParts
 from gateway.limits import GatewayLimits
 from tests.gateway.data.conftest import Api, code_of
@@ -303,3 +305,23 @@ async def test_who_waits_with_a_token_that_is_revoked_meanwhile_gets_nothing(
     # Then another caller gets it, at once
     assert code_of(await waiting) == (401, "NOT_AUTHENTICATED")
     assert [message["body"]["data"] for message in await api.receive(group, topic, wait_ms=5000)] == ["a"]
+
+
+async def test_a_damaged_message_does_not_keep_its_neighbours_back_and_becomes_a_dead_letter(api: Api) -> None:
+    # Given a message between two others whose sys flag says compressed although its body is not
+    topic, group = await api.topic(), api.group()
+    session = await api.parts.connections.session("local")
+    (addr,) = (await session.routes.get(topic)).masters.values()
+    await (await api.parts.connections.admin("local")).groups.create(group, retry_max_times=0)
+    await api.produce(topic, "a")
+    await session.call(addr, SendMessageV2Request(topic, 0, COMPRESSED, 0, 0, "checkout"), b"hello")
+    await api.produce(topic, "b")
+
+    assert texts(await api.receive(group, topic, max_messages=32, lease_ms=600_000)) == ["a", "b"]
+
+    async def is_dead() -> bool:
+        await api.receive(group, topic)
+        admin = await api.parts.connections.admin("local")
+        return f"%DLQ%{group}" in await admin.topics.names()
+
+    await eventually(is_dead)
