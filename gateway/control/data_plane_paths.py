@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
 
+from console.idempotency import MAX_KEY
 from gateway.data import schemas
 
 Schema = dict[str, Any]
@@ -75,16 +77,27 @@ def _described(value: Any, by_class: dict[str, str]) -> Any:
     return kept
 
 
-def _post(operation_id: str, summary: str, where: list[str], body: type, answers: dict[str, type]) -> Schema:
+def _header(name: str, description: str, *, kind: str = "string", **bounds: int) -> Schema:
+    return {"name": name, "in": "header", "schema": {"type": kind, **bounds}, "description": description}
+
+
+def _post(
+    operation_id: str,
+    summary: str,
+    where: list[str],
+    body: type,
+    answers: dict[str, type],
+    headers: Sequence[Schema] = (),
+    other_bodies: Schema | None = None,
+) -> Schema:
+    names = [{"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in where]
     return {
         "post": {
             "operationId": operation_id,
             "summary": summary,
             "tags": ["data plane"],
-            "parameters": [
-                {"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in where
-            ],
-            "requestBody": {"required": True, **_json(body)},
+            "parameters": [*names, _KEY, *headers],
+            "requestBody": {"required": True, "content": {**_json(body)["content"], **(other_bodies or {})}},
             "responses": {status: {"description": "", **_json(kind)} for status, kind in answers.items()},
             "security": [{"token": []}, {"session": []}],
         }
@@ -95,6 +108,31 @@ def _json(kind: type) -> Schema:
     return {"content": {"application/json": {"schema": {"$ref": _REF + _NAMES[kind]}}}}
 
 
+_KEY: Final = _header(
+    "Idempotency-Key",
+    "A request repeated with the same key within 24 hours is not executed again; it gets the first answer. "
+    "For `:receive` it means the same as `attempt_id`.",
+    minLength=1,
+    maxLength=MAX_KEY,
+)
+_RAW: Final = "Only if the body is not JSON:"
+# `MQ-Property-…` is a family of headers, which the document can only mention.
+_ATTRIBUTES: Final = [
+    _header("MQ-Key", f"{_RAW} a key of the message. The header may be repeated."),
+    _header("MQ-Tag", f"{_RAW} the tag of the message. `MQ-Property-<name>` headers are its properties."),
+    _header("MQ-Ordering-Key", f"{_RAW} messages with the same ordering key go to the same queue."),
+    _header("MQ-Delay-Ms", f"{_RAW} one of RocketMQ's delay levels, in milliseconds.", kind="integer", minimum=0),
+]
+_RAW_BODIES: Final[Schema] = {
+    "text/plain": {"schema": {"type": "string", "description": "The message itself."}},
+    "application/octet-stream": {
+        "schema": {
+            "type": "string",
+            "format": "binary",
+            "description": "The message itself, with any other content type but `application/x-ndjson` too.",
+        }
+    },
+}
 _WHERE: Final = ["cluster", "group", "topic"]
 _LEASE: Final = "/api/v1/clusters/{cluster}/groups/{group}/topics/{topic}"
 _SETTLED: Final[dict[str, type]] = {"200": schemas.SettleAnswer, "207": schemas.SettleAnswer}
@@ -107,6 +145,8 @@ DATA_PLANE_PATHS: Final[Schema] = {
         ["cluster", "topic"],
         schemas.ProduceRequest,
         {"201": schemas.ProduceAnswer, "207": schemas.ProduceAnswer},
+        _ATTRIBUTES,
+        _RAW_BODIES,
     ),
     f"{_LEASE}:receive": _post(
         "receiveMessages", "Receive messages on lease.", _WHERE, schemas.ReceiveRequest, {"200": schemas.ReceiveAnswer}

@@ -3285,7 +3285,18 @@ export interface operations {
     produceMessages: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. For `:receive` it means the same as `attempt_id`. */
+                "Idempotency-Key"?: string;
+                /** @description Only if the body is not JSON: a key of the message. The header may be repeated. */
+                "MQ-Key"?: string;
+                /** @description Only if the body is not JSON: the tag of the message. `MQ-Property-<name>` headers are its properties. */
+                "MQ-Tag"?: string;
+                /** @description Only if the body is not JSON: messages with the same ordering key go to the same queue. */
+                "MQ-Ordering-Key"?: string;
+                /** @description Only if the body is not JSON: one of RocketMQ's delay levels, in milliseconds. */
+                "MQ-Delay-Ms"?: number;
+            };
             path: {
                 cluster: string;
                 topic: string;
@@ -3295,6 +3306,8 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ProduceRequest"];
+                "text/plain": string;
+                "application/octet-stream": string;
             };
         };
         responses: {
@@ -4428,7 +4441,10 @@ export interface operations {
     receiveMessages: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. For `:receive` it means the same as `attempt_id`. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 cluster: string;
                 group: string;
@@ -4464,7 +4480,10 @@ export interface operations {
     ackMessages: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. For `:receive` it means the same as `attempt_id`. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 cluster: string;
                 group: string;
@@ -4508,7 +4527,10 @@ export interface operations {
     nackMessages: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. For `:receive` it means the same as `attempt_id`. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 cluster: string;
                 group: string;
@@ -4552,7 +4574,10 @@ export interface operations {
     extendLeases: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. For `:receive` it means the same as `attempt_id`. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 cluster: string;
                 group: string;

@@ -96,3 +96,15 @@ def test_every_operation_has_a_name_a_summary_and_a_shape(own_installation: Inst
     for each in operations:
         for status, answer in each["responses"].items():
             assert status == "204" or answer["content"], each["operationId"]
+
+
+def test_the_data_plane_lists_its_headers_and_the_bodies_that_are_messages(own_installation: Installation) -> None:
+    with own_installation.client(None) as client:
+        paths = client.get("/api/v1/openapi.json").json()["paths"]
+    produce = paths["/api/v1/clusters/{cluster}/topics/{topic}/messages"]["post"]
+    headers = {each["name"] for each in produce["parameters"] if each["in"] == "header"}
+    assert headers == {"Idempotency-Key", "MQ-Key", "MQ-Tag", "MQ-Ordering-Key", "MQ-Delay-Ms"}
+    assert set(produce["requestBody"]["content"]) == {"application/json", "text/plain", "application/octet-stream"}
+    for verb in ("receive", "ack", "nack", "extend"):
+        lease = paths[f"/api/v1/clusters/{{cluster}}/groups/{{group}}/topics/{{topic}}:{verb}"]["post"]
+        assert "Idempotency-Key" in {each["name"] for each in lease["parameters"]}
