@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import socket
 import subprocess
 from pathlib import Path
 
@@ -38,3 +39,34 @@ def test_the_table_of_problems_has_every_kind() -> None:
     rows = re.findall(r"^\| (\d{3}) \| (.*) \|$", table, re.MULTILINE)
     named = [(int(status), code) for status, codes in rows for code in re.findall(r"`([A-Z_]+)`", codes)]
     assert sorted(named) == sorted((kind.status, kind.code) for kind in kinds)
+
+
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        ("GET / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", 400),
+        (f"GET /{'x' * 70_000} HTTP/1.1\r\nHost: x\r\n\r\n", 414),
+        ("GET / HTTP/1.1\r\nHost: x\r\n" + "".join(f"X-{i}: 1\r\n" for i in range(200)) + "\r\n", 431),
+    ],
+)
+def test_what_is_not_http_is_refused_without_a_body_as_the_page_says(
+    installation: Installation, head: str, status: int
+) -> None:
+    assert "a 400, 414 (the address is\ntoo long) or 431 (the headers are) without a body" in PAGE.read_text("utf-8")
+    with socket.create_connection(("127.0.0.1", installation.port), timeout=60) as stranger:
+        stranger.sendall(head.encode())
+        stranger.shutdown(socket.SHUT_WR)
+        answer = b"".join(iter(lambda: stranger.recv(65_536), b""))
+    assert answer.startswith(b"HTTP/1.1 %d " % status), answer
+    assert answer.endswith(b"\r\n\r\n")
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics", "/docs/api", "/api/v1/openapi.json"])
+def test_pages_that_ignore_unknown_parameters_are_those_that_the_page_names(
+    installation: Installation, redis_url: str, path: str
+) -> None:
+    beat(redis_url, *BEATS)
+    ignoring = PAGE.read_text(encoding="utf-8").partition(" Only `/healthz`")[2].partition(" ignore parameters")[0]
+    assert f"`{path}`" in f"`/healthz`{ignoring}"
+    with installation.client(None) as stranger:
+        assert stranger.get(path, params={"nonsense": "1"}).status_code == 200
