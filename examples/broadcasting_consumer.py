@@ -9,7 +9,7 @@ from pathlib import Path
 from broker_core.client import ClientConfig, PushConfig, PushConsumer, Session, StoredMessage
 
 
-async def main(name_server: str, count: str = "0", offsets_file: str = "offsets.json") -> None:
+async def main(name_server: str, count: str = "0", offsets_file: str = ".cache/offsets.json") -> None:
     left = int(count)
     done = asyncio.Event()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 
 import broker_core.client
 from broker_core.client import BlockingSession, Message
+from examples import broadcasting_consumer
 from tests.support.cluster import RunningBroker, started_broker
 
 ROOT = Path(__file__).parents[3]
@@ -101,6 +103,11 @@ def test_blocking_sends_from_a_thread(cluster: RunningBroker) -> None:
     said = run("blocking", cluster.name_server)
     assert "is SEND_OK" in said
     assert re.search(r"there are \d+ topics", said)
+
+
+def test_no_example_leaves_a_file_in_the_checkout() -> None:
+    default = inspect.signature(broadcasting_consumer.main).parameters["offsets_file"].default
+    assert f"{Path(default).parts[0]}/" in (ROOT / ".gitignore").read_text().split()
 
 
 def test_every_python_block_of_the_page_is_in_an_example() -> None:
