@@ -242,7 +242,7 @@ class DiskFull(Refused):
 
 
 class LeaseLost(Refused):
-    """Raised when a lease has ended or its message was delivered again in the meantime."""
+    """Raised when a lease has ended or was replaced, or its message is done."""
 
 
 class TransactionsRefused(Refused):

@@ -101,11 +101,11 @@ class SendUncertain(ClientError):
 
 
 class LeaseExpired(ClientError):
-    """The lease of a message has ended or was replaced; the message may be delivered again."""
+    """The lease of a message has ended or was replaced, or the message is done; the reason is the broker's own text."""
 
     def __init__(self, topic: str, queue_id: int, queue_offset: int, reason: str = "") -> None:
         where = f"topic {topic!r} queue {queue_id} offset {queue_offset}"
-        super().__init__(f"the lease of {where} has ended" + (f": {reason}" if reason else ""))
+        super().__init__(f"{where}: {reason}" if reason else f"the lease of {where} has ended")
         self.topic = topic
         self.queue_id = queue_id
         self.queue_offset = queue_offset

@@ -133,4 +133,5 @@ def _check_running(receipt: Receipt, now: int) -> None:
     """Raise RECEIPT_EXPIRED if the lease has ended; Apache brokers would answer "done" and deliver again."""
     if receipt.expires_at <= now:
         ago = now - receipt.expires_at
-        raise ProblemError(RECEIPT_EXPIRED, f"The lease ended {ago:,} ms ago; the message may be delivered again.")
+        what_now = "a message that was neither settled nor extended may be delivered again"
+        raise ProblemError(RECEIPT_EXPIRED, f"The lease of this receipt ended {ago:,} ms ago; {what_now}.")

@@ -60,9 +60,10 @@ class AckProcessor:
         """Mark a leased message as done. A repeated acknowledgement succeeds too, and its remark says so."""
         header = request.header(headers.AckMessageRequest)
         queue = self._leased_queue(header.consumer_group, header.topic, header.queue_id)
-        settled = self._settle(queue, header.offset, _pop_time(header.extra_info))
+        pop_time = _pop_time(header.extra_info)
+        settled = self._settle(queue, header.offset, pop_time)
         if settled is Settled.LOST:
-            raise _lost(queue, header.offset, self._clock())
+            raise _lost(queue, header.offset, pop_time, self._clock())
         remark = "already acknowledged" if settled is Settled.ALREADY_DONE else None
         return Command.response(ResponseCode.SUCCESS, remark=remark)
 
@@ -84,18 +85,18 @@ class AckProcessor:
         header = request.header(headers.ChangeInvisibleTimeRequest)
         if header.invisible_time > MAX_LEASE_MS:
             raise IllegalArgument(f"invisibleTime {header.invisible_time} is not between 0 and {MAX_LEASE_MS} ms")
-        now = self._clock()
+        now, pop_time = self._clock(), _pop_time(header.extra_info)
         queue = self._leased_queue(header.consumer_group, header.topic, header.queue_id)
         _state, lease = self._leases.extend(
             queue,
             header.offset,
-            pop_time=_pop_time(header.extra_info),
+            pop_time=pop_time,
             now=now,
             invisible_ms=max(header.invisible_time, 0),
             was_delivered=not header.suspend,
         )
         if lease is None:
-            raise _lost(queue, header.offset, now)
+            raise _lost(queue, header.offset, pop_time, now)
         response = headers.ChangeInvisibleTimeResponse(lease.pop_time, lease.visible_at - lease.pop_time, _REVIVE_QUEUE)
         return Command.response(ResponseCode.SUCCESS, response)
 
@@ -141,10 +142,10 @@ def _offsets_of(ack: BatchAck, room: int) -> list[int]:
     ]
 
 
-def _lost(queue: QueueLeases, offset: int, now: int) -> LeaseLost:
+def _lost(queue: QueueLeases, offset: int, pop_time: int, now: int) -> LeaseLost:
     lease = queue.find(offset)
-    if lease is not None and lease.visible_at <= now:
-        return LeaseLost(f"the lease ended {now - lease.visible_at} ms ago; the message may be delivered again")
-    if lease is not None:
-        return LeaseLost("a later delivery has replaced the lease")
-    return LeaseLost(f"offset {offset} of topic {queue.topic} queue {queue.queue_id} is not on lease")
+    if lease is None:
+        return LeaseLost("the message is already done" if queue.is_done(offset) else "the message was never delivered")
+    if lease.pop_time != pop_time:  # a delivery, an extension and a return look alike here: each is a new lease
+        return LeaseLost("the receipt is void: its lease was extended or returned, or the message was delivered again")
+    return LeaseLost(f"the lease ended {now - lease.visible_at} ms ago; the message may be delivered again")

@@ -50,7 +50,7 @@ def test_a_time_out_may_have_reached_the_peer() -> None:
 
 
 def test_a_lease_that_is_over_says_which_and_why() -> None:
-    assert str(errors.LeaseExpired("orders", 1, 2, "it was replaced")) == (
-        "the lease of topic 'orders' queue 1 offset 2 has ended: it was replaced"
+    assert str(errors.LeaseExpired("orders", 1, 2, "the receipt is void")) == (
+        "topic 'orders' queue 1 offset 2: the receipt is void"
     )
     assert str(errors.LeaseExpired("orders", 1, 2)).endswith("has ended")

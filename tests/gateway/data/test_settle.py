@@ -85,6 +85,18 @@ async def test_an_extended_lease_runs_on_and_the_old_receipt_is_void(api: Api) -
     assert (await api.settle("ack", group, topic, result["new_receipt"])).json()["settled"] == 1
 
 
+async def test_a_refused_receipt_is_said_to_be_what_it_is(api: Api) -> None:
+    topic, group = await api.topic(), api.group()
+    receipt = await one(api, topic, group, lease_ms=600_000)
+    (extended,) = (await api.settle("extend", group, topic, receipt, lease_ms=600_000)).json()["results"]
+    void = await api.settle("ack", group, topic, receipt)
+    await api.settle("ack", group, topic, extended["new_receipt"])
+    done = await api.settle("extend", group, topic, extended["new_receipt"], lease_ms=600_000)
+
+    assert "the receipt is void: its lease was extended or returned" in void.json()["detail"]
+    assert done.json()["detail"].endswith("offset 0: the message is already done")
+
+
 async def test_a_failed_message_comes_again_at_once_or_after_the_delay(api: Api) -> None:
     topic, group = await api.topic(), api.group()
     receipt = await one(api, topic, group, lease_ms=600_000)

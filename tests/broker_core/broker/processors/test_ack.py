@@ -16,6 +16,8 @@ from broker_core.protocol.headers.pop import BatchAckMessageRequest, ChangeInvis
 from tests.support.broker import Wire, bodies_of
 from tests.support.wait import eventually
 
+VOID = "the receipt is void: its lease was extended or returned, or the message was delivered again"
+
 
 async def test_the_group_s_offset_is_the_lowest_message_that_is_not_acknowledged(wire: Wire) -> None:
     await wire.fill("orders", b"a", b"b", b"c")
@@ -40,6 +42,8 @@ async def test_an_acknowledgement_is_idempotent_and_says_so(wire: Wire) -> None:
 
     assert (first.code, first.remark) == (ResponseCode.SUCCESS, None)
     assert (second.code, second.remark) == (ResponseCode.SUCCESS, "already acknowledged")
+    extended = await wire.change(leased, 60_000)
+    assert (extended.code, extended.remark) == (ResponseCode.NO_MESSAGE, "the message is already done")
 
 
 async def test_a_message_is_redelivered_when_its_lease_ends_and_says_how_often(wire: Wire) -> None:
@@ -61,8 +65,16 @@ async def test_an_acknowledgement_after_the_end_is_refused_and_says_why(wire: Wi
     answer = await wire.ack(first)
 
     assert answer.code == ResponseCode.NO_MESSAGE
-    assert answer.remark == "a later delivery has replaced the lease"
+    assert answer.remark == VOID
     assert (await wire.ack(second)).code == ResponseCode.SUCCESS
+
+
+async def test_an_acknowledgement_between_the_end_and_the_next_delivery_says_when_the_lease_ended(wire: Wire) -> None:
+    await wire.fill("orders", b"a")
+    (first,) = await wire.pop("orders", lease_ms=1)
+    await eventually(lambda: wire.due_again("lessees", "orders") == 1)
+
+    assert str((await wire.ack(first)).remark).endswith("ms ago; the message may be delivered again")
 
 
 async def test_a_lease_can_be_made_longer_and_the_old_receipt_is_void(wire: Wire) -> None:
@@ -73,7 +85,7 @@ async def test_a_lease_can_be_made_longer_and_the_old_receipt_is_void(wire: Wire
 
     changed = answer.header(ChangeInvisibleTimeResponse)
     assert changed.invisible_time == 60_000
-    assert (await wire.ack(first)).code == ResponseCode.NO_MESSAGE
+    assert (await wire.ack(first)).remark == VOID
     assert await wire.pop("orders", wait_ms=500) == []
     renewed = replace(first, pop_time=changed.pop_time, invisible_ms=changed.invisible_time)
     assert (await wire.ack(renewed)).code == ResponseCode.SUCCESS
@@ -84,6 +96,8 @@ async def test_a_message_can_be_given_back_at_once(wire: Wire) -> None:
     (first,) = await wire.pop("orders")
 
     await wire.change(first, 0)
+    again = await wire.change(first, 60_000)
+    assert (again.code, again.remark) == (ResponseCode.NO_MESSAGE, VOID)
     (second,) = await wire.pop("orders", wait_ms=10_000)
 
     assert second.message.reconsume_times == 1
@@ -94,7 +108,8 @@ async def test_what_was_never_leased_cannot_be_acknowledged(wire: Wire) -> None:
     (leased,) = await wire.pop("orders")
     message = replace(leased.message, queue_offset=type(leased.message.queue_offset)(7))
 
-    assert (await wire.ack(replace(leased, message=message))).code == ResponseCode.NO_MESSAGE
+    answer = await wire.ack(replace(leased, message=message))
+    assert (answer.code, answer.remark) == (ResponseCode.NO_MESSAGE, "the message was never delivered")
     assert (await wire.ack(leased, group="strangers")).code == ResponseCode.NO_MESSAGE
 
 
