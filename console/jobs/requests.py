@@ -152,7 +152,7 @@ class JobRequestSerializer(serializers.Serializer[Any]):
             require(self.context["request"], _VERBS[part], attrs[part]["topic"])
         require_cluster(attrs["cluster"])
         for part in needed:
-            _check_topic(attrs["cluster"], part, attrs[part]["topic"])
+            _check_topic(attrs["cluster"], part, attrs[part])
         return attrs
 
 
@@ -168,11 +168,18 @@ class WholeJobRequestSerializer(JobRequestSerializer):
         return whole.validated_data
 
 
-def _check_topic(cluster: str, part: str, topic: str) -> None:
+def _check_topic(cluster: str, part: str, asked: Mapping[str, Any]) -> None:
+    topic = asked["topic"]
     try:
         found = find_topic(cluster, topic)
     except (TopicNotFound, NameIllegal) as error:
         raise serializers.ValidationError({part: {"topic": str(error)}}) from error
+    # A queue that became read-only or write-only may still hold messages.
+    count = max(found.read_queues, found.write_queues)
+    unknown = [queue for queue in asked.get("queues") or () if queue >= count]
+    if unknown:
+        fault = f"topic {topic!r} has the queues 0 to {count - 1}, not {', '.join(map(str, unknown))}"
+        raise serializers.ValidationError({part: {"queues": fault}})
     if part != "target":
         return
     # Some system topics have the name of the cluster or of a broker.

@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 from rest_framework.exceptions import ValidationError
 
+from broker_core.client.admin.topics import Topic, TopicKind
+from broker_core.protocol.bodies.topics import TopicConfig
+from console.jobs import requests
 from console.jobs.bounds import BoundField
-from console.jobs.requests import CompareField, ReplaySourceSerializer
+from console.jobs.requests import CompareField, JobRequestSerializer, ReplaySourceSerializer
 
 
 @pytest.mark.parametrize("wanted", ["body", "none", ["body", "tag"], ["keys", "properties"]])
@@ -40,3 +43,21 @@ def test_a_filter_may_name_something_or_be_left_out(part: dict[str, Any]) -> Non
 def test_what_is_no_moment_is_refused_with_one_that_is(value: Any) -> None:
     with pytest.raises(ValidationError, match="must be a moment with a time zone, such as 2026-05-01T08:00:00Z"):
         BoundField().run_validation(value)
+
+
+@pytest.mark.parametrize(("queues", "is_valid"), [([0, 7], True), (None, True), ([0, 8, 99], False)])
+def test_a_queue_that_the_topic_does_not_have_is_refused(
+    monkeypatch: pytest.MonkeyPatch, queues: list[int] | None, is_valid: bool
+) -> None:
+    def found(_: str, name: str) -> Topic:
+        return Topic(name, TopicKind.NORMAL, {"broker-a": TopicConfig(name, read_queue_nums=4, write_queue_nums=8)})
+
+    monkeypatch.setattr(requests, "find_topic", found)
+    monkeypatch.setattr(requests, "require", lambda *_: None)
+    monkeypatch.setattr(requests, "require_cluster", lambda _: None)
+    source, target = {"topic": "orders", "queues": queues}, {"topic": "orders-copy"}
+    asked = JobRequestSerializer(data={"type": "replay", "source": source, "target": target}, context={"request": None})
+
+    assert asked.is_valid() is is_valid
+    if not is_valid:
+        assert "has the queues 0 to 7, not 8, 99" in str(asked.errors["source"]["queues"])
