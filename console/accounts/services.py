@@ -19,6 +19,8 @@ from console.accounts import tokens
 from console.accounts.hashing import hashing
 from console.accounts.models import RoleChoice, Token, User
 from console.audit.record import Actor, record
+from console.errors import AlreadyExists
+from console.rows import unless_taken
 
 # The resolution of "last used": one write per token and minute, regardless of the number of requests.
 LAST_USED_STEP: Final = timedelta(minutes=1)
@@ -37,10 +39,11 @@ class WrongPassword(GantryError):
 
 
 def add_user(by: Actor, *, username: str, password: str, role: str) -> User:
-    """Add a user; raise Django's ValidationError for a password that is too weak."""
+    """Add a user; raise AlreadyExists, or Django's ValidationError for a password that is too weak."""
     user = User(username=username, role=role)
     _set_password(by, user, password)
-    with transaction.atomic():
+    same_name = User.objects.filter(username__iexact=username)
+    with unless_taken(same_name, AlreadyExists(f"User {username!r} already exists.")):
         user.save()
         record(by, "user.create", f"users/{username}", after=_user_state(user))
     return user
@@ -116,16 +119,16 @@ def choose_language(user: User, language: str | None) -> None:
     user.save(update_fields=["language"])
 
 
-@transaction.atomic
 def add_token(
     by: Actor, user: User, *, name: str, scopes: list[str], expires_at: datetime | None = None
 ) -> tuple[Token, str]:
-    """Create a token for the user; return its row and its text, which is not stored."""
+    """Create a token for the user; return its row and its text, which is not stored. Raises AlreadyExists."""
     made = tokens.make()
-    token = Token.objects.create(
-        user=user, name=name, key=made.key, digest=made.digest, scopes=scopes, expires_at=expires_at
-    )
-    record(by, "token.create", f"users/{user.username}/tokens/{name}", after=_token_state(token))
+    with unless_taken(user.tokens.filter(name=name), AlreadyExists(f"You already have a token named {name!r}.")):
+        token = Token.objects.create(
+            user=user, name=name, key=made.key, digest=made.digest, scopes=scopes, expires_at=expires_at
+        )
+        record(by, "token.create", f"users/{user.username}/tokens/{name}", after=_token_state(token))
     return token, made.text
 
 

@@ -137,8 +137,6 @@ class TokensView(ApiView):
         own = rights(user.role)
         form = TokenCreateSerializer(data=request.data, context={"rights": own})
         form.is_valid(raise_exception=True)
-        if user.tokens.filter(name=form.validated_data["name"]).exists():
-            raise AlreadyExists(f"You already have a token named {form.validated_data['name']!r}.")
         wanted = {"scopes": own, **form.validated_data}
         token, text = services.add_token(actor_of(request), user, **wanted)
         return Response({**TokenSerializer(token).data, "token": text}, status=201)

@@ -15,8 +15,9 @@ from console.audit.record import Actor, record
 from console.clusters.connections import ClusterAddress, ClusterNotFound, ask
 from console.clusters.memory import RememberedBroker, remembered
 from console.clusters.models import Cluster, ClusterKind, KnownBroker
-from console.errors import Conflict, NotKnown
+from console.errors import AlreadyExists, Conflict, NotKnown
 from console.moments import rfc3339
+from console.rows import unless_taken
 
 EMBEDDED = "local"
 
@@ -52,11 +53,12 @@ def ensure_embedded() -> Cluster:
     return cluster
 
 
-@transaction.atomic
 def add(by: Actor, *, name: str, name_servers: list[str]) -> Cluster:
-    """Add an Apache RocketMQ cluster."""
-    cluster = Cluster.objects.create(name=name, kind=ClusterKind.ROCKETMQ, name_servers=name_servers)
-    record(by, "cluster.create", name, after=_state(cluster))
+    """Add an Apache RocketMQ cluster; raise AlreadyExists."""
+    refusal = AlreadyExists(f"There is already a cluster named {name!r}.")
+    with unless_taken(Cluster.objects.filter(name=name), refusal):
+        cluster = Cluster.objects.create(name=name, kind=ClusterKind.ROCKETMQ, name_servers=name_servers)
+        record(by, "cluster.create", name, after=_state(cluster))
     return cluster
 
 

@@ -18,7 +18,7 @@ from console.clusters import services
 from console.clusters.connections import ClusterNotFound
 from console.clusters.models import Cluster, ClusterKind
 from console.clusters.serializers import ClusterChangeSerializer, ClusterCreateSerializer, ClusterState
-from console.errors import AlreadyExists, Conflict
+from console.errors import Conflict
 from console.etags import IF_MATCH, etag, match, tagged
 from console.lag import current
 from console.paging import PAGE_PARAMETERS, Page, page_of, page_sequence
@@ -60,8 +60,6 @@ class ClustersView(_ClusterRights):
         """Add an Apache RocketMQ cluster by its name servers."""
         form = ClusterCreateSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        if Cluster.objects.filter(name=form.validated_data["name"]).exists():
-            raise AlreadyExists(f"There is already a cluster named {form.validated_data['name']!r}.")
         return tagged(as_json(_described(services.add(actor_of(request), **form.validated_data))), status=201)
 
 

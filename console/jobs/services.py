@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models import F, Max, Q, QuerySet
 from django.utils import timezone
 from msgspec import Struct
+from rest_framework.exceptions import ValidationError
 
 from broker_core.errors import GantryError
 from console.audit.record import Actor, record
@@ -21,6 +22,7 @@ from console.jobs.progress import Counters
 from console.jobs.queue import hint
 from console.jobs.requests import continues_last_success, filled, hash_of, name_of
 from console.jobs.times import next_time
+from console.rows import unless_taken
 from console.shapes import as_json
 
 LEASE: Final = timedelta(seconds=30)
@@ -275,27 +277,37 @@ def finish_dead(job: Job, reason: str, **fields: Any) -> None:
     _announce(job, with_hint=job.state == JobState.QUEUED)
 
 
-@transaction.atomic
 def add_schedule(by: Actor, fields: Mapping[str, Any]) -> Schedule:
-    """Add a schedule; its first run is at the first of its times after now."""
+    """Add a schedule; its first run is at the first of its times after now. Raises ValidationError for a taken name."""
     schedule = Schedule(**fields, created_by_id=by.user_id)
     schedule.next_run_at = _next_run(schedule)
-    schedule.save()
-    record(by, "schedule.create", f"schedules/{schedule.id}", after=as_json(choices_of(schedule)))
+    with unless_taken(same_name(schedule), name_taken()):
+        schedule.save()
+        record(by, "schedule.create", f"schedules/{schedule.id}", after=as_json(choices_of(schedule)))
     return schedule
 
 
-@transaction.atomic
 def change_schedule(by: Actor, schedule: Schedule, fields: Mapping[str, Any]) -> Schedule:
-    """Change a schedule and compute its next run again."""
+    """Change a schedule and compute its next run again; raise ValidationError for a taken name."""
     before = choices_of(schedule)
     for name, value in fields.items():
         setattr(schedule, name, value)
     schedule.next_run_at = _next_run(schedule)
-    schedule.save()
     after = choices_of(schedule)
-    record(by, "schedule.update", f"schedules/{schedule.id}", before=as_json(before), after=as_json(after))
+    with unless_taken(same_name(schedule), name_taken()):
+        schedule.save()
+        record(by, "schedule.update", f"schedules/{schedule.id}", before=as_json(before), after=as_json(after))
     return schedule
+
+
+def same_name(schedule: Schedule) -> QuerySet[Schedule]:
+    """Return the other schedules that have the name of this one."""
+    return Schedule.objects.filter(name=schedule.name).exclude(pk=schedule.pk)
+
+
+def name_taken() -> ValidationError:
+    """Return the refusal of a name that another schedule has."""
+    return ValidationError({"name": ["another schedule has this name"]})
 
 
 @transaction.atomic
