@@ -18,6 +18,7 @@ from broker_core.protocol.versions import version_name
 from console import etags
 from console.accounts.permissions import actor_of, require
 from console.clusters import operations
+from console.clusters.alone import alone
 from console.clusters.outcomes import PartlyDeleted
 from console.errors import Conflict
 from console.lag import current
@@ -86,7 +87,8 @@ class GroupsView(ClusterListView):
         wanted = dict(form.validated_data)
         name = wanted.pop("name")
         require(request, "manage", name)
-        outcomes = operations.create_group(actor_of(request), cluster, name, _for_brokers(wanted))
+        with alone(cluster, "groups", name):
+            outcomes = operations.create_group(actor_of(request), cluster, name, _for_brokers(wanted))
         return with_outcomes(Response(as_json(current.group(cluster, name))), outcomes, status=201)
 
 
@@ -122,12 +124,14 @@ class GroupView(ClusterScopedView):
     )
     def patch(self, request: Request, cluster: str, group: str) -> Response:
         """Change settings of a consumer group."""
-        found = self._found(group)
-        etags.check(request, *_configs(found))
-        form = GroupChangeSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        outcomes = operations.change_group(actor_of(request), cluster, found, _for_brokers(dict(form.validated_data)))
-        return with_outcomes(self._answer(self._found(group)), outcomes)
+        with alone(cluster, "groups", group):
+            found = self._found(group)
+            etags.check(request, *_configs(found))
+            form = GroupChangeSerializer(data=request.data)
+            form.is_valid(raise_exception=True)
+            wanted = _for_brokers(form.validated_data)
+            outcomes = operations.change_group(actor_of(request), cluster, found, wanted)
+            return with_outcomes(self._answer(self._found(group)), outcomes)
 
     @extend_schema(
         operation_id="deleteGroup",
@@ -137,14 +141,15 @@ class GroupView(ClusterScopedView):
     )
     def delete(self, request: Request, cluster: str, group: str) -> Response:
         """Delete the settings and offsets of a consumer group; its dead letters stay."""
-        found = operations.find_group(cluster, group) or self._raise_not_found(group)
-        if found.is_built_in:
-            raise Conflict(f"{group!r} belongs to the brokers; it cannot be deleted.")
-        if found.configs:
-            etags.check(request, *_configs(found))
-        else:
-            etags.require(request)  # its settings are unknown now
-        return deleted(group, operations.delete_group(actor_of(request), cluster, found))
+        with alone(cluster, "groups", group):
+            found = operations.find_group(cluster, group) or self._raise_not_found(group)
+            if found.is_built_in:
+                raise Conflict(f"{group!r} belongs to the brokers; it cannot be deleted.")
+            if found.configs:
+                etags.check(request, *_configs(found))
+            else:
+                etags.require(request)  # its settings are unknown now
+            return deleted(group, operations.delete_group(actor_of(request), cluster, found))
 
     def _answer(self, found: Group) -> Response:
         """Return the group as sampled, with its current settings, on which the ETag is based."""

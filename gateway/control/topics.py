@@ -22,6 +22,7 @@ from broker_core.protocol.versions import version_name
 from console import etags
 from console.accounts.permissions import actor_of, allows, needs, require
 from console.clusters import operations
+from console.clusters.alone import alone
 from console.clusters.known_topics import known_topic, known_topics
 from console.clusters.outcomes import PartlyDeleted
 from console.errors import Conflict
@@ -113,8 +114,9 @@ class TopicsView(ClusterListView):
         name = wanted.pop("name")
         require(request, "manage", name)
         wanted["perm"] = _PERMISSIONS[wanted.pop("permission")]
-        outcomes = operations.create_topic(actor_of(request), cluster, name, wanted)
-        return _changed(cluster, name, outcomes, status=201)
+        with alone(cluster, "topics", name):
+            outcomes = operations.create_topic(actor_of(request), cluster, name, wanted)
+            return _changed(cluster, name, outcomes, status=201)
 
 
 class TopicView(ClusterScopedView):
@@ -137,17 +139,18 @@ class TopicView(ClusterScopedView):
     )
     def patch(self, request: Request, cluster: str, topic: str) -> Response:
         """Change queues or permission of a topic."""
-        found = known_topic(cluster, topic)
-        if found.kind.value == "system":
-            raise Conflict(f"{topic!r} belongs to the brokers; it cannot be changed.")
-        etags.check(request, *_tagged(found))
-        form = TopicChangeSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        wanted = dict(form.validated_data)
-        if "permission" in wanted:
-            wanted["perm"] = _PERMISSIONS[wanted.pop("permission")]
-        outcomes = operations.change_topic(actor_of(request), cluster, found, wanted)
-        return _changed(cluster, topic, outcomes)
+        with alone(cluster, "topics", topic):
+            found = known_topic(cluster, topic)
+            if found.kind.value == "system":
+                raise Conflict(f"{topic!r} belongs to the brokers; it cannot be changed.")
+            etags.check(request, *_tagged(found))
+            form = TopicChangeSerializer(data=request.data)
+            form.is_valid(raise_exception=True)
+            wanted = dict(form.validated_data)
+            if "permission" in wanted:
+                wanted["perm"] = _PERMISSIONS[wanted.pop("permission")]
+            outcomes = operations.change_topic(actor_of(request), cluster, found, wanted)
+            return _changed(cluster, topic, outcomes)
 
     @extend_schema(
         operation_id="deleteTopic",
@@ -160,13 +163,14 @@ class TopicView(ClusterScopedView):
     )
     def delete(self, request: Request, cluster: str, topic: str) -> Response:
         """Delete a topic and its messages; with `dry_run=true` only return what would be removed."""
-        found = known_topic(cluster, topic)
         if flag_of(request, "dry_run"):
-            return _impact(self, found)
-        if found.kind.value == "system":
-            raise Conflict(f"{topic!r} belongs to the brokers; it cannot be deleted.")
-        etags.check(request, *_tagged(found))
-        return deleted(topic, operations.delete_topic(actor_of(request), cluster, found))
+            return _impact(self, known_topic(cluster, topic))
+        with alone(cluster, "topics", topic):
+            found = known_topic(cluster, topic)
+            if found.kind.value == "system":
+                raise Conflict(f"{topic!r} belongs to the brokers; it cannot be deleted.")
+            etags.check(request, *_tagged(found))
+            return deleted(topic, operations.delete_topic(actor_of(request), cluster, found))
 
 
 class TopicImpactView(ClusterScopedView):

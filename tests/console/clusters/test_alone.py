@@ -1,0 +1,44 @@
+"""Requirements of `console.clusters.alone`."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from console.clusters import alone as module
+from console.clusters.alone import alone
+from console.errors import Conflict
+
+
+def test_changes_of_one_resource_follow_one_another() -> None:
+    inside: list[int] = []
+    most = 0
+
+    def change() -> None:
+        nonlocal most
+        with alone("local", "topics", "orders"):
+            inside.append(1)
+            most = max(most, len(inside))
+            threading.Event().wait(0.005)
+            inside.pop()
+
+    with ThreadPoolExecutor(8) as pool:
+        for ended in [pool.submit(change) for _ in range(8)]:
+            ended.result()
+    assert most == 1
+    assert not module._locks
+
+
+def test_another_resource_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "WAIT_SECONDS", 0.01)
+    with alone("local", "topics", "orders"):
+        for other in (("local", "groups", "orders"), ("mars", "topics", "orders"), ("local", "topics", "copy")):
+            with alone(*other):
+                pass
+        # The same one is refused after a while, and the lock is still held
+        for _ in range(2):
+            with pytest.raises(Conflict), alone("local", "topics", "orders"):
+                pass
+    assert not module._locks
