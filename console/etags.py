@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final, TypeVar
 
 import msgspec
 import orjson
+from django.db import transaction
+from django.db.models import Model, QuerySet
+from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from console.errors import PreconditionFailed, PreconditionRequired
+
+M = TypeVar("M", bound=Model)
 
 IF_MATCH: Final = OpenApiParameter(
     "If-Match", str, OpenApiParameter.HEADER, required=True, description="The ETag of the resource to change, or `*`."
@@ -43,6 +49,19 @@ def require(request: Request) -> None:
 def match(request: Request, shown: Mapping[str, Any]) -> None:
     """Like `check` for a resource that shows its tag as the field `etag`."""
     _check_tag(request, shown["etag"])
+
+
+@contextmanager
+def locked(request: Request, rows: QuerySet[M], tag: Callable[[M], str]) -> Iterator[M]:
+    """Yield the only one of `rows` for a change, which the transaction of the block makes.
+
+    Raises PreconditionFailed if its tag is not the one that If-Match names. Until the block ends nobody else changes
+    the row: SQLite locks its database, other databases lock the row.
+    """
+    with transaction.atomic():
+        row = get_object_or_404(rows.select_for_update())
+        _check_tag(request, tag(row))
+        yield row
 
 
 def tagged(shown: Mapping[str, Any], *, status: int = 200) -> Response:

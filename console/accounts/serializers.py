@@ -49,6 +49,11 @@ class PasswordSerializer(serializers.Serializer[Any]):
     new = serializers.CharField(max_length=1000, trim_whitespace=False)
 
 
+def user_tag(user: User) -> str:
+    """Return the tag of the fields of a user that can be changed."""
+    return etag([user.pk, user.role, user.is_active])
+
+
 class UserSerializer(serializers.ModelSerializer[User]):
     """A user, as admins see it."""
 
@@ -65,7 +70,7 @@ class UserSerializer(serializers.ModelSerializer[User]):
 
     def get_etag(self, user: User) -> str:
         """Return the tag of the fields that can be changed."""
-        return etag([user.pk, user.role, user.is_active])
+        return user_tag(user)
 
 
 class UserCreateSerializer(serializers.Serializer[Any]):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -49,14 +50,20 @@ def add_user(by: Actor, *, username: str, password: str, role: str) -> User:
     return user
 
 
-def change_user(by: Actor, user: User, changes: Mapping[str, Any]) -> User:
-    """Change role, activity or password of a user, end sessions and tokens; raise LastAdmin for the last admin."""
+def change_user(
+    by: Actor, user: User, changes: Mapping[str, Any], *, lock: Callable[[], AbstractContextManager[User]] | None = None
+) -> User:
+    """Change role, activity or password of a user, end sessions and tokens; raise LastAdmin for the last admin.
+
+    `lock` gives the row as it is now for the time of the change; without it `user` is changed.
+    """
     if changes.get("password"):
         _set_password(by, user, changes["password"])
-    return _change_user(by, user, changes)
+    with transaction.atomic(), nullcontext(user) if lock is None else lock() as present:
+        present.password = user.password if changes.get("password") else present.password
+        return _change_user(by, present, changes)
 
 
-@transaction.atomic
 def _change_user(by: Actor, user: User, changes: Mapping[str, Any]) -> User:
     before = _user_state(user)
     for name in ("role", "is_active"):

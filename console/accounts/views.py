@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from django.core.exceptions import ValidationError as DjangoValidationError
@@ -26,10 +27,11 @@ from console.accounts.serializers import (
     UserChangeSerializer,
     UserCreateSerializer,
     UserSerializer,
+    user_tag,
 )
 from console.api_view import ApiView
 from console.errors import AlreadyExists, Conflict
-from console.etags import IF_MATCH, match, tagged
+from console.etags import IF_MATCH, locked, match, tagged
 from console.once import SECRET_MS
 from console.paging import PAGE_PARAMETERS, page_of, page_queryset
 from console.query import flag_of
@@ -88,8 +90,9 @@ class UserView(ApiView):
         match(request, UserSerializer(user).data)
         form = UserChangeSerializer(data=request.data)
         form.is_valid(raise_exception=True)
+        lock = partial(locked, request, User.objects.filter(pk=user_id), user_tag)
         try:
-            user = services.change_user(actor_of(request), user, form.validated_data)
+            user = services.change_user(actor_of(request), user, form.validated_data, lock=lock)
         except services.LastAdmin as error:
             raise Conflict(str(error)) from error
         except DjangoValidationError as error:
@@ -99,10 +102,9 @@ class UserView(ApiView):
     @extend_schema(operation_id="deleteUser", parameters=[IF_MATCH], tags=["access"], responses={204: None})
     def delete(self, request: Request, user_id: int) -> Response:
         """Remove a user and the user's tokens; what the user did stays in the audit."""
-        user = get_object_or_404(User, pk=user_id)
-        match(request, UserSerializer(user).data)
         try:
-            services.remove_user(actor_of(request), user)
+            with locked(request, User.objects.filter(pk=user_id), user_tag) as user:
+                services.remove_user(actor_of(request), user)
         except services.LastAdmin as error:
             raise Conflict(str(error)) from error
         return Response(status=204)

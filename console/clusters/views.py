@@ -19,7 +19,7 @@ from console.clusters.connections import ClusterNotFound
 from console.clusters.models import Cluster, ClusterKind
 from console.clusters.serializers import ClusterChangeSerializer, ClusterCreateSerializer, ClusterState
 from console.errors import Conflict
-from console.etags import IF_MATCH, etag, match, tagged
+from console.etags import IF_MATCH, etag, locked, match, tagged
 from console.lag import current
 from console.paging import PAGE_PARAMETERS, Page, page_of, page_sequence
 from console.shapes import as_json, serializer_of
@@ -84,14 +84,15 @@ class ClusterView(_ClusterRights):
         match(request, as_json(_described(row)))
         form = ClusterChangeSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        return tagged(as_json(_described(services.change(actor_of(request), row, **form.validated_data))))
+        with locked(request, Cluster.objects.filter(pk=row.pk), _tag) as present:
+            row = services.change(actor_of(request), present, **form.validated_data)
+        return tagged(as_json(_described(row)))
 
     @extend_schema(operation_id="deleteCluster", parameters=[IF_MATCH], tags=["clusters"], responses={204: None})
     def delete(self, request: Request, cluster: str) -> Response:
         """Remove a cluster from the console; the cluster itself does not change."""
-        row = _changeable(cluster)
-        match(request, as_json(_described(row)))
-        services.remove(actor_of(request), row)
+        with locked(request, Cluster.objects.filter(pk=_changeable(cluster).pk), _tag) as row:
+            services.remove(actor_of(request), row)
         return Response(status=204)
 
 
@@ -133,14 +134,17 @@ def _described(row: Cluster) -> ClusterState:
     reason = None
     if not answering:
         reason = sampled.unknown_reason if sampled else _why_not_sampled(row)
-    name_servers = services.address_of(row).name_servers
     return ClusterState(
         name=row.name,
         kind=ClusterKind(row.kind),
-        name_servers=name_servers,
+        name_servers=services.address_of(row).name_servers,
         brokers=len(sampled.brokers) if sampled else None,
         version=next((broker.version for broker in answering), None),
         reachable=bool(answering),
         reason=reason,
-        etag=etag([row.name, name_servers]),
+        etag=_tag(row),
     )
+
+
+def _tag(row: Cluster) -> str:
+    return etag([row.name, services.address_of(row).name_servers])

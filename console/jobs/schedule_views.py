@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from console.accounts.permissions import actor_of, needs
 from console.api_view import ApiView
 from console.errors import Conflict
-from console.etags import IF_MATCH, match, tagged
+from console.etags import IF_MATCH, locked, match, tagged
 from console.jobs import services
 from console.jobs.models import Schedule
 from console.jobs.serializers import (
@@ -20,6 +20,7 @@ from console.jobs.serializers import (
     SchedulePreviewSerializer,
     ScheduleSerializer,
     ScheduleWriteSerializer,
+    schedule_tag,
 )
 from console.jobs.shapes import shape_of
 from console.jobs.times import next_times
@@ -81,15 +82,15 @@ class ScheduleView(ApiView):
             schedule, data=request.data, partial=True, context={"is_scheduled": True, "request": request}
         )
         form.is_valid(raise_exception=True)
-        schedule = services.change_schedule(actor_of(request), schedule, form.validated_data)
+        with locked(request, Schedule.objects.filter(pk=schedule_id), schedule_tag) as present:
+            schedule = services.change_schedule(actor_of(request), present, form.validated_data)
         return tagged(ScheduleSerializer(schedule).data)
 
     @extend_schema(operation_id="deleteSchedule", parameters=[IF_MATCH], tags=_TAGS, responses={204: None})
     def delete(self, request: Request, schedule_id: str) -> Response:
         """Remove a schedule; its jobs stay."""
-        schedule = get_object_or_404(Schedule, pk=schedule_id)
-        match(request, ScheduleSerializer(schedule).data)
-        services.remove_schedule(actor_of(request), schedule)
+        with locked(request, Schedule.objects.filter(pk=schedule_id), schedule_tag) as schedule:
+            services.remove_schedule(actor_of(request), schedule)
         return Response(status=204)
 
 

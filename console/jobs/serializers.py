@@ -40,6 +40,11 @@ class JobReportSerializer(serializers.Serializer[Any]):
     samples = serializers.ListField(child=serializers.DictField(), required=False)
 
 
+def schedule_tag(schedule: Schedule) -> str:
+    """Return the tag of the fields of a schedule that a PATCH can change."""
+    return etag([schedule.pk, services.choices_of(schedule)])
+
+
 class ScheduleSerializer(serializers.ModelSerializer[Schedule]):
     """A schedule, with its next times."""
 
@@ -70,7 +75,7 @@ class ScheduleSerializer(serializers.ModelSerializer[Schedule]):
 
     def get_etag(self, schedule: Schedule) -> str:
         """Return the tag of the fields that a PATCH can change."""
-        return etag([schedule.pk, services.choices_of(schedule)])
+        return schedule_tag(schedule)
 
 
 class ScheduleWriteSerializer(serializers.Serializer[Any]):
