@@ -8,10 +8,15 @@ from typing import Final
 from gateway.arrival import Arrival
 from gateway.data.app import RequestIds, read_body
 from gateway.limits import Sizes
-from gateway.problems import ProblemError, respond
+from gateway.problems import INVALID, UNSUPPORTED_MEDIA_TYPE, FieldError, ProblemError, respond
 from gateway.sockets import Event, Receive, Scope, Send
 
 _REQUEST_ID: Final = b"x-request-id"
+_LENGTH: Final = b"content-length"
+_PLAIN: Final = b"identity"
+_ONCE: Final = frozenset(
+    {b"authorization", b"content-encoding", b"content-type", b"idempotency-key", b"if-match", b"x-csrftoken"}
+)
 
 
 class ControlPlane:
@@ -27,9 +32,13 @@ class ControlPlane:
         headers = dict(scope["headers"])
         try:
             body = await read_body(arrival, headers, self._limit)
+            _check_headers(scope, headers, body)
         except ProblemError as problem:
             await self._refuse(problem, scope, headers, send)
             return
+        if body and _LENGTH not in headers:
+            # Django reads as much as is announced: nothing of a body in chunks.
+            scope = {**scope, "headers": [*scope["headers"], (_LENGTH, b"%d" % len(body))]}
         await self._django(scope, _Whole(body, arrival), send)
 
     async def _refuse(self, problem: ProblemError, scope: Scope, headers: dict[bytes, bytes], send: Send) -> None:
@@ -38,6 +47,20 @@ class ControlPlane:
         answer.append((_REQUEST_ID, request_id.encode()))
         await send({"type": "http.response.start", "status": status, "headers": answer})
         await send({"type": "http.response.body", "body": body})
+
+
+def _check_headers(scope: Scope, headers: dict[bytes, bytes], body: bytes) -> None:
+    """Raise INVALID for a repeated header that can have only one value, 415 for an encoded body."""
+    if len(scope["headers"]) > len(headers):
+        names = [name for name, _ in scope["headers"] if name in _ONCE]
+        for name in names:
+            if names.count(name) > 1:
+                text = name.decode()
+                detail = f"The header {text} is given {names.count(name)} times."
+                raise ProblemError(INVALID, detail, errors=[FieldError(text, "INVALID", detail)])
+    encoding = headers.get(b"content-encoding", _PLAIN).strip().lower()
+    if body and encoding != _PLAIN:
+        raise ProblemError(UNSUPPORTED_MEDIA_TYPE, "Send the body without Content-Encoding: it is not decoded.")
 
 
 class _Whole:
