@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import IO, Any
+import json
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import IO, Any, Final
 
 import orjson
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import JSONRenderer
+
+from console.errors import Fault, NotServed
+
+_MAX_FAULTS: Final = 100
 
 
 class JsonParser(BaseParser):
@@ -24,8 +30,50 @@ class JsonParser(BaseParser):
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> Any:
-        """Return the content of the body; raise ParseError if it is not JSON."""
+        """Return the content of the body; raise ParseError if it is not JSON, NotServed for a repeated name."""
+        text = stream.read()
         try:
-            return orjson.loads(stream.read())
+            text.decode()
+        except UnicodeDecodeError as error:
+            raise ParseError(f"The body is not UTF-8: byte 0x{text[error.start]:02x} at {error.start}.") from None
+        try:
+            content = orjson.loads(text)
         except orjson.JSONDecodeError as error:
             raise ParseError(f"The body is not JSON: {error}.") from None
+        try:
+            faults = _repetitions(text)
+        except RecursionError:
+            raise ParseError("The body is nested too deeply.") from None
+        if faults:
+            raise NotServed(faults)
+        return content
+
+
+class _Members(list[tuple[str, Any]]):
+    """The members of an object, in order, with their repetitions."""
+
+
+def _repetitions(text: bytes) -> list[Fault]:
+    """Return the repeated names of a text that is JSON: readers differ in which of their values counts."""
+    has_any = False
+
+    def members(pairs: list[tuple[str, Any]]) -> _Members:
+        nonlocal has_any
+        has_any = has_any or len(dict(pairs)) < len(pairs)
+        return _Members(pairs)
+
+    # Numbers stay text: Python refuses to convert very long ones.
+    content = json.loads(text, object_pairs_hook=members, parse_int=str, parse_float=str)
+    return list(islice(_faults(content, "#"), _MAX_FAULTS)) if has_any else []
+
+
+def _faults(value: Any, pointer: str) -> Iterator[Fault]:
+    pairs = value if isinstance(value, _Members) else enumerate(value) if isinstance(value, list) else ()
+    seen = set[str | int]()
+    for name, inner in pairs:
+        step = f"{pointer}/{str(name).replace('~', '~0').replace('/', '~1')}"
+        if name in seen:
+            yield Fault(step, "REPEATED_FIELD", f"{name!r} is given more than once.")
+        if isinstance(value, _Members):
+            seen.add(name)
+        yield from _faults(inner, step)
