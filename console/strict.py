@@ -1,6 +1,7 @@
-"""Refuses fields and parameters of a request that the OpenAPI document does not declare, and names them.
+"""Refuses what the OpenAPI document does not declare for a request: fields, parameters, bodies, types. Names each one.
 
-If a client misspells a field or uses an unsupported one, the rest of its request must not be carried out.
+If a client misspells a field or uses an unsupported one, the rest of its request must not be carried out. A value of
+another type is not converted either: DRF would take ``"yes"`` for true and ``1`` for a name.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
+from django.core.validators import RegexValidator
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -41,8 +43,7 @@ def check(request: Request, view: APIView) -> None:
         return
     declared = _seen.get(schema) or _seen.setdefault(schema, _declared(schema, view, request))
     faults = list(islice(_parameter_faults(request, declared.parameters), _MAX_FAULTS))
-    if request.method not in ("GET", "HEAD"):
-        faults += islice(_body_faults(request, declared.body), _MAX_FAULTS)
+    faults += islice(_body_faults(request, declared.body), _MAX_FAULTS)
     if faults:
         raise NotServed(faults)
 
@@ -64,19 +65,30 @@ def _parameter_faults(request: Request, known: frozenset[str]) -> Iterator[Fault
             yield Fault(f"?{name}", "UNKNOWN_PARAMETER", f"{name!r} is not a parameter here; {_known(known)}.")
         elif len(values) > 1:
             yield Fault(f"?{name}", "REPEATED_PARAMETER", f"{name!r} is given {len(values)} times.")
+        elif "\0" in values[0]:
+            yield Fault(f"?{name}", "INVALID", f"{name!r} contains the character NUL.")
 
 
 def _body_faults(request: Request, shape: Any) -> Iterator[Fault]:
     if shape is None:
-        if request.data:
+        if _length_of(request):
             yield Fault("#", "UNKNOWN_FIELD", "This request takes no body.")
         return
     yield from _field_faults(shape() if isinstance(shape, type) else shape, request.data, "#")
 
 
+def _length_of(request: Request) -> int:
+    length = str(request.META.get("CONTENT_LENGTH") or "0")
+    return int(length) if length.isdigit() else 0
+
+
 def _field_faults(field: Any, value: Any, pointer: str) -> Iterator[Fault]:
-    """Return the unknown names in a value, as deep as the shape goes; other mismatches are refused later."""
-    if isinstance(field, serializers.Serializer) and isinstance(value, Mapping):
+    """Return the unknown names and wrong types in a value, as deep as the shape goes; the serializer finds the rest."""
+    fault = _value_fault(field, value)
+    if fault is not None:
+        name = "The body" if pointer == "#" else pointer.removeprefix("#/")
+        yield Fault(pointer, "INVALID", f"{name} {fault}.")
+    elif isinstance(field, serializers.Serializer) and isinstance(value, Mapping):
         known = {name: each for name, each in field.fields.items() if not each.read_only}
         for name, inner in value.items():
             step = f"{pointer}/{str(name).replace('~', '~0').replace('/', '~1')}"
@@ -87,6 +99,61 @@ def _field_faults(field: Any, value: Any, pointer: str) -> Iterator[Fault]:
     elif isinstance(field, serializers.ListSerializer | serializers.ListField) and isinstance(value, list):
         for index, inner in enumerate(value):
             yield from _field_faults(field.child, inner, f"{pointer}/{index}")
+
+
+def _value_fault(field: Any, value: Any) -> str | None:
+    """Return why a value cannot be that of a field: its type, or a text that is not one of those allowed."""
+    if value is None:
+        # Whether null is allowed depends on the field; a whole body is never null.
+        return "must be an object, not null" if isinstance(field, serializers.Serializer) and not field.parent else None
+    wanted = next((words for kind, words in _WANTED.items() if isinstance(field, kind)), None)
+    if wanted is not None and not _is_of_type(field, value):
+        return f"must be {wanted}, not {_kind(value)}"
+    if (
+        isinstance(field, serializers.ChoiceField)
+        and value not in field.choices
+        and not (field.allow_blank and not value)
+    ):
+        return f"must be one of {', '.join(map(str, field.choices))}, not {value[:60]!r}"
+    if isinstance(field, serializers.RegexField):
+        pattern: Any = next(each.regex for each in field.validators if isinstance(each, RegexValidator))
+        if not pattern.fullmatch(value):
+            return f"must match {pattern.pattern}; {value[:60]!r} does not"
+    return None
+
+
+_WANTED: Final[dict[Any, str]] = {
+    serializers.Serializer: "an object",
+    serializers.ListSerializer: "a list",
+    serializers.ListField: "a list",
+    serializers.BooleanField: "true or false",
+    serializers.IntegerField: "a whole number",
+    serializers.CharField: "a text",
+    serializers.ChoiceField: "a text",
+}
+
+
+def _is_of_type(field: Any, value: Any) -> bool:
+    if isinstance(field, serializers.Serializer):
+        return isinstance(value, Mapping)
+    if isinstance(field, serializers.ListSerializer | serializers.ListField):
+        return isinstance(value, list)
+    if isinstance(field, serializers.BooleanField):
+        return isinstance(value, bool)
+    if isinstance(field, serializers.IntegerField):
+        return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, str)
+
+
+def _kind(value: Any) -> str:
+    """Return what a value of JSON is called."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return f"the text {value[:60]!r}"
+    if isinstance(value, float):
+        return f"{value!r}, which is written with a point or an exponent or has more than 64 bits"
+    return "an object" if isinstance(value, Mapping) else "a list" if isinstance(value, list) else f"the number {value}"
 
 
 def _known(names: Mapping[str, Any] | frozenset[str]) -> str:

@@ -38,7 +38,7 @@ class AuditView(ApiView):
         """List changes, the newest first."""
         rows = AuditRecord.objects.all()
         for name in _FILTERS:
-            wanted = request.query_params.get(name, "").replace("\0", "")
+            wanted = request.query_params.get(name, "")
             if wanted.endswith("*"):
                 rows = rows.filter(**{f"{name}__startswith": wanted[:-1]})
             elif wanted:

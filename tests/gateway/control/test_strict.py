@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -121,3 +122,115 @@ def test_a_moment_in_the_query_has_a_zone(control: Control, name: str) -> None:
     assert pointers(answer) == [f"?{name}"]
     assert "no time zone" in answer.json()["detail"]
     assert control.get(f"/topics/{topic}/messages", **{f"{name}_": "2026-05-01T08:00:00+02:00"})["items"] == []
+
+
+def test_a_read_takes_no_body(control: Control, operations: list[Operation]) -> None:
+    paths = [(method, path) for method, path, operation in operations if "requestBody" not in operation]
+    assert {method for method, _ in paths} >= {"GET", "DELETE", "POST"}
+    for method, path in paths:
+        for body in (b"{}", b"x"):
+            answer = control.as_("admin").request(
+                method, path, content=body, headers={"Content-Type": "application/json"}
+            )
+            assert pointers(answer) == ["#"], f"{method} {path}"
+
+
+@pytest.mark.parametrize("name", ["Idempotency-Key", "If-Match", "Content-Type", "Authorization"])
+def test_a_header_with_one_value_stands_once(control: Control, name: str) -> None:
+    topic = control.name()
+    headers = [(name, "application/json"), (name, "text/plain")]
+    answer = control.call("POST", "/topics", content=b'{"name": "%s"}' % topic.encode(), headers=headers)
+    assert pointers(answer) == [name.lower()]
+    assert control.call("GET", f"/topics/{topic}").status_code == 404
+
+
+def test_an_encoded_body_is_not_served(control: Control) -> None:
+    body = {"name": control.name()}
+    answer = control.call("POST", "/topics", json=body, headers={"Content-Encoding": "gzip"})
+    assert (answer.status_code, answer.json()["code"]) == (415, "UNSUPPORTED_MEDIA_TYPE")
+    assert control.call("POST", "/topics", json=body, headers={"Content-Encoding": "identity"}).status_code == 201
+
+
+def test_a_body_in_chunks_is_read(control: Control) -> None:
+    name = control.name()
+    chunks = iter([b'{"name": ', b'"%s"}' % name.encode()])
+    made = control.call("POST", "/topics", content=chunks, headers={"Content-Type": "application/json"})
+    assert (made.status_code, made.json()["name"]) == (201, name)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/api/v1/audit?actor=%00", "/api/v1/audit?action=a%00*", "/api/v1/clusters/local/topics?search=%00",
+     "/api/v1/clusters/local/messages:search?topic=%00&key=k", "/api/v1/clusters/local/groups?search=%00"],
+)  # fmt: skip
+def test_a_parameter_with_nul_is_refused(control: Control, path: str) -> None:
+    assert len(pointers(control.as_("admin").get(path))) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "wrong"),
+    [
+        ('{"name": "dup1", "name": "dup2"}', ["#/name"]),
+        ('{"name": "dup1", "read_queues": 4, "read_queues": 4, "name": "dup1"}', ["#/read_queues", "#/name"]),
+        ('{"name": "dup1", "inner": [{"a/b": 1, "a/b": 1}]}', ["#/inner/0/a~1b"]),
+    ],
+)
+def test_a_member_of_a_body_stands_once(control: Control, body: str, wrong: list[str]) -> None:
+    answer = control.call("POST", "/topics", content=body, headers={"Content-Type": "application/json"})
+    assert pointers(answer) == wrong
+    assert {error["code"] for error in answer.json()["errors"]} == {"REPEATED_FIELD"}
+    for name in ("dup1", "dup2"):
+        assert control.call("GET", f"/topics/{name}").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "pointer", "words"),
+    [
+        ("/topics", {"name": "typed\n"}, "#/name", "name must match ^[A-Za-z0-9_-]{1,127}$; 'typed\\n' does not."),
+        ("/topics", {"name": " typed"}, "#/name", "must match"),
+        ("/topics", {"name": 1}, "#/name", "name must be a text, not the number 1."),
+        ("/topics", {"name": True}, "#/name", "not true"),
+        ("/topics", {"name": "typed", "read_queues": 1.0}, "#/read_queues", "a whole number, not 1.0"),
+        ("/topics", {"name": "typed", "read_queues": "1"}, "#/read_queues", "a whole number, not the text '1'"),
+        ("/topics", {"name": "typed", "read_queues": True}, "#/read_queues", "a whole number, not true"),
+        ("/topics", {"name": "typed", "permission": "x"}, "#/permission", "must be one of rw, r, w, not 'x'"),
+        ("/topics", {"name": "typed", "permission": ["r"]}, "#/permission", "must be a text, not a list"),
+        ("/topics", [], "#", "The body must be an object, not a list."),
+        ("/topics", None, "#", "The body must be an object, not null."),
+        ("/groups", {"name": "typed", "consume_enabled": "yes"}, "#/consume_enabled", "true or false, not the text"),
+        ("/groups", {"name": "typed", "consume_enabled": 1}, "#/consume_enabled", "true or false, not the number 1"),
+        ("/groups", {"name": "typed", "retry_max_times": "9"}, "#/retry_max_times", "a whole number"),
+    ],
+)
+def test_a_value_of_another_type_is_not_converted(
+    control: Control, path: str, body: Any, pointer: str, words: str
+) -> None:
+    content = json.dumps(body)
+    answer = control.call("POST", path, content=content, headers={"Content-Type": "application/json"})
+    assert pointers(answer) == [pointer]
+    assert words in answer.json()["detail"]
+    assert control.call("GET", f"{path}/typed").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "pointer"),
+    [
+        ("/clusters", {"name": "mars\n", "name_servers": ["127.0.0.1:1"]}, "#/name"),
+        ("/clusters", {"name": "mars", "name_servers": "127.0.0.1:1"}, "#/name_servers"),
+        ("/clusters", {"name": "mars", "name_servers": [1]}, "#/name_servers/0"),
+        ("/users", {"username": "ann ", "password": "correct horse battery", "role": "viewer"}, "#/username"),
+        ("/users", {"username": "ann", "password": 12345678901, "role": "viewer"}, "#/password"),
+        ("/users", {"username": "ann", "password": "correct horse battery", "role": "boss"}, "#/role"),
+        ("/tokens", {"name": "shop", "scopes": ["read", 5]}, "#/scopes/1"),
+        ("/schedules:preview", {"cron": "0 0 * * *", "count": "2"}, "#/count"),
+        ("/jobs", {"type": "replay", "source": "orders", "target": {"topic": 5}}, "#/source"),
+    ],
+)
+def test_a_field_elsewhere_has_its_type_too(control: Control, path: str, body: Any, pointer: str) -> None:
+    assert pointers(control.as_("admin").post(f"/api/v1{path}", json=body))[0] == pointer
+
+
+def test_a_body_that_is_not_utf_8_is_called_so(control: Control) -> None:
+    answer = control.call("POST", "/topics", content=b'{"name": "\xff"}', headers={"Content-Type": "application/json"})
+    assert (answer.status_code, answer.json()["code"]) == (400, "MALFORMED")
+    assert answer.json()["detail"] == "The body is not UTF-8: byte 0xff at 10."
