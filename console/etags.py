@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar
@@ -11,14 +12,17 @@ import msgspec
 import orjson
 from django.db import transaction
 from django.db.models import Model, QuerySet
-from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from console.errors import PreconditionFailed, PreconditionRequired
+from console.errors import Fault, NotServed, PreconditionFailed, PreconditionRequired
+from console.rows import row_of
 
 M = TypeVar("M", bound=Model)
+
+_TAG: Final = re.compile(r'"[^"]*"')
+_CONDITION: Final = re.compile(r'\*|(W/)?"[^"]*"([ \t]*,[ \t]*(W/)?"[^"]*")*')
 
 IF_MATCH: Final = OpenApiParameter(
     "If-Match", str, OpenApiParameter.HEADER, required=True, description="The ETag of the resource to change, or `*`."
@@ -35,7 +39,8 @@ def etag(configuration: Any) -> str:
 def check(request: Request, *configurations: Any) -> None:
     """Raise unless If-Match names a current configuration, or ``*``; there are several if brokers differ.
 
-    PreconditionRequired without the header, PreconditionFailed if it names another configuration.
+    PreconditionRequired without the header, NotServed if it is malformed, PreconditionFailed if it names another
+    configuration.
     """
     _check_tag(request, *map(etag, configurations))
 
@@ -59,7 +64,7 @@ def locked(request: Request, rows: QuerySet[M], tag: Callable[[M], str]) -> Iter
     the row: SQLite locks its database, other databases lock the row.
     """
     with transaction.atomic():
-        row = get_object_or_404(rows.select_for_update())
+        row = row_of(rows.select_for_update())
         _check_tag(request, tag(row))
         yield row
 
@@ -71,7 +76,10 @@ def tagged(shown: Mapping[str, Any], *, status: int = 200) -> Response:
 
 def _check_tag(request: Request, *present: str) -> None:
     require(request)
+    wanted = request.headers["If-Match"].strip()
+    if not _CONDITION.fullmatch(wanted):
+        fault = f"If-Match must be an ETag in quotation marks, such as {present[0]}, or *; {wanted[:60]!r} is not."
+        raise NotServed([Fault("If-Match", "INVALID", fault)])
     # A server that compresses answers marks their tags as weak; the configuration is still the same.
-    tags = {tag.strip().removeprefix("W/") for tag in request.headers["If-Match"].split(",")}
-    if not tags & {"*", *present}:
+    if wanted != "*" and not set(_TAG.findall(wanted)) & set(present):
         raise PreconditionFailed

@@ -4,11 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from rest_framework.exceptions import APIException
+
+from console.errors import NotKnown
+
+M = TypeVar("M", bound=Model)
+
+
+def row_of(rows: QuerySet[M], key: object = None) -> M:
+    """Return the row with this primary key, or the only one of `rows`; raise NotKnown."""
+    found = (rows if key is None else rows.filter(pk=key)).first()
+    if found is None:
+        name = "" if key is None else f" {str(key)[:60]!r}"
+        raise NotKnown(f"There is no {rows.model._meta.verbose_name}{name}.")
+    return found
 
 
 @contextmanager

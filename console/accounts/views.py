@@ -8,7 +8,6 @@ from typing import Any
 
 from django.core.exceptions import ValidationError as DjangoValidationError
 from django.db.models import QuerySet
-from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import exceptions
@@ -35,6 +34,7 @@ from console.etags import IF_MATCH, locked, match, tagged
 from console.once import SECRET_MS
 from console.paging import PAGE_PARAMETERS, page_of, page_queryset
 from console.query import flag_of
+from console.rows import row_of
 
 UserPage = page_of(UserSerializer)
 TokenPage = page_of(TokenSerializer)
@@ -75,7 +75,7 @@ class UserView(ApiView):
     @extend_schema(operation_id="getUser", tags=["access"], responses=UserSerializer)
     def get(self, request: Request, user_id: int) -> Response:
         """Return a user."""
-        return tagged(UserSerializer(get_object_or_404(User, pk=user_id)).data)
+        return tagged(UserSerializer(row_of(User.objects.all(), user_id)).data)
 
     @extend_schema(
         operation_id="updateUser",
@@ -86,7 +86,7 @@ class UserView(ApiView):
     )
     def patch(self, request: Request, user_id: int) -> Response:
         """Change role, activity or password of a user; end the user's sessions and tokens if asked."""
-        user = get_object_or_404(User, pk=user_id)
+        user = row_of(User.objects.all(), user_id)
         match(request, UserSerializer(user).data)
         form = UserChangeSerializer(data=request.data)
         form.is_valid(raise_exception=True)
@@ -152,7 +152,7 @@ class TokenView(ApiView):
     @extend_schema(operation_id="deleteToken", tags=["access"], responses={204: None})
     def delete(self, request: Request, token_id: int) -> Response:
         """Revoke a token; it stops working within seconds."""
-        services.remove_token(actor_of(request), get_object_or_404(_visible(request, everybody=True), pk=token_id))
+        services.remove_token(actor_of(request), row_of(_visible(request, everybody=True), token_id))
         return Response(status=204)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -25,6 +24,7 @@ from console.jobs.serializers import (
 from console.jobs.shapes import shape_of
 from console.jobs.times import next_times
 from console.paging import PAGE_PARAMETERS, page_of, page_queryset
+from console.rows import row_of
 from console.shapes import as_json
 
 SchedulePage = page_of(ScheduleSerializer)
@@ -65,7 +65,7 @@ class ScheduleView(ApiView):
     @extend_schema(operation_id="getSchedule", tags=_TAGS, responses=ScheduleSerializer)
     def get(self, request: Request, schedule_id: str) -> Response:
         """Return a schedule."""
-        return tagged(ScheduleSerializer(get_object_or_404(Schedule, pk=schedule_id)).data)
+        return tagged(ScheduleSerializer(row_of(Schedule.objects.all(), schedule_id)).data)
 
     @extend_schema(
         operation_id="updateSchedule",
@@ -76,7 +76,7 @@ class ScheduleView(ApiView):
     )
     def patch(self, request: Request, schedule_id: str) -> Response:
         """Change, enable or disable a schedule."""
-        schedule = get_object_or_404(Schedule, pk=schedule_id)
+        schedule = row_of(Schedule.objects.all(), schedule_id)
         match(request, ScheduleSerializer(schedule).data)
         form = ScheduleWriteSerializer(
             schedule, data=request.data, partial=True, context={"is_scheduled": True, "request": request}
@@ -120,7 +120,7 @@ class RunNowView(ApiView):
     def post(self, request: Request, schedule_id: str) -> Response:
         """Start the schedule's job now, in addition to its times."""
         try:
-            job = services.run_now(actor_of(request), get_object_or_404(Schedule, pk=schedule_id))
+            job = services.run_now(actor_of(request), row_of(Schedule.objects.all(), schedule_id))
         except services.RunWaits as error:
             raise Conflict(str(error)) from error
         return Response(as_json(shape_of(job)), status=202, headers={"Location": f"/api/v1/jobs/{job.id}"})

@@ -9,7 +9,6 @@ from typing import Final
 import orjson
 from django.http import FileResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import exceptions, serializers
@@ -25,6 +24,7 @@ from console.jobs.requests import JobRequestSerializer, plain
 from console.jobs.serializers import JobLogSerializer, JobReportSerializer, JobSerializer
 from console.jobs.shapes import shape_of
 from console.paging import PAGE_PARAMETERS, page_of, page_queryset
+from console.rows import row_of
 from console.shapes import as_json
 
 JobPage = page_of(JobSerializer)
@@ -173,7 +173,7 @@ class ArtefactView(ApiView):
 
 
 def _job(job_id: str) -> Job:
-    return get_object_or_404(Job.objects.select_related("created_by"), pk=job_id)
+    return row_of(Job.objects.select_related("created_by"), job_id)
 
 
 def _with_files(job_id: str) -> Job:

@@ -55,3 +55,19 @@ def test_a_change_names_what_was_read(cast: Cast, kind: str) -> None:
     # A proxy that compresses marks tags as weak
     assert admin.delete(path, headers={"if-match": f"W/{changed['ETag']}"}).status_code == 204
     assert admin.get(path).status_code == 404
+
+
+@pytest.mark.parametrize("condition", ["x", '"unclosed', "*, *", '"a" "b"', 'w/"a"', ","])
+def test_a_condition_that_is_no_tag_is_called_so(cast: Cast, condition: str) -> None:
+    path, admin = made(cast, "users"), cast.browser("admin")
+    for send in (admin.patch, admin.delete):
+        answer = send(path, {} if send == admin.patch else None, format="json", headers={"if-match": condition})
+        assert (answer.status_code, answer.json()["code"]) == (422, "INVALID")
+        assert [error["pointer"] for error in answer.json()["errors"]] == ["If-Match"]
+        assert answer.json()["detail"].startswith("If-Match must be an ETag in quotation marks")
+
+
+def test_one_of_several_tags_may_be_the_present_one(cast: Cast) -> None:
+    path, admin = made(cast, "users"), cast.browser("admin")
+    condition = f'"old, older" , W/{admin.get(path)["ETag"]}'
+    assert admin.patch(path, CHANGES["users"], format="json", headers={"if-match": condition}).status_code == 200
