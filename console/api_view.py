@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final, NoReturn
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from rest_framework.exceptions import NotAuthenticated, PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from console import once, strict
 from console.idempotency import KEEP_MS
+
+_NO_CALLER: Final = "The request carries neither a bearer token nor a session."
+_WRONG_SCHEME: Final = "The Authorization header does not have the form `Bearer <token>`."
 
 
 class _Answered(Exception):
@@ -37,6 +41,12 @@ class ApiView(APIView):
         if isinstance(begun, HttpResponse):
             raise _Answered(begun)
         self._keyed = begun
+
+    def permission_denied(self, request: Request, message: str | None = None, code: str | None = None) -> NoReturn:
+        """Raise NotAuthenticated if nobody is known, in the words of the data plane; else PermissionDenied."""
+        if request.authenticators and not request.successful_authenticator:
+            raise NotAuthenticated(_WRONG_SCHEME if request.headers.get("Authorization") else _NO_CALLER)
+        raise PermissionDenied(message, code)
 
     def handle_exception(self, error: Exception) -> HttpResponseBase:  # type: ignore[override]
         """Return the answer for an exception, or the kept answer."""

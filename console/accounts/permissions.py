@@ -44,9 +44,10 @@ class Right(BasePermission):
         verb = self.verb
         if self.verb_to_change is not None and request.method not in ("GET", "HEAD", "OPTIONS"):
             verb = self.verb_to_change
-        self.message = f"This needs the right {verb!r}."
         name = getattr(view, "right_resource", None)
-        return allows(request, verb, name() if callable(name) else EVERYTHING)
+        resource = name() if callable(name) else EVERYTHING
+        self.message = f"This needs the right {verb!r}{'' if isinstance(resource, Unnamed) else f' on {resource!r}'}."
+        return allows(request, verb, resource)
 
 
 @cache

@@ -141,11 +141,11 @@ class TokenCreateSerializer(serializers.Serializer[Any]):
     def validate_scopes(self, scopes: list[str]) -> list[str]:
         """Refuse malformed scopes, and scopes beyond the role of the user."""
         allowed = self.context["rights"]
-        for scope in scopes:
+        for index, scope in enumerate(scopes):
             if not is_scope(scope):
-                raise serializers.ValidationError(f"{scope!r} is not a scope; {SCOPE_FORM}")
+                raise serializers.ValidationError({str(index): f"{scope!r} is not a scope; {SCOPE_FORM}"})
             if scope.partition(":")[0] not in allowed:
-                raise serializers.ValidationError(f"{scope!r} exceeds your own rights")
+                raise serializers.ValidationError({str(index): f"{scope!r} exceeds your own rights"})
         return scopes
 
     def validate_expires_at(self, expires_at: Any) -> Any:

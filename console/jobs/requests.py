@@ -50,8 +50,15 @@ _VERBS: Final[Mapping[str, Verb]] = {"source": "read", "left": "read", "right": 
 class CompareField(serializers.Field[Any, Any, Any, Any]):
     """A list of fields of a message, or one of two words."""
 
-    _fields = serializers.ListField(child=serializers.ChoiceField(FIELDS), max_length=len(FIELDS))
-    _word = serializers.ChoiceField(COMPARE)
+    _fields = serializers.ListField(
+        child=serializers.ChoiceField(
+            FIELDS, error_messages={"invalid_choice": f"must be one of {', '.join(FIELDS)}, not {{input!r}}"}
+        ),
+        max_length=len(FIELDS),
+    )
+    _word = serializers.ChoiceField(
+        COMPARE, error_messages={"invalid_choice": f"must be a list of fields, or {' or '.join(COMPARE)}"}
+    )
 
     def to_internal_value(self, data: Any) -> Any:
         """Return the list or the word."""

@@ -29,7 +29,8 @@ def times_after(now: datetime, line: str, zone: str) -> Iterator[datetime]:
     count = len(line.split())
     if count != 5:
         # cronsim also takes a sixth field, for seconds.
-        raise CronMalformed(line, f"it has {count} fields instead of minute, hour, day of month, month, day of week")
+        needed = "minute, hour, day of month, month, day of week"
+        raise CronMalformed(line, f"it needs five fields ({needed}), not {count}")
     try:
         found = CronSim(line, now.astimezone(find_zone(zone)))
     except CronSimError as error:

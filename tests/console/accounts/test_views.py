@@ -129,6 +129,35 @@ def test_a_token_that_cannot_be_is_refused(cast: Cast, body: dict[str, Any]) -> 
     assert not Token.objects.exists()
 
 
+def test_the_scope_that_is_wrong_is_pointed_at(cast: Cast) -> None:
+    for scopes in (["read", "fly"], ["read", "manage"]):
+        answer = cast.browser("developer").post("/api/v1/tokens", {"name": "x", "scopes": scopes}, format="json")
+        assert [error["pointer"] for error in answer.json()["errors"]] == ["#/scopes/1"]
+
+
+def test_a_refusal_is_a_sentence_of_its_own(cast: Cast) -> None:
+    body = {"name": "x", "expires_at": "2020-01-01T00:00:00Z"}
+    answer = cast.browser("developer").post("/api/v1/tokens", body, format="json").json()
+    assert (answer["detail"], answer["errors"][0]["detail"]) == ("expires_at: is in the past.", "is in the past")
+    gone = cast.browser("admin").get("/api/v1/users/999999")
+    assert (gone.status_code, gone.json()["code"], gone.json()["detail"]) == (
+        404, "NOT_FOUND", "There is no user '999999'.",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("header", "detail"),
+    [
+        ({}, "The request carries neither a bearer token nor a session."),
+        ({"authorization": "Basic YTpi"}, "The Authorization header does not have the form `Bearer <token>`."),
+        ({"authorization": "Bearer x"}, "The token is unknown, revoked or expired."),
+    ],
+)
+def test_a_caller_who_is_not_known_learns_why(stranger: Any, header: dict[str, str], detail: str) -> None:
+    answer = stranger.get("/api/v1/me", headers=header)
+    assert (answer.status_code, answer.json()["code"], answer.json()["detail"]) == (401, "NOT_AUTHENTICATED", detail)
+
+
 def test_a_token_may_end(cast: Cast) -> None:
     ends = timezone.now() + timedelta(days=1)
     body = {"name": "day", "expires_at": ends.isoformat()}

@@ -14,7 +14,7 @@ describe("why a cron line is not taken", () => {
     ["'mon 0 * * *' is not a cron line: bad minute", "分钟为 0 到 59 或 *"],
     ["'0 0 30 2 *' is not a cron line: bad day-of-month", "日期为 1 到 31 且该月存在，或 *"],
     ["'0 0 * * 6-1' is not a cron line: bad day-of-week", "星期为 0 到 7、sun 到 sat 或 *"],
-    ["'x' is not a cron line: 1 fields instead of minute, hour, day of month, month, day of week", "五个字段，例如 0 3 * * *"],
+    ["'x' is not a cron line: it needs five fields (minute, hour, day of month, month, day of week), not 1", "五个字段，例如 0 3 * * *"],
   ])("is said in the language of the reader: %s", (reason, words) => {
     expect(said(reason)).toBe(words)
   })
