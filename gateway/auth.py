@@ -107,6 +107,8 @@ class Authenticator:
         if principal is None:
             raise ProblemError(NOT_AUTHENTICATED, "The request carries neither a bearer token nor a session.")
         if not self._csrf_passed(headers):
+            if _origin(headers) and not self._allowed_origin(headers):
+                raise ProblemError(CSRF_FAILED, f"Origin {_origin(headers)!r} is not one of this installation.")
             raise ProblemError(CSRF_FAILED, "Send the value of the cookie csrftoken in the header X-CSRFToken.")
         return principal
 
@@ -122,7 +124,7 @@ class Authenticator:
                 raise ProblemError(NOT_AUTHENTICATED, "The ticket was already used, or is older than a minute.")
             return principal
         if not self._allowed_origin(headers):
-            raise ProblemError(FORBIDDEN, f"Origin {headers.get(b'origin', b'').decode('latin-1')!r} is not allowed.")
+            raise ProblemError(FORBIDDEN, f"Origin {_origin(headers)!r} is not allowed.")
         found = await self._find_session(headers) if self._find_session is not None else None
         if found is None:
             raise ProblemError(NOT_AUTHENTICATED, "The handshake carries no token, no ticket and no session.")
@@ -152,6 +154,10 @@ class Authenticator:
                 self._cache.clear()
         entry = self._cache[authorization] = (now + TOKEN_CACHE_SECONDS, principal)
         return entry
+
+
+def _origin(headers: Headers) -> str:
+    return headers.get(b"origin", b"").decode("latin-1")
 
 
 def _bearer(authorization: bytes) -> str:

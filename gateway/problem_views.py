@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping
 from math import ceil
+from string import ascii_lowercase
 from typing import Any, Final
 
 from django.core.exceptions import PermissionDenied as DjangoPermissionDenied
@@ -46,6 +47,8 @@ from gateway.problems import (
 
 _log = logging.getLogger(__name__)
 _WITH_BODY: Final = ("POST", "PUT", "PATCH")
+# How details begin that need the name of their field: those of the console, and DRF's.
+_PARTS: Final = (*ascii_lowercase, "This ", "Ensure ", "A valid ", "Not a valid ")
 
 # By code: those of DRF, and those of the console's exceptions (`default_code`).
 _BY_CODE: Final[dict[str, ProblemKind]] = {
@@ -109,7 +112,7 @@ def problem_of(error: Exception, place: str = "#/") -> ProblemError | None:
 def _of_api_exception(error: exceptions.APIException, place: str) -> ProblemError:
     if isinstance(error, exceptions.ValidationError):
         errors = list(_field_errors(error.detail, place[0], place[1:]))
-        return ProblemError(INVALID, errors[0].detail if errors else "The request is not valid.", errors=errors)
+        return ProblemError(INVALID, _sentence(errors[0]) if errors else "The request is not valid.", errors=errors)
     detail = str(error.detail)
     if isinstance(error, NotServed):
         errors = [FieldError(fault.pointer, fault.code, fault.detail) for fault in error.faults]
@@ -117,6 +120,14 @@ def _of_api_exception(error: exceptions.APIException, place: str) -> ProblemErro
     kind = _kind_of(error, detail)
     wait = getattr(error, "wait", None)
     return ProblemError(kind, detail, retry_after_s=None if wait is None else ceil(wait))
+
+
+def _sentence(error: FieldError) -> str:
+    """Return the detail of an error as a sentence of its own: next to its field it may be a part of one."""
+    field = error.pointer.lstrip("#/?")
+    if not field or not error.detail.startswith(_PARTS):
+        return error.detail
+    return f"{field}: {error.detail}{'' if error.detail.endswith('.') else '.'}"
 
 
 def _kind_of(error: exceptions.APIException, detail: str) -> ProblemKind:

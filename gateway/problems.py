@@ -205,10 +205,13 @@ def find_problem(error: BaseException) -> ProblemError | None:
 
 
 def _detail_of(error: BaseException) -> str:
-    """Return the text of an error; if a broker did not answer, in the words that the whole console uses."""
-    if not isinstance(error, _SILENT):
+    """Return the text of an error; if a broker did not answer or has no such group, in words without its code."""
+    if isinstance(error, client.GroupNotFound):
+        reason = error.remark or "there is no such consumer group"
+    elif isinstance(error, _SILENT):
+        reason = reason_of(error)
+    else:
         return str(error)
-    reason = reason_of(error)
     return f"{reason[:1].upper()}{reason[1:]}."
 
 

@@ -24,6 +24,7 @@ from broker_core.protocol.bodies import MessageQueue
 from console.accounts.permissions import allows
 from console.clusters.memory import RememberedBroker, remembered
 from console.clusters.reasons import reason_of
+from console.errors import Fault, NotServed
 from console.fields import moment
 from console.lag import current
 from console.lag.shapes import MissingBroker
@@ -147,7 +148,7 @@ class TopicMessagesView(ClusterScopedView):
 
         async def question(admin: Admin) -> BrowsePage:
             if queue_id is not None:
-                _check_queue(await admin.topics.get(topic), queue_id)
+                _check_queue(await admin.topics.get(topic), queue_id, "?queue")
             return await admin.messages.browse(
                 topic, begin=begin, end=end, limit=limit, queue_id=queue_id, positions=positions
             )
@@ -194,7 +195,7 @@ class QueueMessagesView(ClusterScopedView):
 
         async def question(admin: Admin) -> BrowsePage:
             found = await admin.topics.get(topic)
-            _check_queue(found, queue_id)
+            _check_queue(found, queue_id, "{queue_id}")
             broker = request.query_params.get("broker") or found.brokers[0]
             _check_broker(found, broker, known)
             return await admin.messages.page(MessageQueue(topic, broker, queue_id), offset, limit)
@@ -233,11 +234,11 @@ class NotAllSearched(exceptions.APIException):
         super().__init__(f"No answering broker has the message. {reasons}.")
 
 
-def _check_queue(topic: Topic, queue_id: int) -> None:
-    """Raise ValidationError if the topic has no queue of this number on any broker."""
+def _check_queue(topic: Topic, queue_id: int, pointer: str) -> None:
+    """Raise NotServed at the pointer if the topic has no queue of this number on any broker."""
     if queue_id >= topic.read_queues:
-        last = topic.read_queues - 1
-        raise serializers.ValidationError({"queue": f"topic {topic.name!r} has the queues 0 to {last}"})
+        fault = f"Topic {topic.name!r} has the queues 0 to {topic.read_queues - 1}."
+        raise NotServed([Fault(pointer, "INVALID", fault)])
 
 
 def _check_broker(topic: Topic, broker: str, known: Collection[str]) -> None:

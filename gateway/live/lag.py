@@ -21,6 +21,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from console import live
+from console.clusters.services import find_address
 from console.lag.shapes import GroupFigures, GroupList, GroupQueue, GroupState, GroupSummary
 from console.moments import Moment
 from gateway.live.socket import LiveSocket
@@ -129,8 +130,10 @@ class LagConsumer(LiveSocket):
         if event is not None:
             await self._send(watched, event)
             return
+        is_known = await find_address(watched.cluster) is not None
+        reason = "not_sampled" if is_known else f"no cluster is named {watched.cluster!r}"
         for pattern in watched.groups:
-            await self.send_frame(UnknownFrame(group=pattern, reason="not_sampled"))
+            await self.send_frame(UnknownFrame(group=pattern, reason=reason))
 
     async def _send(self, watched: WatchFrame, event: live.Event) -> None:
         self._sent_at = time.monotonic()

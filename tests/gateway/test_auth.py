@@ -133,6 +133,13 @@ async def test_a_session_counts_with_its_csrf_token_alone() -> None:
     assert await authenticator.of_request({}) is ADMIN
 
 
+async def test_a_change_from_another_site_is_not_asked_for_a_token_that_it_has() -> None:
+    authenticator = Authenticator(Tokens().find, find_session=ada_is_signed_in, allowed_origin=lambda _: False)
+    with pytest.raises(ProblemError, match="Origin 'https://mars' is not one of this installation") as refusal:
+        await authenticator.of_request({b"origin": b"https://mars", b"x-csrftoken": b"right"})
+    assert refusal.value.kind is CSRF_FAILED
+
+
 async def test_a_socket_carries_no_csrf_token_so_its_origin_counts() -> None:
     authenticator = Authenticator(Tokens().find, find_session=ada_is_signed_in, allowed_origin=lambda _: True)
     assert await authenticator.of_socket({}, b"") is ADMIN

@@ -106,6 +106,21 @@ def test_field_errors_are_told_at_their_pointers() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("detail", "sentence"),
+    [
+        ({"source": {"topic": ["is read-only"]}}, "source/topic: is read-only."),
+        ({"name": ["This field is required."]}, "name: This field is required."),
+        ({"name": ["'x' is taken."]}, "'x' is taken."),
+        ({"non_field_errors": ["choose one"]}, "choose one"),
+    ],
+)
+def test_the_detail_of_an_invalid_request_names_the_field(detail: Any, sentence: str) -> None:
+    problem = problem_of(exceptions.ValidationError(detail))
+    assert problem is not None
+    assert problem.detail == sentence
+
+
 def answer_to(error: Exception) -> tuple[int, dict[str, object], dict[str, str]]:
     request: Any = APIRequestFactory().get("/api/v1/topics")
     request.request_id = "r-1"

@@ -109,6 +109,12 @@ def test_the_answer_is_problem_json_with_all_that_rfc_9457_and_ours_name() -> No
     }
 
 
+def test_a_group_that_is_not_there_is_told_without_code_and_address() -> None:
+    problem = find_problem(client.GroupNotFound(26, "no consumer group is named 'billing'", "local"))
+    assert problem is not None
+    assert (problem.kind, problem.detail) == (problems.GROUP_NOT_FOUND, "No consumer group is named 'billing'.")
+
+
 def test_a_401_says_how_to_come_back() -> None:
     _, headers, _ = respond(ProblemError(problems.NOT_AUTHENTICATED, "Who?"), instance="/", request_id="r")
     assert dict(headers)[b"www-authenticate"].startswith(b"Bearer")

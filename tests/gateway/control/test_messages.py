@@ -303,3 +303,12 @@ def test_a_damaged_message_is_shown_with_its_stored_bytes_and_the_reason(
     assert "does not unpack" in damaged["damage"]
     assert detail["damage"] == damaged["damage"]
     assert detail["body"] == {"encoding": "base64", "data": base64.b64encode(b'{"a": 1}').decode(), "text": None}
+
+
+def test_a_queue_that_is_not_there_is_pointed_at_where_it_was_named(control: Control) -> None:
+    topic = control.topic()
+    for path, pointer in (("/queues/9/messages?offset=0", "{queue_id}"), ("/messages?queue=9", "?queue")):
+        answer = control.call("GET", f"/topics/{topic}{path}")
+        assert answer.status_code == 422
+        detail = f"Topic {topic!r} has the queues 0 to 0."
+        assert answer.json()["errors"] == [{"pointer": pointer, "code": "INVALID", "detail": detail}]

@@ -125,3 +125,10 @@ def test_a_token_for_some_names_changes_nothing_with_another_one(control: Contro
 def listed(control: Control, kind: str) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = control.get(f"/{kind}", role="narrow", limit=500)["items"]
     return rows
+
+
+def test_a_missing_right_is_named_with_its_resource(control: Control) -> None:
+    topic = control.topic("payments")
+    answer = control.call("GET", f"/topics/{topic}", role="narrow")
+    assert (answer.status_code, answer.json()["detail"]) == (403, f"This needs the right 'read' on {topic!r}.")
+    assert control.call("GET", "/overview", role="narrow").json()["detail"] == "This needs the right 'read'."

@@ -60,8 +60,14 @@ async def test_an_unknown_lag_is_a_frame_of_its_own_and_never_a_zero(
 
 async def test_nothing_sampled_is_told_as_unknown(installation: Installation) -> None:
     async with listening(installation, "lag") as socket:
-        await socket.say(type="watch", cluster="never", groups=["billing"])
+        with installation.client() as admin:
+            made = admin.post("/api/v1/clusters", json={"name": "unsampled", "name_servers": ["127.0.0.1:1"]})
+            assert made.status_code == 201
+        await socket.say(type="watch", cluster="unsampled", groups=["billing"])
         assert await socket.hear() == {"type": "unknown", "group": "billing", "reason": "not_sampled"}
+        await socket.say(type="watch", cluster="never", groups=["billing"])
+        reason = "no cluster is named 'never'"
+        assert await socket.hear() == {"type": "unknown", "group": "billing", "reason": reason}
 
 
 async def test_queues_are_there_when_they_are_wanted(installation: Installation, publish: Publish) -> None:
