@@ -230,6 +230,9 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "filters": {"one_line": {"()": "gateway.log_filters.OneLine"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    # Anyone can send a wrong Host header: that is no error of ours.
+    "loggers": {"django.security.DisallowedHost": {"filters": ["one_line"]}},
     "root": {"handlers": ["stderr"], "level": env.text("GANTRY_LOG_LEVEL", "INFO")},
 }
