@@ -182,12 +182,12 @@ def _set_flush(drafts: list[Draft], options: Options) -> None:
 
 
 def _shared(problem: ProblemError, outcomes: list[SendOutcome], request: Request) -> ProblemError:
-    """Return the problem that all messages of a batch have, with a pointer to each of them."""
-    errors = [
-        FieldError(f"#/messages/{index}", outcome.problem.kind.code, outcome.problem.detail)
-        for index, outcome in enumerate(outcomes)
-        if outcome.problem is not None
-    ]
+    """Return the problem that all messages of a batch have, with a pointer to each of them, or to the fault in it."""
+    errors: list[FieldError] = []
+    for index, outcome in enumerate(outcomes):
+        if outcome.problem is not None:
+            its = FieldError(f"#/messages/{index}", outcome.problem.kind.code, outcome.problem.detail)
+            errors += outcome.problem.errors or [its]
     return ProblemError(problem.kind, problem.detail, errors=errors, extra=_results(outcomes, request))
 
 

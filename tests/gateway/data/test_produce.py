@@ -108,7 +108,7 @@ async def test_messages_that_all_fail_alike_are_one_problem_with_each_pointed_at
     bad = {"body": JSON_BODY, "delay_ms": 1234}
     answer = await api.post(f"/topics/{topic}/messages", {"messages": [bad, bad]})
     assert code_of(answer) == (422, "DELAY_NOT_SERVED")
-    assert [error["pointer"] for error in answer.json()["errors"]] == ["#/messages/0", "#/messages/1"]
+    assert [error["pointer"] for error in answer.json()["errors"]] == ["#/messages/0/delay_ms", "#/messages/1/delay_ms"]
     assert [result["status"] for result in answer.json()["results"]] == ["failed", "failed"]
 
 
@@ -219,6 +219,14 @@ async def test_a_bad_request_is_told_where_it_is_bad(
     answer = await api.post("/topics/orders/messages", body)
     assert code_of(answer) == expected
     assert answer.json()["errors"][0]["pointer"] == pointer
+
+
+async def test_a_batch_that_fails_as_a_whole_points_at_the_fault_in_each_message(api: Api) -> None:
+    topic, faults = await api.topic(), ({"tag": "*"}, {"keys": ["a b"]}, {"properties": {"a/b": ""}})
+    answer = await api.post(f"/topics/{topic}/messages", {"messages": [{"body": JSON_BODY, **each} for each in faults]})
+    assert code_of(answer) == (422, "INVALID")
+    pointers = [error["pointer"] for error in answer.json()["errors"]]
+    assert pointers == ["#/messages/0/tag", "#/messages/1/keys/0", "#/messages/2/properties/a~1b"]
 
 
 async def test_what_is_not_served_says_so(api: Api) -> None:
