@@ -140,3 +140,7 @@ export function wallClock(at: number, zone: string): string {
   const { year, month, day: dayOfMonth, ms } = momentOf(at, zone)
   return `${year}-${two(month)}-${two(dayOfMonth)} ${clock(at, zone, { withMs: ms !== 0 })}`
 }
+
+/** Whether the text is a moment as RFC 3339 writes it, with its zone. */
+export const isInstant = (text: string): boolean =>
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text))

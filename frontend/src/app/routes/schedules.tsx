@@ -18,8 +18,10 @@ function Form() {
   const reconcile = reconcileOf(state, cluster)
   const isReconcile = state.new === "reconcile"
   const job = isReconcile ? reconcile : replay
-  const jobName = isReconcile
+  // Without both topics there is nothing to be named after.
+  const isNamed = Boolean(isReconcile ? state.left && state.right : state.topic && state.target)
+  const jobName = !isNamed ? "" : isReconcile
     ? t("jobs.reconcileName", { left: reconcile.left.topic, right: reconcile.right.topic })
     : t("jobs.replayName", { source: replay.source.topic, target: replay.target.topic })
-  return <CreateSchedule jobFields={<ScheduleJobFields topics={topics} />} job={job} isJobWhole={isWhole(job)} jobName={jobName} />
+  return <CreateSchedule jobFields={<ScheduleJobFields topics={topics} />} job={job} isJobWhole={isWhole(job, state)} jobName={jobName} />
 }

@@ -3,22 +3,23 @@ import { IconClock } from "@tabler/icons-react"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { useFormat } from "@/hooks/use-format"
-import { parseWallClock, wallClock } from "@/lib/time"
+import { isInstant, parseWallClock, wallClock } from "@/lib/time"
 
 interface WallClockInputProps {
   label: string
   description?: string
-  /** RFC 3339, as it stands in the address. */
+  /** RFC 3339, as it stands in the address; what cannot be read stands there as it was typed. */
   value: string | undefined
+  error?: string | null | undefined
   onChange: (instant: string | undefined) => void
 }
 
-/** A moment typed as a wall clock of the chosen zone. */
-export function WallClockInput({ label, description, value, onChange }: WallClockInputProps) {
+/** A moment typed as a wall clock of the chosen zone. What is none is passed on all the same: it must not count as no limit. */
+export function WallClockInput({ label, description, value, error, onChange }: WallClockInputProps) {
   const { t } = useTranslation()
   const { zone, zoneLabel } = useFormat()
   const [typed, setTyped] = useState(() => written(value, zone))
-  const isWrong = typed !== "" && parseWallClock(typed, zone) === null
+  const isWrong = typed.trim() !== "" && parseWallClock(typed, zone) === null && !isInstant(typed)
   return (
     <TextInput
       label={label}
@@ -28,12 +29,12 @@ export function WallClockInput({ label, description, value, onChange }: WallCloc
       rightSection={<span className="micro">{zoneLabel()}</span>}
       rightSectionWidth={58}
       value={typed}
-      error={isWrong ? t("messages.noTime") : null}
+      error={isWrong ? t("messages.noTime") : error}
       onChange={(event) => {
         const text = event.currentTarget.value
         setTyped(text)
         const at = parseWallClock(text, zone)
-        if (text === "" || at !== null) onChange(at === null ? undefined : new Date(at).toISOString())
+        onChange(at === null ? text.trim() || undefined : new Date(at).toISOString())
       }}
       maw={260}
     />
@@ -41,6 +42,5 @@ export function WallClockInput({ label, description, value, onChange }: WallCloc
 }
 
 function written(instant: string | undefined, zone: string): string {
-  const at = instant ? Date.parse(instant) : Number.NaN
-  return Number.isNaN(at) ? "" : wallClock(at, zone)
+  return instant && isInstant(instant) ? wallClock(Date.parse(instant), zone) : (instant ?? "")
 }

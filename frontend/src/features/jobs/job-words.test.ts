@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { job } from "@/testing/factories"
-import { beforeRun, boundOf, kindOf, LONGEST, spanOf, UNITS } from "./bounds"
+import { beforeRun, boundOf, kindOf, LONGEST, NO_MOMENT, spanOf, UNITS } from "./bounds"
 import { doneOf, isActive, plannedOf, progressOf, tookMs } from "./progress"
 import { differencesOf, TILES } from "./report"
 import { isWhole, reconcileOf, replayOf } from "./request"
@@ -17,7 +17,7 @@ describe("the bound of a range that a schedule fills in", () => {
     expect(kindOf(bound)).toBe(kind)
   })
 
-  it.each(["{{ scheduled_at - 0h }}", "{{ scheduled_at - 1w }}", "{{ scheduled_at -1h }}", "{{ scheduled_at - 1.5h }}", "scheduled_at - 1h"])("%s is no span", (bound) => {
+  it.each(["{{ scheduled_at - 1w }}", "{{ scheduled_at -1h }}", "{{ scheduled_at - 1.5h }}", "scheduled_at - 1h"])("%s is no span", (bound) => {
     expect(spanOf(bound)).toBeUndefined()
   })
 
@@ -25,8 +25,9 @@ describe("the bound of a range that a schedule fills in", () => {
     for (const unit of UNITS) expect(spanOf(beforeRun({ amount: 7, unit }))).toEqual({ amount: 7, unit })
   })
 
-  it("begins with a word the server knows; only a fixed moment is still to be typed", () => {
-    expect(boundOf("fixed")).toBeUndefined()
+  it("begins with a word the server knows; a fixed moment is still to be typed, which is no open end", () => {
+    expect(boundOf("fixed")).toBe(NO_MOMENT)
+    expect(kindOf(NO_MOMENT)).toBe("fixed")
     for (const kind of ["last_success", "scheduled_at", "before"] as const) expect(kindOf(boundOf(kind))).toBe(kind)
   })
 
@@ -68,12 +69,13 @@ describe("how far a job is", () => {
 })
 
 describe("the request that the address describes", () => {
-  it("leaves out numbers that are none", () => {
-    for (const rate of ["", "0", "-5", "x", "Infinity"]) expect(replayOf({ topic: "a", target: "b", rate }, "local").limits).toBeUndefined()
+  it("leaves out no limit that was typed, whatever it is", () => {
+    expect(replayOf({ topic: "a", target: "b", rate: "" }, "local").limits).toBeUndefined()
+    for (const rate of ["0", "-5", "x", "Infinity"]) expect(replayOf({ topic: "a", target: "b", rate }, "local").limits).toBeDefined()
   })
 
   it("takes queue numbers and keys apart at blanks and commas", () => {
-    expect(replayOf({ topic: "a", queues: "0,1  2, x", keys: "A17,\nB2" }, "local").source).toEqual({ topic: "a", queues: [0, 1, 2], keys: ["A17", "B2"] })
+    expect(replayOf({ topic: "a", queues: "0,1  2", keys: "A17,\nB2" }, "local").source).toEqual({ topic: "a", queues: [0, 1, 2], keys: ["A17", "B2"] })
   })
 
   it("matches by key when the address names no way that exists", () => {
@@ -85,9 +87,9 @@ describe("the request that the address describes", () => {
   })
 
   it("is whole with both topics", () => {
-    expect(isWhole(replayOf({ topic: "a" }, "local"))).toBe(false)
-    expect(isWhole(replayOf({ topic: "a", target: "b" }, "local"))).toBe(true)
-    expect(isWhole(reconcileOf({ left: "a" }, "local"))).toBe(false)
+    expect(isWhole(replayOf({ topic: "a" }, "local"), {})).toBe(false)
+    expect(isWhole(replayOf({ topic: "a", target: "b" }, "local"), {})).toBe(true)
+    expect(isWhole(reconcileOf({ left: "a" }, "local"), {})).toBe(false)
   })
 })
 

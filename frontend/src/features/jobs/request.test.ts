@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import { isWhole, reconcileOf, replayOf } from "./request"
+import { faultsOf, isWhole, reconcileOf, replayOf } from "./request"
 
 it("makes a replay of the address and leaves out what was left empty", () => {
   expect(replayOf({ topic: "orders", target: "staging" }, "local")).toEqual({
@@ -8,7 +8,7 @@ it("makes a replay of the address and leaves out what was left empty", () => {
     source: { topic: "orders" },
     target: { topic: "staging" },
   })
-  expect(replayOf({ topic: "orders", target: "staging", keys: "A17 A18", queues: "0, 3", rate: "500", max: "x", tag: "paid" }, "local")).toMatchObject({
+  expect(replayOf({ topic: "orders", target: "staging", keys: "A17 A18", queues: "0, 3", rate: "500", tag: "paid" }, "local")).toMatchObject({
     source: { topic: "orders", keys: ["A17", "A18"], queues: [0, 3], tag: "paid" },
     limits: { messages_per_second: 500 },
   })
@@ -24,6 +24,38 @@ it("compares both sides over the same range", () => {
 })
 
 it("knows when a job could start", () => {
-  expect(isWhole(replayOf({ topic: "orders" }, "local"))).toBe(false)
-  expect(isWhole(reconcileOf({ left: "a", right: "b" }, "local"))).toBe(true)
+  expect(isWhole(replayOf({ topic: "orders" }, "local"), {})).toBe(false)
+  expect(isWhole(reconcileOf({ left: "a", right: "b" }, "local"), {})).toBe(true)
+  expect(isWhole(replayOf({ topic: "a", target: "a" }, "local"), {})).toBe(false)
+  expect(isWhole(replayOf({ topic: "a", target: "b" }, "local"), { queues: "one" })).toBe(false)
+})
+
+it("never leaves out what it cannot read: the API refuses it too", () => {
+  expect(replayOf({ topic: "orders", from: "昨天", queues: "99,foo", rate: "-5" }, "local")).toMatchObject({
+    source: { from: "昨天", queues: [99, "foo"] },
+    limits: { messages_per_second: "-5" },
+  })
+})
+
+const at = (hour: number) => `2026-11-21T0${hour}:00:00.000Z`
+
+it.each([
+  [{ from: "昨天" }, { from: "moment" }],
+  [{ from: at(3), to: at(2) }, { to: "reversed" }],
+  [{ from: at(2), to: at(2) }, { to: "reversed" }],
+  [{ from: at(2), to: at(3) }, {}],
+  [{ from: "{{ scheduled_at - 1h }}", to: "{{ scheduled_at - 2h }}" }, { to: "reversed" }],
+  [{ from: "{{ scheduled_at - 1d }}", to: "{{ scheduled_at }}" }, {}],
+  [{ from: "{{ last_success }}", to: "{{ scheduled_at }}" }, {}],
+  [{ from: "{{ scheduled_at - 400d }}" }, { from: "span" }],
+  [{ from: "{{ scheduled_at - NaNh }}" }, { from: "span" }],
+  [{ queues: "one two" }, { queues: "queues" }],
+  [{ queues: "99,foo" }, { queues: "queues" }],
+  [{ queues: "0, 3" }, {}],
+  [{ rate: "-5" }, { rate: "number" }],
+  [{ rate: "0", max: "NaN" }, { rate: "number", max: "number" }],
+  [{ rate: "10000001" }, { rate: "number" }],
+  [{ from: at(1), rto: "soon" }, { rto: "moment" }],
+])("finds in %j the faults %j", (state, faults) => {
+  expect(faultsOf(state)).toEqual(faults)
 })

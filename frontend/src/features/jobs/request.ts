@@ -1,5 +1,7 @@
 import type { UrlState } from "@/hooks/use-url-state"
 import type { JobRequest } from "@/lib/api-types"
+import { isInstant } from "@/lib/time"
+import { kindOf, LONGEST, MS, SCHEDULED_AT, spanOf } from "./bounds"
 
 type TopicRange = NonNullable<JobRequest["left"]>
 
@@ -14,19 +16,16 @@ const rangeOf = (topic: string | undefined, from: string | undefined, to: string
   ...(to && { to }),
 })
 
-const positive = (text: string | undefined): number | undefined => {
-  const value = Number(text)
-  return text && Number.isFinite(value) && value > 0 ? value : undefined
-}
+/** What is no number goes as it was typed: to leave it out would ask for more than was meant. */
+const numberIn = (text: string): number => (/^\d{1,15}$/.test(text) ? Number(text) : (text as unknown as number))
 
 const BY = ["key", "unique_id", "body", "source"] as const
 
 /** The replay that the address describes; fields left empty are absent. */
 export function replayOf(state: UrlState, cluster: string): ReplayRequest {
   const keys = words(state.keys)
-  const queues = words(state.queues).map(Number).filter(Number.isInteger)
-  const rate = positive(state.rate)
-  const most = positive(state.max)
+  const queues = words(state.queues).map(numberIn)
+  const { rate, max } = state
   return {
     type: "replay",
     ...(state.name && { name: state.name }),
@@ -38,7 +37,7 @@ export function replayOf(state: UrlState, cluster: string): ReplayRequest {
       ...(state.tag && { tag: state.tag }),
     },
     target: { topic: state.target ?? "" },
-    ...((rate ?? most) && { limits: { ...(rate && { messages_per_second: rate }), ...(most && { max_messages: most }) } }),
+    ...((rate ?? max) && { limits: { ...(rate && { messages_per_second: numberIn(rate) }), ...(max && { max_messages: numberIn(max) }) } }),
   }
 }
 
@@ -54,8 +53,51 @@ export function reconcileOf(state: UrlState, cluster: string): ReconcileRequest 
   }
 }
 
-/** Whether a job could start with it. */
-export function isWhole(request: JobRequest): boolean {
-  if (request.type === "replay") return Boolean(request.source?.topic && request.target?.topic)
-  return Boolean(request.left?.topic && request.right?.topic)
+/** The most messages a second that the API takes as a limit. */
+export const MOST_PER_SECOND = 10_000_000
+
+export type Fault = "moment" | "span" | "reversed" | "queues" | "number"
+
+/** What is wrong in the fields of the address, by field; an empty one is never wrong. */
+export function faultsOf(state: UrlState): Readonly<Record<string, Fault>> {
+  const found: Record<string, Fault> = {}
+  const note = (name: string, fault: Fault | false | undefined) => {
+    if (fault) found[name] = fault
+  }
+  for (const [from, to] of [["from", "to"], ["rfrom", "rto"]] as const) {
+    for (const name of [from, to]) note(name, boundFault(state[name]))
+    if ((state[from] ?? state[to]) && !found[from] && !found[to] && isReversed(state[from] ?? state.from, state[to] ?? state.to)) note(to, "reversed")
+  }
+  note("queues", !words(state.queues).every((word) => /^\d{1,9}$/.test(word)) && "queues")
+  note("rate", !isLimit(state.rate, MOST_PER_SECOND) && "number")
+  note("max", !isLimit(state.max) && "number")
+  return found
+}
+
+const isLimit = (text: string | undefined, most = Number.MAX_SAFE_INTEGER) => !text || (/^[1-9]\d{0,14}$/.test(text) && Number(text) <= most)
+
+function boundFault(bound: string | undefined): Fault | undefined {
+  const span = spanOf(bound)
+  if (span) return span.amount >= 1 && span.amount <= LONGEST[span.unit] ? undefined : "span"
+  return bound && kindOf(bound) === "fixed" && !isInstant(bound) ? "moment" : undefined
+}
+
+/** Whether nothing can lie between: two moments, or two times counted from the same run. */
+function isReversed(from: string | undefined, to: string | undefined): boolean {
+  const [start, end] = [placeOf(from), placeOf(to)]
+  return start !== null && end !== null && start.isFixed === end.isFixed && end.at <= start.at
+}
+
+function placeOf(bound: string | undefined): { isFixed: boolean; at: number } | null {
+  if (!bound) return null
+  if (bound === SCHEDULED_AT) return { isFixed: false, at: 0 }
+  const span = spanOf(bound)
+  if (span) return { isFixed: false, at: -span.amount * MS[span.unit] }
+  return isInstant(bound) ? { isFixed: true, at: Date.parse(bound) } : null
+}
+
+/** Whether a job could start with it: its two topics are named, they differ, and no field is wrong. */
+export function isWhole(request: JobRequest, state: UrlState): boolean {
+  const [one, other] = request.type === "replay" ? [request.source, request.target] : [request.left, request.right]
+  return Boolean(one?.topic && other?.topic) && one?.topic !== other?.topic && Object.keys(faultsOf(state)).length === 0
 }

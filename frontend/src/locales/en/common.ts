@@ -34,6 +34,8 @@ export const common = {
   forms: {
     nameRule: "Letters, digits, - and _, at most {{max}} characters",
     nameWrong: "Use only letters, digits, - and _, and at most {{max}} characters",
+    wholeBetween: "A whole number from {{min}} to {{max}}",
+    wholeFrom: "A whole number from {{min}}",
   },
   danger: { typeName: "Type {{name}} to continue", nameMissing: "Type the name first" },
   rights: {

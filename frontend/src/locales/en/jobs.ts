@@ -105,6 +105,14 @@ export const jobs = {
     discard: "Discard",
     next: "Next: {{step}}",
     notReady: "Fill in the missing fields first",
+    wrong: "Correct the marked fields first",
+    faults: {
+      moment: "Use the format 2026-11-21 14:10:00",
+      span: "At most 366 days",
+      reversed: "The end must be later than the start",
+      queues: "Only queue numbers, such as 0, 3",
+      number: "Use a whole number from 1",
+    },
     steps: {
       source: "Source",
       target: "Target",

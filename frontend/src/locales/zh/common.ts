@@ -34,6 +34,8 @@ export const common = {
   forms: {
     nameRule: "字母、数字、- 和 _，最多 {{max}} 个字符",
     nameWrong: "只能使用字母、数字、- 和 _，最多 {{max}} 个字符",
+    wholeBetween: "{{min}} 到 {{max}} 之间的整数",
+    wholeFrom: "不小于 {{min}} 的整数",
   },
   danger: { typeName: "输入 {{name}} 以继续", nameMissing: "尚未输入名称" },
   rights: {

@@ -103,6 +103,14 @@ export const jobs = {
     discard: "放弃",
     next: "下一步：{{step}}",
     notReady: "先补全缺少的内容",
+    wrong: "先改正标出的内容",
+    faults: {
+      moment: "格式：2026-11-21 14:10:00",
+      span: "最长 366 天",
+      reversed: "结束时间必须晚于开始时间",
+      queues: "只能填队列号，例如 0, 3",
+      number: "不小于 1 的整数",
+    },
     steps: {
       source: "来源",
       target: "目标",

@@ -5,7 +5,8 @@ import { useFormat } from "@/hooks/use-format"
 import { type UrlState, useUrlState } from "@/hooks/use-url-state"
 import type { Topic } from "@/lib/api-types"
 import { count } from "@/lib/format"
-import { reconcileOf, type ReconcileRequest } from "../request"
+import { isInstant } from "@/lib/time"
+import { faultsOf, reconcileOf, type ReconcileRequest } from "../request"
 import { ByField, type FieldsProps, RangeFields, TopicSelect } from "./request-fields"
 import { StartDecision } from "./start-decision"
 import { NameField, Wizard } from "./wizard"
@@ -34,7 +35,7 @@ export function ReconcileWizard({ topics, left, right }: ReconcileWizardProps) {
           isReady: hasSides(state) && state.left !== state.right,
           fields: <SidesFields state={state} topics={topics} onChange={change} />,
         },
-        { id: "range", label: t("jobs.steps.range"), choice: range, isReady: true, fields: <RangeFields state={state} onChange={change} /> },
+        { id: "range", label: t("jobs.steps.range"), choice: range, isReady: Object.keys(faultsOf(state)).length === 0, fields: <RangeFields state={state} onChange={change} /> },
         {
           id: "compare",
           label: t("jobs.steps.compare"),
@@ -89,5 +90,6 @@ function mostOf(left: Topic | undefined, right: Topic | undefined): number | nul
 function useRangeWords({ left }: ReconcileRequest): string {
   const { t } = useTranslation()
   const format = useFormat()
-  return `${left.from ? format.when(left.from) : t("messages.oldest")} – ${left.to ? format.when(left.to) : t("time.present")}`
+  const written = (moment: string) => (isInstant(moment) ? format.when(moment) : moment)
+  return `${left.from ? written(left.from) : t("messages.oldest")} – ${left.to ? written(left.to) : t("time.present")}`
 }

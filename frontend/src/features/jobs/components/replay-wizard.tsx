@@ -6,7 +6,8 @@ import { useFormat } from "@/hooks/use-format"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { GroupSummary, Topic } from "@/lib/api-types"
 import { count } from "@/lib/format"
-import { replayOf, type ReplayRequest } from "../request"
+import { isInstant } from "@/lib/time"
+import { faultsOf, replayOf, type ReplayRequest } from "../request"
 import { LimitFields, SourceFields, TopicSelect } from "./request-fields"
 import { StartDecision } from "./start-decision"
 import { NameField, Wizard } from "./wizard"
@@ -25,6 +26,7 @@ export function ReplayWizard({ topics, source, target, seenBy, queues }: ReplayW
   const { t } = useTranslation()
   const [state, change] = useUrlState()
   const request = replayOf(state, useCluster())
+  const faults = faultsOf(state)
   const name = t("jobs.replayName", { source: request.source.topic, target: request.target.topic })
   const range = useRangeWords(request)
   const limits = useLimitWords(request)
@@ -38,7 +40,7 @@ export function ReplayWizard({ topics, source, target, seenBy, queues }: ReplayW
           id: "source",
           label: t("jobs.steps.source"),
           choice: state.topic && `${state.topic}, ${range}`,
-          isReady: Boolean(state.topic),
+          isReady: Boolean(state.topic) && !faults.from && !faults.to && !faults.queues,
           fields: <SourceFields state={state} topics={topics} onChange={change} />,
         },
         {
@@ -53,7 +55,7 @@ export function ReplayWizard({ topics, source, target, seenBy, queues }: ReplayW
             </>
           ),
         },
-        { id: "limits", label: t("jobs.steps.limits"), choice: limits, isReady: true, fields: <LimitFields state={state} onChange={change} /> },
+        { id: "limits", label: t("jobs.steps.limits"), choice: limits, isReady: !faults.rate && !faults.max, fields: <LimitFields state={state} onChange={change} /> },
         {
           id: "start",
           label: t("jobs.steps.start"),
@@ -118,8 +120,8 @@ function mostOf({ limits }: ReplayRequest, source: Topic | undefined): number | 
 function useRangeWords({ source }: ReplayRequest): string {
   const { t } = useTranslation()
   const format = useFormat()
-  const from = source.from ? format.when(source.from) : t("messages.oldest")
-  return `${from} – ${source.to ? format.when(source.to) : t("time.present")}`
+  const written = (moment: string) => (isInstant(moment) ? format.when(moment) : moment)
+  return `${source.from ? written(source.from) : t("messages.oldest")} – ${source.to ? written(source.to) : t("time.present")}`
 }
 
 function useLimitWords({ limits }: ReplayRequest): string {

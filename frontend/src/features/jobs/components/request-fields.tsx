@@ -1,10 +1,12 @@
-import { Group, NumberInput, SegmentedControl, TextInput } from "@mantine/core"
+import { Group, SegmentedControl, TextInput } from "@mantine/core"
 import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
 import { Field } from "@/components/forms/field"
 import { NamePicker } from "@/components/forms/name-picker"
+import { NumberField } from "@/components/forms/number-field"
 import { WallClockInput } from "@/components/forms/wall-clock-input"
 import type { UrlState } from "@/hooks/use-url-state"
+import { faultsOf, MOST_PER_SECOND } from "../request"
 
 export interface FieldsProps {
   state: UrlState
@@ -16,12 +18,13 @@ interface TopicSelectProps {
   label: string
   description?: string
   value: string | undefined
+  error?: string | false | undefined
   topics: string[]
   onChange: (topic: string | undefined) => void
 }
 
-export const TopicSelect = ({ label, description, value, topics, onChange }: TopicSelectProps) => (
-  <NamePicker label={label} description={description} names={topics} value={value} onChange={onChange} maw={360} />
+export const TopicSelect = ({ label, description, value, error, topics, onChange }: TopicSelectProps) => (
+  <NamePicker label={label} description={description} error={error} names={topics} value={value} onChange={onChange} maw={360} />
 )
 
 interface SourceProps extends FieldsProps {
@@ -54,6 +57,7 @@ export function SourceFields({ state, topics, onChange, range }: SourceProps) {
           label={t("jobs.queues")}
           description={t("jobs.queuesWords")}
           value={state.queues ?? ""}
+          error={faultsOf(state).queues && t("jobs.faults.queues")}
           onChange={(event) => onChange({ queues: event.currentTarget.value })}
           w={180}
         />
@@ -64,31 +68,32 @@ export function SourceFields({ state, topics, onChange, range }: SourceProps) {
 
 export function RangeFields({ state, onChange }: Omit<FieldsProps, "topics">) {
   const { t } = useTranslation()
+  const { to } = faultsOf(state)
   return (
     <Group gap={12} align="flex-start">
       <WallClockInput label={t("messages.from")} description={t("jobs.fromWords")} value={state.from} onChange={(from) => onChange({ from })} />
-      <WallClockInput label={t("messages.to")} description={t("jobs.toWords")} value={state.to} onChange={(to) => onChange({ to })} />
+      <WallClockInput label={t("messages.to")} description={t("jobs.toWords")} value={state.to} error={to && t(`jobs.faults.${to}`)} onChange={(next) => onChange({ to: next })} />
     </Group>
   )
 }
 
 export function LimitFields({ state, onChange }: Omit<FieldsProps, "topics">) {
   const { t } = useTranslation()
-  const number = (name: "rate" | "max", label: string, description: string) => (
-    <NumberInput
+  const number = (name: "rate" | "max", label: string, description: string, max?: number) => (
+    <NumberField
       label={label}
       description={description}
-      value={state[name] ?? ""}
+      value={state[name] === undefined ? undefined : Number(state[name])}
       min={1}
-      allowDecimal={false}
-      thousandSeparator=","
-      onChange={(value) => onChange({ [name]: value === "" ? undefined : String(value) })}
-      w={240}
+      {...(max !== undefined && { max })}
+      isOptional
+      onChange={(value) => onChange({ [name]: value === undefined ? undefined : String(value) })}
+      width={240}
     />
   )
   return (
     <Group gap={12} align="flex-start">
-      {number("rate", t("jobs.perSecond"), t("jobs.perSecondWords"))}
+      {number("rate", t("jobs.perSecond"), t("jobs.perSecondWords"), MOST_PER_SECOND)}
       {number("max", t("jobs.most"), t("jobs.mostWords"))}
     </Group>
   )

@@ -11,7 +11,7 @@ export function ScheduleJobFields({ topics }: { topics: string[] }) {
     return (
       <>
         <TopicSelect label={t("jobs.left")} value={state.left} topics={topics} onChange={(left) => change({ left })} />
-        <TopicSelect label={t("jobs.right")} value={state.right} topics={topics} onChange={(right) => change({ right })} />
+        <TopicSelect label={t("jobs.right")} value={state.right} error={isSame(state.left, state.right) && t("jobs.sameSides")} topics={topics} onChange={(right) => change({ right })} />
         <ScheduledRange state={state} onChange={change} />
         <ByField state={state} onChange={change} />
       </>
@@ -19,8 +19,10 @@ export function ScheduleJobFields({ topics }: { topics: string[] }) {
   return (
     <>
       <SourceFields state={state} topics={topics} onChange={change} range={<ScheduledRange state={state} onChange={change} />} />
-      <TopicSelect label={t("jobs.targetTopic")} value={state.target} topics={topics} onChange={(target) => change({ target })} />
+      <TopicSelect label={t("jobs.targetTopic")} value={state.target} error={isSame(state.topic, state.target) && t("jobs.sameTopic")} topics={topics} onChange={(target) => change({ target })} />
       <LimitFields state={state} onChange={change} />
     </>
   )
 }
+
+const isSame = (one: string | undefined, other: string | undefined): boolean => Boolean(one) && one === other

@@ -41,3 +41,16 @@ it("shows a span that was chosen before", async () => {
   renderApp(<ScheduleJobFields topics={[]} />, { at: `/schedules?new=reconcile&from=${encodeURIComponent("{{ scheduled_at - 7d }}")}` })
   expect(((await screen.findByRole("combobox", { name: "From" })) as HTMLInputElement).value).toBe("7 days before it is due")
 })
+
+it("does not take a fixed moment that is still to be typed for an open end", async () => {
+  const { user, address } = renderApp(<ScheduleJobFields topics={["orders"]} />, { at: "/schedules?new=reconcile" })
+  await user.click(await screen.findByRole("combobox", { name: "From" }))
+  await user.click((await screen.findAllByRole("option", { name: "A fixed moment", hidden: true }))[0] as HTMLElement)
+  expect(await screen.findByText("Use the format 2026-11-21 14:10:00")).toBeTruthy()
+  expect(fromIn(address())).toBe("?")
+})
+
+it("says at the field that source and target are the same", async () => {
+  renderApp(<ScheduleJobFields topics={["orders"]} />, { at: "/schedules?new=replay&topic=orders&target=orders" })
+  expect(await screen.findByText(/^Source and target are the same topic/)).toBeTruthy()
+})

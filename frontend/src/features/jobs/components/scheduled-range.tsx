@@ -1,8 +1,10 @@
-import { Group, NumberInput, Select, Stack } from "@mantine/core"
+import { Group, Select, Stack } from "@mantine/core"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
+import { NumberField } from "@/components/forms/number-field"
 import { WallClockInput } from "@/components/forms/wall-clock-input"
-import { beforeRun, type BoundKind, boundOf, kindOf, LONGEST, type Span, spanOf, UNITS } from "../bounds"
+import { beforeRun, type BoundKind, boundOf, kindOf, LONGEST, NO_MOMENT, type Span, spanOf, UNITS } from "../bounds"
+import { type Fault, faultsOf } from "../request"
 import type { FieldsProps } from "./request-fields"
 
 const PRESETS = { "1h": { amount: 1, unit: "h" }, "24h": { amount: 24, unit: "h" }, "7d": { amount: 7, unit: "d" } } as const satisfies Record<string, Span>
@@ -17,10 +19,11 @@ const isPreset = (choice: string): choice is keyof typeof PRESETS => choice in P
 /** The range of a job that runs again and again: counted from its runs, or between moments that stay. */
 export function ScheduledRange({ state, onChange }: Omit<FieldsProps, "topics">) {
   const { t } = useTranslation()
+  const faults = faultsOf(state)
   return (
     <Group gap={12} align="flex-start">
-      <Bound name="from" label={t("messages.from")} choices={FROM} value={state.from} onChange={(from) => onChange({ from })} />
-      <Bound name="to" label={t("messages.to")} choices={TO} value={state.to} onChange={(to) => onChange({ to })} />
+      <Bound name="from" label={t("messages.from")} choices={FROM} value={state.from} fault={faults.from} onChange={(from) => onChange({ from })} />
+      <Bound name="to" label={t("messages.to")} choices={TO} value={state.to} fault={faults.to} onChange={(to) => onChange({ to })} />
     </Group>
   )
 }
@@ -30,10 +33,11 @@ interface BoundProps {
   label: string
   choices: readonly Choice[]
   value: string | undefined
+  fault: Fault | undefined
   onChange: (bound: string | undefined) => void
 }
 
-function Bound({ name, label, choices, value, onChange }: BoundProps) {
+function Bound({ name, label, choices, value, fault, onChange }: BoundProps) {
   const { t } = useTranslation()
   const [choice, setChoice] = useState<Choice>(() => choiceOf(value))
   const choose = (next: Choice) => {
@@ -50,12 +54,20 @@ function Bound({ name, label, choices, value, onChange }: BoundProps) {
         label={label}
         data={choices.map((known) => ({ value: known, label: labelOf(known) }))}
         value={choice}
+        error={fault === "reversed" && t("jobs.faults.reversed")}
         onChange={(next) => choose(next as Choice)}
         allowDeselect={false}
         w={230}
       />
       {choice === "before" && <SpanInput span={spanOf(value) ?? PRESETS["1h"]} onChange={(span) => onChange(beforeRun(span))} />}
-      {choice === "fixed" && <WallClockInput label={t("jobs.moment")} value={value} onChange={onChange} />}
+      {choice === "fixed" && (
+        <WallClockInput
+          label={t("jobs.moment")}
+          value={value === NO_MOMENT ? undefined : value}
+          error={fault === "moment" ? t("messages.noTime") : null}
+          onChange={(moment) => onChange(moment ?? NO_MOMENT)}
+        />
+      )}
     </Stack>
   )
 }
@@ -70,28 +82,23 @@ function choiceOf(bound: string | undefined): Choice {
 function SpanInput({ span, onChange }: { span: Span; onChange: (span: Span) => void }) {
   const { t } = useTranslation()
   return (
-    <Group gap={6} align="flex-end" wrap="nowrap">
-      <NumberInput
+    <Group gap={6} align="flex-start" wrap="nowrap">
+      <NumberField
         label={t("jobs.before.amount")}
         min={1}
         max={LONGEST[span.unit]}
-        clampBehavior="strict"
-        allowDecimal={false}
-        allowNegative={false}
         value={span.amount}
-        onChange={(amount) => Number(amount) > 0 && onChange({ ...span, amount: Number(amount) })}
-        w={90}
+        onChange={(amount = Number.NaN) => onChange({ ...span, amount })}
+        width={90}
       />
       <Select
         label={t("jobs.before.unit")}
         data={UNITS.map((unit) => ({ value: unit, label: t(`jobs.before.units.${unit}`) }))}
         value={span.unit}
-        onChange={(unit) => onChange(within({ ...span, unit: unit as Span["unit"] }))}
+        onChange={(unit) => onChange({ ...span, unit: unit as Span["unit"] })}
         allowDeselect={false}
         w={134}
       />
     </Group>
   )
 }
-
-const within = ({ amount, unit }: Span): Span => ({ amount: Math.min(amount, LONGEST[unit]), unit })

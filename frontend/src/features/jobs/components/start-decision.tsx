@@ -7,6 +7,7 @@ import { GroupState } from "@/components/badges/group-state"
 import { NeedsRight } from "@/components/forms/lock"
 import { Definitions, Panel } from "@/components/layout/panel"
 import { toastDone, toastFailed } from "@/components/toast/toast"
+import { useUrlState } from "@/hooks/use-url-state"
 import type { GroupSummary, JobRequest } from "@/lib/api-types"
 import { useCreateJob } from "../api/create-job"
 import { isWhole } from "../request"
@@ -27,6 +28,7 @@ interface StartDecisionProps {
 export function StartDecision({ request, hero, heroWords, facts, seenBy = [], action }: StartDecisionProps) {
   const { t } = useTranslation()
   const navigate = useNavigate()
+  const [state] = useUrlState()
   const create = useCreateJob()
   const [known, setKnown] = useState<ReadonlySet<string>>(new Set())
   const liveGroups = seenBy.filter(({ clients, lease_consumers: callers }) => (clients ?? 0) + (callers?.length ?? 0) > 0)
@@ -74,7 +76,7 @@ export function StartDecision({ request, hero, heroWords, facts, seenBy = [], ac
             variant="filled"
             size="md"
             leftSection={<IconPlayerPlay size={15} stroke={1.8} />}
-            disabled={!isWhole(request) || !isAllKnown}
+            disabled={!isWhole(request, state) || !isAllKnown}
             title={isAllKnown ? "" : t("jobs.tickFirst")}
             loading={create.isPending}
             onClick={start}

@@ -11,7 +11,7 @@ import { type Step, StepsRail } from "@/components/rail/steps-rail"
 import { paths } from "@/config/paths"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { JobRequest } from "@/lib/api-types"
-import { isWhole } from "../request"
+import { faultsOf, isWhole } from "../request"
 
 interface WizardProps {
   title: string
@@ -33,6 +33,7 @@ export function Wizard({ title, steps, request, decision, touched }: WizardProps
   const index = steps.indexOf(current)
   const next = steps[index + 1]
   const isLast = next === undefined
+  const hasFault = Object.keys(faultsOf(state)).length > 0
   return (
     <Page
       title={title}
@@ -41,7 +42,7 @@ export function Wizard({ title, steps, request, decision, touched }: WizardProps
         <>
           <Button
             variant="subtle"
-            disabled={!isWhole(request)}
+            disabled={!isWhole(request, state)}
             onClick={() => void navigate({ to: "/schedules", search: { ...state, step: undefined, new: request.type } })}
           >
             {t("jobs.saveAsSchedule")}
@@ -64,7 +65,7 @@ export function Wizard({ title, steps, request, decision, touched }: WizardProps
                       <Button variant="filled" size="md" disabled={!current.isReady} onClick={() => change({ step: next.id }, { push: true })}>
                         {t("jobs.next", { step: next.label })}
                       </Button>
-                      {!current.isReady && <span className="micro">{t("jobs.notReady")}</span>}
+                      {!current.isReady && <span className="micro">{t(hasFault ? "jobs.wrong" : "jobs.notReady")}</span>}
                     </Group>
                   )}
                 </Stack>

@@ -1,7 +1,7 @@
-import { screen, waitFor } from "@testing-library/react"
+import { fireEvent, screen, waitFor } from "@testing-library/react"
 import { describe, expect, it } from "vitest"
 import { groupSummary, job, reader, topic } from "@/testing/factories"
-import { button, choose, field, findField } from "@/testing/fields"
+import { button, choose, errorOf, field, findField, retype } from "@/testing/fields"
 import { renderApp } from "@/testing/render"
 import { answer, refuse, requests } from "@/testing/server"
 import { ReconcileWizard } from "./reconcile-wizard"
@@ -33,6 +33,35 @@ describe("the steps of a replay", () => {
     await waitFor(() => expect(address()).toContain("topic=orders"))
     await user.click(button("Next: Target"))
     await waitFor(() => expect(address()).toContain("step=target"))
+  })
+
+  it.each([
+    ["From", "昨天", "Use the format 2026-11-21 14:10:00"],
+    ["Queues", "one two", "Only queue numbers, such as 0, 3"],
+  ])("do not go on while %s reads %s, and say why at the field", async (label, typed, error) => {
+    const { user } = replay("&topic=orders")
+    fireEvent.change(await findField(label), { target: { value: typed } })
+    await waitFor(() => expect(errorOf(field(label))).toBe(error))
+    expect(field(label).value).toBe(typed)
+    expect(button("Next: Target").disabled).toBe(true)
+    await user.clear(field(label))
+    await waitFor(() => expect(button("Next: Target").disabled).toBe(false))
+  })
+
+  it("do not go on with a range that ends before it begins", async () => {
+    replay("&topic=orders&from=2026-11-21T06:00:00.000Z")
+    fireEvent.change(await screen.findByLabelText("To"), { target: { value: "2026-11-21 05:00:00" } })
+    await waitFor(() => expect(button("Next: Target").disabled).toBe(true))
+    expect(screen.getByText("The end must be later than the start")).toBeTruthy()
+  })
+
+  it.each(["-5", "0"])("do not turn the limit %s into another", async (typed) => {
+    const { user } = replay("&topic=orders&target=staging&step=limits")
+    await retype(user, await findField("Messages a second"), typed)
+    await user.tab()
+    expect(field("Messages a second").value).toBe(typed)
+    expect(errorOf(field("Messages a second"))).toBe("A whole number from 1 to 10,000,000")
+    await waitFor(() => expect(button("Next: Start").disabled).toBe(true))
   })
 
   it("can be walked back, never ahead of what was chosen", async () => {
@@ -137,6 +166,19 @@ describe("the decision to replay", () => {
 })
 
 describe("the steps of a comparison", () => {
+  it("do not go on with a moment that cannot be read, nor start with it by a link", async () => {
+    const { user } = reconcile("&left=orders&right=ledger&step=range")
+    await user.type(await findField("From"), "yesterday")
+    await waitFor(() => expect(button("Next: Compare").disabled).toBe(true))
+    expect(errorOf(field("From"))).toBe("Use the format 2026-11-21 14:10:00")
+  })
+
+  it("do not start with a link that cannot be read", async () => {
+    reconcile("&left=orders&right=ledger&from=yesterday&step=start")
+    await screen.findByText("Compare the two topics")
+    expect(button("Compare the two topics").disabled).toBe(true)
+  })
+
   it("refuse to compare a topic with itself", async () => {
     reconcile("&left=orders&right=orders")
     expect(await screen.findByText("Both sides are the same topic.")).toBeTruthy()
