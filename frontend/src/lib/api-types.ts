@@ -61,6 +61,7 @@ export type UserInput = Schemas["UserCreateRequest"]
 export type AuditEntry = Schemas["AuditRecord"]
 export type TopicInput = Schemas["TopicCreateRequest"]
 export type TopicChange = Schemas["PatchedTopicChangeRequest"]
-export type GroupInput = Schemas["GroupCreateRequest"]
+/** What is left out takes the default of the server. */
+export type GroupInput = Omit<Schemas["GroupCreateRequest"], "consume_broadcast_enabled">
 export type GroupChange = Schemas["PatchedGroupChangeRequest"]
 export type Range = "15m" | "1h" | "6h" | "24h" | "7d"

@@ -19,7 +19,7 @@ describe("the form of a new group", () => {
     await user.click(screen.getByLabelText("May consume"))
     await user.click(button("Create billing"))
     expect(await screen.findByText("Group billing was created")).toBeTruthy()
-    expect(requests(CREATE).map(({ body }) => body)).toEqual([{ name: "billing", retry_max_times: 3, consume_enabled: false, consume_broadcast_enabled: false }])
+    expect(requests(CREATE).map(({ body }) => body)).toEqual([{ name: "billing", retry_max_times: 3, consume_enabled: false }])
     await waitFor(() => expect(address()).toBe("/groups/billing"))
   })
 
@@ -34,6 +34,15 @@ describe("the form of a new group", () => {
     show()
     fireEvent.change(await findField("Group"), { target: { value: "x".repeat(120) } })
     expect(errorOf(field("Group"))).toBeUndefined()
+  })
+
+  it.each(["5000", ""])("creates nothing with the number of retries %s, and names the range", async (typed) => {
+    const { user } = show()
+    await user.type(await findField("Group"), "billing")
+    await retype(user, field("Maximum retries"), typed)
+    await user.tab()
+    expect(errorOf(field("Maximum retries"))).toBe("A whole number from 0 to 1,000")
+    expect(button("Create billing").disabled).toBe(true)
   })
 
   it("shows at each field what the API says against it", async () => {

@@ -1,8 +1,9 @@
-import { NumberInput, Switch, TextInput } from "@mantine/core"
+import { Switch, TextInput } from "@mantine/core"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { FormDrawer } from "@/components/drawer/form-drawer"
+import { isWithin, NumberField } from "@/components/forms/number-field"
 import { toastChange } from "@/components/toast/change"
 import { toastFailed } from "@/components/toast/toast"
 import { paths } from "@/config/paths"
@@ -11,13 +12,16 @@ import { refusedFields } from "@/lib/problem"
 import type { GroupInput } from "@/lib/api-types"
 import { useCreateGroup } from "../api/create-group"
 
-const FIRST: GroupInput = { name: "", retry_max_times: 16, consume_enabled: true, consume_broadcast_enabled: false }
+/** How often a message may be tried again, as the API takes it. */
+export const RETRIES = { min: 0, max: 1000 }
+
+const FIRST: GroupInput = { name: "", retry_max_times: 16, consume_enabled: true }
 
 export function CreateGroup({ cluster, onClose }: { cluster: string; onClose: () => void }) {
   const { t } = useTranslation()
   const navigate = useNavigate()
   const create = useCreateGroup(cluster)
-  const [input, setInput] = useState<GroupInput>(FIRST)
+  const [input, setInput] = useState(FIRST)
   const rule = useNameRule("group")
   const isNamed = rule.fits(input.name)
   const refused = refusedFields(create, input)
@@ -34,7 +38,7 @@ export function CreateGroup({ cluster, onClose }: { cluster: string; onClose: ()
       title={t("groups.create")}
       action={input.name === "" ? t("groups.create") : t("groups.createNamed", { group: input.name })}
       right="manage"
-      isReady={isNamed}
+      isReady={isNamed && isWithin(input.retry_max_times, RETRIES)}
       isBusy={create.isPending}
       onSubmit={submit}
       onClose={onClose}
@@ -48,15 +52,13 @@ export function CreateGroup({ cluster, onClose }: { cluster: string; onClose: ()
         error={refused.name ?? (input.name !== "" && !isNamed ? t("forms.nameWrong", { max: rule.maxLength }) : null)}
         autoFocus
       />
-      <NumberInput
+      <NumberField
         label={t("groups.retries")}
         description={t("groups.retriesWords")}
         value={input.retry_max_times}
         error={refused.retry_max_times}
-        min={0}
-        max={1000}
-        onChange={(next) => setInput({ ...input, retry_max_times: Number(next) })}
-        maw={200}
+        {...RETRIES}
+        onChange={(next = Number.NaN) => setInput({ ...input, retry_max_times: next })}
       />
       <Switch
         label={t("groups.consumeEnabled")}

@@ -51,6 +51,15 @@ describe("the settings of a group", () => {
     expect(field("Maximum retries").value).toBe("999")
   })
 
+  it.each(["5000", ""])("do not save the number of retries %s: it stays as typed, with the range", async (typed) => {
+    const { user } = show()
+    await retype(user, await findField("Maximum retries"), typed)
+    await user.tab()
+    expect(field("Maximum retries").value.replace(",", "")).toBe(typed)
+    expect(errorOf(field("Maximum retries"))).toBe("A whole number from 0 to 1,000")
+    expect(button("Change 1 field").disabled).toBe(true)
+  })
+
   it("say that they changed meanwhile, instead of writing over it", async () => {
     refuse(CHANGE, 412, "PRECONDITION_FAILED", "The group was changed since it was read.")
     const { user } = show()

@@ -1,8 +1,9 @@
-import { Button, Group as Row, NumberInput, Stack, Switch } from "@mantine/core"
+import { Button, Group as Row, Stack, Switch } from "@mantine/core"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { CodeBlock } from "@/components/code/code-block"
 import { Fillable, NeedsRight } from "@/components/forms/lock"
+import { isWithin, NumberField } from "@/components/forms/number-field"
 import { Columns } from "@/components/layout/page"
 import { Callout, Panel } from "@/components/layout/panel"
 import { Empty } from "@/components/states/empty"
@@ -13,6 +14,7 @@ import type { Group, GroupChange } from "@/lib/api-types"
 import { curlOf } from "@/lib/curl"
 import { refusedFields } from "@/lib/problem"
 import { useUpdateGroup } from "../api/update-group"
+import { RETRIES } from "./create-group"
 
 type Config = NonNullable<Group["config"]>
 
@@ -63,20 +65,18 @@ function ConfigForm({ cluster, group, config }: { cluster: string; group: string
                 checked={wanted.consume_broadcast_enabled}
                 onChange={(event) => setEdited({ ...edited, consume_broadcast_enabled: event.currentTarget.checked })}
               />
-              <NumberInput
+              <NumberField
                 label={t("groups.retries")}
                 description={t("groups.retriesWords")}
                 value={wanted.retry_max_times}
                 error={refusedFields(update, wanted).retry_max_times}
-                min={0}
-                max={1000}
-                onChange={(next) => setEdited({ ...edited, retry_max_times: Number(next) })}
-                maw={200}
+                {...RETRIES}
+                onChange={(next = Number.NaN) => setEdited({ ...edited, retry_max_times: next })}
               />
               <p className="micro">{t("groups.retryQueuesAre", { count: config.retry_queue_nums })}</p>
               <Row gap={8}>
                 <NeedsRight right="manage">
-                  <Button variant="filled" disabled={changed === 0} loading={update.isPending} onClick={save}>
+                  <Button variant="filled" disabled={changed === 0 || !isWithin(wanted.retry_max_times, RETRIES)} loading={update.isPending} onClick={save}>
                     {t("topics.saveFields", { count: changed })}
                   </Button>
                 </NeedsRight>

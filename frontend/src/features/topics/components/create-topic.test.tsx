@@ -1,7 +1,7 @@
 import { fireEvent, screen, waitFor } from "@testing-library/react"
 import { describe, expect, it, vi } from "vitest"
 import { admin, topic } from "@/testing/factories"
-import { button, errorOf, field, findField, refuseFields } from "@/testing/fields"
+import { button, errorOf, field, findField, refuseFields, retype } from "@/testing/fields"
 import { renderApp } from "@/testing/render"
 import { answer, refuse, requests } from "@/testing/server"
 import { CreateTopic } from "./create-topic"
@@ -35,6 +35,18 @@ describe("the form of a new topic", () => {
     fireEvent.change(await findField("Topic"), { target: { value: name } })
     expect(errorOf(field("Topic"))).toBeUndefined()
     expect(button(`Create ${name}`).disabled).toBe(false)
+  })
+
+  it.each(["999999", "0", "-5", ""])("keeps the number of queues %s as typed, names the range, and creates nothing", async (typed) => {
+    const { user } = show()
+    await user.type(await findField("Topic"), "payments")
+    await retype(user, field("Read queues"), typed)
+    await user.tab()
+    expect(field("Read queues").value.replace(",", "")).toBe(typed)
+    expect(errorOf(field("Read queues"))).toBe("A whole number from 1 to 1,024")
+    expect(button("Create payments").disabled).toBe(true)
+    fireEvent.submit(field("Topic").form as HTMLFormElement)
+    expect(requests(CREATE)).toHaveLength(0)
   })
 
   it("shows at each field what the API says against it, and stays open as it was", async () => {

@@ -1,9 +1,10 @@
-import { NumberInput, SegmentedControl, TextInput } from "@mantine/core"
+import { SegmentedControl, TextInput } from "@mantine/core"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { FormDrawer } from "@/components/drawer/form-drawer"
 import { Field } from "@/components/forms/field"
+import { isWithin, NumberField } from "@/components/forms/number-field"
 import { toastChange } from "@/components/toast/change"
 import { toastFailed } from "@/components/toast/toast"
 import { paths } from "@/config/paths"
@@ -35,7 +36,7 @@ export function CreateTopic({ cluster, onClose }: { cluster: string; onClose: ()
       title={t("topics.create")}
       action={input.name === "" ? t("topics.create") : t("topics.createNamed", { topic: input.name })}
       right="manage"
-      isReady={isNamed}
+      isReady={isNamed && hasQueues(input)}
       isBusy={create.isPending}
       onSubmit={submit}
       onClose={onClose}
@@ -64,8 +65,14 @@ interface NumberProps {
   onChange: (value: number) => void
 }
 
+const QUEUES = { min: 1, max: 1024 }
+
+/** Whether the API may take both numbers of queues. */
+export const hasQueues = ({ read_queues: read, write_queues: write }: Pick<TopicInput, "read_queues" | "write_queues">): boolean =>
+  isWithin(read, QUEUES) && isWithin(write, QUEUES)
+
 export const QueueNumber = ({ label, value, error, onChange }: NumberProps) => (
-  <NumberInput label={label} value={value} error={error} min={1} max={1024} allowDecimal={false} onChange={(next) => onChange(Number(next) || 1)} maw={160} />
+  <NumberField label={label} value={value} error={error} {...QUEUES} onChange={(next = Number.NaN) => onChange(next)} />
 )
 
 interface PermissionProps {

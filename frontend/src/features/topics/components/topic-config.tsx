@@ -12,7 +12,7 @@ import type { Topic, TopicChange } from "@/lib/api-types"
 import { curlOf } from "@/lib/curl"
 import { refusedFields } from "@/lib/problem"
 import { useUpdateTopic } from "../api/update-topic"
-import { PermissionField, QueueNumber } from "./create-topic"
+import { hasQueues, PermissionField, QueueNumber } from "./create-topic"
 
 const FIELDS = ["read_queues", "write_queues", "permission"] as const
 
@@ -45,7 +45,7 @@ export function TopicConfig({ cluster, topic }: { cluster: string; topic: Topic 
               {wanted.read_queues < topic.read_queues && <Callout>{t("topics.fewerQueues")}</Callout>}
               <Group gap={8}>
                 <NeedsRight right="manage">
-                  <Button variant="filled" disabled={!isChanged} loading={update.isPending} onClick={save}>
+                  <Button variant="filled" disabled={!isChanged || !hasQueues(wanted)} loading={update.isPending} onClick={save}>
                     {t("topics.saveFields", { count: Object.keys(change).length })}
                   </Button>
                 </NeedsRight>
