@@ -39,7 +39,7 @@ export function DockedDrawer({ label, position, onPrevious, onNext, onClose, act
     ArrowDown: () => onNext?.(),
   })
   return (
-    <aside className={classes.drawer} aria-label={label}>
+    <aside className={classes.drawer} aria-label={label} data-docked>
       <div className={classes.bar}>
         <div className={classes.step}>
           {position && <span className="micro">{position}</span>}

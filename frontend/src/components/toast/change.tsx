@@ -6,6 +6,7 @@ import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import type { BrokerOutcome } from "@/lib/api-types"
 import { reasonIn } from "@/lib/reasons"
+import { showToast } from "./show"
 import { toastDone, toastFailed } from "./toast"
 
 /** What is answered to a change of every broker; a deletion that all of them did has no answer. */
@@ -26,8 +27,7 @@ export function toastChange(answer: Changed, change: Change): void {
     return
   }
   const id = `partly:${change.done}`
-  notifications.hide(id)
-  notifications.show({
+  showToast({
     id,
     title: i18next.t("partly.title", { what: change.done }),
     message: <PartlyDone brokers={brokers} change={change} onTold={() => notifications.hide(id)} />,

@@ -1,12 +1,12 @@
-import { notifications } from "@mantine/notifications"
 import { IconCircleCheckFilled, IconCircleDashed, IconCircleX } from "@tabler/icons-react"
 import i18next from "i18next"
 import { asProblem } from "@/lib/problem"
 import { problemIn } from "@/lib/reasons"
+import { showToast } from "./show"
 
 /** One fact and one consequence. */
 export function toastDone(title: string, message?: string): void {
-  notifications.show({
+  showToast({
     title,
     message,
     icon: <IconCircleCheckFilled size={17} color="var(--ok)" />,
@@ -18,7 +18,7 @@ export function toastDone(title: string, message?: string): void {
 export function toastFailed(title: string, error: unknown): void {
   const problem = asProblem(error)
   const request = problem.requestId ? ` ${i18next.t("states.requestId", { id: problem.requestId })}` : ""
-  notifications.show({
+  showToast({
     title,
     message: `${problemIn(i18next.t, i18next.language, problem)}${request}`,
     icon: <IconCircleX size={17} stroke={1.6} color="var(--crit)" />,
@@ -28,7 +28,7 @@ export function toastFailed(title: string, error: unknown): void {
 
 /** It is not known how it ended: its own kind, not an error. */
 export function toastUnknown(title: string, message: string): void {
-  notifications.show({
+  showToast({
     title,
     message,
     icon: <IconCircleDashed size={17} stroke={1.6} color="var(--ink-2)" />,

@@ -42,7 +42,8 @@ describe("the produce form", () => {
     refuse(SEND, 413, "TOO_LARGE", "A message has at most 4 MB.")
     await send()
     expect(await screen.findByText("The message was not stored")).toBeTruthy()
-    expect(screen.getByText(/A message has at most 4 MB\./)).toBeTruthy()
+    expect(screen.getAllByText(/A message has at most 4 MB\./)).toHaveLength(2)
+    expect(screen.getByText("Failed")).toBeTruthy()
     expect(field("Keys").value).toBe("A17")
   })
 

@@ -12,11 +12,10 @@ import { toastFailed, toastUnknown } from "@/components/toast/toast"
 import { paths } from "@/config/paths"
 import { useFormat } from "@/hooks/use-format"
 import { curlOf } from "@/lib/curl"
-import { asProblem, type Problem } from "@/lib/problem"
-import type { ProduceResult } from "@/lib/api-types"
+import { asProblem, Problem } from "@/lib/problem"
 import { useProduce } from "../api/produce"
 import { DELAY_LEVELS_MS, EMPTY_DRAFT, messageOf, problemsOf, type ProduceDraft } from "../produce-draft"
-import { ProduceResults, type SentMessage } from "./produce-results"
+import { ProduceResults, type SendOutcome, type SentMessage } from "./produce-results"
 
 /** Whether the message may have been stored all the same: the broker, or the gateway, took it and did not answer. */
 const isUnsure = ({ status }: Problem): boolean => status === 504 || status === 0
@@ -29,17 +28,21 @@ export function ProduceForm({ cluster, topic }: { cluster: string; topic: string
   const produce = useProduce(cluster, topic)
   const message = messageOf(draft)
   const problems = problemsOf(draft)
-  const note = (result: ProduceResult, startedAt: number) =>
+  const note = (result: SendOutcome, startedAt: number) =>
     setSent((known) => [{ ...result, id: known.length, elapsedMs: Math.round(performance.now() - startedAt) }, ...known].slice(0, 20))
   const send = () => {
     const startedAt = performance.now()
     produce.mutate(message, {
       onSuccess: ({ results }) => {
-        for (const result of results) note(result, startedAt)
+        for (const { problem, ...result } of results) note({ ...result, problem: problem ? new Problem(500, problem) : null }, startedAt)
       },
       onError: (error) => {
-        if (!isUnsure(asProblem(error))) return toastFailed(t("produce.failed"), error)
-        note({ entry_id: "", status: "unknown" }, startedAt)
+        const problem = asProblem(error)
+        if (!isUnsure(problem)) {
+          note({ status: "failed", problem }, startedAt)
+          return toastFailed(t("produce.failed"), error)
+        }
+        note({ status: "unknown", problem: null }, startedAt)
         toastUnknown(t("produce.unknown"), t("produce.unknownNext", { key: draft.keys || t("produce.noKey") }))
       },
     })
@@ -105,7 +108,7 @@ function DraftFields({ draft, onChange, wrongLine }: FieldsProps & { wrongLine: 
     onChange({ ...draft, [field]: event.currentTarget.value })
   return (
     <>
-      <Group gap={12} grow align="flex-start">
+      <Group gap={12} grow align="flex-end">
         <TextInput label={t("produce.keys")} description={t("produce.keysWords")} value={draft.keys} onChange={set("keys")} />
         <TextInput label={t("produce.tag")} description={t("produce.tagWords")} value={draft.tag} onChange={set("tag")} />
         <Select

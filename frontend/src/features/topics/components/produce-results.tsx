@@ -4,15 +4,20 @@ import { useTranslation } from "react-i18next"
 import { Badge } from "@/components/badges/badge"
 import { Panel } from "@/components/layout/panel"
 import { Empty } from "@/components/states/empty"
+import { useLanguage } from "@/hooks/use-format"
 import { queueAndOffset, shortId } from "@/lib/format"
+import type { Problem } from "@/lib/problem"
+import { problemIn } from "@/lib/reasons"
 import type { ProduceResult } from "@/lib/api-types"
 import classes from "./topics.module.css"
 
-export type SentMessage = ProduceResult & { id: number; elapsedMs: number }
+export type SendOutcome = Omit<ProduceResult, "entry_id" | "problem"> & { problem: Problem | null }
+export type SentMessage = SendOutcome & { id: number; elapsedMs: number }
 
 /** What came of each message; an unknown end is said to be unknown. */
 export function ProduceResults({ topic, sent }: { topic: string; sent: SentMessage[] }) {
   const { t } = useTranslation()
+  const language = useLanguage()
   return (
     <Panel title={t("produce.results")} note={sent.length > 0 ? sent.length : undefined}>
       {sent.length === 0 && <Empty small title={t("produce.noResult")} next={t("produce.noResultNext")} />}
@@ -24,7 +29,7 @@ export function ProduceResults({ topic, sent }: { topic: string; sent: SentMessa
               {shortId(result.message_id)}
             </Link>
           ) : (
-            <span className="dense">{result.problem?.detail ?? result.problem?.title ?? ""}</span>
+            <span className="dense">{result.problem && problemIn(t, language, result.problem)}</span>
           )}
           <span className="dense">
             {result.queue_id !== undefined && result.offset !== undefined ? queueAndOffset(result.queue_id, result.offset) : ""}
@@ -36,7 +41,7 @@ export function ProduceResults({ topic, sent }: { topic: string; sent: SentMessa
   )
 }
 
-function Outcome({ result }: { result: ProduceResult }) {
+function Outcome({ result }: { result: SendOutcome }) {
   const { t } = useTranslation()
   const looks = {
     stored: { tone: "ok", icon: IconCircleCheck },

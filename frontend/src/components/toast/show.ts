@@ -1,0 +1,15 @@
+import { type NotificationData, notifications, notificationsStore } from "@mantine/notifications"
+
+/** How many stand at once; more would cover the page. */
+export const MOST_TOASTS = 3
+
+/** Shows a message at once: where there is no room the oldest gives way, for one that waits unseen may never be read. */
+export function showToast(message: NotificationData): void {
+  if (message.id) notifications.hide(message.id)
+  const { notifications: shown, queue } = notificationsStore.getState()
+  const known = [...shown, ...queue]
+  // What closes by itself has been read; what asks for an answer stays longest.
+  const leaving = [...known].sort((one, other) => Number(one.autoClose === false) - Number(other.autoClose === false))
+  for (const { id } of leaving.slice(0, Math.max(0, known.length + 1 - MOST_TOASTS))) if (id) notifications.hide(id)
+  notifications.show(message)
+}
