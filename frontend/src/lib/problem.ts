@@ -1,3 +1,6 @@
+import i18next from "i18next"
+import { detailIn } from "./reasons"
+
 /** The body of an error answer (RFC 9457) as the gateway writes it. */
 export interface ProblemBody {
   title?: string
@@ -44,14 +47,21 @@ export function asProblem(error: unknown): Problem {
   return new Problem(0, { title: error instanceof Error ? error.message : String(error) })
 }
 
+/** Whether the API says that what was asked for does not exist. */
+export const isGone = (error: unknown): boolean => error instanceof Problem && error.status === 404
+
 interface Sent<T> {
   error: unknown
   variables: T | undefined
 }
 
 /** What the API said of each field of the form, by its name; of a field that was changed since, it said nothing. */
-export function refusedFields<T extends object>({ error, variables }: Sent<T>, now: Readonly<Record<keyof T, unknown>>): Readonly<Record<string, string>> {
+export function rawFields<T extends object>({ error, variables }: Sent<T>, now: Readonly<Record<keyof T, unknown>>): Readonly<Record<string, string>> {
   if (!error || !variables) return {}
   const isAsSent = ([name]: [string, string]) => !(name in variables) || variables[name as keyof T] === now[name as keyof T]
   return Object.fromEntries(Object.entries(asProblem(error).fields).filter(isAsSent))
 }
+
+/** The same in the language of the reader. */
+export const refusedFields = <T extends object>(sent: Sent<T>, now: Readonly<Record<keyof T, unknown>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(rawFields(sent, now)).map(([name, detail]) => [name, detailIn(i18next.t, i18next.language, detail)]))

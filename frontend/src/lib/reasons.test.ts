@@ -2,7 +2,7 @@ import i18next from "i18next"
 import { afterEach, expect, it } from "vitest"
 import "@/testing/render"
 import { Problem } from "./problem"
-import { problemIn, reasonIn } from "./reasons"
+import { detailIn, problemIn, reasonIn } from "./reasons"
 
 const t = (text: string) => reasonIn(i18next.t, text)
 
@@ -47,6 +47,7 @@ const SENTENCES = [
   "no cluster is named 'moon'",
   "the connection to the cluster is closed",
   "broker-b is not listed by any name server",
+  "nothing is known of cluster 'east': name server 127.0.0.1:1 refused the connection",
 ]
 
 const CHINESE = /\p{Script=Han}/u
@@ -75,6 +76,28 @@ it("says in Chinese of what kind a refusal is, and keeps the server's sentence, 
   const problem = new Problem(422, { code: "INVALID", detail: "rate must be above 0" })
   expect(problemIn(i18next.t, "en", problem)).toBe("rate must be above 0")
   await i18next.changeLanguage("zh")
-  expect(problemIn(i18next.t, "zh", problem)).toBe("请求无效：rate must be above 0")
-  expect(problemIn(i18next.t, "zh", new Problem(418, { code: "TEAPOT", detail: "short and stout" }))).toBe("short and stout")
+  expect(problemIn(i18next.t, "zh", problem)).toBe("请求无效（服务器原文：rate must be above 0）")
+  expect(problemIn(i18next.t, "zh", new Problem(418, { code: "TEAPOT", detail: "short and stout" }))).toBe("服务器原文：short and stout")
+})
+
+it("does not take the words before a name for a part of the name", async () => {
+  await i18next.changeLanguage("zh")
+  expect(t("nothing is known of cluster 'east': name server 127.0.0.1:1 refused the connection")).toBe("无法得知集群 east 的情况：Name server（127.0.0.1:1）拒绝连接")
+  expect(t("since noon the broker at 10.0.0.1:10911 refused the connection")).toBe("since noon the broker at 10.0.0.1:10911 refused the connection")
+})
+
+it.each([
+  ["Ensure this value is less than or equal to 1024.", "最大为 1024"],
+  ["This password is too common.", "该密码过于常见"],
+  ["This password is too short. It must contain at least 8 characters.", "密码过短，至少 8 个字符"],
+  ["This field may not be blank.", "不能为空"],
+  ["must be after from", "必须晚于开始时间"],
+  ["must be a number from 1 to 1000", "必须是 1 到 1000 之间的数"],
+  ["No User matches the given query.", "用户不存在"],
+  ["The name 'TBW102' is reserved by brokers.", "名称 TBW102 由 Broker 保留"],
+  ["The moon is full.", "服务器原文：The moon is full."],
+])("says of a field in Chinese: %s", async (detail, chinese) => {
+  expect(detailIn(i18next.t, "en", detail)).toBe(detail)
+  await i18next.changeLanguage("zh")
+  expect(detailIn(i18next.t, "zh", detail)).toBe(chinese)
 })

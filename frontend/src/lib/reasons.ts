@@ -4,7 +4,7 @@ import type { Problem } from "@/lib/problem"
 type ReasonKey =
   | "refused" | "unknownHost" | "noNetwork" | "noConnection" | "closed" | "unreachable" | "late" | "stranger" | "notNameServer"
   | "busy" | "notServed" | "notServedType" | "noLeases" | "noAssignment" | "noTopicConfig" | "noGroupConfig" | "noProducers" | "noLitePull"
-  | "malformed" | "noBrokers" | "noCluster" | "noSession" | "refusedSilently" | "refusedBecause" | "unlisted"
+  | "nothingKnown" | "malformed" | "noBrokers" | "noCluster" | "noSession" | "refusedSilently" | "refusedBecause" | "unlisted"
 
 /** The sentences in which the server says why nobody answered, and what each is called here. */
 const REASONS: readonly [ReasonKey, RegExp][] = [
@@ -35,6 +35,8 @@ const REASONS: readonly [ReasonKey, RegExp][] = [
   ["refusedBecause", /^(?<peer>.+) refused: (?<words>.+)$/],
 ]
 
+const NOTHING_KNOWN = /^nothing is known of cluster '(?<cluster>[^']+)': (?<reason>.+)$/
+
 const PEERS = [
   ["nameServer", /^name server (?<address>\S+)$/],
   ["brokerAt", /^the broker at (?<address>\S+)$/],
@@ -44,34 +46,95 @@ const PEERS = [
 
 /** A reason of the server in the language of the reader; one without a translation stays as it is. */
 export function reasonIn(t: TFunction, reason: string): string {
+  const unknown = NOTHING_KNOWN.exec(reason)?.groups
+  if (unknown) return t("reasons.nothingKnown", { cluster: unknown.cluster ?? "", reason: reasonIn(t, unknown.reason ?? "") })
   for (const [key, pattern] of REASONS) {
     const match = pattern.exec(reason)
-    if (match) return t(`reasons.${key}`, { ...match.groups, peer: peerIn(t, match.groups?.peer ?? "") })
+    const peer = match?.groups?.peer === undefined ? "" : peerIn(t, match.groups.peer)
+    if (match && peer !== null) return t(`reasons.${key}`, { ...match.groups, peer })
   }
   return reason
 }
 
-function peerIn(t: TFunction, peer: string): string {
+/** Who it is about, by what stands before the verb as a whole; null for words that name nobody. */
+function peerIn(t: TFunction, peer: string): string | null {
   for (const [key, pattern] of PEERS) {
     const match = pattern.exec(peer)
     if (match) return t(`reasons.peers.${key}`, { name: "", address: "", ...match.groups })
   }
-  return peer
+  return /\s/.test(peer) ? null : peer
+}
+
+type DetailKey =
+  | "blank" | "required" | "atMost" | "atLeast" | "tooLong" | "tooShort" | "noInteger" | "nullCharacters" | "commonPassword" | "numericPassword" | "shortPassword"
+  | "similarPassword" | "userExists" | "userName" | "noMatch" | "reversed" | "between" | "oneOf" | "bool" | "past" | "scheduleExists" | "reserved"
+  | "readOnly" | "noMessage" | "noDelete" | "noChange" | "noZone" | "noScope" | "beyondRights"
+
+/** The sentences that refuse one value, as Django, its REST framework and the gateway write them. */
+const DETAILS: readonly [DetailKey, RegExp][] = [
+  ["blank", /^This field may not be (?:blank|null)\.$/],
+  ["required", /^(?:This field is required\.|is required)$/],
+  ["atMost", /^Ensure this value is less than or equal to (?<n>[\d.]+)\.$/],
+  ["atLeast", /^Ensure this value is greater than or equal to (?<n>[\d.]+)\.$/],
+  ["tooLong", /^Ensure this field has no more than (?<n>\d+) characters\.$/],
+  ["tooShort", /^Ensure this field has at least (?<n>\d+) characters\.$/],
+  ["noInteger", /^A valid integer is required\.$/],
+  ["nullCharacters", /^Null characters are not allowed\.$/],
+  ["commonPassword", /^This password is too common\.$/],
+  ["numericPassword", /^This password is entirely numeric\.$/],
+  ["shortPassword", /^This password is too short\. It must contain at least (?<n>\d+) characters?\.$/],
+  ["similarPassword", /^The password is too similar to the .+\.$/],
+  ["userExists", /^A user with that username already exists\.$/],
+  ["userName", /^Enter a valid username\. .+$/],
+  ["noMatch", /^No (?<thing>\w+) matches the given query\.$/],
+  ["reversed", /^must be after from$/],
+  ["between", /^must be a number from (?<low>[\d.]+) to (?<high>[\d.]+)$/],
+  ["oneOf", /^must be one of (?<names>.+)$/],
+  ["bool", /^must be true or false$/],
+  ["past", /^is in the past$/],
+  ["scheduleExists", /^another schedule has this name$/],
+  ["reserved", /^The name '(?<name>[^']+)' is reserved by brokers\.$/],
+  ["readOnly", /^topic '(?<name>[^']+)' is read-only$/],
+  ["noMessage", /^No message of topic '(?<topic>[^']+)' has the id '(?<id>[^']+)'\.$/],
+  ["noDelete", /^'(?<name>[^']+)' belongs to the brokers; it cannot be deleted\.$/],
+  ["noChange", /^'(?<name>[^']+)' belongs to the brokers; it cannot be changed\.$/],
+  ["noZone", /^'(?<name>[^']*)' is not a time zone such as .+$/],
+  ["noScope", /^'(?<name>[^']*)' is not a scope; .+$/],
+  ["beyondRights", /^'(?<name>[^']*)' exceeds your own rights$/],
+]
+
+/** The kinds of things that a query of the server may miss. */
+const THINGS = ["Cluster", "Job", "Schedule", "Token", "User"] as const
+
+function knownDetail(t: TFunction, detail: string): string | null {
+  for (const [key, pattern] of DETAILS) {
+    const match = pattern.exec(detail)
+    if (!match) continue
+    const thing = THINGS.find((name) => name === match.groups?.thing)
+    return t(`details.${key}`, { ...match.groups, thing: thing ? t(`details.things.${thing}`) : (match.groups?.thing ?? "") })
+  }
+  const reason = reasonOf(detail)
+  const translated = reasonIn(t, reason)
+  return translated === reason ? null : t("problems.sentence", { reason: translated })
+}
+
+/** What the server says against one field, in the language of the reader, else marked as the words of the server. */
+export function detailIn(t: TFunction, language: string, detail: string): string {
+  return language === "zh" ? (knownDetail(t, detail) ?? t("problems.serverSays", { detail })) : detail
 }
 
 /**
  * A refusal in the language of the reader: its reason if that has a translation, else what kind it is and then the
- * sentence of the server, which names thing and value.
+ * sentence of the server, marked as such, which names thing and value.
  */
 export function problemIn(t: TFunction, language: string, problem: Problem): string {
   const detail = problem.message
-  if (language === "en") return detail
-  const reason = reasonOf(detail)
-  const translated = reasonIn(t, reason)
-  if (translated !== reason) return t("problems.sentence", { reason: translated })
+  if (language !== "zh") return detail
+  const known = knownDetail(t, detail)
+  if (known !== null) return known
   const kind = t(`problems.${problem.code}` as "problems.INTERNAL", { defaultValue: "" })
-  return kind === "" ? detail : t("problems.of", { kind, detail })
+  return kind === "" ? t("problems.serverSays", { detail }) : t("problems.of", { kind, detail })
 }
 
 /** The reason that a sentence was made of; a name at its start keeps its capital. */
-const reasonOf = (sentence: string) => sentence.replace(/\.$/, "").replace(/^(?:The|Name|No) /, (word) => word.toLowerCase())
+const reasonOf = (sentence: string) => sentence.replace(/\.$/, "").replace(/^(?:The|Name|No|Nothing) /, (word) => word.toLowerCase())

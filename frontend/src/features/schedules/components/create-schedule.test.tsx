@@ -86,7 +86,7 @@ describe("the form of a new schedule", () => {
     await screen.findAllByText(/2099/)
     refuseFields(PREVIEW, { cron: "'mon 0 * * *' is not a cron line: bad minute" })
     type("mon 0 * * *")
-    await waitFor(() => expect(errorOf(field("Cron"))).toBe("The minute is 0 to 59, or *"))
+    await waitFor(() => expect(errorOf(field("Cron"))).toBe("The minute is 0 to 59, *, or a step such as */5"))
     expect(screen.queryByText(/2099/)).toBeNull()
     expect(button("Create orders to staging").disabled).toBe(true)
   })

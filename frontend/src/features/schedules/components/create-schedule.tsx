@@ -6,10 +6,11 @@ import { Field } from "@/components/forms/field"
 import formClasses from "@/components/forms/forms.module.css"
 import { toastDone, toastFailed } from "@/components/toast/toast"
 import { paths } from "@/config/paths"
-import { useZone } from "@/hooks/use-format"
+import { useLanguage, useZone } from "@/hooks/use-format"
 import { useUrlState } from "@/hooks/use-url-state"
-import { refusedFields } from "@/lib/problem"
+import { rawFields, refusedFields } from "@/lib/problem"
 import type { JobRequest, Schedule, ScheduleInput } from "@/lib/api-types"
+import { detailIn } from "@/lib/reasons"
 import { zoneName } from "@/lib/time"
 import { useCreateSchedule } from "../api/create-schedule"
 import { cronFaultIn } from "../cron-fault"
@@ -29,6 +30,7 @@ const OVERLAPS = ["skip", "queue", "cancel_previous"] as const
 /** A job and when it runs; the next runs are shown before anything is kept. */
 export function CreateSchedule({ jobFields, job, isJobWhole, jobName }: CreateScheduleProps) {
   const { t } = useTranslation()
+  const language = useLanguage()
   const [state, change] = useUrlState()
   const create = useCreateSchedule()
   const zones = useMemo(() => ["UTC", ...Intl.supportedValuesOf("timeZone").filter((name) => name !== "UTC")], [])
@@ -38,6 +40,7 @@ export function CreateSchedule({ jobFields, job, isJobWhole, jobName }: CreateSc
   const preview = useRunsPreview(draft.cron, draft.zone)
   const wrong = preview.error?.fields ?? {}
   const refused = refusedFields(create, input)
+  const faults = rawFields(create, input)
   const isReady = draft.cron.trim() !== "" && preview.error?.status !== 422 && isJobWhole
   const close = () =>
     change(Object.fromEntries(["new", "topic", "from", "to", "keys", "tag", "queues", "target", "rate", "max", "left", "right", "by", "name"].map((key) => [key, undefined])))
@@ -52,7 +55,7 @@ export function CreateSchedule({ jobFields, job, isJobWhole, jobName }: CreateSc
   return (
     <FormDrawer
       title={t("schedules.create")}
-      action={t("schedules.createNamed", { name: input.name })}
+      action={input.name === "" ? t("schedules.create") : t("schedules.createNamed", { name: input.name })}
       right="jobs"
       isReady={isReady}
       isBusy={create.isPending}
@@ -74,7 +77,7 @@ export function CreateSchedule({ jobFields, job, isJobWhole, jobName }: CreateSc
           label={t("schedules.cron")}
           description={t("schedules.cronWords")}
           value={draft.cron}
-          error={draft.cron.trim() === "" ? t("schedules.cronWrong") : cronFaultIn(t, wrong.cron ?? refused.cron)}
+          error={draft.cron.trim() === "" ? t("schedules.cronWrong") : cronFaultIn(t, language, wrong.cron ?? faults.cron)}
           onChange={(event) => setDraft({ ...draft, cron: event.currentTarget.value })}
           className={formClasses.code}
           w={220}
@@ -84,7 +87,7 @@ export function CreateSchedule({ jobFields, job, isJobWhole, jobName }: CreateSc
           label={t("schedules.zone")}
           description={t("schedules.zoneWords")}
           data={zones}
-          error={wrong.zone ?? refused.zone}
+          error={wrong.zone ? detailIn(t, language, wrong.zone) : refused.zone}
           value={draft.zone}
           onChange={(zone) => setDraft({ ...draft, zone: zone ?? "UTC" })}
           limit={60}
