@@ -45,4 +45,16 @@ describe("a panel", () => {
     expect(screen.getByText("2 min 14 s old")).toBeTruthy()
     expect(screen.getByRole("button", { name: "Reconnect" })).toBeTruthy()
   })
+
+  it("says that a thing is gone instead of showing it as it was", async () => {
+    show({ data: ["billing"], error: new Problem(404, { title: "x", detail: "No group is named billing.", code: "GROUP_NOT_FOUND" }) })
+    expect(await screen.findByText("It no longer exists")).toBeTruthy()
+    expect(screen.queryByText("billing")).toBeNull()
+  })
+
+  it("shows beside what it read before that it cannot be read now", async () => {
+    show({ data: ["billing"], error: new Problem(503, { title: "x", detail: "No broker answered.", code: "BROKER_UNREACHABLE" }) })
+    expect(await screen.findByText(/^Lag could not be read: No broker answered\. Shown as it was at/)).toBeTruthy()
+    expect(screen.getByText("billing")).toBeTruthy()
+  })
 })

@@ -1,10 +1,12 @@
 import type { UseQueryResult } from "@tanstack/react-query"
 import type { ReactNode } from "react"
+import { useTranslation } from "react-i18next"
 import { Panel, PanelFoot } from "@/components/layout/panel"
 import { useAge } from "@/hooks/use-age"
+import { isGone } from "@/lib/problem"
 import { Failed } from "./failed"
 import { SkeletonRows } from "./skeleton-rows"
-import { StaleBadge, StaleNotice } from "./stale"
+import { NotRenewed, StaleBadge, StaleNotice } from "./stale"
 import classes from "./states.module.css"
 
 interface QueryPanelProps<T> {
@@ -45,13 +47,23 @@ export function QueryPanel<T>(props: QueryPanelProps<T>) {
   )
 }
 
-/** The four states without the panel around them. */
+/** The four states without the panel around them. What is shown while it cannot be read again, says so. */
 export function QueryBody<T>(props: QueryPanelProps<T> & { isStale?: boolean }) {
+  const { t } = useTranslation()
   const { query, what, skeleton = <SkeletonRows />, empty, isEmpty, isStale = false, children } = props
   if (query.data === undefined) {
     if (!query.error) return skeleton
     return <Failed what={what} error={query.error} retry={() => void query.refetch()} />
   }
-  if (empty !== undefined && isEmpty?.(query.data)) return empty
-  return isStale ? <div className={classes.stale}>{children(query.data)}</div> : children(query.data)
+  if (isGone(query.error)) return <Failed what={t("states.gone")} error={query.error} />
+  const notice = query.error && <NotRenewed what={what} error={query.error} at={query.dataUpdatedAt} />
+  const body = empty !== undefined && isEmpty?.(query.data) ? empty : isStale ? <div className={classes.stale}>{children(query.data)}</div> : children(query.data)
+  return notice ? (
+    <>
+      {notice}
+      {body}
+    </>
+  ) : (
+    body
+  )
 }

@@ -26,6 +26,8 @@ export const common = {
     old: "{{age}} old",
     dataOld: "Data {{age}} old",
     stale: "Live data stopped at {{time}}. Shown as it was then.",
+    gone: "It no longer exists",
+    notRenewed: "{{what}}: {{reason}} Shown as it was at {{time}}.",
     loadingMore: "Reading more…",
   },
   density: { comfortable: "Comfortable", standard: "Standard", compact: "Compact" },

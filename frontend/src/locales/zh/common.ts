@@ -26,6 +26,8 @@ export const common = {
     old: "{{age}}前的数据",
     dataOld: "数据 {{age}}前",
     stale: "实时数据于 {{time}} 中断，显示当时的数据。",
+    gone: "已不存在",
+    notRenewed: "{{what}}：{{reason}}以下为 {{time}} 时的数据。",
     loadingMore: "继续读取…",
   },
   density: { comfortable: "宽松", standard: "标准", compact: "紧凑" },

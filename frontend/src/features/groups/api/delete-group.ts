@@ -12,3 +12,9 @@ export function useDeleteGroup(cluster: string, group: string) {
     onError: () => cache.invalidateQueries({ queryKey: groupKeys.one(cluster, group) }),
   })
 }
+
+/** Drops what was read of the group: to be called once no page shows it any more. */
+export function useForgetGroup(cluster: string, group: string) {
+  const cache = useQueryClient()
+  return () => cache.removeQueries({ queryKey: groupKeys.one(cluster, group) })
+}

@@ -3,7 +3,7 @@ import { useTranslation } from "react-i18next"
 import { ConfirmDanger } from "@/components/forms/confirm-danger"
 import { toastChange } from "@/components/toast/change"
 import { toastFailed } from "@/components/toast/toast"
-import { useDeleteGroup } from "../api/delete-group"
+import { useDeleteGroup, useForgetGroup } from "../api/delete-group"
 
 interface DeleteGroupProps {
   cluster: string
@@ -15,11 +15,12 @@ export function DeleteGroup({ cluster, group, onClose }: DeleteGroupProps) {
   const { t } = useTranslation()
   const navigate = useNavigate()
   const remove = useDeleteGroup(cluster, group)
+  const forget = useForgetGroup(cluster, group)
   const confirm = () =>
     remove.mutate(undefined, {
       onSuccess: (answer) => {
         toastChange(answer, { done: t("groups.deleted", { group }), failed: t("groups.notDeleted", { group }), again: () => remove.mutateAsync() })
-        void navigate({ to: "/groups" })
+        void navigate({ to: "/groups" }).then(forget)
       },
       onError: (error) => toastFailed(t("groups.notDeleted", { group }), error),
     })

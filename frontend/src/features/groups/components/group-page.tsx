@@ -14,6 +14,7 @@ import { paths } from "@/config/paths"
 import { usePhone } from "@/hooks/use-media"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { Group } from "@/lib/api-types"
+import { isGone } from "@/lib/problem"
 import { useGroup } from "../api/get-group"
 import { DeleteGroup } from "./delete-group"
 import { GroupClients } from "./group-clients"
@@ -33,7 +34,8 @@ export function GroupPage({ cluster, group, lag }: GroupPageProps) {
   const { t } = useTranslation()
   const [state] = useUrlState()
   const query = useGroup(cluster, group)
-  const known = query.data
+  const isLost = isGone(query.error)
+  const known = isLost ? undefined : query.data
   const tabs: TabItem[] = [
     { id: "lag", label: t("groups.tabs.lag") },
     { id: "clients", label: t("groups.tabs.clients"), count: known && readersOf(known) !== null ? String(readersOf(known)) : undefined },
@@ -52,11 +54,15 @@ export function GroupPage({ cluster, group, lag }: GroupPageProps) {
       <QueryBody query={query} what={t("groups.oneFailed", { group })} skeleton={<Panel><SkeletonBlock height={79} /></Panel>}>
         {(data) => <GroupFigures group={data} />}
       </QueryBody>
-      <TabBar tabs={tabs} />
-      {tab === "lag" && known && lag(known)}
-      {tab === "clients" && <GroupClients cluster={cluster} group={group} />}
-      {tab === "subscriptions" && <GroupSubscriptions cluster={cluster} group={group} />}
-      {tab === "config" && known && <GroupConfig cluster={cluster} group={known} />}
+      {!isLost && (
+        <>
+          <TabBar tabs={tabs} />
+          {tab === "lag" && known && lag(known)}
+          {tab === "clients" && <GroupClients cluster={cluster} group={group} />}
+          {tab === "subscriptions" && <GroupSubscriptions cluster={cluster} group={group} />}
+          {tab === "config" && known && <GroupConfig cluster={cluster} group={known} />}
+        </>
+      )}
     </Page>
   )
 }

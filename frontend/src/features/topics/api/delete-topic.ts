@@ -12,3 +12,9 @@ export function useDeleteTopic(cluster: string, topic: string) {
     onError: () => cache.invalidateQueries({ queryKey: topicKeys.one(cluster, topic) }),
   })
 }
+
+/** Drops what was read of the topic: to be called once no page shows it any more. */
+export function useForgetTopic(cluster: string, topic: string) {
+  const cache = useQueryClient()
+  return () => cache.removeQueries({ queryKey: topicKeys.one(cluster, topic) })
+}

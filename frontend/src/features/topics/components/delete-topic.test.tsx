@@ -1,5 +1,6 @@
 import { screen, waitFor } from "@testing-library/react"
 import { describe, expect, it, vi } from "vitest"
+import { topic } from "@/testing/factories"
 import { button, findField } from "@/testing/fields"
 import { renderApp } from "@/testing/render"
 import { answer, refuse, requests } from "@/testing/server"
@@ -32,6 +33,17 @@ describe("deleting a topic", () => {
     expect(requests(REMOVE)[0]?.headers.get("If-Match")).toBe('"seen"')
     expect(requests(REMOVE)[0]?.query.get("dry_run")).toBeNull()
     await waitFor(() => expect(address()).toBe("/topics"))
+  })
+
+  it("forgets what was read of the topic: Back must not show it as it was", async () => {
+    answer(IMPACT, { messages: 0, groups: [] })
+    answer(REMOVE, null, 204)
+    const { user, cache } = show()
+    cache.setQueryData(["topics", "local", "one", "orders"], topic("orders"))
+    await user.type(await findField("Type orders to continue"), "orders")
+    await user.click(button("Delete orders"))
+    await screen.findByText("Topic orders was deleted")
+    await waitFor(() => expect(cache.getQueryData(["topics", "local", "one", "orders"])).toBeUndefined())
   })
 
   it("says that the loss is not known, instead of none", async () => {

@@ -5,7 +5,7 @@ import { Failed } from "@/components/states/failed"
 import { toastChange } from "@/components/toast/change"
 import { toastFailed } from "@/components/toast/toast"
 import { count } from "@/lib/format"
-import { useDeleteTopic } from "../api/delete-topic"
+import { useDeleteTopic, useForgetTopic } from "../api/delete-topic"
 import { useTopicImpact } from "../api/get-topic-impact"
 
 interface DeleteTopicProps {
@@ -20,11 +20,12 @@ export function DeleteTopic({ cluster, topic, onClose }: DeleteTopicProps) {
   const navigate = useNavigate()
   const impact = useTopicImpact(cluster, topic)
   const remove = useDeleteTopic(cluster, topic)
+  const forget = useForgetTopic(cluster, topic)
   const confirm = () =>
     remove.mutate(undefined, {
       onSuccess: (answer) => {
         toastChange(answer, { done: t("topics.deleted", { topic }), failed: t("topics.notDeleted", { topic }), again: () => remove.mutateAsync() })
-        void navigate({ to: "/topics" })
+        void navigate({ to: "/topics" }).then(forget)
       },
       onError: (error) => toastFailed(t("topics.notDeleted", { topic }), error),
     })

@@ -51,6 +51,18 @@ describe("the page of a topic", () => {
   })
 })
 
+describe("a topic that was deleted", () => {
+  it("is no longer shown as it was, although it is still in the cache", async () => {
+    const { cache } = show()
+    expect(await screen.findByText("its messages")).toBeTruthy()
+    refuse(ONE, 404, "TOPIC_NOT_FOUND", "There is no topic orders.")
+    await cache.invalidateQueries()
+    expect(await screen.findByText("It no longer exists")).toBeTruthy()
+    expect(screen.queryByText("its messages")).toBeNull()
+    expect(screen.queryByRole("tab")).toBeNull()
+  })
+})
+
 describe("the queues of a topic", () => {
   const queue = (queue_id: number, overrides: Partial<TopicQueue> = {}): TopicQueue => ({ broker: "broker-a", queue_id, min_offset: 0, max_offset: 1_500, count: 1_500, last_stored_at: null, unknown_reason: null, ...overrides })
 
@@ -84,6 +96,13 @@ describe("the producers of a topic", () => {
     show("producers")
     expect(await screen.findByText("shop-batch")).toBeTruthy()
     expect(screen.getAllByText("10.0.0.9@7")).toHaveLength(2)
+    expect(screen.queryByText(/is the gateway/)).toBeNull()
+  })
+
+  it("name the gateway's own as what it is", async () => {
+    answer(`${ONE}/producers`, { items: [{ client_id: "10.0.0.9@7", address: "10.0.0.9:51000", language: "PYTHON", version: "V4_9_8", group: "GANTRY_PRODUCER" }] })
+    show("producers")
+    expect(await screen.findByText(/^GANTRY_PRODUCER is the gateway/)).toBeTruthy()
   })
 })
 

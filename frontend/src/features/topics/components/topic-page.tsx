@@ -12,6 +12,7 @@ import { QueryBody } from "@/components/states/query-panel"
 import { SkeletonBlock } from "@/components/states/skeleton-rows"
 import { paths } from "@/config/paths"
 import { useUrlState } from "@/hooks/use-url-state"
+import { isGone } from "@/lib/problem"
 import { useTopic } from "../api/get-topic"
 import { DeleteTopic } from "./delete-topic"
 import { ProduceForm } from "./produce-form"
@@ -32,7 +33,8 @@ export function TopicPage({ cluster, topic, messages, groups }: TopicPageProps) 
   const { t } = useTranslation()
   const [state, change] = useUrlState()
   const query = useTopic(cluster, topic)
-  const known = query.data
+  const isLost = isGone(query.error)
+  const known = isLost ? undefined : query.data
   const tabs: TabItem[] = [
     { id: "messages", label: t("topics.tabs.messages") },
     { id: "queues", label: t("topics.tabs.queues"), count: known && String(known.read_queues * Math.max(1, known.brokers.length)) },
@@ -53,13 +55,17 @@ export function TopicPage({ cluster, topic, messages, groups }: TopicPageProps) 
       <QueryBody query={query} what={t("topics.oneFailed", { topic })} skeleton={<Panel><SkeletonBlock height={79} /></Panel>}>
         {(data) => <TopicFigures topic={data} />}
       </QueryBody>
-      <TabBar tabs={tabs} />
-      {tab === "messages" && messages}
-      {tab === "queues" && <TopicQueues cluster={cluster} topic={topic} />}
-      {tab === "groups" && groups}
-      {tab === "producers" && <TopicProducers cluster={cluster} topic={topic} />}
-      {tab === "produce" && <ProduceForm cluster={cluster} topic={topic} />}
-      {tab === "config" && known && <TopicConfig key={known.name} cluster={cluster} topic={known} />}
+      {!isLost && (
+        <>
+          <TabBar tabs={tabs} />
+          {tab === "messages" && messages}
+          {tab === "queues" && <TopicQueues cluster={cluster} topic={topic} />}
+          {tab === "groups" && groups}
+          {tab === "producers" && <TopicProducers cluster={cluster} topic={topic} />}
+          {tab === "produce" && <ProduceForm cluster={cluster} topic={topic} />}
+          {tab === "config" && known && <TopicConfig key={known.name} cluster={cluster} topic={known} />}
+        </>
+      )}
     </Page>
   )
 }
