@@ -28,7 +28,7 @@ interface Entry {
 const MESSAGE_ID = /^[0-9A-Fa-f]{32,40}$/
 const MOST = 12
 
-/** Ctrl/⌘ K: go to a page, a topic, a group, or to the message whose id is pasted. */
+/** Ctrl/⌘ K: go to a page, a topic, a group, or to the search for the message whose id is pasted. */
 export function Palette() {
   const { t } = useTranslation()
   const [query, setQuery] = useState("")

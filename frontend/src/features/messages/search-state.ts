@@ -1,6 +1,8 @@
 import type { UrlState } from "@/hooks/use-url-state"
+import { isInstant } from "@/lib/time"
 import type { OffsetBrowse } from "./api/browse-by-offset"
 import type { TimeBrowse } from "./api/browse-by-time"
+import type { MessageAddress } from "./api/get-message"
 import type { KeySearch } from "./api/search-messages"
 
 export const MODES = ["key", "id", "time", "offset"] as const
@@ -27,13 +29,21 @@ export function boundsOf(state: UrlState, now: number): { from?: string; to?: st
   return ms === undefined ? {} : { from: new Date(now - ms).toISOString() }
 }
 
+export type RangeFault = "moment" | "reversed"
+
+/** What is wrong with a range of one's own: a bound that is no moment, or an end before the start. */
+export function rangeFault({ from, to }: UrlState): RangeFault | null {
+  if ((from && !isInstant(from)) || (to && !isInstant(to))) return "moment"
+  return from && to && Date.parse(to) < Date.parse(from) ? "reversed" : null
+}
+
 export function keySearchOf(state: UrlState, now: number): KeySearch | null {
-  if (modeOf(state) !== "key" || !state.key || !state.topic) return null
+  if (rangeFault(state) || modeOf(state) !== "key" || !state.key || !state.topic) return null
   return { topic: state.topic, key: state.key, ...boundsOf(state, now) }
 }
 
 export function timeBrowseOf(state: UrlState, now: number): TimeBrowse | null {
-  if (modeOf(state) !== "time" || !state.topic) return null
+  if (rangeFault(state) || modeOf(state) !== "time" || !state.topic) return null
   return { topic: state.topic, ...(state.queue && { queue: state.queue }), ...boundsOf(state, now) }
 }
 
@@ -43,3 +53,7 @@ export function offsetBrowseOf(state: UrlState): OffsetBrowse | null {
 }
 
 export const isCount = (text: string | undefined): text is string => text !== undefined && /^\d{1,15}$/.test(text)
+
+/** The API finds an id within a topic only. */
+export const idSearchOf = (state: UrlState): MessageAddress | null =>
+  modeOf(state) === "id" && state.id && state.topic ? { id: state.id, topic: state.topic } : null

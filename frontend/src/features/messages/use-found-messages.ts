@@ -5,7 +5,7 @@ import { useBrowseByTime } from "./api/browse-by-time"
 import { useMessage } from "./api/get-message"
 import { useMessageSearch } from "./api/search-messages"
 import { missingOf } from "./components/missing-brokers"
-import { keySearchOf, modeOf, offsetBrowseOf, timeBrowseOf } from "./search-state"
+import { idSearchOf, keySearchOf, modeOf, offsetBrowseOf, timeBrowseOf } from "./search-state"
 
 export interface FoundMessages {
   /** Absent until something was looked for and found or not found. */
@@ -28,7 +28,7 @@ export function useFoundMessages(cluster: string, state: UrlState, now: number):
   const search = useMessageSearch(cluster, keySearchOf(state, now))
   const time = useBrowseByTime(cluster, timeBrowseOf(state, now))
   const offset = useBrowseByOffset(cluster, offsetBrowseOf(state))
-  const one = useMessage(cluster, mode === "id" && state.id ? { id: state.id, topic: state.topic } : null)
+  const one = useMessage(cluster, idSearchOf(state))
   const query = { key: search, time, offset, id: one }[mode]
   const paged = mode === "key" ? search : time
   return {

@@ -147,6 +147,7 @@ export const jobs = {
       units: { m: "minutes", h: "hours", d: "days of 24 h" },
     },
     moment: "Moment",
+    endAtStart: "the end at {{time}}",
     fromWords: "empty for the oldest",
     toWords: "empty for now",
     perSecond: "Messages a second",

@@ -135,6 +135,7 @@ export const jobs = {
       units: { m: "分钟", h: "小时", d: "天（24 小时）" },
     },
     moment: "时间",
+    endAtStart: "{{time}} 时的末尾",
     fromWords: "留空为最早",
     toWords: "留空为现在",
     perSecond: "每秒消息数",

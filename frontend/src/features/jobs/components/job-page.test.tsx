@@ -6,6 +6,7 @@ import { renderApp } from "@/testing/render"
 import { answer, refuse, requests } from "@/testing/server"
 import { FakeSocket } from "@/testing/socket"
 import { JobPage } from "./job-page"
+import { JobPlan } from "./job-plan"
 
 const ONE = "GET /api/v1/jobs/j1"
 const LOG = "GET /api/v1/jobs/j1/log"
@@ -107,4 +108,10 @@ describe("the page of a job", () => {
     renderApp(<JobPage id="j1" />)
     expect(await screen.findByText("The job could not be read")).toBeTruthy()
   })
+})
+
+it("says up to when a range without an end was read", async () => {
+  const request = { type: "replay", cluster: "local", source: { topic: "orders" }, target: { topic: "staging" } }
+  renderApp(<JobPlan job={job("j1", { state: "succeeded", request, started_at: "2026-11-21T06:00:00Z", finished_at: "2026-11-21T07:00:00Z" })} />, { at: "/jobs/j1?zone=UTC" })
+  expect(await screen.findByText(/the oldest – the end at .*06:00/)).toBeTruthy()
 })

@@ -11,8 +11,8 @@ import type { ReconcileRequest, ReplayRequest } from "../request"
 /** What the job was asked to do. */
 export function JobPlan({ job }: { job: Job }) {
   const { t } = useTranslation()
-  const replay = useReplayItems(job.request as Partial<ReplayRequest>)
-  const reconcile = useReconcileItems(job.request as Partial<ReconcileRequest>)
+  const replay = useReplayItems(job.request as Partial<ReplayRequest>, job.started_at)
+  const reconcile = useReconcileItems(job.request as Partial<ReconcileRequest>, job.started_at)
   return (
     <Panel title={t("jobs.plan")} note={job.schedule_id && <Link to="/schedules">{t("jobs.fromSchedule")}</Link>}>
       <Definitions items={job.type === "replay" ? replay : reconcile} />
@@ -35,23 +35,26 @@ function useBound() {
   }
 }
 
-function useRange() {
+/** A range in words. One without an end ends where its topic ended when the job began. */
+function useRange(startedAt: string | null) {
   const { t } = useTranslation()
+  const format = useFormat()
   const bound = useBound()
+  const end = startedAt ? t("jobs.endAtStart", { time: format.when(startedAt) }) : t("time.present")
   return (range: JobRequest["left"]): ReactNode => (
     <>
       <Link to="/topics/$topic" params={{ topic: range?.topic ?? "" }}>
         <b>{range?.topic}</b>
       </Link>
       {", "}
-      {bound(range?.from, t("messages.oldest"))} – {bound(range?.to, t("time.present"))}
+      {bound(range?.from, t("messages.oldest"))} – {bound(range?.to, end)}
     </>
   )
 }
 
-function useReplayItems({ source, target, limits }: Partial<ReplayRequest>): Items {
+function useReplayItems({ source, target, limits }: Partial<ReplayRequest>, startedAt: string | null): Items {
   const { t } = useTranslation()
-  const range = useRange()
+  const range = useRange(startedAt)
   const items: Items = [
     [t("jobs.reads"), range(source)],
     [t("jobs.writes"), <b>{target?.topic}</b>],
@@ -64,9 +67,9 @@ function useReplayItems({ source, target, limits }: Partial<ReplayRequest>): Ite
   return items
 }
 
-function useReconcileItems({ left, right, by }: Partial<ReconcileRequest>): Items {
+function useReconcileItems({ left, right, by }: Partial<ReconcileRequest>, startedAt: string | null): Items {
   const { t } = useTranslation()
-  const range = useRange()
+  const range = useRange(startedAt)
   return [
     [t("jobs.left"), range(left)],
     [t("jobs.right"), range(right)],

@@ -5,7 +5,7 @@ import type { Message } from "@/lib/api-types"
 
 export interface MessageAddress {
   id: string
-  topic?: string | undefined
+  topic: string
 }
 
 export const useMessage = (cluster: string, address: MessageAddress | null) =>

@@ -6,16 +6,17 @@ import classes from "./messages.module.css"
 interface CustomRangeProps {
   from: string | undefined
   to: string | undefined
+  isReversed?: boolean
   onChange: (patch: UrlState) => void
 }
 
 /** Two wall clocks of the chosen zone. */
-export function CustomRange({ from, to, onChange }: CustomRangeProps) {
+export function CustomRange({ from, to, isReversed = false, onChange }: CustomRangeProps) {
   const { t } = useTranslation()
   return (
     <div className={classes.custom}>
       <WallClockInput label={t("messages.from")} value={from} onChange={(next) => onChange({ from: next })} />
-      <WallClockInput label={t("messages.to")} value={to} onChange={(next) => onChange({ to: next })} />
+      <WallClockInput label={t("messages.to")} value={to} error={isReversed ? t("messages.faults.reversed") : null} onChange={(next) => onChange({ to: next })} />
     </div>
   )
 }

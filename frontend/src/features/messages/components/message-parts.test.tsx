@@ -37,12 +37,12 @@ describe("a range of one's own", () => {
     expect(field("To").value).toBe("2026-12-01 07:00:00.007")
   })
 
-  it.each(["yesterday", "2026-02-30", "2026-11-21 12:60"])("says at the field that %s is no time, and searches nothing by it", async (text) => {
+  it.each(["yesterday", "2026-02-30", "2026-11-21 12:60"])("says at the field that %s is no time, and does not take it for an open end", async (text) => {
     const onChange = show("UTC")
     await findField("From")
     type("From", text)
     expect(errorOf(field("From"))).toMatch(/2026-11-21 14:10:00/)
-    expect(onChange).not.toHaveBeenCalled()
+    expect(onChange).toHaveBeenLastCalledWith({ from: text })
   })
 
   it("is open again when it is emptied", async () => {
@@ -53,9 +53,10 @@ describe("a range of one's own", () => {
     expect(errorOf(field("To"))).toBeUndefined()
   })
 
-  it("is empty where a link holds no time", async () => {
+  it("shows what a link holds that is no time, and says so", async () => {
     show("UTC", { from: "not-a-time" })
-    expect((await findField("From")).value).toBe("")
+    expect((await findField("From")).value).toBe("not-a-time")
+    expect(errorOf(field("From"))).toMatch(/2026-11-21 14:10:00/)
   })
 })
 

@@ -9,7 +9,7 @@ import type { UrlState } from "@/hooks/use-url-state"
 import type { MessageSummary } from "@/lib/api-types"
 import { count } from "@/lib/format"
 import { asProblem } from "@/lib/problem"
-import { boundsOf, modeOf } from "../search-state"
+import { boundsOf, modeOf, rangeFault } from "../search-state"
 import type { FoundMessages } from "../use-found-messages"
 import classes from "./messages.module.css"
 import { MissingBrokers } from "./missing-brokers"
@@ -64,10 +64,13 @@ function Summary({ state, now }: { state: UrlState; now: number }) {
 function Results({ found, state, open, onShow }: Pick<MessageResultsProps, "found" | "state" | "open" | "onShow">) {
   const { t } = useTranslation()
   const { rows, error, isAsked, more } = found
+  const mode = modeOf(state)
+  const fault = mode === "key" || mode === "time" ? rangeFault(state) : null
+  if (fault) return <Empty title={t(`messages.faults.${fault}`)} />
   if (rows === undefined) {
     if (error) return <NotFoundOrFailed error={error} retry={found.retry} />
     if (isAsked) return <SkeletonRows rows={8} />
-    return <Empty title={t(`messages.start.${modeOf(state)}`)} next={t("messages.startNext")} />
+    return <Empty title={t(`messages.start.${mode}`)} next={t("messages.startNext")} />
   }
   const isPartial = found.missing.length > 0 || found.answer?.verdict === "partial"
   if (rows.length === 0) return <Empty title={t("messages.none")} next={t(isPartial ? "messages.notAllRead" : "messages.noneNext")} />
@@ -103,7 +106,9 @@ function QueuePager({ page, state, onChange }: { page: NonNullable<FoundMessages
       <Button size="xs" disabled={page.next_offset >= page.max_offset} onClick={() => go(page.next_offset)}>
         {t("messages.newer")}
       </Button>
-      <span className="micro">{t("messages.bounds", { min: count(page.min_offset), max: count(page.max_offset) })}</span>
+      <span className="micro">
+        {page.max_offset > page.min_offset ? t("messages.bounds", { min: count(page.min_offset), max: count(page.max_offset - 1) }) : t("messages.emptyQueue")}
+      </span>
     </Group>
   )
 }

@@ -60,7 +60,7 @@ describe("one message", () => {
         { group: "billing", state: "not_reached", behind: 58_222 },
       ],
     })
-    show("/messages?mode=id&id=AC11")
+    show("/messages?mode=id&topic=orders&id=AC11")
     expect(await screen.findByText('"A17"')).toBeTruthy()
     expect(screen.getByText("the key")).toBeTruthy()
     expect(await screen.findByText("58,222 before it")).toBeTruthy()
@@ -69,7 +69,7 @@ describe("one message", () => {
 
   it("that is not there is an answer, not an error", async () => {
     refuse("GET /api/v1/clusters/local/messages/AC12", 404, "MESSAGE_NOT_FOUND", "No broker holds it.")
-    show("/messages?mode=id&id=AC12")
+    show("/messages?mode=id&topic=orders&id=AC12")
     expect((await screen.findAllByText("Not found")).length).toBeGreaterThan(0)
   })
 })

@@ -24,7 +24,8 @@ export function MessagesPage({ cluster, topics }: { cluster: string; topics: str
   return (
     <DockedPage
       drawer={
-        open !== undefined && (
+        open !== undefined &&
+        openTopic !== undefined && (
           <MessageDrawer
             cluster={cluster}
             address={{ id: open, topic: openTopic }}
@@ -48,7 +49,7 @@ export function MessagesPage({ cluster, topics }: { cluster: string; topics: str
         }
       >
         <SearchBar
-          key={mode}
+          key={`${mode} ${mode === "id" ? (state.id ?? "") : ""}`}
           mode={mode}
           state={state}
           topics={topics}

@@ -5,7 +5,7 @@ import { useTranslation } from "react-i18next"
 import { NamePicker } from "@/components/forms/name-picker"
 import { useKeys } from "@/hooks/use-keys"
 import type { UrlState } from "@/hooks/use-url-state"
-import { isCount, type Mode, type Span, SPANS, spanOf } from "../search-state"
+import { isCount, type Mode, rangeFault, type Span, SPANS, spanOf } from "../search-state"
 import { CustomRange } from "./custom-range"
 import classes from "./messages.module.css"
 
@@ -26,8 +26,9 @@ export function SearchBar({ mode, state, topics, isBusy, onSearch }: SearchBarPr
   const [span, setSpan] = useState<Span>(spanOf(state))
   const set = (patch: UrlState) => setDraft((known) => ({ ...known, ...patch }))
   const Icon = ICONS[mode]
-  const isReady = readiness(mode, draft)
   const hasSpan = mode === "key" || mode === "time"
+  const fault = hasSpan && span === "custom" ? rangeFault(draft) : null
+  const isReady = readiness(mode, draft) && !fault
   const submit = () => {
     const range = span === "custom" ? { from: draft.from, to: draft.to, span: undefined } : { from: undefined, to: undefined, span }
     onSearch({
@@ -52,9 +53,8 @@ export function SearchBar({ mode, state, topics, isBusy, onSearch }: SearchBarPr
         <ModeInputs mode={mode} draft={draft} onChange={set} />
         <div className={classes.part}>
           <NamePicker
-            clearable={mode === "id"}
             aria-label={t("messages.topic")}
-            placeholder={mode === "id" ? t("messages.anyTopic") : t("messages.chooseTopic")}
+            placeholder={t("messages.chooseTopic")}
             names={topics}
             value={draft.topic}
             onChange={(topic) => set({ topic })}
@@ -76,14 +76,14 @@ export function SearchBar({ mode, state, topics, isBusy, onSearch }: SearchBarPr
           {t("messages.search")}
         </Button>
       </div>
-      {hasSpan && span === "custom" && <CustomRange from={draft.from} to={draft.to} onChange={set} />}
+      {hasSpan && span === "custom" && <CustomRange from={draft.from} to={draft.to} isReversed={fault === "reversed"} onChange={set} />}
     </form>
   )
 }
 
 function readiness(mode: Mode, draft: UrlState): boolean {
-  if (mode === "id") return Boolean(draft.id?.trim())
   if (!draft.topic) return false
+  if (mode === "id") return Boolean(draft.id?.trim())
   if (mode === "key") return Boolean(draft.key?.trim())
   if (mode === "offset") return isCount(draft.queue) && isCount(draft.offset)
   return true

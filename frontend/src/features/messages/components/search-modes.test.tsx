@@ -16,6 +16,9 @@ describe("the bar of a search", () => {
   it.each([
     ["key", "/messages?topic=orders", "Key of the message"],
     ["id", "/messages?mode=id", "Message ID"],
+    ["id without a topic", "/messages?mode=id&id=AC11", "Message ID"],
+    ["key in a reversed range", "/messages?topic=orders&key=A17&from=2026-11-21T06:00:00.000Z&to=2026-11-21T05:00:00.000Z", "Key of the message"],
+    ["key up to what is no moment", "/messages?topic=orders&key=A17&to=soon", "Key of the message"],
     ["offset", "/messages?mode=offset&topic=orders", "Queue offset"],
   ])("asks nothing by %s until it is whole", async (_mode, at, label) => {
     show(at)
@@ -23,6 +26,21 @@ describe("the bar of a search", () => {
     expect(button("Search").disabled).toBe(true)
     fireEvent.submit(input.closest("form") as HTMLFormElement)
     expect(requests(SEARCH)).toHaveLength(0)
+  })
+
+  it("finds an id within the topic that is chosen for it", async () => {
+    answer("GET /api/v1/clusters/local/messages/AC11", message("AC11"))
+    const { user } = show("/messages?mode=id&id=AC11")
+    await choose(user, await screen.findByRole("combobox", { name: "Topic" }), "orders")
+    expect(requests("GET /api/v1/clusters/local/messages/AC11")).toHaveLength(0)
+    await user.click(button("Search"))
+    await waitFor(() => expect(requests("GET /api/v1/clusters/local/messages/AC11")[0]?.query.get("topic")).toBe("orders"))
+  })
+
+  it("calls a reversed range reversed, instead of read and empty", async () => {
+    show("/messages?mode=time&topic=orders&from=2026-11-21T06:00:00.000Z&to=2026-11-21T05:00:00.000Z")
+    expect((await screen.findAllByText("The range is reversed: its end is before its start")).length).toBeGreaterThan(0)
+    expect(requests(TIME)).toHaveLength(0)
   })
 
   it("trims what was pasted", async () => {
@@ -62,7 +80,7 @@ describe("the messages of one queue", () => {
   it("are walked by offset, older and newer, through the address", async () => {
     answer(QUEUE, queuePage())
     const { user, address } = show("/messages?mode=offset&topic=orders&queue=2&offset=100")
-    expect(await screen.findByText("the queue holds 0 to 500")).toBeTruthy()
+    expect(await screen.findByText("the queue holds offsets 0 to 499")).toBeTruthy()
     await user.click(button("Newer"))
     await waitFor(() => expect(address()).toContain("offset=132"))
     await user.click(button("Older"))
@@ -72,14 +90,14 @@ describe("the messages of one queue", () => {
   it("end where the queue ends", async () => {
     answer(QUEUE, queuePage({ next_offset: 500 }))
     show("/messages?mode=offset&topic=orders&queue=2&offset=0")
-    await screen.findByText("the queue holds 0 to 500")
+    await screen.findByText("the queue holds offsets 0 to 499")
     expect([button("Older").disabled, button("Newer").disabled]).toEqual([true, true])
   })
 
   it("do not go below the oldest that is kept", async () => {
     answer(QUEUE, queuePage({ min_offset: 90 }))
     const { user, address } = show("/messages?mode=offset&topic=orders&queue=2&offset=100")
-    await screen.findByText("the queue holds 90 to 500")
+    await screen.findByText("the queue holds offsets 90 to 499")
     await user.click(button("Older"))
     await waitFor(() => expect(address()).toContain("offset=90"))
   })
@@ -122,7 +140,7 @@ describe("the body of a message", () => {
   const open = (overrides: Parameters<typeof message>[1], view = "") => {
     answer("GET /api/v1/clusters/local/messages/AC11", message("AC11", overrides))
     answer("GET /api/v1/clusters/local/messages/AC11/deliveries", { items: [] })
-    return show(`/messages?mode=id&id=AC11&zone=UTC${view}`)
+    return show(`/messages?mode=id&topic=orders&id=AC11&zone=UTC${view}`)
   }
 
   it("is bytes where it is no text", async () => {

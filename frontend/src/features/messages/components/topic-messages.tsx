@@ -19,7 +19,7 @@ export function TopicMessages({ cluster, topic }: { cluster: string; topic: stri
   const newest = useBrowseByTime(cluster, { topic }, NEWEST)
   const rows = newest.data?.pages[0]?.items
   const missing = missingOf(newest.data?.pages)
-  const send = { method: "POST", path: paths.topicMessages(cluster, topic), headers: { "MQ-Key": "first-1" }, body: "hello, harbour" } as const
+  const send = { method: "POST", path: paths.topicMessages(cluster, topic), headers: { "Content-Type": "text/plain", "MQ-Key": "first-1" }, body: "hello, harbour" } as const
   return (
     <QueryPanel
       query={{ ...newest, data: rows, refetch: newest.refetch as never }}
