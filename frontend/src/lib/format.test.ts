@@ -12,8 +12,8 @@ describe("writing numbers", () => {
   it.each([
     [287.4, "+287"],
     [-16, "−16"],
-    [0, "+0"],
-    [-0.4, "+0"],
+    [0, "0"],
+    [-0.4, "0"],
     [-1_234_567, "−1,234,567"],
   ])("writes the change %s as %s", (value, text) => expect(signed(value)).toBe(text))
 

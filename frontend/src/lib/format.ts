@@ -7,9 +7,10 @@ const MINUS = "\u2212"
 
 export const count = (value: number): string => exact.format(value).replace("-", MINUS)
 
+/** A change with its sign; none has no sign. */
 export function signed(value: number): string {
   const whole = Math.round(value)
-  return `${whole < 0 ? MINUS : "+"}${exact.format(Math.abs(whole))}`
+  return `${whole < 0 ? MINUS : whole > 0 ? "+" : ""}${exact.format(Math.abs(whole))}`
 }
 
 /** A rate below ten keeps one decimal, so that a slow trickle is not written as 0. */

@@ -54,6 +54,7 @@ export const run = {
     forgotten: "{{broker}} was forgotten",
     notForgotten: "{{broker}} was not forgotten",
     note: "as reported by the name servers and each broker",
+    unknownList: "It is not known which brokers exist",
     none: "No broker is registered",
     noneNext: "A broker appears when it registers with a name server of this cluster.",
     name: "Broker",

@@ -64,6 +64,14 @@ describe("the page of the brokers", () => {
     expect(requests(OVERVIEW)).toHaveLength(1)
   })
 
+  it("calls the brokers unknown, not none, while no name server answers", async () => {
+    answer(OVERVIEW, overview({ brokers: [], brokers_answering: 0, name_server_reason: "name server mq:9876 refused the connection" }))
+    renderApp(<BrokerPage cluster="local" />)
+    expect(await screen.findByText("It is not known which brokers exist")).toBeTruthy()
+    expect(screen.getByText("name server mq:9876 refused the connection")).toBeTruthy()
+    expect(screen.queryByText("No broker is registered")).toBeNull()
+  })
+
   it("says that no broker is registered, or that the cluster could not be read", async () => {
     answer(OVERVIEW, overview({ brokers: [], brokers_answering: 0 }))
     const { unmount } = renderApp(<BrokerPage cluster="local" />)

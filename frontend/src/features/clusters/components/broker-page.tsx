@@ -26,11 +26,14 @@ export function BrokerPage({ cluster }: { cluster: string }) {
   const { t } = useTranslation()
   const overview = useOverview(cluster)
   const known = overview.data
+  // While no name server answers, an empty list says nothing about the brokers.
+  const reason = known?.name_server_reason ?? known?.unknown_reason ?? null
+  const isUnknown = reason !== null && known?.brokers.length === 0
   return (
     <Page
       title={t("nav.broker")}
       updatedAt={overview.dataUpdatedAt}
-      facts={known && (known.brokers.length === 0 ? t("overview.noBroker") : t("overview.answering", { n: known.brokers_answering, count: known.brokers.length }))}
+      facts={known && !isUnknown && (known.brokers.length === 0 ? t("overview.noBroker") : t("overview.answering", { n: known.brokers_answering, count: known.brokers.length }))}
       actions={<CurlButton request={{ path: paths.overview(cluster) }} />}
     >
       {known && <Figures overview={known} />}
@@ -40,7 +43,7 @@ export function BrokerPage({ cluster }: { cluster: string }) {
         note={t("broker.note")}
         what={t("overview.failed")}
         isEmpty={({ brokers }) => brokers.length === 0}
-        empty={<Empty title={t("broker.none")} next={t("broker.noneNext")} />}
+        empty={isUnknown ? <Empty title={t("broker.unknownList")} next={reasonIn(t, reason)} /> : <Empty title={t("broker.none")} next={t("broker.noneNext")} />}
       >
         {({ brokers }) => <Brokers cluster={cluster} brokers={brokers} />}
       </QueryPanel>

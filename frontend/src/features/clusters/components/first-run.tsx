@@ -14,8 +14,8 @@ import { FIRST_TOPIC, firstRequests, firstRunClosed } from "../first-run"
 import classes from "./clusters.module.css"
 import { ThisMachine } from "./this-machine"
 
-/** Where `make up` puts the first token. */
-const TOKEN_COMMAND = 'export GANTRY_TOKEN="$(cat data/quickstart.token)"'
+/** The first start prints the token, and writes it to the folder of the data: where that is, only the server knows. */
+const TOKEN_COMMAND = 'export GANTRY_TOKEN="…"'
 
 interface FirstRunProps {
   cluster: string
@@ -31,7 +31,7 @@ export function FirstRun({ cluster, topic, messages }: FirstRunProps) {
   const done = topic === null ? 0 : messages === 0 ? 1 : 2
   return (
     <Page
-      title={t("first.title")}
+      title={t(done === 0 ? "first.title" : "first.titleBegun")}
       actions={
         <Button variant="subtle" onClick={() => firstRunClosed.set(true)}>
           {t("first.toOverview")}

@@ -29,7 +29,8 @@ export function MissingNotice({ cluster }: { cluster: string }) {
 }
 
 function nobodyKnows(overview: Overview, t: TFunction): string[] {
-  const { name_server_reason: nameServers, unknown_reason: reason, missing } = overview
+  const { name_server_reason: nameServers, unknown_reason: reason, missing, brokers } = overview
+  if (nameServers && brokers.length === 0) return [t("missing.all", { reason: reasonIn(t, nameServers) })]
   if (nameServers) return [t("missing.nameServers", { reason: reasonIn(t, nameServers) })]
   return reason && missing.length === 0 ? [t("missing.all", { reason: reasonIn(t, reason) })] : []
 }

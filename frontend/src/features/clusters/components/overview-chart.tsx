@@ -30,7 +30,7 @@ export function OverviewChart({ cluster, range, overview }: { cluster: string; r
       query={history}
       title={t(`overview.last.${range}`)}
       note={t("overview.chartNote")}
-      actions={`${format.clock(history.dataUpdatedAt || 0)} ${format.zoneLabel()}`}
+      actions={history.dataUpdatedAt > 0 && `${format.clock(history.dataUpdatedAt)} ${format.zoneLabel()}`}
       what={t("overview.historyFailed")}
       skeleton={<SkeletonBlock height={HEIGHT} />}
     >

@@ -51,7 +51,7 @@ function useLagFigures(overview: Overview): KeyFigure[] {
   const unknown = overview.lag_unknown_groups
   const tone = growing.length > 0 ? ("warn" as const) : undefined
   const facts = [
-    growing.length > 0 ? (growth > 0 ? `${signed(growth)}/s` : t("overview.growing", { count: growing.length })) : "",
+    growing.length > 0 ? (growth > 0 ? t("groups.growth", { n: signed(growth) }) : t("overview.growing", { count: growing.length })) : "",
     unknown > 0 ? t("overview.unknownGroups", { count: unknown }) : "",
   ].filter(Boolean)
   const total = figureOf("total_lag", t("overview.totalLag"), (lag) => withUnknown(count(lag), overview.total_lag === null ? 0 : unknown), facts.join(t("list.comma")) || t("overview.messages"))
@@ -84,7 +84,7 @@ function useMachineFigures(overview: Overview): KeyFigure[] {
     {
       label: t("overview.up"),
       value: uptime === null ? <Unknown reason={overview.unknown_reason} /> : format.duration(uptime),
-      fact: brokers.length === 0 ? t("overview.noBroker") : t("overview.answering", { n: answering, count: brokers.length }),
+      fact: brokers.length === 0 ? t(overview.name_server_reason ?? overview.unknown_reason ? "states.unknown" : "overview.noBroker") : t("overview.answering", { n: answering, count: brokers.length }),
       tone: answering < brokers.length ? "crit" : undefined,
     },
   ]

@@ -46,7 +46,7 @@ export const groupColumns = (t: TFunction, scale: number) => [
   column("drain", t("groups.drain"), { align: "end", isSecondary: true, minWidth: 1000 }, (group) =>
     group.lag === null ? <Unknown reason={group.unknown_reason} /> : <Duration ms={group.lag === 0 ? null : group.drain_eta_ms} />,
   ),
-  column("leases", t("groups.leases"), { align: "end", isSecondary: true, minWidth: 1120 }, ({ leases, unknown_reason: reason }) => (
+  column("leases", t("groups.inFlight"), { align: "end", isSecondary: true, minWidth: 1120 }, ({ leases, unknown_reason: reason }) => (
     <Num value={leases} reason={reason} />
   )),
 ]

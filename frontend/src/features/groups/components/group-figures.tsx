@@ -32,7 +32,7 @@ export function GroupFigures({ group }: { group: Group }) {
     figureOf("out_rate", t("groups.outFull"), rate, readers, "/s"),
     drain,
     {
-      label: t("groups.leasesFull"),
+      label: t("groups.inFlight"),
       value: group.leases === null ? <Unknown reason={group.unknown_reason} /> : count(group.leases),
       fact: group.leases === null ? t("states.unknown") : t("groups.leasesWords"),
     },
@@ -77,7 +77,7 @@ function useLagFigures(group: Group): KeyFigure[] {
   const growth = lagGrowth(group)
   const tone = group.state === "growing" || group.state === "stalled" ? ("warn" as const) : undefined
   // The words of the state are those of its badge; a number stands only beside a state that it agrees with.
-  const word = group.state === "growing" && growth !== null ? `${signed(growth)}/s` : t(`groupWords.${group.state}`)
+  const word = group.state === "growing" && growth !== null ? t("groups.growth", { n: signed(growth) }) : t(`groupWords.${group.state}`)
   const fact = unknown > 0 ? t("groups.unknownQueues", { count: unknown }) : word
   // What was once known was whole: only a sum of now lacks parts.
   const lag = figureOf("lag", t("groups.lag"), (value) => withUnknown(count(value), group.lag === null ? 0 : unknown), fact)

@@ -24,7 +24,7 @@ describe("a group", () => {
     })
     expect(await screen.findByText("lag 184220")).toBeTruthy()
     expect(screen.getByText("Growing")).toBeTruthy()
-    expect(screen.getByText("+287/s")).toBeTruthy()
+    expect(screen.getByText("+287/s over 5 min")).toBeTruthy()
     expect(requests(ONE)).toHaveLength(1)
   })
 
@@ -57,10 +57,10 @@ describe("a group", () => {
     for (const health of ["caught up", "Caught up", "no client", "by 0 clients", "not growing", "nothing to drain"]) expect(words).not.toContain(health)
   })
 
-  it("does not call a group that reads nothing yet caught up", async () => {
+  it("does not call a group that has consumed nothing yet caught up", async () => {
     answer(ONE, group("billing", { lag: 0, time_lag_ms: 0, drain_eta_ms: 0, state: "idle", queues: [] }))
     show()
-    expect((await screen.findAllByText("reads nothing yet")).length).toBe(3)
+    expect((await screen.findAllByText("has consumed nothing yet")).length).toBe(3)
     for (const health of ["caught up", "nothing to drain"]) expect(document.body.textContent).not.toContain(health)
   })
 
@@ -71,7 +71,7 @@ describe("a group", () => {
   })
 
   it.each([
-    ["idle", "Idle", "reads nothing yet"],
+    ["idle", "Idle", "has consumed nothing yet"],
     ["caught_up", "Caught up", "caught up"],
     ["consuming", "Consuming", "being consumed"],
     ["stalled", "Stalled", "nothing is consumed"],
