@@ -18,7 +18,7 @@ export function ClusterMenu() {
   return (
     <Menu position="bottom-start" width={230}>
       <Menu.Target>
-        <button type="button" className={classes.cluster} title={current}>
+        <button type="button" className={classes.cluster} title={known ? `${current}\n${describe(known)}` : current}>
           <span>
             <b>{current}</b>
             <small>{known ? describe(known) : "\u00a0"}</small>

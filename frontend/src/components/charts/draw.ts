@@ -40,7 +40,8 @@ export function drawLevels(chart: uPlot, levels: readonly Level[], palette: Pale
     ctx.font = `${px(11)}px "IBM Plex Sans Variable", sans-serif`
     ctx.textAlign = "left"
     ctx.textBaseline = "alphabetic"
-    ctx.fillText(label, bbox.left + px(4), y - px(4))
+    // A level at the very top has its label below the line: above it would be cut.
+    ctx.fillText(label, bbox.left + px(4), y - bbox.top < px(16) ? y + px(13) : y - px(4))
     ctx.restore()
   }
 }

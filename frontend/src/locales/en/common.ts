@@ -34,10 +34,10 @@ export const common = {
   table: { columns: "Columns {{n}}", more: "Show more", unnamed: "Actions" },
   drawer: { previous: "Previous row", next: "Next row", position: "{{n}} of {{total}}" },
   forms: {
-    nameRule: "Letters, digits, - and _, at most {{max}} characters",
-    nameWrong: "Use only letters, digits, - and _, and at most {{max}} characters",
     wholeBetween: "A whole number from {{min}} to {{max}}",
     wholeFrom: "A whole number from {{min}}",
+    nameRule: "Letters, digits, - and _, at most {{max}} characters",
+    nameWrong: "Use only letters, digits, - and _, and at most {{max}} characters",
   },
   danger: { typeName: "Type {{name}} to continue", nameMissing: "Type the name first" },
   rights: {
@@ -69,7 +69,7 @@ export const common = {
     unknown: "Unknown",
   },
   groupWords: {
-    idle: "reads nothing yet",
+    idle: "has consumed nothing yet",
     caught_up: "caught up",
     consuming: "being consumed",
     growing: "growing",

@@ -75,6 +75,7 @@ export const shell = {
     username: "User name",
     password: "Password",
     signIn: "Sign in",
+    needed: "Fill in this field",
     wrong: "User name and password do not match.",
     words1: "Every message",
     words2: "has a place on the rail.",

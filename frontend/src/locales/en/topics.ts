@@ -78,6 +78,7 @@ export const topics = {
     read: "Read",
     noQueue: "The topic has no queue on any broker that answers",
     producersNote: "connected to its brokers; brokers do not report which topics each producer writes to",
+    gatewayProducer: "{{group}} is the gateway: it sends what arrives over HTTP and stays connected.",
     noProducer: "No producer is connected",
     noProducerNext: "Native producers are listed while they are connected. Producers over HTTP connect for each request only.",
     client: "Client",

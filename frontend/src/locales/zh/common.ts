@@ -34,10 +34,10 @@ export const common = {
   table: { columns: "列 {{n}}", more: "显示更多", unnamed: "操作" },
   drawer: { previous: "上一行", next: "下一行", position: "第 {{n}} / {{total}} 条" },
   forms: {
-    nameRule: "字母、数字、- 和 _，最多 {{max}} 个字符",
-    nameWrong: "只能使用字母、数字、- 和 _，最多 {{max}} 个字符",
     wholeBetween: "{{min}} 到 {{max}} 之间的整数",
     wholeFrom: "不小于 {{min}} 的整数",
+    nameRule: "字母、数字、- 和 _，最多 {{max}} 个字符",
+    nameWrong: "只能使用字母、数字、- 和 _，最多 {{max}} 个字符",
   },
   danger: { typeName: "输入 {{name}} 以继续", nameMissing: "尚未输入名称" },
   rights: {

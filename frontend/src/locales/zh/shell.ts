@@ -68,6 +68,7 @@ export const shell = {
     username: "用户名",
     password: "密码",
     signIn: "登录",
+    needed: "此项必填",
     wrong: "用户名与密码不匹配。",
     words1: "每条消息",
     words2: "都在轨道上有自己的位置。",

@@ -73,6 +73,7 @@ export const topics = {
     read: "读取",
     noQueue: "应答的 Broker 上没有该 Topic 的队列",
     producersNote: "已连接到其 Broker 的生产者；Broker 不提供各生产者写入的 Topic",
+    gatewayProducer: "{{group}} 是网关自身：它代发通过 HTTP 收到的消息，并保持连接。",
     noProducer: "没有已连接的生产者",
     noProducerNext: "原生生产者仅在连接期间可见；HTTP 生产者只在请求期间连接。",
     client: "客户端",

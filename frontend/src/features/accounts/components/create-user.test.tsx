@@ -27,6 +27,7 @@ describe("the form of a new user", () => {
   it.each([
     ["no name", "", "long enough"],
     ["a name of blanks", "   ", "long enough"],
+    ["a name that the API refuses", "bo b!", "long enough"],
     ["a password of seven characters", "nadia", "1234567"],
   ])("does not send with %s", async (_what, name, password) => {
     show()
@@ -34,6 +35,15 @@ describe("the form of a new user", () => {
     fireEvent.change(field("New password"), { target: { value: password } })
     fireEvent.submit(field("User").form as HTMLFormElement)
     expect(requests(CREATE)).toHaveLength(0)
+  })
+
+  it("states the rule for names, and marks a name against it", async () => {
+    show()
+    expect(await screen.findByText("Letters, digits and . _ @ + -, at most 150 characters")).toBeTruthy()
+    fireEvent.change(field("User"), { target: { value: "bo b!" } })
+    expect(errorOf(field("User"))).toBe("Use only letters, digits and . _ @ + -, and at most 150 characters")
+    fireEvent.change(field("User"), { target: { value: "bo.b@example-1" } })
+    expect(errorOf(field("User"))).toBeUndefined()
   })
 
   it("shows at the fields what the API says, and stays open", async () => {

@@ -8,12 +8,16 @@ import type { UserInput } from "@/lib/api-types"
 import { useCreateUser } from "../api/create-user"
 import { ROLES } from "../roles"
 
+/** As the API takes it. */
+const USER_NAME = /^[\p{L}\p{N}_.@+-]{1,150}$/u
+
 export function CreateUser({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation()
   const create = useCreateUser()
   const [input, setInput] = useState<UserInput>({ username: "", role: "viewer", password: "" })
   const refused = refusedFields(create, input)
-  const isReady = input.username.trim() !== "" && input.password.length >= 8
+  const isNamed = USER_NAME.test(input.username)
+  const isReady = isNamed && input.password.length >= 8
   const submit = () =>
     create.mutate(input, {
       onSuccess: () => {
@@ -27,7 +31,8 @@ export function CreateUser({ onClose }: { onClose: () => void }) {
       <TextInput
         label={t("access.user")}
         value={input.username}
-        error={refused.username}
+        description={t("access.userRule")}
+        error={refused.username ?? (input.username !== "" && !isNamed ? t("access.userWrong") : null)}
         autoComplete="off"
         onChange={(event) => setInput({ ...input, username: event.currentTarget.value })}
         autoFocus

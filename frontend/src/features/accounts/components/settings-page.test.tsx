@@ -75,3 +75,11 @@ it("tells a viewer which rights the role gives", async () => {
   expect(await screen.findByText("nadia")).toBeTruthy()
   expect(screen.getByText("read", { selector: "dd, dd *, td, span" })).toBeTruthy()
 })
+
+it("names role and rights in the language of the reader", async () => {
+  await i18next.changeLanguage("zh")
+  renderApp(<SettingsPage />, { me: reader() })
+  expect(await screen.findByText("只读")).toBeTruthy()
+  expect(screen.getByText("查看", { selector: "dd, dd *" })).toBeTruthy()
+  await i18next.changeLanguage("en")
+})

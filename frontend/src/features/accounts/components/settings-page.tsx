@@ -97,8 +97,8 @@ function Profile() {
         <Definitions
           items={[
             [t("access.user"), me.username],
-            [t("access.role"), me.role],
-            [t("settings.rights"), me.rights.join(", ")],
+            [t("access.role"), t(`access.roles.${me.role}`)],
+            [t("settings.rights"), me.rights.map((right) => t(`rights.${right}`)).join(t("list.comma"))],
             ["Gantry", env.version],
           ]}
         />

@@ -48,12 +48,13 @@ function AuditList() {
   const columns = useMemo(
     () => [
       column("at", t("audit.at"), { align: "end", width: 150 }, ({ at }) => <Time at={at} withMs />),
+      // Early, and at any width: on a phone what stands further right is out of view.
+      column("result", t("audit.result"), {}, ({ result }) => <AuditResult result={result} />),
       column("actor", t("audit.actor"), { isStrong: true }, ({ actor }) => actor),
       column("token", t("audit.token"), { isSecondary: true, minWidth: 820 }, ({ token }) => token ?? <NotApplicable />),
       column("address", t("audit.address"), { isSecondary: true, minWidth: 980 }, ({ address }) => address || <NotApplicable />),
       column("action", t("audit.action"), {}, ({ action }) => <span title={action}>{words.action(action)}</span>),
       column("resource", t("audit.resource"), { isName: true }, ({ resource }) => resource),
-      column("result", t("audit.result"), { minWidth: 520 }, ({ result }) => <AuditResult result={result} />),
       column("request", t("audit.request"), { minWidth: 900 }, ({ request_id }) => <Ident id={request_id} />),
     ],
     [t, words],

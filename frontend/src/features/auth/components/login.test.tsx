@@ -35,3 +35,11 @@ it("shows what else went wrong with its request id", async () => {
   await signIn()
   expect(await screen.findByText(/The database does not answer.*01JDX6R8K3ZC5W2N/)).toBeTruthy()
 })
+
+it("asks nobody while a field is empty, and says which", async () => {
+  const { user } = renderApp(<LoginPage onDone={vi.fn()} />)
+  await user.type(await screen.findByLabelText("User name"), "olga")
+  await user.click(screen.getByRole("button", { name: "Sign in" }))
+  expect(screen.getAllByText("Fill in this field")).toHaveLength(1)
+  expect(requests("POST /api/v1/login")).toHaveLength(0)
+})

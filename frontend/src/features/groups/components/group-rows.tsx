@@ -19,7 +19,9 @@ export function GroupRows({ rows, scale, onEnd }: { rows: readonly GroupSummary[
           <b>
             <Lag group={group} />
           </b>
-          <GroupState state={group.state} />
+          <span>
+            <GroupState state={group.state} />
+          </span>
           <small>
             <TimeLag group={group} />
           </small>

@@ -2,10 +2,14 @@ import { useMemo } from "react"
 import { useTranslation } from "react-i18next"
 import { columnsFor } from "@/components/data-table/columns"
 import { DataTable } from "@/components/data-table/data-table"
+import { PanelFoot } from "@/components/layout/panel"
 import { Empty } from "@/components/states/empty"
 import { QueryPanel } from "@/components/states/query-panel"
 import type { TopicProducer } from "@/lib/api-types"
 import { useTopicProducers } from "../api/get-topic-producers"
+
+/** The group in which the gateway sends for those who send over HTTP. */
+const GATEWAY_GROUP = "GANTRY_PRODUCER"
 
 const column = columnsFor<TopicProducer>()
 
@@ -32,13 +36,16 @@ export function TopicProducers({ cluster, topic }: { cluster: string; topic: str
       empty={<Empty title={t("topics.noProducer")} next={t("topics.noProducerNext")} />}
     >
       {(items) => (
-        <DataTable
-          natural
-          label={t("topics.tabs.producers")}
-          columns={columns}
-          rows={items}
-          rowId={({ client_id, group }) => `${client_id} ${group}`}
-        />
+        <>
+          <DataTable
+            natural
+            label={t("topics.tabs.producers")}
+            columns={columns}
+            rows={items}
+            rowId={({ client_id, group }) => `${client_id} ${group}`}
+          />
+          {items.some(({ group }) => group === GATEWAY_GROUP) && <PanelFoot>{t("topics.gatewayProducer", { group: GATEWAY_GROUP })}</PanelFoot>}
+        </>
       )}
     </QueryPanel>
   )
