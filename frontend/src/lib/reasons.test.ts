@@ -94,6 +94,11 @@ it.each([
   ["must be after from", "必须晚于开始时间"],
   ["must be a number from 1 to 1000", "必须是 1 到 1000 之间的数"],
   ["No User matches the given query.", "用户不存在"],
+  ["retry_max_times: Ensure this value is less than or equal to 1000.", "retry_max_times：最大为 1000"],
+  ["to: must be after from.", "to：必须晚于开始时间"],
+  ["There is no schedule 's7'.", "定时任务 s7 不存在"],
+  ["User 'olga' already exists.", "olga 已存在"],
+  ["This needs the right 'produce' on 'orders'.", "需要对 orders 的权限：发送"],
   ["The name 'TBW102' is reserved by brokers.", "名称 TBW102 由 Broker 保留"],
   ["The moon is full.", "服务器原文：The moon is full."],
 ])("says of a field in Chinese: %s", async (detail, chinese) => {

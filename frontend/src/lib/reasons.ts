@@ -68,51 +68,81 @@ function peerIn(t: TFunction, peer: string): string | null {
 type DetailKey =
   | "blank" | "required" | "atMost" | "atLeast" | "tooLong" | "tooShort" | "noInteger" | "nullCharacters" | "commonPassword" | "numericPassword" | "shortPassword"
   | "similarPassword" | "userExists" | "userName" | "noMatch" | "reversed" | "between" | "oneOf" | "bool" | "past" | "scheduleExists" | "reserved"
-  | "readOnly" | "noMessage" | "noDelete" | "noChange" | "noZone" | "noScope" | "beyondRights"
+  | "readOnly" | "noMessage" | "noDelete" | "noChange" | "noZone" | "noScope" | "beyondRights" | "noSuch" | "taken" | "needsRight" | "needsRightOn" | "stillChanging" | "noQueue" | "sameTopic" | "noMoment"
 
 /** The sentences that refuse one value, as Django, its REST framework and the gateway write them. */
 const DETAILS: readonly [DetailKey, RegExp][] = [
-  ["blank", /^This field may not be (?:blank|null)\.$/],
-  ["required", /^(?:This field is required\.|is required)$/],
-  ["atMost", /^Ensure this value is less than or equal to (?<n>[\d.]+)\.$/],
-  ["atLeast", /^Ensure this value is greater than or equal to (?<n>[\d.]+)\.$/],
-  ["tooLong", /^Ensure this field has no more than (?<n>\d+) characters\.$/],
-  ["tooShort", /^Ensure this field has at least (?<n>\d+) characters\.$/],
-  ["noInteger", /^A valid integer is required\.$/],
-  ["nullCharacters", /^Null characters are not allowed\.$/],
-  ["commonPassword", /^This password is too common\.$/],
-  ["numericPassword", /^This password is entirely numeric\.$/],
-  ["shortPassword", /^This password is too short\. It must contain at least (?<n>\d+) characters?\.$/],
-  ["similarPassword", /^The password is too similar to the .+\.$/],
-  ["userExists", /^A user with that username already exists\.$/],
+  ["blank", /^This field may not be (?:blank|null)$/],
+  ["required", /^(?:This field is required|is required)$/],
+  ["atMost", /^Ensure this value is less than or equal to (?<n>[\d.]+)$/],
+  ["atLeast", /^Ensure this value is greater than or equal to (?<n>[\d.]+)$/],
+  ["tooLong", /^Ensure this field has no more than (?<n>\d+) characters$/],
+  ["tooShort", /^Ensure this field has at least (?<n>\d+) characters$/],
+  ["noInteger", /^A valid integer is required$/],
+  ["nullCharacters", /^Null characters are not allowed$/],
+  ["commonPassword", /^This password is too common$/],
+  ["numericPassword", /^This password is entirely numeric$/],
+  ["shortPassword", /^This password is too short\. It must contain at least (?<n>\d+) characters?$/],
+  ["similarPassword", /^The password is too similar to the .+$/],
+  ["userExists", /^A user with that username already exists$/],
   ["userName", /^Enter a valid username\. .+$/],
-  ["noMatch", /^No (?<thing>\w+) matches the given query\.$/],
+  ["noMatch", /^No (?<thing>\w+) matches the given query$/],
+  ["noMatch", /^There is no (?<thing>\w+)$/],
+  ["noSuch", /^There is no (?<thing>\w+) '(?<name>[^']*)'$/],
+  ["taken", /^(?:User '(?<name>[^']+)' already exists|There is already a cluster named '(?<cluster>[^']+)'|You already have a token named '(?<token>[^']+)')$/],
+  ["needsRight", /^This needs the right '(?<right>\w+)'$/],
+  ["needsRightOn", /^This needs the right '(?<right>\w+)' on '(?<name>[^']+)'$/],
+  ["stillChanging", /^Earlier changes of '(?<name>[^']+)' are still running; try again later$/],
+  ["noQueue", /^[Tt]opic '(?<name>[^']+)' has the queues 0 to (?<n>\d+)(?:, not .+)?$/],
+  ["sameTopic", /^must be a different topic from the source$/],
+  ["noMoment", /^'(?<name>[^']*)' is not a moment such as .+$/],
   ["reversed", /^must be after from$/],
   ["between", /^must be a number from (?<low>[\d.]+) to (?<high>[\d.]+)$/],
   ["oneOf", /^must be one of (?<names>.+)$/],
   ["bool", /^must be true or false$/],
   ["past", /^is in the past$/],
   ["scheduleExists", /^another schedule has this name$/],
-  ["reserved", /^The name '(?<name>[^']+)' is reserved by brokers\.$/],
+  ["reserved", /^The name '(?<name>[^']+)' is reserved by brokers$/],
   ["readOnly", /^topic '(?<name>[^']+)' is read-only$/],
-  ["noMessage", /^No message of topic '(?<topic>[^']+)' has the id '(?<id>[^']+)'\.$/],
-  ["noDelete", /^'(?<name>[^']+)' belongs to the brokers; it cannot be deleted\.$/],
-  ["noChange", /^'(?<name>[^']+)' belongs to the brokers; it cannot be changed\.$/],
+  ["noMessage", /^No message of topic '(?<topic>[^']+)' has the id '(?<id>[^']+)'$/],
+  ["noDelete", /^'(?<name>[^']+)' belongs to the brokers; it cannot be deleted$/],
+  ["noChange", /^'(?<name>[^']+)' belongs to the brokers; it cannot be changed$/],
   ["noZone", /^'(?<name>[^']*)' is not a time zone such as .+$/],
   ["noScope", /^'(?<name>[^']*)' is not a scope; .+$/],
   ["beyondRights", /^'(?<name>[^']*)' exceeds your own rights$/],
 ]
 
-/** The kinds of things that a query of the server may miss. */
-const THINGS = ["Cluster", "Job", "Schedule", "Token", "User"] as const
+const THINGS = ["cluster", "job", "schedule", "token", "user"] as const
+const RIGHTS = ["produce", "consume", "read", "manage", "jobs", "admin"] as const
 
-function knownDetail(t: TFunction, detail: string): string | null {
+function fragment(t: TFunction, detail: string): string | null {
+  const words = detail.replace(/\.$/, "")
   for (const [key, pattern] of DETAILS) {
-    const match = pattern.exec(detail)
-    if (!match) continue
-    const thing = THINGS.find((name) => name === match.groups?.thing)
-    return t(`details.${key}`, { ...match.groups, thing: thing ? t(`details.things.${thing}`) : (match.groups?.thing ?? "") })
+    const match = pattern.exec(words)
+    if (match) return t(`details.${key}`, valuesOf(t, match.groups ?? {}))
   }
+  return null
+}
+
+/** What a sentence names: things and rights by their words here, all else as it is. */
+function valuesOf(t: TFunction, found: Record<string, string | undefined>) {
+  const thing = THINGS.find((name) => name === found.thing?.toLowerCase())
+  const right = RIGHTS.find((name) => name === found.right)
+  return {
+    ...found,
+    name: found.name ?? found.cluster ?? found.token ?? "",
+    thing: thing ? t(`details.things.${thing}`) : (found.thing ?? ""),
+    right: right ? t(`rights.${right}`) : (found.right ?? ""),
+  }
+}
+
+/** A detail that has a translation: of one value, with its field before it where it is a sentence of its own, or a reason. */
+function knownDetail(t: TFunction, detail: string): string | null {
+  const known = fragment(t, detail)
+  if (known !== null) return known
+  const { field = "", rest = "" } = /^(?<field>[\w/.-]+): (?<rest>.+)$/.exec(detail)?.groups ?? {}
+  const part = rest === "" ? null : fragment(t, rest)
+  if (part !== null) return t("details.ofField", { field, detail: part })
   const reason = reasonOf(detail)
   const translated = reasonIn(t, reason)
   return translated === reason ? null : t("problems.sentence", { reason: translated })
