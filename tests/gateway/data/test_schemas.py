@@ -105,7 +105,7 @@ def test_the_bounds_of_a_receive_request_are_those_of_the_contract(field: str, l
 
 
 def test_the_last_of_a_repeated_member_counts_as_the_page_says() -> None:
-    assert "the last of a repeated member counts" in (ROOT / "docs" / "http-api.md").read_text()
+    assert "the last of a repeated member counts" in (ROOT / "docs/http-api.md").read_text()
     wanted = decode(PRODUCE, b'{"tag":"a","body":%s,"tag":"b","body":{"encoding":"json","data":1}}' % BODY)
     assert (wanted.tag, wanted.body) == ("b", Body("json", Raw(b"1")))
     frame = decode(decoder(SendFrame), b'{"type":"send","topic":"a","topic":"b","body":%s}' % BODY)
