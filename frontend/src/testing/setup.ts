@@ -26,7 +26,7 @@ vi.mock("uplot", () => ({
 }))
 
 // Slow machines are slow, not wrong.
-configure({ asyncUtilTimeout: 8_000, getElementError: (message) => new Error(message ?? "not found") })
+configure({ asyncUtilTimeout: 60_000, getElementError: (message) => new Error(message ?? "not found") })
 
 class StillObserver {
   observe(): void {
