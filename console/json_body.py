@@ -13,6 +13,7 @@ from rest_framework.parsers import BaseParser
 from rest_framework.renderers import JSONRenderer
 
 from console.errors import Fault, NotServed
+from console.pointers import escaped
 
 _MAX_FAULTS: Final = 100
 
@@ -71,7 +72,7 @@ def _faults(value: Any, pointer: str) -> Iterator[Fault]:
     pairs = value if isinstance(value, _Members) else enumerate(value) if isinstance(value, list) else ()
     seen = set[str | int]()
     for name, inner in pairs:
-        step = f"{pointer}/{str(name).replace('~', '~0').replace('/', '~1')}"
+        step = f"{pointer}/{escaped(str(name))}"
         if name in seen:
             yield Fault(step, "REPEATED_FIELD", f"{name!r} is given more than once.")
         if isinstance(value, _Members):

@@ -18,6 +18,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from console.errors import Fault, NotServed
+from console.pointers import escaped
 
 _MAX_FAULTS: Final = 100
 _WITH_BODY: Final = ("POST", "PUT", "PATCH")
@@ -91,7 +92,7 @@ def _field_faults(field: Any, value: Any, pointer: str) -> Iterator[Fault]:
     elif isinstance(field, serializers.Serializer) and isinstance(value, Mapping):
         known = {name: each for name, each in field.fields.items() if not each.read_only}
         for name, inner in value.items():
-            step = f"{pointer}/{str(name).replace('~', '~0').replace('/', '~1')}"
+            step = f"{pointer}/{escaped(str(name))}"
             if name in known:
                 yield from _field_faults(known[name], inner, step)
             else:

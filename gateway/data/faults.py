@@ -9,6 +9,8 @@ from typing import Any, Final
 import msgspec
 from msgspec import inspect
 
+from console.pointers import escaped
+
 _KINDS: Final = {
     "int": "a whole number",
     "float": "a decimal number",
@@ -61,11 +63,6 @@ def json_fault(error: msgspec.DecodeError | UnicodeDecodeError, data: bytes) -> 
 def json_pointer(steps: Sequence[str]) -> str:
     """Return the pointer of a place in the body (RFC 6901)."""
     return "#" + "".join(f"/{escaped(step)}" for step in steps)
-
-
-def escaped(name: str) -> str:
-    """Return a member's name as a step of a JSON pointer."""
-    return name.replace("~", "~0").replace("/", "~1")
 
 
 def _steps(place: str, data: bytes) -> list[str]:

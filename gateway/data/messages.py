@@ -10,8 +10,8 @@ from msgspec import UNSET
 
 from broker_core.protocol import properties as names
 from broker_core.protocol.message import Message
+from console.pointers import escaped
 from gateway.data.bodies import CONTENT_TYPE, body_bytes
-from gateway.data.faults import escaped
 from gateway.data.schemas import Entry, invalid
 from gateway.limits import Sizes
 from gateway.problems import DELAY_NOT_SERVED, MESSAGE_TOO_LARGE, FieldError, ProblemError
