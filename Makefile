@@ -3,10 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # uv installs in less than half of pip's time, but reads none of pip's settings: it is handed the index and the certificates,
-# and where it cannot reach the index all the same, pip does the work.
+# and where it cannot reach the index all the same, pip does the work. Compiled once here, as pip does, and not by each process.
 PIP_INSTALL := $(BIN)/pip --disable-pip-version-check install --quiet --require-hashes
 INSTALL = SSL_CERT_FILE="$${SSL_CERT_FILE:-$$PIP_CERT}" UV_DEFAULT_INDEX="$${UV_DEFAULT_INDEX:-$${PIP_INDEX_URL:-$$($(BIN)/pip config get global.index-url 2>/dev/null)}}" \
-  $(BIN)/uv pip install --python $(BIN)/python --quiet --require-hashes
+  $(BIN)/uv pip install --python $(BIN)/python --quiet --require-hashes --compile-bytecode
 FRONTEND_SOURCES := $(shell find frontend -path frontend/node_modules -prune -o -path frontend/dist -prune -o -type f -print 2>/dev/null)
 TESTS ?= tests
 # The pages are built while Python's packages are installed.

@@ -62,6 +62,9 @@ class Pages:
 
 def main() -> int:
     """Run what the command line names, or all; return 0 when something passed and nothing failed."""
+    # Hundreds of processes import the same modules: whatever the environment says, they compile them once.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
     chosen = [path for path in sys.argv[1:] if path != "tests"]
     pages = None if chosen else Pages()
     tally = Tally()
