@@ -63,7 +63,8 @@ class Control:
     def produce(self, topic: str, *texts: str, **entry: Any) -> list[dict[str, Any]]:
         """Store messages with these texts, and wait until they can be found; return their results."""
         messages = [{"body": {"encoding": "text", "data": text}, **entry} for text in texts]
-        answer = self.call("POST", f"/topics/{topic}/messages", json={"messages": messages})
+        patient = {"messages": messages, "options": {"timeout_ms": 30_000}}
+        answer = self.call("POST", f"/topics/{topic}/messages", json=patient)
         assert answer.status_code == 201, answer.text
         results: list[dict[str, Any]] = answer.json()["results"]
         wait_until(lambda: self._has(topic, results[-1]))
