@@ -15,7 +15,7 @@ MAX_GROUP_NAME: Final = 120
 NAME: Final = re.compile(r"[%|a-zA-Z0-9_-]+")
 """The characters allowed in a name on the wire, of any length."""
 TOPIC_NAME: Final = re.compile(rf"[%|a-zA-Z0-9_-]{{1,{MAX_TOPIC_NAME}}}")
-GROUP_NAME: Final = re.compile(rf"[%|a-zA-Z0-9_-]{{1,{MAX_GROUP_NAME}}}")
+_GROUP_NAME: Final = re.compile(rf"[%|a-zA-Z0-9_-]{{1,{MAX_GROUP_NAME}}}")
 PLAIN_TOPIC_NAME: Final = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_TOPIC_NAME}}}")
 """The names that users may give to a topic."""
 PLAIN_GROUP_NAME: Final = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_GROUP_NAME}}}")
@@ -57,7 +57,7 @@ def is_topic_name(name: str) -> bool:
 
 def is_group_name(name: str) -> bool:
     """Return whether a group can have this name."""
-    return GROUP_NAME.fullmatch(name) is not None
+    return _GROUP_NAME.fullmatch(name) is not None
 
 
 def is_system_topic(topic: str) -> bool:

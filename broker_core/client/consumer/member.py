@@ -27,7 +27,7 @@ from broker_core.protocol.bodies.heartbeat import (
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.bodies.running import ConsumerRunningInfo, ProcessQueueInfo
 from broker_core.protocol.codes import VERSION_DESC
-from broker_core.protocol.topics import GROUP_NAME, MAX_GROUP_NAME
+from broker_core.protocol.topics import MAX_GROUP_NAME, is_group_name
 
 _FROM_WHERE: Final = {
     "first": ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET,
@@ -49,7 +49,7 @@ class GroupMember(ABC):
 
         Raises NameIllegal for an invalid group name.
         """
-        if not GROUP_NAME.fullmatch(group):
+        if not is_group_name(group):
             raise NameIllegal(f"{group!r}: a group has 1 to {MAX_GROUP_NAME} letters, digits, '_', '-', '%' or '|'")
         self.config = config
         self._group = group
