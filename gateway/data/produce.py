@@ -18,7 +18,7 @@ from gateway.data.idempotency import Claim
 from gateway.data.messages import Draft, draft_of_entry, draft_of_raw
 from gateway.data.parts import Answer, DataPlaneParts, Header, Request
 from gateway.data.schemas import Entry, Options, ProduceAnswer, ProduceRequest, decode, decoder, encode, invalid
-from gateway.data.shipping import BATCH_BYTES, SendOutcome, failed, ship, ship_as_one, ship_one
+from gateway.data.sending import BATCH_BYTES, SendOutcome, failed, send_all, send_as_batch, send_one
 from gateway.data.trying_again import find_ended, identify
 from gateway.limits import Sizes
 from gateway.problems import (
@@ -99,7 +99,7 @@ async def _send_one(
     outcome = ended.get(draft.entry_id)
     if outcome is None:
         producer = await parts.connections.producer(request.route.cluster)
-        outcome = await ship_one(producer, draft, timeout_ms=options.timeout_ms, is_repeatable=claim is None)
+        outcome = await send_one(producer, draft, timeout_ms=options.timeout_ms, is_repeatable=claim is None)
     if outcome.problem is not None:
         outcome.problem.extra = _results([outcome], request)
         raise outcome.problem
@@ -136,8 +136,8 @@ async def _ship(
 ) -> dict[str, SendOutcome]:
     producer = await parts.connections.producer(request.route.cluster)
     if not options.atomic:
-        return await ship(producer, drafts, timeout_ms=options.timeout_ms, is_repeatable=claim is None)
-    sent = await ship_as_one(producer, drafts, timeout_ms=options.timeout_ms, is_repeatable=claim is None)
+        return await send_all(producer, drafts, timeout_ms=options.timeout_ms, is_repeatable=claim is None)
+    sent = await send_as_batch(producer, drafts, timeout_ms=options.timeout_ms, is_repeatable=claim is None)
     return {outcome.result.entry_id: outcome for outcome in sent}
 
 

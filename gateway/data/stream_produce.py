@@ -23,7 +23,7 @@ from broker_core.errors import GantryError
 from gateway.data.messages import Draft, draft_of_entry
 from gateway.data.routing import check_target
 from gateway.data.schemas import Entry, Produced, decoder
-from gateway.data.shipping import ship_one
+from gateway.data.sending import send_one
 from gateway.data.stream import FrameHandler, Socket, SocketClosed
 from gateway.problems import ProblemError, find_problem
 
@@ -89,7 +89,7 @@ class Producing:
         with suppress(SocketClosed):
             try:
                 producer = await self._parts.connections.producer(frame.cluster)
-                outcome = await ship_one(producer, draft, timeout_ms=_TIMEOUT_MS)
+                outcome = await send_one(producer, draft, timeout_ms=_TIMEOUT_MS)
             except GantryError as error:
                 problem = find_problem(error)
                 if problem is None:

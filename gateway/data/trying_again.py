@@ -20,7 +20,7 @@ from broker_core.protocol.topics import SCHEDULE_TOPIC
 from gateway.data.idempotency import Claim
 from gateway.data.messages import Draft
 from gateway.data.parts import DataPlaneParts
-from gateway.data.shipping import SendOutcome, already_stored, failed
+from gateway.data.sending import SendOutcome, already_stored, failed
 from gateway.problems import SEND_UNCERTAIN, ProblemError
 
 _AT_ONCE: Final = 32

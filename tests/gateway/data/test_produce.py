@@ -1,4 +1,4 @@
-"""Requirements of `gateway.data.produce` and `gateway.data.shipping`, against a real broker over real HTTP."""
+"""Requirements of `gateway.data.produce` and `gateway.data.sending`, against a real broker over real HTTP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requirements of `gateway.data.shipping` for faults of brokers: scripted brokers answer."""
+"""Requirements of `gateway.data.sending` for faults of brokers: scripted brokers answer."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def failed(entry_id: str, problem: ProblemError) -> SendOutcome:
     return SendOutcome(result, problem)
 
 
-async def ship_one(producer: Producer, draft: Draft, *, timeout_ms: int, is_repeatable: bool = True) -> SendOutcome:
+async def send_one(producer: Producer, draft: Draft, *, timeout_ms: int, is_repeatable: bool = True) -> SendOutcome:
     """Send one message; a refusal by the broker is an outcome, not an exception.
 
     With `is_repeatable` false, here and below, a message is not sent again if it is unknown whether it was stored.
@@ -64,15 +64,15 @@ async def ship_one(producer: Producer, draft: Draft, *, timeout_ms: int, is_repe
     return _stored(draft, sent, sent.message_id, 0, now_ms())
 
 
-async def ship_as_one(
+async def send_as_batch(
     producer: Producer, drafts: Sequence[Draft], *, timeout_ms: int, is_repeatable: bool = True
 ) -> list[SendOutcome]:
     """Send all messages as one broker batch; a refusal applies to all of them."""
     queue = None if drafts[0].ordering_key is None else await _queue_of(producer, drafts[0])
-    return await _ship_batch(producer, drafts, queue, timeout_ms, is_repeatable)
+    return await _send_batch(producer, drafts, queue, timeout_ms, is_repeatable)
 
 
-async def ship(
+async def send_all(
     producer: Producer, drafts: Sequence[Draft], *, timeout_ms: int, is_repeatable: bool = True
 ) -> dict[str, SendOutcome]:
     """Send all messages in batches as large as possible; return the outcomes by entry id."""
@@ -80,7 +80,7 @@ async def ship(
 
     async def run(lane: _Lane) -> list[SendOutcome]:
         async with limit:
-            return await _ship_lane(producer, lane, timeout_ms, is_repeatable)
+            return await _send_lane(producer, lane, timeout_ms, is_repeatable)
 
     try:
         lanes = await _lanes(producer, drafts)
@@ -117,7 +117,7 @@ def _cut(drafts: Iterable[Draft]) -> Iterator[list[Draft]]:
         yield batch
 
 
-async def _ship_lane(producer: Producer, lane: _Lane, timeout_ms: int, is_repeatable: bool) -> list[SendOutcome]:
+async def _send_lane(producer: Producer, lane: _Lane, timeout_ms: int, is_repeatable: bool) -> list[SendOutcome]:
     outcomes: list[SendOutcome] = []
     broken: ProblemError | None = None
     for batch in lane.batches:
@@ -125,13 +125,13 @@ async def _ship_lane(producer: Producer, lane: _Lane, timeout_ms: int, is_repeat
             # A later message of an ordering key must not overtake one that failed.
             outcomes += [failed(draft.entry_id, broken) for draft in batch]
             continue
-        sent = await _ship_batch(producer, batch, lane.queue, timeout_ms, is_repeatable)
+        sent = await _send_batch(producer, batch, lane.queue, timeout_ms, is_repeatable)
         broken = sent[0].problem
         outcomes += sent
     return outcomes
 
 
-async def _ship_batch(
+async def _send_batch(
     producer: Producer, drafts: Sequence[Draft], queue: MessageQueue | None, timeout_ms: int, is_repeatable: bool
 ) -> list[SendOutcome]:
     try:
