@@ -30,7 +30,7 @@ from console.audit.record import Actor, record
 from console.audit.refusals import refusals
 from console.clusters.memory import aremembered
 from gateway.auth import Headers, Principal
-from gateway.data.notes import Note
+from gateway.data.audit_notes import Note
 from gateway.problems import REDIS_UNREACHABLE, ProblemError
 
 _log = logging.getLogger(__name__)

@@ -15,8 +15,8 @@ from typing import Any, Final
 
 from gateway.auth import Principal
 from gateway.data import produce, receive, settle
-from gateway.data.heads import check_headers, check_query
 from gateway.data.parts import Answer, ClientGone, DataPlaneParts, Request
+from gateway.data.request_head import check_headers, check_query
 from gateway.data.routing import Action, Route, check_consumer, check_target
 from gateway.limits import MIB, check_body_size
 from gateway.problems import MALFORMED, METHOD_NOT_ALLOWED, ProblemError, find_problem, internal, respond

@@ -13,8 +13,8 @@ from broker_core.protocol import properties as names
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.message import Message, StoredMessage
 from broker_core.protocol.topics import dead_letter_topic
-from gateway.data.leasing import LeaseHolder
-from gateway.data.notes import Note
+from gateway.data.audit_notes import Note
+from gateway.data.leases import LeaseHolder
 from gateway.data.parts import DataPlaneParts
 from gateway.problems import RECEIPT_EXPIRED, ProblemError
 

@@ -12,8 +12,8 @@ import redis.asyncio
 
 from console.clusters.connections import Connections
 from gateway.auth import Authenticator, Principal
+from gateway.data.audit_notes import FirstUses, KnownGroups, Note
 from gateway.data.consumers import Caller, LeaseConsumers
-from gateway.data.notes import FirstUses, KnownGroups, Note
 from gateway.data.receipts import Receipts
 from gateway.data.routing import Route
 from gateway.limits import GatewayLimits, LeasesOut, RateLimiter

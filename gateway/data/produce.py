@@ -13,13 +13,13 @@ from msgspec import UNSET, to_builtins
 
 from broker_core.protocol import properties as names
 from gateway.data import idempotency
-from gateway.data.heads import media_type
 from gateway.data.idempotency import Claim
 from gateway.data.messages import Draft, draft_of_entry, draft_of_raw
 from gateway.data.parts import Answer, DataPlaneParts, Header, Request
+from gateway.data.request_head import media_type
+from gateway.data.retries import find_ended, identify
 from gateway.data.schemas import Entry, Options, ProduceAnswer, ProduceRequest, decode, decoder, encode, invalid
 from gateway.data.sending import BATCH_BYTES, SendOutcome, failed, send_all, send_as_batch, send_one
-from gateway.data.trying_again import find_ended, identify
 from gateway.limits import Sizes
 from gateway.problems import (
     ATOMIC_NOT_POSSIBLE,

@@ -9,7 +9,7 @@ from typing import Final
 from redis.exceptions import RedisError
 
 from broker_core.client.consumer.leases import LeasedMessage
-from gateway.data.leasing import LeaseHolder
+from gateway.data.leases import LeaseHolder
 from gateway.data.parts import DataPlaneParts
 
 KEEP_SECONDS: Final = 7 * 24 * 3600

@@ -12,7 +12,7 @@ from broker_core.client.consumer.leases import LeasedMessage
 from console.idempotency import length_fault
 from gateway.data import idempotency
 from gateway.data.consumers import Caller
-from gateway.data.leasing import LeaseHolder, Wanted, give_back, lease_out
+from gateway.data.leases import LeaseHolder, Wanted, give_back, lease_out
 from gateway.data.parts import Answer, ClientGone, DataPlaneParts, Request
 from gateway.data.reasons import last_reasons
 from gateway.data.routing import check_consumer

@@ -7,9 +7,9 @@ from typing import Final
 
 from msgspec import to_builtins
 
-from gateway.data import settling
+from gateway.data import settlement
 from gateway.data.idempotency import once_if_named
-from gateway.data.leasing import LeaseHolder
+from gateway.data.leases import LeaseHolder
 from gateway.data.parts import Answer, DataPlaneParts, Header, Request
 from gateway.data.schemas import (
     AckRequest,
@@ -20,7 +20,7 @@ from gateway.data.schemas import (
     decoder,
     encode,
 )
-from gateway.data.settling import SettleOutcome
+from gateway.data.settlement import SettleOutcome
 from gateway.problems import FieldError, ProblemError
 
 _ACK: Final = decoder(AckRequest)
@@ -36,7 +36,7 @@ async def ack(parts: DataPlaneParts, request: Request) -> Answer:
 async def _ack(parts: DataPlaneParts, request: Request) -> Answer:
     wanted = decode(_ACK, request.body)
     headers = _admit(parts, request, wanted.receipts)
-    return _answer(await settling.ack(parts, holder_of(request), wanted.receipts), headers)
+    return _answer(await settlement.ack(parts, holder_of(request), wanted.receipts), headers)
 
 
 async def nack(parts: DataPlaneParts, request: Request) -> Answer:
@@ -47,7 +47,7 @@ async def nack(parts: DataPlaneParts, request: Request) -> Answer:
 async def _nack(parts: DataPlaneParts, request: Request) -> Answer:
     wanted = decode(_NACK, request.body)
     headers = _admit(parts, request, wanted.receipts)
-    return _answer(await settling.nack(parts, holder_of(request), wanted.receipts, wanted), headers)
+    return _answer(await settlement.nack(parts, holder_of(request), wanted.receipts, wanted), headers)
 
 
 async def extend(parts: DataPlaneParts, request: Request) -> Answer:
@@ -58,7 +58,7 @@ async def extend(parts: DataPlaneParts, request: Request) -> Answer:
 async def _extend(parts: DataPlaneParts, request: Request) -> Answer:
     wanted = decode(_EXTEND, request.body)
     headers = _admit(parts, request, wanted.receipts)
-    return _answer(await settling.extend(parts, holder_of(request), wanted.receipts, wanted), headers)
+    return _answer(await settlement.extend(parts, holder_of(request), wanted.receipts, wanted), headers)
 
 
 def holder_of(request: Request) -> LeaseHolder:
@@ -68,7 +68,7 @@ def holder_of(request: Request) -> LeaseHolder:
 
 
 def _admit(parts: DataPlaneParts, request: Request, receipts: Sequence[str]) -> Sequence[Header]:
-    settling.check_receipts(receipts, parts.limits.sizes.receipts)
+    settlement.check_receipts(receipts, parts.limits.sizes.receipts)
     return parts.consume_rate.take(request.principal.key, 1, parts.clock())
 
 

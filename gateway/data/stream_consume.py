@@ -24,13 +24,13 @@ from msgspec import Meta, Struct, field
 from broker_core.client.consumer.leases import LeasedMessage
 from broker_core.errors import GantryError
 from gateway import sockets
-from gateway.data import settling
+from gateway.data import settlement
 from gateway.data.consumers import Caller
-from gateway.data.leasing import LeaseHolder, Wanted, give_back, lease_out
+from gateway.data.leases import LeaseHolder, Wanted, give_back, lease_out
 from gateway.data.reasons import last_reasons
 from gateway.data.routing import check_consumer
 from gateway.data.schemas import AckRequest, ExtendRequest, Filter, NackRequest, decoder, encode
-from gateway.data.settling import SettleOutcome
+from gateway.data.settlement import SettleOutcome
 from gateway.data.stream import FrameHandler, Socket, SocketClosed
 from gateway.problems import CONFLICT, RECEIPT_EXPIRED, ProblemError, find_problem
 
@@ -137,15 +137,15 @@ class Consuming:
 
     async def _ack(self, frame: AckFrame) -> None:
         holder = self._admit(frame.receipts)
-        await self._answer(await settling.ack(self._parts, holder, frame.receipts), frame.context)
+        await self._answer(await settlement.ack(self._parts, holder, frame.receipts), frame.context)
 
     async def _nack(self, frame: NackFrame) -> None:
         holder = self._admit(frame.receipts)
-        await self._answer(await settling.nack(self._parts, holder, frame.receipts, frame), frame.context)
+        await self._answer(await settlement.nack(self._parts, holder, frame.receipts, frame), frame.context)
 
     async def _extend(self, frame: ExtendFrame) -> None:
         holder = self._admit(frame.receipts)
-        outcomes = await settling.extend(self._parts, holder, frame.receipts, frame)
+        outcomes = await settlement.extend(self._parts, holder, frame.receipts, frame)
         for outcome in outcomes:
             if isinstance(outcome.result.new_receipt, str):
                 self._watch_lease(holder, outcome.result.new_receipt, frame.lease_ms)
@@ -155,7 +155,7 @@ class Consuming:
         frame, parts = self._subscribed, self._parts
         if frame is None:
             raise ProblemError(CONFLICT, "Subscribe first: the receipts of a socket belong to its group and topic.")
-        settling.check_receipts(receipts, parts.limits.sizes.receipts)
+        settlement.check_receipts(receipts, parts.limits.sizes.receipts)
         parts.consume_rate.take(self._socket.principal.key, 1, parts.clock())
         return self._holder(frame)
 

@@ -1,4 +1,4 @@
-"""Requirements of `gateway.data.settle`, `settling` and `dead_letters`, against a real broker over real HTTP."""
+"""Requirements of `gateway.data.settle`, `settlement` and `dead_letters`, against a real broker over real HTTP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requirements of `gateway.data.notes`, by a gateway whose audit is read over its API."""
+"""Requirements of `gateway.data.audit_notes`, by a gateway whose audit is read over its API."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import httpx
 import pytest
 from websockets.sync.client import connect
 
+from gateway.data.audit_notes import FirstUses, Note
 from gateway.data.consumers import Caller
-from gateway.data.notes import FirstUses, Note
 from tests.gateway.installation import Installation
 from tests.support.wait import wait_until
 

@@ -15,7 +15,7 @@ from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from console.moments import rfc3339
 from gateway.data.dead_letters import bury
-from gateway.data.leasing import NOW_MS, LeaseHolder, forget, renew
+from gateway.data.leases import NOW_MS, LeaseHolder, forget, renew
 from gateway.data.parts import DataPlaneParts
 from gateway.data.reasons import keep_reason
 from gateway.data.receipts import Receipt

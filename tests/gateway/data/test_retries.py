@@ -1,4 +1,4 @@
-"""Requirements of `gateway.data.trying_again`: a send with an unknown outcome is retried and stored once."""
+"""Requirements of `gateway.data.retries`: a send with an unknown outcome is retried and stored once."""
 
 from __future__ import annotations
 
