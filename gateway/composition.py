@@ -39,8 +39,8 @@ from gateway.live.lag import LagConsumer
 from gateway.pages import PAGES, Pages
 from gateway.problems import NOT_FOUND, ProblemError, find_problem, internal
 from gateway.shutdown import on_stop_signal
+from gateway.socket_rights import ClosableReceive, SocketRights
 from gateway.sockets import Receive, Scope, Send
-from gateway.standing import ClosableReceive, Standing
 
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 LIVE_SOCKETS: Final[dict[str, App]] = {
@@ -62,7 +62,7 @@ class Gateway:
         self._limits = _limits()
         self._control = ControlPlane(django, self._limits.sizes)
         self._open = OpenConnections(self._limits.arrivals)
-        self._standing = Standing(lookups.find_again)
+        self._socket_rights = SocketRights(lookups.find_again)
         self._parts: DataPlaneParts | None = None
         self._starting = asyncio.Lock()
 
@@ -135,7 +135,7 @@ class Gateway:
         self._open.start()
         await send({"type": "lifespan.startup.complete"})
         await receive()
-        await self._standing.stop()
+        await self._socket_rights.stop()
         await self._open.stop()
         await self.stop()
         await send({"type": "lifespan.shutdown.complete"})
@@ -181,13 +181,13 @@ class Gateway:
             scope["principal"] = principal
             scope["store"] = self._parts.redis
             closable = ClosableReceive(receive)
-            with self._parts.metrics.socket(), self._standing.watched(principal, closable.close):
+            with self._parts.metrics.socket(), self._socket_rights.watched(principal, closable.close):
                 await LIVE_SOCKETS[path](scope, closable, send)
             await closable.send_close(send)
             return
         socket = Socket(self._parts, scope, receive, send, principal)
         await socket.accept()
-        with self._parts.metrics.socket(), self._standing.watched(principal, socket.close):
+        with self._parts.metrics.socket(), self._socket_rights.watched(principal, socket.close):
             await converse(socket, Producing(socket) if path.endswith("/produce") else Consuming(socket))
 
 

@@ -26,7 +26,7 @@ Close = Callable[[int, str], None]
 _log = logging.getLogger(__name__)
 
 
-class Standing:
+class SocketRights:
     """The open WebSockets with their principals, and the task that checks them."""
 
     def __init__(self, find_again: FindAgain, *, check_seconds: float = CHECK_SECONDS) -> None:

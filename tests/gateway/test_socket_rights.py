@@ -1,4 +1,4 @@
-"""Requirements of `gateway.standing`, on a real gateway: a WebSocket ends with the token or session that opened it."""
+"""Requirements of `gateway.socket_rights`, on a real gateway: a WebSocket ends with the token or session behind it."""
 
 from __future__ import annotations
 
