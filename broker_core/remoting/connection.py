@@ -32,8 +32,8 @@ from broker_core.remoting.calls import PendingCalls
 from broker_core.remoting.errors import ConnectionClosed, Overloaded, RemotingTimeout
 from broker_core.remoting.limits import ConnectionLimits
 from broker_core.remoting.memory import SMALL, ConnectionMemory
+from broker_core.remoting.other_protocols import Farewell, recognize
 from broker_core.remoting.outbox import Outbox
-from broker_core.remoting.strangers import Farewell, recognize
 
 Result: TypeAlias = Command | Awaitable[Command | None] | None
 ConnectionCallback: TypeAlias = Callable[["Connection"], None]
@@ -323,17 +323,17 @@ class Connection(asyncio.Protocol):
 
     def _fail_frame(self, fault: FrameError, *, is_first: bool) -> None:
         """Close; if the first bytes belong to another protocol, answer in that protocol."""
-        stranger = recognize(fault.head) if is_first else None
-        if stranger is None or self._transport is None:
+        other = recognize(fault.head) if is_first else None
+        if other is None or self._transport is None:
             self._fail(fault)
             return
-        self._log.warning("peer=%s: %s; closing", self.peer, stranger.what)
-        if not stranger.answer:
-            self.close(stranger.what)
+        self._log.warning("peer=%s: %s; closing", self.peer, other.what)
+        if not other.answer:
+            self.close(other.what)
             return
-        self.close_reason = stranger.what
+        self.close_reason = other.what
         self._is_open = False
-        Farewell(self._transport, self, stranger.answer)
+        Farewell(self._transport, self, other.answer)
 
     def _fail(self, error: ProtocolError) -> None:
         self._log.warning("peer=%s: %s; closing", self.peer, error)

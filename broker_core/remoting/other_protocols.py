@@ -28,26 +28,26 @@ _PROTOCOL_ERROR: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Stranger:
+class OtherProtocol:
     """The protocol of a peer, for the log, and the answer before the connection is closed, if any."""
 
     what: str
     answer: bytes
 
 
-def recognize(head: bytes) -> Stranger | None:
+def recognize(head: bytes) -> OtherProtocol | None:
     """Return the protocol to which the first bytes of a stream belong, or None."""
     first = head[:4]
     if first.startswith(_HANDSHAKE):
-        return Stranger("TLS on a plain port", _HANDSHAKE_FAILURE)
+        return OtherProtocol("TLS on a plain port", _HANDSHAKE_FAILURE)
     if first == _HTTP2_PREFACE:
-        return Stranger("HTTP/2 on a remoting port, perhaps a gRPC client of RocketMQ 5", _http2_answer())
+        return OtherProtocol("HTTP/2 on a remoting port, perhaps a gRPC client of RocketMQ 5", _http2_answer())
     if first in _HTTP_METHODS:
-        return Stranger("HTTP on a remoting port", _http1_answer())
+        return OtherProtocol("HTTP on a remoting port", _http1_answer())
     if first == _HTTP_ANSWER:
-        return Stranger("the peer is an HTTP server, not a name server or broker", b"")
+        return OtherProtocol("the peer is an HTTP server, not a name server or broker", b"")
     if first.startswith(_TLS_ALERT):
-        return Stranger("the peer speaks TLS; this side does not", b"")
+        return OtherProtocol("the peer speaks TLS; this side does not", b"")
     return None
 
 

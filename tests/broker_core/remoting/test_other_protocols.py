@@ -10,7 +10,7 @@ import pytest
 
 from broker_core.namesrv.config import NameServerConfig
 from broker_core.namesrv.server import NameServer
-from broker_core.remoting.strangers import recognize
+from broker_core.remoting.other_protocols import recognize
 from tests.support.remoting import calling, question, serving
 from tests.support.wait import eventually
 
