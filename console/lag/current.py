@@ -21,7 +21,7 @@ from console.clusters.connections import ClusterUnknown
 from console.clusters.flights import Flights
 from console.clusters.memory import Remembered, Sighting, aremembered
 from console.errors import RedisUnreachable
-from console.lag import history, lease_consumers, looks
+from console.lag import history, lease_consumers, shown
 from console.lag.reading import Reader
 from console.lag.shapes import (
     GroupList,
@@ -105,10 +105,10 @@ def topics(cluster: str) -> dict[str, TopicState]:
     return {topic.name: topic for topic in sampled.items} if sampled else _asked(cluster).topics
 
 
-def look(cluster: str, *, topics: Iterable[str] = (), groups: Iterable[str] = ()) -> None:
+def note_shown(cluster: str, *, topics: Iterable[str] = (), groups: Iterable[str] = ()) -> None:
     """Ask the sampler to measure first what a page shows now."""
     try:
-        looks.look(store(), cluster, topics=topics, groups=groups)
+        shown.note_shown(store(), cluster, topics=topics, groups=groups)
     except redis.RedisError as error:
         _log.warning("redis: the watched topics and groups were not recorded (%s)", error)
 

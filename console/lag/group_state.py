@@ -9,6 +9,7 @@ from typing import Final
 from broker_core.client.admin.groups import Group, GroupConnections, GroupStats
 from broker_core.protocol.bodies import MessageModel, MessageQueue, OffsetWrapper, SubscriptionGroupConfig
 from broker_core.protocol.topics import is_retry_topic
+from console.lag.broker_watch import BrokerFacts, Delay
 from console.lag.rates import WINDOW_MS, Rates
 from console.lag.reading import LagReading, Missing
 from console.lag.shapes import (
@@ -22,7 +23,6 @@ from console.lag.shapes import (
     MissingBroker,
 )
 from console.lag.trends import Trend
-from console.lag.watching import BrokerFacts, Delay
 from console.moments import rfc3339
 
 _MODES: Final[dict[MessageModel, GroupMode]] = {

@@ -25,9 +25,9 @@ from broker_core.errors import GantryError
 from broker_core.protocol.bodies import MessageQueue, SubscriptionGroupConfig, TopicConfig
 from console.clusters.memory import QueueCounts, Remembered, RememberedBroker, Sighting
 from console.clusters.reasons import reason_of
+from console.lag.broker_watch import BrokerFacts, BrokerWatch, Portions, Shown
 from console.lag.owners import OwnersWatch
 from console.lag.shapes import LeaseConsumerState
-from console.lag.watching import BrokerFacts, BrokerWatch, Looked, Portions
 
 # How long a step waits for answers; later answers count for the next step.
 PATIENCE_SECONDS: Final = 0.7
@@ -35,7 +35,7 @@ PATIENCE_SECONDS: Final = 0.7
 FIRST_PATIENCE_SECONDS: Final = 5.0
 _RECALL_EVERY_MS: Final = 5_000
 _WRITE_DOWN_EVERY_MS: Final = 60_000
-NOTHING_LOOKED_AT: Final = Looked()
+NOTHING_SHOWN: Final = Shown()
 
 _log = logging.getLogger(__name__)
 
@@ -134,7 +134,7 @@ class Reader:
         self._owners = OwnersWatch(admin)
         self._names: tuple[object, dict[str, Topic], dict[str, Group]] = (None, {}, {})
 
-    async def step(self, now: int, looked: Looked = NOTHING_LOOKED_AT) -> LagReading:
+    async def step(self, now: int, shown: Shown = NOTHING_SHOWN) -> LagReading:
         """Return the reading at `now` (ms). Does not raise if the cluster does not answer: the reading says so."""
         is_first = self._recalled_at is None
         await self._recall(now)
@@ -143,14 +143,14 @@ class Reader:
         if is_first:
             await asyncio.wait([route], timeout=patience)
         self._follow_brokers()
-        asked = [task for watch in self._watches.values() for task in watch.ask(now, looked)]
+        asked = [task for watch in self._watches.values() for task in watch.ask(now, shown)]
         await asyncio.wait([route, *asked], timeout=patience)
         for watch in self._watches.values():
             watch.note(now)
         reading = self._compose(now)
         self._write_down(now, reading)
         members = {name: each for name in reading.groups if (each := reading.members(name)) is not None}
-        self._owners.ask(now, members, looked.groups)
+        self._owners.ask(now, members, shown.groups)
         return reading
 
     async def close(self) -> None:

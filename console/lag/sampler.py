@@ -20,9 +20,9 @@ from console.clusters.memory import SavedMemory
 from console.clusters.models import Cluster
 from console.clusters.services import find_address
 from console.lag import history, lease_consumers
-from console.lag.looks import Looks
 from console.lag.reading import Memory, Reader
 from console.lag.shapes import GroupList, LastKnown, TopicList
+from console.lag.shown import ShownNames
 from console.lag.state import ClusterState, StateBuilder
 
 BEAT_KEY: Final = "gantry:sampler:beat"
@@ -68,7 +68,7 @@ class ClusterSampler:
         self._session: object = None
         self._builder = StateBuilder()
         self._keeper = history.Keeper()
-        self._looks = Looks(name, store)
+        self._shown_names = ShownNames(name, store)
         self._last_known_at: int | None = None
 
     async def step(self, now: int) -> None:
@@ -78,11 +78,11 @@ class ClusterSampler:
             await self.close()
             self._reader, self._session = Reader(await self._connections.admin(self._name), self._memory), session
         await self._keep_last_known(now)
-        reading = await self._reader.step(now, await self._looks.now(now))
+        reading = await self._reader.step(now, await self._shown_names.now(now))
         reading.lease_consumers = await lease_consumers.find(self._store, self._name, now)
         state = self._builder.step(reading)
         await self._keeper.keep(self._store, now, self._points(state))
-        self._looks.watched = await self._publisher.publish(self._events(state))
+        self._shown_names.watched = await self._publisher.publish(self._events(state))
 
     async def close(self) -> None:
         """Cancel the running questions."""

@@ -71,7 +71,7 @@ class GroupsView(ClusterListView):
         part = request.query_params.get("search", "").lower()
         rows = [group for group in self.visible(current.groups(cluster)) if part in group.name.lower()]
         page = page_sequence(request, sorted_rows(request, rows, SORTABLE), key=lambda row: row.name)
-        current.look(cluster, groups=[row.name for row in page.items])
+        current.note_shown(cluster, groups=[row.name for row in page.items])
         return Response(as_json(page))
 
     @extend_schema(
@@ -100,7 +100,7 @@ class GroupView(ClusterScopedView):
     @extend_schema(operation_id="getGroup", tags=["groups"], responses=serializer_of(GroupState))
     def get(self, request: Request, cluster: str, group: str) -> Response:
         """Return a consumer group, queue by queue."""
-        current.look(cluster, groups=[group])
+        current.note_shown(cluster, groups=[group])
         sampled = current.find_group(cluster, group)
         if sampled is not None and sampled.missing:
             # Asking a silent broker again would only make the reader wait.

@@ -90,7 +90,7 @@ class TopicsView(ClusterListView):
         found = [row for row in every if part in row.name.lower()]
         rows = [row for row in found if kind in ("all", row.kind.value)]
         page = page_sequence(request, sorted_rows(request, rows, SORTABLE), key=lambda row: row.name)
-        current.look(cluster, topics=[row.name for row in page.items])
+        current.note_shown(cluster, topics=[row.name for row in page.items])
         counts = Counter(row.kind.value for row in found)
         shown = TopicPage(
             items=page.items,
@@ -127,7 +127,7 @@ class TopicView(ClusterScopedView):
     @extend_schema(operation_id="getTopic", tags=["topics"], responses=serializer_of(TopicDetail, "Topic"))
     def get(self, request: Request, cluster: str, topic: str) -> Response:
         """Return a topic."""
-        current.look(cluster, topics=[topic])
+        current.note_shown(cluster, topics=[topic])
         return _answer(cluster, known_topic(cluster, topic))
 
     @extend_schema(
@@ -194,7 +194,7 @@ class TopicQueuesView(ClusterScopedView):
     def get(self, request: Request, cluster: str, topic: str) -> Response:
         """Return the readable range of each queue."""
         known = known_topic(cluster, topic)
-        current.look(cluster, topics=[topic])
+        current.note_shown(cluster, topics=[topic])
 
         async def question(admin: Admin) -> TopicStats:
             return await admin.topics.stats(topic)

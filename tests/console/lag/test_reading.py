@@ -20,9 +20,9 @@ from broker_core.protocol.bodies.running import ConsumerRunningInfo, ProcessQueu
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.message import Message
+from console.lag.broker_watch import Portions, Shown
 from console.lag.reading import Reader
 from console.lag.state import ClusterState, StateBuilder
-from console.lag.watching import Looked, Portions
 from tests.console.lag.figures import Figures, InProcess, known
 from tests.support.cluster import create_topic, several_brokers
 from tests.support.scripted import Cluster, in_turn, refuse, say_nothing, scripted_cluster, succeed
@@ -41,9 +41,9 @@ class Followed:
         self.builder = StateBuilder()
         self.now = time.time_ns() // 1_000_000
 
-    async def step(self, seconds: float = 1, looked: Looked | None = None) -> ClusterState:
+    async def step(self, seconds: float = 1, shown: Shown | None = None) -> ClusterState:
         self.now += int(seconds * 1_000)
-        return self.builder.step(await self.reader.step(self.now, looked or Looked()))
+        return self.builder.step(await self.reader.step(self.now, shown or Shown()))
 
 
 @asynccontextmanager
@@ -362,12 +362,12 @@ async def test_a_quiet_topic_that_begins_to_move_is_found_before_its_turn() -> N
             assert after - asked <= 3 * SMALL.topics
 
 
-async def test_what_is_looked_at_is_measured_at_once() -> None:
+async def test_what_is_shown_is_measured_at_once() -> None:
     async with scripted_cluster("broker-a") as cluster:
         crowd(cluster, 60)
         async with following(cluster.name_server.addr, portions=SMALL) as followed:
-            looked = Looked(frozenset({"t059"}), frozenset({"g058"}))
-            shown = await followed.step(looked=looked)
+            names = Shown(frozenset({"t059"}), frozenset({"g058"}))
+            shown = await followed.step(shown=names)
             assert shown.topics["t059"].messages == 5
             assert shown.groups["g058"].time_lag_ms is not None
             assert shown.groups["g058"].clients == 0

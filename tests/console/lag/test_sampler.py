@@ -28,9 +28,9 @@ from console.clusters.models import Cluster
 from console.clusters.services import ensure_embedded
 from console.lag import current, history
 from console.lag import sampler as sampler_module
-from console.lag.looks import KEEP_MS, Looks
+from console.lag.broker_watch import Shown
 from console.lag.sampler import BEAT_KEY, LEADER_KEY, ClusterSampler, Sampler
-from console.lag.watching import Looked
+from console.lag.shown import KEEP_MS, ShownNames
 from console.moments import rfc3339
 from tests.console.lag.figures import InProcess
 from tests.support.cluster import RunningBroker, create_topic, started_broker
@@ -198,13 +198,13 @@ async def test_an_old_state_is_told_with_its_age_and_no_broker_is_asked(cluster:
 
 
 async def test_what_a_page_shows_is_measured_first(cluster: Sampled) -> None:
-    await asyncio.to_thread(current.look, cluster.name, topics=["orders"], groups=["billing"])
-    looks = Looks(cluster.name, cluster.store)
-    looks.watched = {live.group(cluster.name, "shipping"), live.overview(cluster.name)}
+    await asyncio.to_thread(current.note_shown, cluster.name, topics=["orders"], groups=["billing"])
+    names = ShownNames(cluster.name, cluster.store)
+    names.watched = {live.group(cluster.name, "shipping"), live.overview(cluster.name)}
     now = time.time_ns() // 1_000_000
-    assert await looks.now(now) == Looked(frozenset({"orders"}), frozenset({"billing", "shipping"}))
-    looks.watched = set()
-    assert await looks.now(now + 2 * KEEP_MS) == Looked(), "nobody looks any more"
+    assert await names.now(now) == Shown(frozenset({"orders"}), frozenset({"billing", "shipping"}))
+    names.watched = set()
+    assert await names.now(now + 2 * KEEP_MS) == Shown(), "nobody looks any more"
 
 
 async def test_history_begins_with_the_first_step(cluster: Sampled) -> None:

@@ -13,10 +13,10 @@ from broker_core.client.admin.topics import Topic, TopicKind
 from broker_core.protocol.bodies import MessageModel, MessageQueue, OffsetWrapper, TopicConfig, TopicOffset
 from broker_core.protocol.bodies.groups import Connection
 from console.clusters.memory import QueueCounts
+from console.lag.broker_watch import BrokerFacts, Delay
 from console.lag.reading import LagReading, Missing
 from console.lag.shapes import GroupState, GroupSummary, LeaseConsumerState, MissingBroker, OverviewLastKnown
 from console.lag.state import ClusterState, StateBuilder
-from console.lag.watching import BrokerFacts, Delay
 from tests.console.lag.figures import known
 
 OVERVIEW_FIGURES = set(OverviewLastKnown.__struct_fields__) - {"at"}

@@ -51,8 +51,8 @@ class Portions:
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
-    """The topics and groups that are watched now."""
+class Shown:
+    """The topics and groups that pages and sockets show now."""
 
     topics: frozenset[str] = frozenset()
     groups: frozenset[str] = frozenset()
@@ -102,7 +102,7 @@ class BrokerWatch:
         self.silent_since: int | None = None
         self._admin = admin
         self._portions = portions
-        self._looked = Looked()
+        self._shown = Shown()
         self._failures: dict[str, GantryError | None] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._lists_due = 0
@@ -125,9 +125,9 @@ class BrokerWatch:
         is_read = self.facts.runtime is not None and (bool(self.facts.at) or not self.broker.is_master)
         return is_read and self.failure is None
 
-    def ask(self, now: int, looked: Looked) -> list[asyncio.Task[None]]:
+    def ask(self, now: int, shown: Shown) -> list[asyncio.Task[None]]:
         """Begin a round at `now` (ms) without the questions that are still running; return all running ones."""
-        self._looked = looked
+        self._shown = shown
         self._begin("pulse", self._read_pulse)
         if self.broker.is_master:
             self._begin("figures", lambda: self._read_figures(now))
@@ -218,7 +218,7 @@ class BrokerWatch:
         moving = {topic for topic, at in self._moved_at.items() if now - at < _MOVING_MS}
         # The number of all dead letters is unknown until each of their topics was read.
         dead = {topic for topic in self.facts.topics if is_dead_letter_topic(topic) and topic not in self.facts.ends}
-        first = moving | dead | self._looked.topics
+        first = moving | dead | self._shown.topics
         size = self._portions.topics
         runtime = self.facts.runtime
         if self._unseen.is_searching(now, None if runtime is None else runtime.stored_total):
@@ -239,7 +239,7 @@ class BrokerWatch:
 
     async def _read_members(self, now: int) -> None:
         visible = [name for name, group in self.facts.groups.items() if not group.is_built_in]
-        names = self._member_turns.pick(visible, self._portions.members, now, first=self._looked.groups)
+        names = self._member_turns.pick(visible, self._portions.members, now, first=self._shown.groups)
         await _each(names, self._read_members_of)
 
     async def _read_members_of(self, group: str) -> None:
@@ -259,7 +259,7 @@ class BrokerWatch:
                 if delay is None or delay.offset != offset.consumer_offset:
                     waiting.add((group, queue.topic))
         facts.delays = kept
-        first = {pair for pair in waiting if pair[0] in self._looked.groups}
+        first = {pair for pair in waiting if pair[0] in self._shown.groups}
         pairs = self._delay_turns.pick(waiting, self._portions.delays, now, first=first)
         await _each(pairs, self._read_delays_of)
 

@@ -1,4 +1,4 @@
-"""The topics and groups that are watched now; they are measured first."""
+"""The topics and groups that pages and sockets show now; they are measured first."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import redis.asyncio
 
 from broker_core.clock import now_ms
 from console import live
-from console.lag.watching import Looked
+from console.lag.broker_watch import Shown
 
 KEEP_MS: Final = 60_000
 # A page shows a few dozen; a request for thousands is not a page.
 MAX_NAMES: Final = 500
-_KEY: Final = "gantry:looked:"
+_KEY: Final = "gantry:shown:"
 
 
-def look(store: redis.Redis, cluster: str, *, topics: Iterable[str] = (), groups: Iterable[str] = ()) -> None:
+def note_shown(store: redis.Redis, cluster: str, *, topics: Iterable[str] = (), groups: Iterable[str] = ()) -> None:
     """Note that a page shows these topics and groups now."""
     names = [f"topic:{name}" for name in topics] + [f"group:{name}" for name in groups]
     now = now_ms()
@@ -29,7 +29,7 @@ def look(store: redis.Redis, cluster: str, *, topics: Iterable[str] = (), groups
         pipe.execute()
 
 
-class Looks:
+class ShownNames:
     """Collects the topics and groups of a cluster that pages and sockets show now."""
 
     def __init__(self, cluster: str, store: redis.asyncio.Redis) -> None:
@@ -38,17 +38,17 @@ class Looks:
         self.watched: set[str] = set()
         """The live subjects that have subscribers."""
 
-    async def now(self, now: int) -> Looked:
-        """Return the topics and groups that are watched at `now` (ms)."""
+    async def now(self, now: int) -> Shown:
+        """Return the topics and groups shown at `now` (ms)."""
         key = _KEY + self._cluster
         pipe = self._store.pipeline(transaction=False)
         pipe.zremrangebyscore(key, "-inf", now - KEEP_MS)
         pipe.zrevrange(key, 0, MAX_NAMES - 1)
-        _, looked = await pipe.execute()
-        names = [name.decode().partition(":") for name in looked]
+        _, shown = await pipe.execute()
+        names = [name.decode().partition(":") for name in shown]
         prefix = live.group(self._cluster, "")
         groups = {subject.removeprefix(prefix) for subject in self.watched if subject.startswith(prefix)}
-        return Looked(
+        return Shown(
             topics=frozenset(name for kind, _, name in names if kind == "topic"),
             groups=frozenset(groups | {name for kind, _, name in names if kind == "group"}),
         )
