@@ -23,8 +23,8 @@ from broker_core.errors import GantryError
 from broker_core.protocol.bodies import MessageQueue, TopicConfig, TopicOffset
 from broker_core.protocol.topics import is_dead_letter_topic
 from console.clusters.reasons import reason_of
+from console.lag.quiet_topics import SEARCH_ROUNDS, QuietTopics
 from console.lag.turns import Turns
-from console.lag.unseen import SEARCH_ROUNDS, Unseen
 
 # A broker that does not report its own figures for this time counts as gone.
 _PULSE_MS: Final = 4_000
@@ -112,7 +112,7 @@ class BrokerWatch:
         self._delay_turns: Turns[tuple[str, str]] = Turns()
         self._written: dict[tuple[str, str], int] = {}
         self._moved_at: dict[str, int] = {}
-        self._unseen = Unseen()
+        self._quiet_topics = QuietTopics()
 
     @property
     def failure(self) -> GantryError | None:
@@ -221,7 +221,7 @@ class BrokerWatch:
         first = moving | dead | self._shown.topics
         size = self._portions.topics
         runtime = self.facts.runtime
-        if self._unseen.is_searching(now, None if runtime is None else runtime.stored_total):
+        if self._quiet_topics.is_searching(now, None if runtime is None else runtime.stored_total):
             size += len(self.facts.topics) // SEARCH_ROUNDS
         topics = self._topic_turns.pick(self.facts.topics.keys(), size, now, first=first)
         await _each(topics, lambda topic: self._read_ends_of(topic, now))
@@ -285,7 +285,7 @@ class BrokerWatch:
         if growth:
             self._moved_at[source[1]] = now
         if source[0] == "topic":
-            self._unseen.count(max(0, growth))
+            self._quiet_topics.count(max(0, growth))
         self._written[source] = written
 
     def _forget_topic(self, topic: str) -> None:

@@ -17,7 +17,7 @@ _FLOOR: Final = 10
 _SHARE: Final = 0.1
 
 
-class Unseen:
+class QuietTopics:
     """Compares what a broker says it stored with the growth of its measured topics."""
 
     def __init__(self) -> None:
