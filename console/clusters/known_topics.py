@@ -9,11 +9,11 @@ from broker_core.client.admin.topics import Topic
 from broker_core.client.errors import TopicNotFound, Unreachable
 from broker_core.protocol.bodies import TopicConfig
 from console.clusters.connections import ask
-from console.clusters.flights import Flights
 from console.clusters.memory import QueueCounts, RememberedBroker, remembered
+from console.clusters.single_flight import SingleFlight
 
 # The names of thousands of topics are a large answer: concurrent callers share one question.
-_flights: Flights[tuple[dict[str, Topic], set[str]]] = Flights()
+_single_flight: SingleFlight[tuple[dict[str, Topic], set[str]]] = SingleFlight()
 
 
 def known_topics(cluster: str) -> list[Topic]:
@@ -28,7 +28,7 @@ def known_topics(cluster: str) -> list[Topic]:
         return answers.found, {name for addr, name in masters.items() if addr not in answers.failed}
 
     try:
-        found, answering = _flights.join(cluster, lambda: ask(cluster, question))
+        found, answering = _single_flight.join(cluster, lambda: ask(cluster, question))
     except Unreachable:
         if not memory.brokers:
             raise

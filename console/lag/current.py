@@ -18,8 +18,8 @@ from broker_core.protocol.codes import ResponseCode
 from console import live
 from console.clusters import connections
 from console.clusters.connections import ClusterUnknown
-from console.clusters.flights import Flights
 from console.clusters.memory import Remembered, Sighting, aremembered
+from console.clusters.single_flight import SingleFlight
 from console.errors import RedisUnreachable
 from console.lag import history, lease_consumers, shown
 from console.lag.reading import Reader
@@ -47,7 +47,7 @@ _PATIENCE_SECONDS: Final = 3.0
 S = TypeVar("S")
 
 _log = logging.getLogger(__name__)
-_flights: Flights[ClusterState] = Flights()
+_single_flight: SingleFlight[ClusterState] = SingleFlight()
 
 
 def store() -> redis.Redis:
@@ -178,7 +178,7 @@ def _asked(cluster: str) -> ClusterState:
         finally:
             await reader.close()
 
-    return _flights.join(cluster, lambda: connections.ask(cluster, question))
+    return _single_flight.join(cluster, lambda: connections.ask(cluster, question))
 
 
 class _Recalled:

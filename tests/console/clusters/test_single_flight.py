@@ -1,4 +1,4 @@
-"""Requirements of `console.clusters.flights`: concurrent callers share one question."""
+"""Requirements of `console.clusters.single_flight`: concurrent callers share one question."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from console.clusters.flights import Flights
+from console.clusters.single_flight import SingleFlight
 from tests.support.wait import wait_until
 
 
 def test_many_who_want_to_know_ask_once() -> None:
-    flights = Flights[int]()
+    single_flight = SingleFlight[int]()
     asked: list[int] = []
     may_end = threading.Event()
 
@@ -22,23 +22,23 @@ def test_many_who_want_to_know_ask_once() -> None:
         return 7
 
     with ThreadPoolExecutor(20) as pool:
-        first = pool.submit(flights.join, "local", ask)
+        first = pool.submit(single_flight.join, "local", ask)
         wait_until(lambda: asked)
-        others = [pool.submit(flights.join, "local", ask) for _ in range(10)]
-        elsewhere = pool.submit(flights.join, "prod", lambda: 8)
+        others = [pool.submit(single_flight.join, "local", ask) for _ in range(10)]
+        elsewhere = pool.submit(single_flight.join, "prod", lambda: 8)
         assert elsewhere.result() == 8
         may_end.set()
         assert {each.result() for each in (first, *others)} == {7}
     assert len(asked) <= 2, "one that began after the first had ended may ask again"
-    assert flights.join("local", lambda: 9) == 9
+    assert single_flight.join("local", lambda: 9) == 9
 
 
 def test_what_fails_fails_for_all_and_is_asked_anew() -> None:
-    flights = Flights[int]()
+    single_flight = SingleFlight[int]()
 
     def fail() -> int:
         raise KeyError("mine")
 
     with pytest.raises(KeyError, match="mine"):
-        flights.join("local", fail)
-    assert flights.join("local", lambda: 1) == 1
+        single_flight.join("local", fail)
+    assert single_flight.join("local", lambda: 1) == 1

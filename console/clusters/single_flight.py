@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 
-class Flights(Generic[T]):
+class SingleFlight(Generic[T]):
     """The running questions by name, shared by the threads of this process."""
 
     def __init__(self) -> None:
