@@ -18,7 +18,7 @@ from broker_core.protocol.versions import version_name
 from console import etags
 from console.accounts.permissions import actor_of, require
 from console.clusters import operations
-from console.clusters.alone import alone
+from console.clusters.change_lock import change_lock
 from console.clusters.outcomes import PartlyDeleted
 from console.errors import Conflict
 from console.lag import current
@@ -87,7 +87,7 @@ class GroupsView(ClusterListView):
         wanted = dict(form.validated_data)
         name = wanted.pop("name")
         require(request, "manage", name)
-        with alone(cluster, "groups", name):
+        with change_lock(cluster, "groups", name):
             outcomes = operations.create_group(actor_of(request), cluster, name, _for_brokers(wanted))
         return with_outcomes(Response(as_json(current.group(cluster, name))), outcomes, status=201)
 
@@ -124,7 +124,7 @@ class GroupView(ClusterScopedView):
     )
     def patch(self, request: Request, cluster: str, group: str) -> Response:
         """Change settings of a consumer group."""
-        with alone(cluster, "groups", group):
+        with change_lock(cluster, "groups", group):
             found = self._found(group)
             etags.check(request, *_configs(found))
             form = GroupChangeSerializer(data=request.data)
@@ -141,7 +141,7 @@ class GroupView(ClusterScopedView):
     )
     def delete(self, request: Request, cluster: str, group: str) -> Response:
         """Delete the settings and offsets of a consumer group; its dead letters stay."""
-        with alone(cluster, "groups", group):
+        with change_lock(cluster, "groups", group):
             found = operations.find_group(cluster, group) or self._raise_not_found(group)
             if found.is_built_in:
                 raise Conflict(f"{group!r} belongs to the brokers; it cannot be deleted.")

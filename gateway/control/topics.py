@@ -22,7 +22,7 @@ from broker_core.protocol.versions import version_name
 from console import etags
 from console.accounts.permissions import actor_of, allows, needs, require
 from console.clusters import operations
-from console.clusters.alone import alone
+from console.clusters.change_lock import change_lock
 from console.clusters.known_topics import known_topic, known_topics
 from console.clusters.outcomes import PartlyDeleted
 from console.errors import Conflict
@@ -114,7 +114,7 @@ class TopicsView(ClusterListView):
         name = wanted.pop("name")
         require(request, "manage", name)
         wanted["perm"] = _PERMISSIONS[wanted.pop("permission")]
-        with alone(cluster, "topics", name):
+        with change_lock(cluster, "topics", name):
             outcomes = operations.create_topic(actor_of(request), cluster, name, wanted)
             return _changed(cluster, name, outcomes, status=201)
 
@@ -139,7 +139,7 @@ class TopicView(ClusterScopedView):
     )
     def patch(self, request: Request, cluster: str, topic: str) -> Response:
         """Change queues or permission of a topic."""
-        with alone(cluster, "topics", topic):
+        with change_lock(cluster, "topics", topic):
             found = known_topic(cluster, topic)
             if found.kind.value == "system":
                 raise Conflict(f"{topic!r} belongs to the brokers; it cannot be changed.")
@@ -165,7 +165,7 @@ class TopicView(ClusterScopedView):
         """Delete a topic and its messages; with `dry_run=true` only return what would be removed."""
         if flag_of(request, "dry_run"):
             return _impact(self, known_topic(cluster, topic))
-        with alone(cluster, "topics", topic):
+        with change_lock(cluster, "topics", topic):
             found = known_topic(cluster, topic)
             if found.kind.value == "system":
                 raise Conflict(f"{topic!r} belongs to the brokers; it cannot be deleted.")

@@ -21,7 +21,7 @@ _locks: Final[dict[Key, tuple[threading.Lock, int]]] = {}
 
 
 @contextmanager
-def alone(cluster: str, kind: str, name: str) -> Iterator[None]:
+def change_lock(cluster: str, kind: str, name: str) -> Iterator[None]:
     """Run the block while nothing else in this process changes the resource; raise Conflict after 30 s of waiting."""
     key = (cluster, kind, name)
     lock = _join(key)

@@ -1,4 +1,4 @@
-"""Requirements of `console.clusters.alone`."""
+"""Requirements of `console.clusters.change_lock`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from console.clusters import alone as module
-from console.clusters.alone import alone
+from console.clusters import change_lock as module
+from console.clusters.change_lock import change_lock
 from console.errors import Conflict
 
 
@@ -18,7 +18,7 @@ def test_changes_of_one_resource_follow_one_another() -> None:
 
     def change() -> None:
         nonlocal most
-        with alone("local", "topics", "orders"):
+        with change_lock("local", "topics", "orders"):
             inside.append(1)
             most = max(most, len(inside))
             threading.Event().wait(0.005)
@@ -33,12 +33,12 @@ def test_changes_of_one_resource_follow_one_another() -> None:
 
 def test_another_resource_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "WAIT_SECONDS", 0.01)
-    with alone("local", "topics", "orders"):
+    with change_lock("local", "topics", "orders"):
         for other in (("local", "groups", "orders"), ("mars", "topics", "orders"), ("local", "topics", "copy")):
-            with alone(*other):
+            with change_lock(*other):
                 pass
         # The same one is refused after a while, and the lock is still held
         for _ in range(2):
-            with pytest.raises(Conflict), alone("local", "topics", "orders"):
+            with pytest.raises(Conflict), change_lock("local", "topics", "orders"):
                 pass
     assert not module._locks
