@@ -163,7 +163,7 @@ async def test_no_answer_leaves_the_state_unknown(cluster: Cluster, producer: Pr
         peer.on(SEND, say_nothing())
 
     with pytest.raises(SendUncertain):
-        await producer.send(MESSAGE, timeout_ms=200)
+        await producer.send(MESSAGE, timeout_ms=2_000)
 
 
 async def test_what_was_uncertain_stays_so(cluster: Cluster, session: Session) -> None:
@@ -212,9 +212,9 @@ async def test_all_attempts_share_the_time(cluster: Cluster, producer: Producer)
 
     begin = time.monotonic()
     with pytest.raises(SendUncertain):
-        await producer.send(MESSAGE, timeout_ms=300)
+        await producer.send(MESSAGE, timeout_ms=2_000)
 
-    assert time.monotonic() - begin > 0.25
+    assert time.monotonic() - begin > 1.9
 
 
 async def test_a_single_broker_that_restarts_gets_the_message_after_all(cluster: Cluster, producer: Producer) -> None:

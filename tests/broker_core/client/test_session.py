@@ -79,7 +79,7 @@ async def test_a_connection_without_any_answer_is_reopened(cluster: Cluster, ses
     broker.on(RequestCode.GET_MAX_OFFSET, say_nothing())
     for _ in range(3):
         with pytest.raises(TimedOut):
-            await session.call(broker.addr, QUESTION, timeout_ms=30)
+            await session.call(broker.addr, QUESTION, timeout_ms=500)
     broker.on(RequestCode.GET_MAX_OFFSET, succeed(lambda _: Command.response(ResponseCode.SUCCESS)))
 
     await session.call(broker.addr, QUESTION)

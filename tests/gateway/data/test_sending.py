@@ -65,7 +65,7 @@ async def test_a_message_that_is_stored_less_safely_is_never_called_a_success(co
 async def test_a_send_without_an_answer_is_unknown_and_says_so(handler: Handler) -> None:
     async with scripted_cluster() as cluster, api_of(cluster) as api:
         on_send(cluster, handler)
-        answer = await api.post(ORDERS, BODY | {"options": {"timeout_ms": 300}})
+        answer = await api.post(ORDERS, BODY | {"options": {"timeout_ms": 3_000}})
         assert code_of(answer) == (504, "SEND_UNCERTAIN")
         assert answer.json()["results"][0]["status"] == "unknown"
 
