@@ -2,7 +2,8 @@
 
 The server itself has no limit, so idle clients could use up all file descriptors of the process. The process therefore
 checks its own sockets once a second. It closes a connection that was idle for too long. Above the limit it closes at
-once those that were idle longest, then those whose body has been arriving longest.
+once those that were idle longest, then those whose body has been arriving longest. A connection that no earlier check
+saw is spared once: its request may be on the way.
 """
 
 from __future__ import annotations
@@ -122,7 +123,8 @@ class OpenConnections:
         excess = len(connections) - self.most
         if excess > len(victims):
             arriving.sort(key=lambda each: under_way[each.client].since)
-            victims = [*idle, *arriving][:excess]
+            seen_before = [each for each in idle if each.idle_since < now]
+            victims = [*seen_before, *arriving][:excess]
             _log.warning("%d connections, the limit is %d: closing those idle longest", len(connections), self.most)
         for each in victims:
             close(each)
