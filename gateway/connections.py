@@ -3,7 +3,7 @@
 The server itself has no limit, so idle clients could use up all file descriptors of the process. The process therefore
 checks its own sockets once a second. It closes a connection that was idle for too long. Above the limit it closes at
 once those that were idle longest, then those whose body has been arriving longest. A connection that no earlier check
-saw is spared once: its request may be on the way.
+saw does not count yet: its request may be on the way, and nobody else goes in its place.
 """
 
 from __future__ import annotations
@@ -120,10 +120,10 @@ class OpenConnections:
                 arriving.append(each)
         idle.sort(key=lambda each: each.idle_since)
         victims = [each for each in idle if self._is_too_idle(each, now)]
-        excess = len(connections) - self.most
+        seen_before = [each for each in idle if each.idle_since < now]
+        excess = len(connections) - (len(idle) - len(seen_before)) - self.most
         if excess > len(victims):
             arriving.sort(key=lambda each: under_way[each.client].since)
-            seen_before = [each for each in idle if each.idle_since < now]
             victims = [*seen_before, *arriving][:excess]
             _log.warning("%d connections, the limit is %d: closing those idle longest", len(connections), self.most)
         for each in victims:

@@ -187,3 +187,27 @@ async def test_where_no_sockets_are_listed_the_gateway_starts_and_says_so(
     connections.start()
     assert "idle connections are not watched" in caplog.text
     await connections.stop()
+
+
+def test_above_the_limit_a_new_connection_does_not_count_before_the_second_check() -> None:
+    connections = OpenConnections(ArrivalLimits(connections=1))
+    with ExitStack() as stack:
+        server = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        clients = [stack.enter_context(socket.create_connection(server.getsockname(), timeout=60)) for _ in range(3)]
+        for _ in clients:
+            stack.enter_context(server.accept()[0])
+        connections._check((), {}, 1.0)
+        for each in clients:
+            each.setblocking(False)
+            with pytest.raises(BlockingIOError):
+                each.recv(1)
+            each.settimeout(60)
+        connections._check((), {}, 2.0)
+        ended = 0
+        for each in clients:
+            each.setblocking(False)
+            try:
+                ended += each.recv(1) == b""
+            except BlockingIOError:
+                continue
+        assert ended == 2
