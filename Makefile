@@ -4,9 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 # uv installs in less than half of pip's time, but reads none of pip's settings: it is handed the index and the certificates,
 # and where it cannot reach the index all the same, pip does the work. Compiled once here, as pip does, and not by each process.
+# PySpark comes as source, and is packed before it is unpacked: compressing its jars again would take twelve seconds.
 PIP_INSTALL := $(BIN)/pip --disable-pip-version-check install --quiet --require-hashes
 INSTALL = SSL_CERT_FILE="$${SSL_CERT_FILE:-$$PIP_CERT}" UV_DEFAULT_INDEX="$${UV_DEFAULT_INDEX:-$${PIP_INDEX_URL:-$$($(BIN)/pip config get global.index-url 2>/dev/null)}}" \
-  $(BIN)/uv pip install --python $(BIN)/python --quiet --require-hashes --compile-bytecode
+  $(BIN)/uv pip install --python $(BIN)/python --quiet --require-hashes --compile-bytecode \
+  --config-settings-package pyspark:--build-option=--compression=stored
 FRONTEND_SOURCES := $(shell find frontend -path frontend/node_modules -prune -o -path frontend/dist -prune -o -type f -print 2>/dev/null)
 TESTS ?= tests
 # The pages are built while Python's packages are installed.
