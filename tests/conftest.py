@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 from collections import defaultdict
@@ -30,6 +31,11 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "usual"))
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> GroupScheduling:
     """Share the tests out by groups, whatever ``--dist`` says."""
     return GroupScheduling(config, log)
+
+
+def pytest_collection_finish() -> None:
+    """Leave what collecting made out of later collections of garbage: it stays to the end, and is large."""
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
