@@ -48,7 +48,7 @@ class Seen:
     ranges: dict[int, tuple[int, int]] = field(default_factory=dict)
     committed: dict[int, int | None] = field(default_factory=dict)
     by_key: dict[str, list[str]] = field(default_factory=dict)
-    by_unique_id: dict[str, str] = field(default_factory=dict)
+    """By keys and by unique ids: a delayed message has its id a second time if a kill came just after its delivery."""
     by_offset_id: dict[str, str] = field(default_factory=dict)
     by_time: dict[int, int] = field(default_factory=dict)
 
@@ -98,12 +98,10 @@ async def look(server: Server, session: Session, sample: list[StoredMessage] | N
     if sample is None:
         sample = [each for messages in seen.messages.values() for each in messages[::40]]
     for each in sample:
-        for key in each.keys[:1]:
+        for key in (*each.keys[:1], each.unique_id):
+            assert key is not None
             found = await admin.messages.search(TOPIC, key)
             seen.by_key[key] = sorted(placed.message.offset_id for placed in found.messages)
-        if each.unique_id is not None:
-            by_id = await admin.messages.search(TOPIC, each.unique_id)
-            seen.by_unique_id[each.unique_id] = by_id.messages[0].message.offset_id if by_id.messages else ""
         placed_at = await admin.messages.find_by_offset_id(each.offset_id)
         seen.by_offset_id[each.offset_id] = placed_at.message.body.hex() if placed_at else ""
     for queue in queues:
