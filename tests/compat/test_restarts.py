@@ -39,7 +39,14 @@ def persist(consumer: PushConsumer) -> None:
 
 
 def joined(driver: Driver, server: Server, group: str, topic: str) -> PushConsumer:
-    return driver.push_consumer(server.name_server, group, {topic: "*"}, heartbeatBrokerInterval=1000)
+    return driver.push_consumer(
+        server.name_server,
+        group,
+        {topic: "*"},
+        heartbeatBrokerInterval=1000,
+        # By itself it tells its offsets when it leaves, whether or not its listener's last answers count in them yet.
+        awaitTerminationMillisWhenShutdown=30_000,
+    )
 
 
 def count(consumer: PushConsumer, numbers: range) -> int:
