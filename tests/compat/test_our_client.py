@@ -18,6 +18,7 @@ from broker_core.client.consumer.push import PushConsumer, RetryLater
 from broker_core.client.errors import TopicNotFound
 from broker_core.client.producer import Producer, SendStatus
 from broker_core.client.session import Session
+from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.message import Message, StoredMessage
 from tests.compat.servers import FROM_DISK, Server
 from tests.support.cluster import create_topic
@@ -95,13 +96,7 @@ async def test_every_kind_of_message_arrives_as_it_was_sent(session: Session, pr
 
     assert (plain.status, plain.queue, plain.queue_offset) == (SendStatus.SEND_OK, queue, 0)
     assert (batch.queue_offset, len(batch.message_ids)) == (1, 2)
-    reader = PullConsumer(session)
-
-    async def pulled() -> list[StoredMessage]:
-        return (await reader.pull(queue, 0)).messages
-
-    await eventually(lambda: _has_length(pulled(), 5))
-    messages = await pulled()
+    messages = await stored_in(PullConsumer(session), queue, 5)
     assert [message.body for message in messages] == [b"plain", b"one", b"two", long, b"one-way"]
     assert (messages[0].tag, messages[0].properties["KEYS"], messages[0].properties["shop"]) == (
         "created",
@@ -112,8 +107,14 @@ async def test_every_kind_of_message_arrives_as_it_was_sent(session: Session, pr
     assert (await Admin(session).messages.find(name, plain.message_id)) is not None
 
 
-async def _has_length(messages: Awaitable[list[StoredMessage]], length: int) -> bool:
-    return len(await messages) == length
+async def stored_in(reader: PullConsumer, queue: MessageQueue, count: int) -> list[StoredMessage]:
+    """Return what is in a queue once it has `count` messages: Apache RocketMQ answers a send before a pull finds it."""
+
+    async def are_there() -> bool:
+        return len((await reader.pull(queue, 0)).messages) == count
+
+    await eventually(are_there)
+    return (await reader.pull(queue, 0)).messages
 
 
 async def test_messages_go_round_the_queues(producer: Producer, name: str) -> None:
@@ -248,7 +249,7 @@ async def test_a_new_group_starts_where_it_wants(session: Session, producer: Pro
     for number in range(3):
         await producer.send(Message(name, str(number).encode()), queue=queue)
         await asyncio.sleep(0.02)  # so that each has a time of its own
-    stored = (await PullConsumer(session).pull(queue, 0)).messages
+    stored = await stored_in(PullConsumer(session), queue, 3)
     time_of_second = stored[1].store_timestamp
 
     async def received(config: PushConfig, *wanted: int) -> list[int]:
@@ -375,6 +376,7 @@ async def test_a_plain_pull_says_what_is_there(session: Session, producer: Produ
     reader = PullConsumer(session, name)
     for tag in ("created", "paid"):
         await producer.send(Message.create(name, b"1", tag=tag), queue=queue)
+    await stored_in(reader, queue, 2)
 
     found = await reader.pull(queue, 0, expression="paid")
     assert (found.status, found.next_offset, found.max_offset) == (PullStatus.FOUND, 2, 2)
