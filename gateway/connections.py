@@ -121,11 +121,12 @@ class OpenConnections:
         idle.sort(key=lambda each: each.idle_since)
         victims = [each for each in idle if self._is_too_idle(each, now)]
         seen_before = [each for each in idle if each.idle_since < now]
-        excess = len(connections) - (len(idle) - len(seen_before)) - self.most
+        counted = len(connections) - len(idle) + len(seen_before)
+        excess = counted - self.most
         if excess > len(victims):
             arriving.sort(key=lambda each: under_way[each.client].since)
             victims = [*seen_before, *arriving][:excess]
-            _log.warning("%d connections, the limit is %d: closing those idle longest", len(connections), self.most)
+            _log.warning("%d connections, the limit is %d: closing those idle longest", counted, self.most)
         for each in victims:
             close(each)
 
