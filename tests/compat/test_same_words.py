@@ -49,6 +49,10 @@ INNER_PRODUCER: Final = {
     "- HEART_BEAT body.producerDataSet[]*": "Java has a producer for what cannot be sent back; ours joins no group"
 }
 BROKER_NAME: Final = {"- * bname*": "for proxies of 5.x; brokers of 4.9 do not look at it"}
+OFFSETS: Final = {
+    "- UPDATE_CONSUMER_OFFSET one-way: True": "with Java's an older offset may be stored last",
+    "+ UPDATE_CONSUMER_OFFSET one-way: False": "ours waits for the answer before it sends the next one",
+}
 SENDING: Final = {
     "- HEART_BEAT body.producerDataSet[].groupName = CLIENT_INNER_PRODUCER": "Java's producers have one too",
     "- SEND_* n": "the broker's name, short",
@@ -183,7 +187,7 @@ async def test_a_push_consumer(driver: Driver, server: Server, wire: Recorder, n
             await eventually(lambda: len(seen) == 4)
             await eventually(lambda: wire.has_named(Code.PULL_MESSAGE, f"%RETRY%{group}-ours"))
     more = {Code.LOCK_BATCH_MQ, Code.UNLOCK_BATCH_MQ} if orderly else {Code.CONSUMER_SEND_MSG_BACK}
-    check(said, wire.take(), CONSUMED | more, BROKER_NAME | INNER_PRODUCER | (ORDERLY if orderly else {}))
+    check(said, wire.take(), CONSUMED | more, BROKER_NAME | INNER_PRODUCER | OFFSETS | (ORDERLY if orderly else {}))
 
 
 async def test_a_lite_pull_consumer(driver: Driver, server: Server, wire: Recorder, name: str) -> None:
@@ -207,7 +211,7 @@ async def test_a_lite_pull_consumer(driver: Driver, server: Server, wire: Record
             while polled < 4:
                 polled += len(await consumer.poll())
             await consumer.commit()
-    check(said, wire.take(), CONSUMED, BROKER_NAME | INNER_PRODUCER | LITE_PULL)
+    check(said, wire.take(), CONSUMED, BROKER_NAME | INNER_PRODUCER | OFFSETS | LITE_PULL)
 
 
 async def test_who_asks_for_itself(driver: Driver, server: Server, wire: Recorder, name: str) -> None:
@@ -242,4 +246,4 @@ async def test_who_asks_for_itself(driver: Driver, server: Server, wire: Recorde
         Code.PULL_MESSAGE, Code.CONSUMER_SEND_MSG_BACK, Code.QUERY_CONSUMER_OFFSET, Code.UPDATE_CONSUMER_OFFSET,
         Code.GET_MAX_OFFSET, Code.GET_MIN_OFFSET, Code.SEARCH_OFFSET_BY_TIMESTAMP, Code.QUERY_MESSAGE,
     }  # fmt: skip
-    check(said, wire.take(), codes, BROKER_NAME | ASKING)
+    check(said, wire.take(), codes, BROKER_NAME | OFFSETS | ASKING)

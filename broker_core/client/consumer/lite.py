@@ -122,9 +122,9 @@ class LitePullConsumer(GroupMember):
         return messages
 
     async def commit(self, offsets: Mapping[MessageQueue, int] | None = None) -> None:
-        """Send the offsets reached by polls, or the given offsets of any queues; one-way, as in every client.
+        """Store the offsets reached by polls, or the given offsets of any queues.
 
-        Offsets that cannot be sent are logged; those of queues that are read here are sent again by the next commit.
+        Offsets that cannot be stored are logged; those of queues that are read here are sent again by the next commit.
         """
         if offsets is None:
             self._commit_consumed()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
@@ -63,6 +64,7 @@ class BrokerOffsets(Noted):
         super().__init__()
         self._session = session
         self._group = group
+        self._turn = asyncio.Lock()
         self._log = get_logger(__name__, f"group={group}")
 
     async def stored(self, queue: MessageQueue) -> int | None:
@@ -77,22 +79,30 @@ class BrokerOffsets(Noted):
         return answer.header(QueryConsumerOffsetResponse).offset
 
     async def persist(self, queues: Iterable[MessageQueue]) -> None:
-        """Send the recorded offsets, one-way as in every client; those that cannot be sent are sent again next time."""
-        for queue in queues:
-            await self._persist_one(queue)
+        """Store the recorded offsets; those that cannot be stored are logged, and sent again next time."""
+        await self._store({queue: self._offsets[queue] for queue in queues if queue in self._offsets})
 
     async def give_up(self, queue: MessageQueue) -> None:
         """Store the recorded offset of `queue` a last time and forget it."""
-        await self._persist_one(queue)
-        self._offsets.pop(queue, None)
+        offset = self._offsets.pop(queue, None)
+        if offset is not None:
+            await self._store({queue: offset})
 
-    async def _persist_one(self, queue: MessageQueue) -> None:
-        offset = self._offsets.get(queue)
-        if offset is None:
-            return
+    async def _store(self, offsets: dict[MessageQueue, int]) -> None:
+        # A store that was sent must be answered before the next one is, even if nobody waits for it any more.
+        await asyncio.shield(self._store_in_turn(offsets))
+
+    async def _store_in_turn(self, offsets: dict[MessageQueue, int]) -> None:
+        # Apache RocketMQ may lose one of a group's first offsets of a topic if they come together.
+        alone = set({(queue.broker_name, queue.topic): queue for queue in offsets}.values())
+        async with self._turn:
+            for wave in (alone, offsets.keys() - alone):
+                await asyncio.gather(*(self._store_one(queue, offsets[queue]) for queue in wave))
+
+    async def _store_one(self, queue: MessageQueue, offset: int) -> None:
         header = UpdateConsumerOffsetRequest(self._group, queue.topic, queue.queue_id, offset)
         try:
-            await self._session.one_way(await self._address(queue), header)
+            await self._session.call(await self._address(queue), header, topic=queue.topic)
         except GantryError as error:
             self._log.warning("%s: offset %d not stored: %s", queue, offset, error)
 

@@ -175,7 +175,7 @@ class PullConsumer:
         return await self._offsets.stored(queue)
 
     async def commit(self, queue: MessageQueue, offset: int) -> None:
-        """Store the group's offset; one-way, as in every client."""
+        """Store the group's offset; one that cannot be stored is logged."""
         self._offsets.note(queue, offset, may_go_back=True)
         await self._offsets.persist([queue])
 

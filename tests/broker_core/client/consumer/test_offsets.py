@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers.offsets import QueryConsumerOffsetResponse, UpdateConsumerOffsetRequest
+from broker_core.remoting.connection import Connection
 from tests.support.scripted import Cluster, refuse, scripted_cluster, succeed
 from tests.support.wait import eventually
 
@@ -26,6 +28,7 @@ async def cluster() -> AsyncIterator[Cluster]:
     async with scripted_cluster("broker-a") as cluster:
         cluster.add_topic("orders")
         cluster["broker-a"].on(RequestCode.UPDATE_CONSUMER_OFFSET, succeed())
+        cluster["broker-a"].on(RequestCode.QUERY_CONSUMER_OFFSET, refuse(ResponseCode.QUERY_NOT_FOUND))
         yield cluster
 
 
@@ -76,7 +79,7 @@ async def test_recorded_offsets_are_sent_to_the_broker(cluster: Cluster, offsets
 
     await offsets.persist([FIRST, SECOND])
 
-    await eventually(lambda: stored(cluster) == [(0, 5)])
+    assert stored(cluster) == [(0, 5)]
 
 
 async def test_the_offset_of_a_queue_given_up_is_sent_a_last_time(cluster: Cluster, offsets: BrokerOffsets) -> None:
@@ -85,8 +88,73 @@ async def test_the_offset_of_a_queue_given_up_is_sent_a_last_time(cluster: Clust
     await offsets.give_up(FIRST)
     await offsets.persist([FIRST])
 
-    await eventually(lambda: stored(cluster) == [(0, 5)])
+    assert stored(cluster) == [(0, 5)]
     assert offsets.find(FIRST) is None
+
+
+async def test_a_store_waits_for_the_answer_to_the_one_before_it(cluster: Cluster, offsets: BrokerOffsets) -> None:
+    """Ours waits for each answer before it sends the next store (broker_core/client/README.md)."""
+    may_answer = asyncio.Event()
+
+    async def later(_request: Command, _: Connection) -> Command:
+        await may_answer.wait()
+        return Command.response(ResponseCode.SUCCESS)
+
+    cluster["broker-a"].on(RequestCode.UPDATE_CONSUMER_OFFSET, later)
+    # Given a store that is not answered yet when nobody waits for it any more
+    offsets.note(FIRST, 0)
+    first = asyncio.create_task(offsets.persist([FIRST]))
+    await eventually(lambda: stored(cluster) == [(0, 0)])
+    first.cancel()
+    # When the queue is given up
+    offsets.note(FIRST, 5)
+    last = asyncio.create_task(offsets.give_up(FIRST))
+    # Then its last offset stays here, although the broker answers other requests
+    assert await offsets.stored(SECOND) is None
+    assert stored(cluster) == [(0, 0)]
+    # Until the first store is answered
+    may_answer.set()
+    await last
+    assert stored(cluster) == [(0, 0), (0, 5)]
+
+
+async def test_one_queue_of_a_topic_is_stored_before_the_others(cluster: Cluster, offsets: BrokerOffsets) -> None:
+    """Ours stores one queue of a topic and broker alone before the others (broker_core/client/README.md)."""
+    cluster.add_topic("refunds", on=("broker-a",))
+    may_answer = asyncio.Event()
+
+    async def later(_request: Command, _: Connection) -> Command:
+        await may_answer.wait()
+        return Command.response(ResponseCode.SUCCESS)
+
+    cluster["broker-a"].on(RequestCode.UPDATE_CONSUMER_OFFSET, later)
+    queues = [MessageQueue(topic, "broker-a", number) for topic in ("orders", "refunds") for number in range(4)]
+    # Given offsets of two topics, but none of one queue
+    for queue in queues[:-1]:
+        offsets.note(queue, 5)
+    # When they are stored, then one of each topic is sent first
+    storing = asyncio.create_task(offsets.persist(queues))
+    await eventually(lambda: len(stored(cluster)) == 2)
+    assert await offsets.stored(FIRST) is None
+    assert len(stored(cluster)) == 2
+    # And all others together when these are answered
+    may_answer.set()
+    await storing
+    assert sorted(stored(cluster)) == sorted((queue.queue_id, 5) for queue in queues[:-1])
+
+
+async def test_an_offset_that_the_broker_refuses_is_logged_and_sent_again(
+    cluster: Cluster, offsets: BrokerOffsets, caplog: pytest.LogCaptureFixture
+) -> None:
+    cluster["broker-a"].on(RequestCode.UPDATE_CONSUMER_OFFSET, refuse(ResponseCode.SYSTEM_ERROR, "not now"))
+    offsets.note(FIRST, 5)
+
+    await offsets.persist([FIRST])
+    await offsets.persist([FIRST])
+
+    assert "offset 5 not stored" in caplog.text
+    assert "not now" in caplog.text
+    assert stored(cluster) == [(0, 5), (0, 5)]
 
 
 async def test_an_unreachable_broker_gets_the_offset_next_time(cluster: Cluster, offsets: BrokerOffsets) -> None:
