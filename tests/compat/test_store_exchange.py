@@ -150,7 +150,8 @@ async def test_each_broker_goes_on_with_the_folder_of_the_other(
             times = often[b"%s delayed %d" % (name.encode(), level)]
             assert times == QUEUES or (kill and times > QUEUES)
     if kill:
-        MessageStore.open(StoreConfig(tmp_path / "broker", index_slots=100, index_entries=400), now=0).close()
+        config = StoreConfig(tmp_path / "broker", index_slots=100, index_entries=400, clean_forcibly=False)
+        MessageStore.open(config, now=0).close()
     # And the files are those of a sound store, several of each kind, with the rest of the delayed messages waiting
     with StoreReader.open(tmp_path / "broker") as reader:
         assert len(reader.segments()) > 3
