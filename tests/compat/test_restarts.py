@@ -91,9 +91,18 @@ def test_a_broker_goes_on_where_it_was(driver: Driver, server: Server, reader: R
 
 def test_a_client_goes_on_where_its_group_was(driver: Driver, server: Server, name: str, tmp_path: Path) -> None:
     producer = driver.producer(server.name_server)
-    send_numbers(producer, name, range(20))
-    # Given a member that leaves in order: its last offsets are kept
     first = joined(driver, server, name, name)
+    send_numbers(producer, name, range(10))
+
+    def are_kept() -> bool:
+        # Again and again: of a group's very first offsets Apache RocketMQ may lose one.
+        persist(first)
+        return sum(offsets(driver, server, name)) == 10
+
+    wait_until(lambda: count(first, range(10)) == 10)
+    wait_until(are_kept)
+    # Given a member that leaves in order: its last offsets are kept
+    send_numbers(producer, name, range(10, 20))
     wait_until(lambda: count(first, range(20)) == 20)
     first.shutdown()
     assert sum(offsets(driver, server, name)) == 20
