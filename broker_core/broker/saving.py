@@ -108,7 +108,7 @@ class Saver:
     async def save(self, register: Register) -> None:
         """Write a register if it changed; its current content is on the disk when this returns.
 
-        Raises OSError when writing fails; the register then still counts as changed.
+        Raises OSError when writing fails; the register then still counts as changed, as it does after a cancellation.
         """
         async with self._turn:  # an older text must not be written after a newer one
             if not register.is_changed:
@@ -116,7 +116,7 @@ class Saver:
             text = register.text()
             try:
                 await asyncio.get_running_loop().run_in_executor(self._executor, register.save, text)
-            except OSError:
+            except BaseException:  # whoever cancels it does not know whether the text was written
                 register.is_changed = True
                 raise
 

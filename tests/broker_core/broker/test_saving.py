@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -33,9 +35,14 @@ class Note:
 
 
 @pytest.fixture
-def saver() -> Iterator[Saver]:
+def thread() -> Iterator[ThreadPoolExecutor]:
     with ThreadPoolExecutor(1) as executor:
-        yield Saver(executor)
+        yield executor
+
+
+@pytest.fixture
+def saver(thread: ThreadPoolExecutor) -> Saver:
+    return Saver(thread)
 
 
 async def test_only_what_changed_is_written(saver: Saver) -> None:
@@ -61,6 +68,23 @@ async def test_what_the_disk_refused_is_written_next_time(saver: Saver) -> None:
 async def test_who_asks_for_one_register_learns_of_the_failure(saver: Saver) -> None:
     with pytest.raises(OSError, match="no room"):
         await saver.save(Note("a", is_changed=True, is_refused=True))
+
+
+async def test_a_save_that_is_cancelled_is_made_up_for(saver: Saver, thread: ThreadPoolExecutor) -> None:
+    """As at a clean stop, which ends the periodic save before it saves a last time."""
+    may_go_on = threading.Event()
+    thread.submit(may_go_on.wait)
+    note = Note("a", is_changed=True)
+    saving = asyncio.create_task(saver.save(note))
+    while note.is_changed:
+        await asyncio.sleep(0)
+
+    saving.cancel()
+    await asyncio.wait([saving])
+    may_go_on.set()
+    await saver.save(note)
+
+    assert note.written == [b"a"]
 
 
 # The file of a register
