@@ -13,6 +13,7 @@ import pytest
 
 from broker_core.broker.errors import BadConfigFile
 from broker_core.broker.saving import JsonFile, Saver
+from tests.support.wait import eventually
 
 
 @dataclass
@@ -76,8 +77,7 @@ async def test_a_save_that_is_cancelled_is_made_up_for(saver: Saver, thread: Thr
     thread.submit(may_go_on.wait)
     note = Note("a", is_changed=True)
     saving = asyncio.create_task(saver.save(note))
-    while note.is_changed:
-        await asyncio.sleep(0)
+    await eventually(lambda: not note.is_changed)
 
     saving.cancel()
     await asyncio.wait([saving])
