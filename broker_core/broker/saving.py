@@ -99,7 +99,7 @@ class Register(Protocol):
 
 
 class Saver:
-    """Writes registers, one after another."""
+    """Writes registers, one after another; `executor` has one thread, so that a cancelled save ends before the next."""
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor

@@ -65,8 +65,7 @@ class LitePullConsumer(GroupMember):
             raise ValueError("topics are already subscribed; use either `assign` or `subscribe`")
         self._by_hand = True
         wanted = list(dict.fromkeys(queues))
-        for queue in [queue for queue in self._readers if queue not in wanted]:
-            await self._drop(queue)
+        await self._drop([queue for queue in self._readers if queue not in wanted])
         for queue in wanted:
             if queue not in self._readers:
                 await self._session.routes.get(queue.topic)
@@ -206,8 +205,7 @@ class LitePullConsumer(GroupMember):
         for topic in list(self._subscriptions):
             try:
                 change = await self._sharing.look(topic, [queue for queue in self._readers if queue.topic == topic])
-                for queue in change.dropped:
-                    await self._drop(queue)
+                await self._drop(change.dropped)
                 for queue in change.added:
                     offset = await start_offset(self._session, self._committed, queue, self.config)
                     self._start_reader(queue, offset)
@@ -230,5 +228,5 @@ class _Consumed(Noted):
     async def persist(self, queues: Iterable[MessageQueue]) -> None:
         """Store nothing."""
 
-    async def give_up(self, queue: MessageQueue) -> None:
+    async def give_up(self, queues: Iterable[MessageQueue]) -> None:
         """Store nothing."""

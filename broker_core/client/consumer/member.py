@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import ClassVar, Final, Self
 
@@ -163,11 +163,12 @@ class GroupMember(ABC):
         reader.reading = self._tasks.start(name, reader.run())
         return reader
 
-    async def _drop(self, queue: MessageQueue) -> QueueReader:
-        reader = self._readers.pop(queue)
-        reader.drop()
-        await self._committed.give_up(queue)
-        return reader
+    async def _drop(self, queues: Iterable[MessageQueue]) -> list[QueueReader]:
+        readers = [self._readers.pop(queue) for queue in queues]
+        for reader in readers:
+            reader.drop()
+        await self._committed.give_up([reader.queue for reader in readers])
+        return readers
 
     async def _persist(self) -> None:
         await self._committed.persist(list(self._readers))

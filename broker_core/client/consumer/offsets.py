@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
@@ -37,8 +38,8 @@ class OffsetStore(Protocol):
     async def persist(self, queues: Iterable[MessageQueue]) -> None:
         """Store the recorded offsets of `queues`."""
 
-    async def give_up(self, queue: MessageQueue) -> None:
-        """Store the recorded offset of `queue` a last time and forget it."""
+    async def give_up(self, queues: Iterable[MessageQueue]) -> None:
+        """Store the recorded offsets of `queues` a last time and forget them."""
 
 
 class Noted:
@@ -64,7 +65,7 @@ class BrokerOffsets(Noted):
         super().__init__()
         self._session = session
         self._group = group
-        self._turn = asyncio.Lock()
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._log = get_logger(__name__, f"group={group}")
 
     async def stored(self, queue: MessageQueue) -> int | None:
@@ -82,20 +83,23 @@ class BrokerOffsets(Noted):
         """Store the recorded offsets; those that cannot be stored are logged, and sent again next time."""
         await self._store({queue: self._offsets[queue] for queue in queues if queue in self._offsets})
 
-    async def give_up(self, queue: MessageQueue) -> None:
-        """Store the recorded offset of `queue` a last time and forget it."""
-        offset = self._offsets.pop(queue, None)
-        if offset is not None:
-            await self._store({queue: offset})
+    async def give_up(self, queues: Iterable[MessageQueue]) -> None:
+        """Store the recorded offsets of `queues` a last time and forget them."""
+        await self._store({queue: self._offsets.pop(queue) for queue in queues if queue in self._offsets})
 
     async def _store(self, offsets: dict[MessageQueue, int]) -> None:
+        names = {queue.broker_name for queue in offsets}
+        stores = (
+            self._store_at(name, {queue: at for queue, at in offsets.items() if queue.broker_name == name})
+            for name in names
+        )
         # A store that was sent must be answered before the next one is, even if nobody waits for it any more.
-        await asyncio.shield(self._store_in_turn(offsets))
+        await asyncio.shield(asyncio.gather(*stores))
 
-    async def _store_in_turn(self, offsets: dict[MessageQueue, int]) -> None:
+    async def _store_at(self, broker_name: str, offsets: dict[MessageQueue, int]) -> None:
         # Apache RocketMQ may lose one of a group's first offsets of a topic if they come together.
-        alone = set({(queue.broker_name, queue.topic): queue for queue in offsets}.values())
-        async with self._turn:
+        alone = set({queue.topic: queue for queue in offsets}.values())
+        async with self._turns[broker_name]:
             for wave in (alone, offsets.keys() - alone):
                 await asyncio.gather(*(self._store_one(queue, offsets[queue]) for queue in wave))
 
@@ -139,8 +143,8 @@ class FileOffsets(Noted):
         fresh.write_bytes(orjson.dumps(table, option=orjson.OPT_SORT_KEYS))
         fresh.replace(self._path)
 
-    async def give_up(self, queue: MessageQueue) -> None:
-        """Keep the offset: a broadcasting consumer gets its queues back."""
+    async def give_up(self, queues: Iterable[MessageQueue]) -> None:
+        """Keep the offsets: a broadcasting consumer gets its queues back."""
 
 
 def _read(path: Path) -> dict[MessageQueue, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, Self
@@ -112,9 +113,10 @@ class PushConsumer(GroupMember):
     async def rebalance(self) -> bool:
         """Compute this member's assignment once and apply it; return whether everything was known."""
         all_known = True
-        for reader in [reader for reader in self._readers.values() if reader.is_stuck]:
-            self._log.error("%s: not pulled for a long time; restarting", reader.queue)
-            await self._drop(reader.queue)
+        stuck = [queue for queue, reader in self._readers.items() if reader.is_stuck]
+        for queue in stuck:
+            self._log.error("%s: not pulled for a long time; restarting", queue)
+        await self._drop(stuck)
         for topic in list(self._subscriptions):
             held = [queue for queue in self._readers if queue.topic == topic]
             try:
@@ -123,14 +125,12 @@ class PushConsumer(GroupMember):
                 self._log.log(_level(topic), "topic=%s: assignment unknown: %s", topic, error)
                 all_known = all_known and isinstance(error, TopicNotFound) and is_retry_topic(topic)
                 continue
-            for queue in change.dropped:
-                await self._drop(queue)
+            await self._drop(change.dropped)
             all_known = await self._add(change.added) and all_known
             if change:
                 self._log.info("topic=%s: %d queues dropped, %d added", topic, len(change.dropped), len(change.added))
                 self._share_changed(topic)
-        for queue in [queue for queue in self._readers if queue.topic not in self._subscriptions]:
-            await self._drop(queue)
+        await self._drop([queue for queue in self._readers if queue.topic not in self._subscriptions])
         return all_known
 
     async def consume_directly(self, message: StoredMessage) -> ConsumeMessageDirectlyResult:
@@ -180,12 +180,12 @@ class PushConsumer(GroupMember):
         self._handling.added(reader)
         return reader
 
-    async def _drop(self, queue: MessageQueue) -> QueueReader:
-        reader = await super()._drop(queue)
-        if self.config.locks_queues:
+    async def _drop(self, queues: Iterable[MessageQueue]) -> list[QueueReader]:
+        readers = await super()._drop(queues)
+        for reader in readers if self.config.locks_queues else ():
             # Only after the current message is handled: otherwise the next owner would handle it at the same time.
             self._tasks.start("unlock", self._unlock_when_idle(reader))
-        return reader
+        return readers
 
     async def _unlock_when_idle(self, reader: QueueReader) -> None:
         await reader.idle.wait()

@@ -17,7 +17,7 @@ from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers.offsets import QueryConsumerOffsetResponse, UpdateConsumerOffsetRequest
 from broker_core.remoting.connection import Connection
-from tests.support.scripted import Cluster, refuse, scripted_cluster, succeed
+from tests.support.scripted import Cluster, refuse, say_nothing, scripted_cluster, succeed
 from tests.support.wait import eventually
 
 FIRST, SECOND = MessageQueue("orders", "broker-a", 0), MessageQueue("orders", "broker-a", 1)
@@ -85,7 +85,7 @@ async def test_recorded_offsets_are_sent_to_the_broker(cluster: Cluster, offsets
 async def test_the_offset_of_a_queue_given_up_is_sent_a_last_time(cluster: Cluster, offsets: BrokerOffsets) -> None:
     offsets.note(FIRST, 5)
 
-    await offsets.give_up(FIRST)
+    await offsets.give_up([FIRST])
     await offsets.persist([FIRST])
 
     assert stored(cluster) == [(0, 5)]
@@ -108,7 +108,7 @@ async def test_a_store_waits_for_the_answer_to_the_one_before_it(cluster: Cluste
     first.cancel()
     # When the queue is given up
     offsets.note(FIRST, 5)
-    last = asyncio.create_task(offsets.give_up(FIRST))
+    last = asyncio.create_task(offsets.give_up([FIRST]))
     # Then its last offset stays here, although the broker answers other requests
     assert await offsets.stored(SECOND) is None
     assert stored(cluster) == [(0, 0)]
@@ -141,6 +141,28 @@ async def test_one_queue_of_a_topic_is_stored_before_the_others(cluster: Cluster
     may_answer.set()
     await storing
     assert sorted(stored(cluster)) == sorted((queue.queue_id, 5) for queue in queues[:-1])
+
+
+async def test_a_broker_that_does_not_answer_holds_up_no_other() -> None:
+    async with (
+        scripted_cluster("broker-a", "broker-b") as cluster,
+        Session(ClientConfig([cluster.name_server.addr])) as session,
+    ):
+        cluster.add_topic("orders")
+        cluster["broker-a"].on(RequestCode.UPDATE_CONSUMER_OFFSET, say_nothing())
+        cluster["broker-b"].on(RequestCode.UPDATE_CONSUMER_OFFSET, succeed())
+        offsets = BrokerOffsets(session, "billing")
+        queues = [FIRST, MessageQueue("orders", "broker-b", 0)]
+        for queue in queues:
+            offsets.note(queue, 5)
+        first = asyncio.create_task(offsets.persist(queues))
+        await eventually(lambda: stored(cluster) == [(0, 5)])
+        # When the next store begins while the first is not answered, then only the other broker gets it
+        second = asyncio.create_task(offsets.persist(queues))
+        await eventually(lambda: len(cluster["broker-b"].asked(RequestCode.UPDATE_CONSUMER_OFFSET)) == 2)
+        first.cancel()
+        second.cancel()
+        assert stored(cluster) == [(0, 5)]
 
 
 async def test_an_offset_that_the_broker_refuses_is_logged_and_sent_again(
