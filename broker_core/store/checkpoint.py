@@ -1,10 +1,12 @@
-"""The store times up to which everything is certainly on the disk (store/README.md#checkpoint).
+"""How far everything is certainly on the disk (store/README.md#checkpoint).
 
 ::
 
-    0  commit log int64 | 8  consume queues int64 | 16  finished index files int64 | zeros up to 4096
+    0    commit log int64 | 8    consume queues int64 | 16   finished index files int64: store times
+    256  commit log int64 | 264  consume queues int64 | 272  finished index files int64 | 280  log offset int64
 
-Recovery after a crash begins in a segment that starts before all three.
+Recovery after a crash begins in a segment that starts before all three times and the log offset, which is right even
+after a clock was set back. It counts only with the times it was written with: another broker writes times alone.
 """
 
 from __future__ import annotations
@@ -18,6 +20,9 @@ from typing import Final
 from broker_core.store.layout import CHECKPOINT
 
 _TIMES: Final = struct.Struct(">qqq")
+_OURS: Final = struct.Struct(">qqqq")
+_OURS_AT: Final = 256
+_UNKNOWN: Final = -1
 _FILE_BYTES: Final = 4096
 # In Apache RocketMQ the store times of records put concurrently by several threads may differ by this much.
 _SAFETY_MS: Final = 3000
@@ -25,11 +30,15 @@ _SAFETY_MS: Final = 3000
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """Store times (ms) up to which log, queues and finished index files are on the disk; 0 for nothing."""
+    """Store times (ms) up to which log, queues and finished index files are on the disk; 0 for nothing.
+
+    `covered` is the log offset before which all records are, in all three; None if Apache RocketMQ wrote the times.
+    """
 
     log: int = 0
     queues: int = 0
     index: int = 0
+    covered: int | None = None
 
     @property
     def recover_from(self) -> int:
@@ -41,16 +50,22 @@ def read_checkpoint(folder: Path) -> Checkpoint:
     """Return the checkpoint of a store; a missing or too short one covers nothing."""
     path = folder / CHECKPOINT
     data = path.read_bytes() if path.is_file() else b""
-    return Checkpoint(*_TIMES.unpack_from(data)) if len(data) >= _TIMES.size else Checkpoint()
+    if len(data) < _TIMES.size:
+        return Checkpoint()
+    log, queues, index = times = _TIMES.unpack_from(data)
+    *copies, covered = _OURS.unpack_from(data.ljust(_FILE_BYTES, b"\0"), _OURS_AT)
+    return Checkpoint(log, queues, index, covered if tuple(copies) == times and covered > _UNKNOWN else None)
 
 
 def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
-    """Write and sync the checkpoint; it fits in one sector, so a crash leaves the old or the new one."""
+    """Write and sync the checkpoint; what a crash leaves half written shows in the copies of the times."""
     descriptor = os.open(folder / CHECKPOINT, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         if os.fstat(descriptor).st_size != _FILE_BYTES:
             os.truncate(descriptor, _FILE_BYTES)
-        os.pwrite(descriptor, _TIMES.pack(*astuple(checkpoint)), 0)
+        *times, covered = astuple(checkpoint)
+        os.pwrite(descriptor, _TIMES.pack(*times), 0)
+        os.pwrite(descriptor, _OURS.pack(*times, _UNKNOWN if covered is None else covered), _OURS_AT)
         os.fdatasync(descriptor)
     finally:
         os.close(descriptor)

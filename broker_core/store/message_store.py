@@ -265,14 +265,16 @@ class MessageStore:
         Call it about every minute, from the thread that flushes or from the owner's. Raises what `flush` raises, also
         for an error of queues and index: a later checkpoint must not pass over what is lost of them.
         """
-        dispatched = self._dispatcher.store_time
+        # The log offset first: the owner may go on meanwhile, and what is covered may be older but never newer.
+        position, dispatched = self._dispatcher.position, self._dispatcher.store_time
         flushed = self.flush()
         try:
             self._queues.sync()
-            self._index.finish(dispatched)
+            self._index.finish(dispatched, position)
         except OSError as error:
             raise self.note_refused(error) from error
-        checkpoint = Checkpoint(flushed.store_timestamp, dispatched, self._index.finished_time)
+        index = self._index
+        checkpoint = Checkpoint(flushed.store_timestamp, dispatched, index.finished_time, index.finished_log_offset)
         write_checkpoint(self.config.folder, checkpoint)
         return checkpoint
 

@@ -9,7 +9,8 @@ follows: the rest of that segment, all later segments, and the units of dropped 
 
 After a clean stop everything is dispatched and on the disk, so the walk begins at the last record that a queue knows. A
 crash may have lost pages of queues and index in any order, so the walk begins in the newest segment whose first record
-is older than everything that the checkpoint covers.
+is older than everything that the checkpoint covers. After a clock was set back times mislead, so it begins in the
+segment of the checkpoint's log offset at the latest.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def recover(config: StoreConfig) -> Recovered:
     closed.forget(config.folder)
     if queues.lost:
         damaged_from = log.begin
-    checkpoint = _plausible(read_checkpoint(config.folder), _last_store_time(log, queues))
+    checkpoint = _plausible(read_checkpoint(config.folder), log, newest=_last_store_time(log, queues))
     has_all = bool(index.files and queues.by_key)
     index.trust_finished(checkpoint.index)
     if not was_clean:
@@ -82,7 +83,7 @@ def recover(config: StoreConfig) -> Recovered:
         # New, or a folder was removed: everything is rebuilt.
         begin = log.begin
     else:
-        begin = _clean_begin(log, queues) if was_clean else _unclean_begin(log, checkpoint.recover_from)
+        begin = _clean_begin(log, queues) if was_clean else _unclean_begin(log, checkpoint)
     if damaged_from is not None:
         begin = min(begin, damaged_from)
     dispatcher = Dispatcher(queues, index, position=begin, delay_levels_ms=config.delay_levels_ms)
@@ -103,10 +104,20 @@ def recover(config: StoreConfig) -> Recovered:
     return Recovered(log, queues, index, dispatcher, was_clean, begin, walked, reason, tuple(walk.damaged))
 
 
-def _plausible(checkpoint: Checkpoint, newest: int) -> Checkpoint:
+def _plausible(checkpoint: Checkpoint, log: CommitLog, *, newest: int) -> Checkpoint:
     """Return an empty checkpoint instead of one that is later than the newest record, which must be damaged."""
     latest = max(checkpoint.log, checkpoint.queues, checkpoint.index)
-    return checkpoint if latest <= newest + _CHECKPOINT_AHEAD_MS else Checkpoint()
+    is_plausible = latest <= newest + _CHECKPOINT_AHEAD_MS or _covered_segment(log, checkpoint)
+    return checkpoint if is_plausible else Checkpoint()
+
+
+def _covered_segment(log: CommitLog, checkpoint: Checkpoint) -> MappedFile | None:
+    """Return the segment with the first record that the checkpoint does not cover; None if it does not say."""
+    if checkpoint.covered is None:
+        return None
+    begin = max(checkpoint.covered, log.begin)
+    # At the very end of a segment the next one need not exist yet.
+    return log.files.find(begin) or log.files.find(begin - 1)
 
 
 def _remove_scratch(config: StoreConfig) -> None:
@@ -137,10 +148,11 @@ def _ends_at(log: CommitLog, log_offset: int, end: int) -> bool:
     return record is not None and log_offset + len(record) == end and body_is_sound(record, read_head(record))
 
 
-def _unclean_begin(log: CommitLog, recover_from: int) -> int:
+def _unclean_begin(log: CommitLog, checkpoint: Checkpoint) -> int:
     """Return the beginning of the newest segment that starts before the records to dispatch again."""
+    covered = _covered_segment(log, checkpoint)
     for file in reversed(log.files):
-        if _first_is_older(file, recover_from):
+        if (covered is None or file.start <= covered.start) and _first_is_older(file, checkpoint.recover_from):
             return file.start
     return log.begin
 

@@ -9,13 +9,28 @@ import pytest
 from broker_core.store.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 
 BYTES = bytes.fromhex("0000018BCFE5F9B4 0000018BCFE5F888 0000018BCFE5C494")
-CHECKPOINT = Checkpoint(0x18BCFE5F9B4, 0x18BCFE5F888, 0x18BCFE5C494)
+CHECKPOINT = Checkpoint(0x18BCFE5F9B4, 0x18BCFE5F888, 0x18BCFE5C494, 4711)
+OURS = BYTES + (4711).to_bytes(8, "big")
 
 
-def test_a_checkpoint_has_a_page_and_three_times(tmp_path: Path) -> None:
+def test_a_checkpoint_has_a_page_with_three_times_twice_and_a_log_offset(tmp_path: Path) -> None:
     write_checkpoint(tmp_path, CHECKPOINT)
-    assert (tmp_path / "checkpoint").read_bytes() == BYTES + bytes(4096 - 24)
+    assert (tmp_path / "checkpoint").read_bytes() == BYTES + bytes(256 - 24) + OURS + bytes(4096 - 256 - 32)
     assert read_checkpoint(tmp_path) == CHECKPOINT
+
+
+@pytest.mark.parametrize("changed_at", [0, 8, 16])
+def test_the_log_offset_counts_only_with_the_times_it_was_written_with(tmp_path: Path, changed_at: int) -> None:
+    write_checkpoint(tmp_path, CHECKPOINT)
+    with (tmp_path / "checkpoint").open("r+b") as file:
+        file.seek(changed_at)
+        file.write(bytes(8))
+    assert read_checkpoint(tmp_path).covered is None
+
+
+def test_a_checkpoint_without_a_log_offset_comes_back_without(tmp_path: Path) -> None:
+    write_checkpoint(tmp_path, Checkpoint(1, 2, 3))
+    assert read_checkpoint(tmp_path) == Checkpoint(1, 2, 3)
 
 
 def test_writing_again_replaces_the_times_only(tmp_path: Path) -> None:
@@ -25,6 +40,7 @@ def test_writing_again_replaces_the_times_only(tmp_path: Path) -> None:
         file.write(b"what RocketMQ 5 keeps here")
     write_checkpoint(tmp_path, CHECKPOINT)
     assert (tmp_path / "checkpoint").read_bytes()[:50] == BYTES + b"what RocketMQ 5 keeps here"
+    assert read_checkpoint(tmp_path) == CHECKPOINT
 
 
 @pytest.mark.parametrize("data", [None, b"", b"short"])

@@ -70,26 +70,26 @@ def test_a_file_ends_after_enough_log_so_that_a_crash_costs_little(tmp_path: Pat
 def test_what_is_finished_is_all_files_but_the_last(tmp_path: Path) -> None:
     index = loaded(tmp_path)
     index.put(keys(0, 25))
-    index.finish(NOW + 24)
-    assert index.finished_time == NOW + 18
+    index.finish(NOW + 24, 2500)
+    assert (index.finished_time, index.finished_log_offset) == (NOW + 18, 1900)
 
 
 def test_without_keys_everything_before_now_is_finished(tmp_path: Path) -> None:
     index = loaded(tmp_path, index_roll_bytes=1000)
-    index.finish(NOW)
+    index.finish(NOW, 0)
     assert index.finished_time == NOW - 1
     index.put(keys(0, 3))
     index.roll_when_due(4900, 5000, NOW + 10)
-    index.finish(NOW + 10)
-    assert index.finished_time == NOW + 9
-    index.finish(NOW)
+    index.finish(NOW + 10, 5000)
+    assert (index.finished_time, index.finished_log_offset) == (NOW + 9, 5000)
+    index.finish(NOW, 0)
     assert index.finished_time == NOW + 9
 
 
 def test_files_that_were_being_filled_are_dropped_after_a_bad_stop(tmp_path: Path) -> None:
     index = loaded(tmp_path)
     index.put(keys(0, 25))
-    index.finish(NOW + 24)
+    index.finish(NOW + 24, 2500)
     index.close()
     again = loaded(tmp_path)
     again.drop_unfinished(NOW + 18)
@@ -122,6 +122,6 @@ def test_other_sizes_than_configured_are_refused(tmp_path: Path) -> None:
 
 def test_a_file_being_filled_ends_after_what_is_finished_even_if_the_clock_went_back(tmp_path: Path) -> None:
     index = loaded(tmp_path)
-    index.finish(NOW)
+    index.finish(NOW, 0)
     index.put(keys(0, 3, now=NOW - 60_000))
     assert index.files[-1].end_time == index.finished_time + 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from broker_core.protocol.message import Message
 from broker_core.store import MessageStore
+from broker_core.store.checkpoint import write_checkpoint
 from broker_core.store.errors import Corrupt
 from broker_core.store.reader import StoreReader
 from broker_core.store.units import FILLER
@@ -233,6 +235,37 @@ def test_after_a_bad_stop_only_what_the_checkpoint_does_not_vouch_for_is_read_ag
         assert 10 <= again.recovered.walked_records <= 45
         assert again.recovered.walked_from > 0
         assert bodies(again) == numbers(100)
+        assert [found(again, f"k{number}") for number in range(100)] == [[body] for body in numbers(100)]
+    store.close()
+
+
+@pytest.mark.parametrize("back_ms", [1_000, 28_000, 3_600_000])
+@pytest.mark.parametrize("checkpointed", [10, 50, 90])
+def test_after_the_clock_was_set_back_and_a_bad_stop_every_key_is_found(
+    tmp_path: Path, back_ms: int, checkpointed: int
+) -> None:
+    store = opened(tmp_path, index_roll_bytes=1024)
+    for number in range(100):
+        now = NOW + number * 100 - (back_ms if number >= 60 else 0)
+        put(store, b"%d" % number, now=now, keys=[f"k{number}"])
+        if number == checkpointed:
+            store.checkpoint()
+    with opened(crashed(tmp_path), index_roll_bytes=1024) as again:
+        assert again.recovered.walked_records < 100 - checkpointed + 45
+        assert bodies(again) == numbers(100)
+        assert [found(again, f"k{number}") for number in range(100)] == [[body] for body in numbers(100)]
+    store.close()
+
+
+def test_after_a_checkpoint_of_apache_rocketmq_its_times_say_what_is_read_again(tmp_path: Path) -> None:
+    store = opened(tmp_path, index_roll_bytes=1024)
+    for number in range(100):
+        put(store, b"%d" % number, now=NOW + number * 1000, keys=[f"k{number}"])
+    times = store.checkpoint()
+    folder = crashed(tmp_path)
+    write_checkpoint(folder, replace(times, log=times.log - 40_000, covered=None))
+    with opened(folder, index_roll_bytes=1024) as again:
+        assert 43 <= again.recovered.walked_records < 43 + 45
         assert [found(again, f"k{number}") for number in range(100)] == [[body] for body in numbers(100)]
     store.close()
 
