@@ -126,7 +126,7 @@ def test_a_delay_level_holds_a_message_back(producer: JavaObject, reader: Reader
     # Then each comes after its level's delay, and says what it was
     for level, delay in ((1, 1000), (4, 2000), (9, 3000)):
         message = found[b"%d" % level]
-        assert delay <= message.stored_at - message.born_at < delay + 10_000
+        assert delay <= message.stored_at - message.born_at
         assert (message.tag, message.keys, message.reconsume_times) == ("t", "k", 0)
         assert message.properties["UNIQ_KEY"] == sent[level]["msgId"]
         assert message.properties["REAL_TOPIC"] == name
