@@ -31,6 +31,8 @@ def summary(reader: StoreReader) -> Iterator[str]:
     checkpoint = reader.checkpoint()
     yield f"checkpoint   log {_when(checkpoint.log)}"
     yield f"             queues {_when(checkpoint.queues)}  finished index files {_when(checkpoint.index)}"
+    if checkpoint.covered is not None:
+        yield f"             all three before log offset {checkpoint.covered}"
     for file in reader.index.files:
         times = f"{_when(file.begin_time)} to {_when(file.end_time)}"
         yield f"index        {file.path.name}  {file.count - 1} of {file.capacity - 1} keys  {times}"

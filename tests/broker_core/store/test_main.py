@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from broker_core.store.__main__ import main
-from tests.support.stores import fill, opened, overwrite, put, queue_file, segment
+from broker_core.store.reader import StoreReader
+from tests.support.stores import fill, opened, overwrite, put, queue_file, segment, small
 
 
 @pytest.fixture
@@ -32,6 +33,8 @@ def test_the_summary_reports_queues_segments_and_index(folder: Path, capsys: pyt
     rows = [line.split()[:5] for line in text.splitlines()]
     assert ["T", "0", "0", "30", "30"] in rows
     assert ["Orders", "2", "0", "1", "1"] in rows
+    with StoreReader.open(folder, small(folder)) as reader:
+        assert f"all three before log offset {reader.index.files[-1].begin_log_offset}\n" in text
 
 
 def test_verify_says_intact_or_what_is_wrong(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
