@@ -5,8 +5,8 @@
     0    commit log int64 | 8    consume queues int64 | 16   finished index files int64: store times
     256  commit log int64 | 264  consume queues int64 | 272  finished index files int64 | 280  log offset int64
 
-Recovery after a crash begins in a segment that starts before all three times and the log offset, which is right even
-after a clock was set back. It counts only with the times it was written with: another broker writes times alone.
+Recovery after a crash begins in a segment that starts before all three times and the log offset, which is right where
+times are not. It counts only with the times it was written with: another broker writes times alone.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SAFETY_MS: Final = 3000
 class Checkpoint:
     """Store times (ms) up to which log, queues and finished index files are on the disk; 0 for nothing.
 
-    `covered` is the log offset before which all records are, in all three; None if Apache RocketMQ wrote the times.
+    `covered` is the log offset before which all records are, in all three; None if only times were written.
     """
 
     log: int = 0

@@ -18,10 +18,8 @@ class Index:
         """Hold an index of `files`."""
         self._config = config
         self.files = list(files)
-        # Everything up to this store time is in finished files on the disk [indexMsgTimestamp], and of all records
-        # before this log offset.
+        # Everything up to this store time is in finished files on the disk [indexMsgTimestamp].
         self.finished_time = 0
-        self.finished_log_offset = 0
 
     @classmethod
     def load(cls, config: StoreConfig, *, writable: bool = True) -> Self:
@@ -103,10 +101,11 @@ class Index:
         if is_over or (not last.is_empty and log_end - last.begin_log_offset >= self._config.index_roll_bytes):
             self._roll(store_time)
 
-    def finish(self, store_time: int, log_offset: int) -> None:
-        """Wait until all files but the last are on the disk; other threads may run. Moves what is finished.
+    def finish(self, store_time: int, log_offset: int) -> int:
+        """Wait until all files but the last are on the disk; other threads may run. Moves `finished_time`.
 
-        All records before `log_offset` have their keys in the files, the last of them of `store_time` (ms).
+        All records before `log_offset` have their keys in the files, the last of them of `store_time` (ms). Returns the
+        log offset before which all have them in files that are now on the disk.
         """
         files = list(self.files)
         for file in files[:-1]:
@@ -118,7 +117,7 @@ class Index:
         else:
             log_offset = min(log_offset, files[-1].begin_log_offset)
         self.finished_time = max(self.finished_time, finished)
-        self.finished_log_offset = log_offset
+        return log_offset
 
     def drop_before(self, log_begin: int) -> int:
         """Remove leading files whose records have all left the log, never the last file; return how many."""

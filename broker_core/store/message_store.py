@@ -270,11 +270,10 @@ class MessageStore:
         flushed = self.flush()
         try:
             self._queues.sync()
-            self._index.finish(dispatched, position)
+            covered = self._index.finish(dispatched, position)
         except OSError as error:
             raise self.note_refused(error) from error
-        index = self._index
-        checkpoint = Checkpoint(flushed.store_timestamp, dispatched, index.finished_time, index.finished_log_offset)
+        checkpoint = Checkpoint(flushed.store_timestamp, dispatched, self._index.finished_time, covered)
         write_checkpoint(self.config.folder, checkpoint)
         return checkpoint
 

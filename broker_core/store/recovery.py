@@ -9,8 +9,8 @@ follows: the rest of that segment, all later segments, and the units of dropped 
 
 After a clean stop everything is dispatched and on the disk, so the walk begins at the last record that a queue knows. A
 crash may have lost pages of queues and index in any order, so the walk begins in the newest segment whose first record
-is older than everything that the checkpoint covers. After a clock was set back times mislead, so it begins in the
-segment of the checkpoint's log offset at the latest.
+is older than everything that the checkpoint covers. Times mislead within one millisecond and after a clock was set
+back, so it begins in the segment of the checkpoint's log offset at the latest.
 """
 
 from __future__ import annotations
@@ -107,17 +107,8 @@ def recover(config: StoreConfig) -> Recovered:
 def _plausible(checkpoint: Checkpoint, log: CommitLog, *, newest: int) -> Checkpoint:
     """Return an empty checkpoint instead of one that is later than the newest record, which must be damaged."""
     latest = max(checkpoint.log, checkpoint.queues, checkpoint.index)
-    is_plausible = latest <= newest + _CHECKPOINT_AHEAD_MS or _covered_segment(log, checkpoint)
-    return checkpoint if is_plausible else Checkpoint()
-
-
-def _covered_segment(log: CommitLog, checkpoint: Checkpoint) -> MappedFile | None:
-    """Return the segment with the first record that the checkpoint does not cover; None if it does not say."""
-    if checkpoint.covered is None:
-        return None
-    begin = max(checkpoint.covered, log.begin)
-    # At the very end of a segment the next one need not exist yet.
-    return log.files.find(begin) or log.files.find(begin - 1)
+    is_in_log = checkpoint.covered is not None and checkpoint.covered <= log.end
+    return checkpoint if is_in_log or latest <= newest + _CHECKPOINT_AHEAD_MS else Checkpoint()
 
 
 def _remove_scratch(config: StoreConfig) -> None:
@@ -150,9 +141,9 @@ def _ends_at(log: CommitLog, log_offset: int, end: int) -> bool:
 
 def _unclean_begin(log: CommitLog, checkpoint: Checkpoint) -> int:
     """Return the beginning of the newest segment that starts before the records to dispatch again."""
-    covered = _covered_segment(log, checkpoint)
+    covered = log.end if checkpoint.covered is None else checkpoint.covered
     for file in reversed(log.files):
-        if (covered is None or file.start <= covered.start) and _first_is_older(file, checkpoint.recover_from):
+        if file.start <= covered and _first_is_older(file, checkpoint.recover_from):
             return file.start
     return log.begin
 

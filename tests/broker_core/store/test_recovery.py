@@ -239,6 +239,19 @@ def test_after_a_bad_stop_only_what_the_checkpoint_does_not_vouch_for_is_read_ag
     store.close()
 
 
+@pytest.mark.parametrize("burst", [30, 45])
+def test_after_a_bad_stop_keys_are_found_whatever_ended_within_one_millisecond(tmp_path: Path, burst: int) -> None:
+    store = opened(tmp_path / "store", index_roll_bytes=1 << 30)
+    for number in range(100):
+        put(store, b"%d" % number, now=NOW + number // burst * 10_000, keys=[f"k{number}"])
+        store.checkpoint()
+        folder = crashed(tmp_path / "store")
+        with opened(folder, index_roll_bytes=1 << 30) as again:
+            assert [key for key in range(number + 1) if found(again, f"k{key}") != [b"%d" % key]] == []
+        shutil.rmtree(folder)
+    store.close()
+
+
 @pytest.mark.parametrize("back_ms", [1_000, 28_000, 3_600_000])
 @pytest.mark.parametrize("checkpointed", [10, 50, 90])
 def test_after_the_clock_was_set_back_and_a_bad_stop_every_key_is_found(
