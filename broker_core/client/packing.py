@@ -6,17 +6,24 @@ import os
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from broker_core.client.config import ProducerConfig
 from broker_core.client.errors import MessageRefused, MessageTooLarge
 from broker_core.protocol import properties as names
 from broker_core.protocol import sys_flag as flags
-from broker_core.protocol.batch import encode_batch
+from broker_core.protocol.batch import encode_batch, encode_entry
 from broker_core.protocol.errors import MalformedProperties
 from broker_core.protocol.message import Message
 from broker_core.protocol.message_id import UniqueIds
 from broker_core.protocol.properties import format_properties
 from broker_core.protocol.topics import is_retry_topic
+
+_ALONE: Final = frozenset({names.DELAY, names.TRAN_MSG, *names.TIMERS, *names.OF_DELIVERIES})
+"""Properties that a broker takes only from a plain send."""
+_OF_THE_PRODUCER: Final = ~(flags.COMPRESSED | flags.COMPRESSOR_MASK)
+_LONG_PROPERTIES: Final = 8_000
+"""Characters; near the limit of a broker a message travels alone, so that a refusal concerns no other one."""
 
 
 @dataclass(slots=True)
@@ -33,6 +40,9 @@ class Packed:
     reconsume_times: int = 0
     max_reconsume_times: int | None = None
     is_batch: bool = False
+    may_share: bool = False
+    """Whether it may travel in one batch with other messages of its topic."""
+    waits_for_store: bool = True
 
 
 class Packer:
@@ -44,12 +54,12 @@ class Packer:
 
     def pack(self, message: Message, *, now: int) -> Packed:
         """Pack one message; raise MessageTooLarge or MessageRefused."""
-        body = message.body
+        body, topic = message.body, message.topic
         _check_body(body)
         if len(body) > self._config.max_body_bytes:
             raise MessageTooLarge(len(body), self._config.max_body_bytes)
         properties, unique_id = self._identified(message, now)
-        sys_flag = message.sys_flag & ~(flags.COMPRESSED | flags.COMPRESSOR_MASK)
+        sys_flag = message.sys_flag & _OF_THE_PRODUCER
         if len(body) >= self._config.compress_from_bytes:
             compressed = zlib.compress(body, self._config.compress_level)
             # A body that does not shrink is sent uncompressed: near the limit, compression could make it too large.
@@ -58,10 +68,15 @@ class Packer:
                 sys_flag |= flags.COMPRESSED | flags.COMPRESSOR_ZLIB
         if properties.get(names.TRAN_MSG) == "true":
             sys_flag |= flags.TRANSACTION_PREPARED
-        packed = Packed(message.topic, body, "", (unique_id,), message.flag, sys_flag, now)
-        if is_retry_topic(message.topic):
+        packed = Packed(topic, body, "", (unique_id,), message.flag, sys_flag, now)
+        if is_retry_topic(topic):
             _move_retry_counts(packed, properties)
-        packed.properties = _text(properties)
+            packed.properties = _text(properties)
+            return packed
+        if names.WAIT in properties:
+            packed.waits_for_store = message.waits_for_store
+        packed.properties = text = _text(properties)
+        packed.may_share = not sys_flag and len(text) <= _LONG_PROPERTIES and _ALONE.isdisjoint(properties)
         return packed
 
     def pack_batch(self, topic: str, messages: Sequence[Message], *, now: int) -> Packed:
@@ -75,9 +90,7 @@ class Packer:
         if len(body) > self._config.max_body_bytes:
             raise MessageTooLarge(len(body), self._config.max_body_bytes)
         ids = tuple(unique_id for _, _, unique_id in identified)
-        # The properties of the whole batch: brokers append them to every entry, so they repeat nothing of the entries.
-        wait = "" if messages[0].waits_for_store else _text({names.WAIT: "false"})
-        return Packed(topic, body, wait, ids, born_timestamp=now, is_batch=True)
+        return Packed(topic, body, _of_batch(messages[0].waits_for_store), ids, born_timestamp=now, is_batch=True)
 
     def _identified(self, message: Message, now: int) -> tuple[dict[str, str], str]:
         properties = dict(message.properties)
@@ -85,6 +98,20 @@ class Packer:
         if unique_id is None:
             unique_id = properties[names.UNIQ_KEY] = self._ids.make(now)
         return properties, unique_id
+
+
+def join(packed: Sequence[Packed]) -> Packed:
+    """Return one batch of messages of one topic that may share a request and agree in `waits_for_store`."""
+    first = packed[0]
+    body = b"".join([encode_entry(each.flag, each.body, each.properties.encode()) for each in packed])
+    ids = tuple([each.message_ids[0] for each in packed])
+    text = _of_batch(first.waits_for_store)
+    return Packed(first.topic, body, text, ids, born_timestamp=first.born_timestamp, is_batch=True)
+
+
+def _of_batch(waits_for_store: bool) -> str:
+    """Return the properties of a whole batch: brokers append them to every entry, so they repeat nothing of those."""
+    return "" if waits_for_store else _text({names.WAIT: "false"})
 
 
 def _check_batch(topic: str, messages: Sequence[Message]) -> None:

@@ -4,36 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Iterable, Sequence
 from types import TracebackType
-from typing import Final, NoReturn, Self
+from typing import Final, Self
 
+from broker_core.client.attempts import Attempts, Terms
 from broker_core.client.config import ProducerConfig, local_ip
-from broker_core.client.errors import (
-    BrokerBusy,
-    BrokerRefused,
-    ClientClosed,
-    ClientError,
-    MessageRefused,
-    NoRoute,
-    SendUncertain,
-    TimedOut,
-    TopicNotFound,
-    Unreachable,
-)
-from broker_core.client.packing import Packed, Packer
-from broker_core.client.retry import backoff
+from broker_core.client.errors import ClientError
+from broker_core.client.packing import Packer
 from broker_core.client.sending import Sending, SendResult, SendStatus
 from broker_core.client.session import Session
+from broker_core.client.shared_sends import SharedSends
 from broker_core.clock import now_ms
 from broker_core.protocol.bodies.queues import MessageQueue
-from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.message import Message
 
-_SAME_BROKER_DELAY_S: Final = 0.2
 _MAX_IN_FLIGHT: Final = 256
 
 __all__ = ["Producer", "SendResult", "SendStatus"]
@@ -46,6 +31,8 @@ class Producer:
         self.group = group
         self.config = config or ProducerConfig()
         self._sending = Sending(session, group, self.config)
+        self._attempts = Attempts(self._sending, self.config)
+        self._shared = SharedSends(self._attempts)
         self._packer = Packer(self.config, ip=local_ip(), loader=id(self) & 0xFFFFFFFF)
         self._session = session
         self._started = False
@@ -87,7 +74,8 @@ class Producer:
         MessageRefused, BrokerRefused, Unreachable, or SendUncertain if the message may have been stored. The attempts
         of one call share the unique id; with `is_repeatable` false there is no retry after an uncertain attempt.
         """
-        return await self._deliver(self._packer.pack(message, now=now_ms()), queue, timeout_ms, is_repeatable)
+        packed = self._packer.pack(message, now=now_ms())
+        return await self._shared.put(packed, self._terms(queue, timeout_ms, is_repeatable))
 
     async def send_batch(
         self,
@@ -100,7 +88,8 @@ class Producer:
     ) -> SendResult:
         """Send all messages as one batch: stored together in one queue, or not at all. Raises like `send`."""
         packed = self._packer.pack_batch(topic, messages, now=now_ms())
-        return await self._deliver(packed, queue, timeout_ms, is_repeatable)
+        terms = self._terms(queue, timeout_ms, is_repeatable)
+        return await self._attempts.deliver(packed, terms, time.monotonic() + terms.timeout_ms / 1000)
 
     async def send_many(
         self, messages: Iterable[Message], *, timeout_ms: int | None = None
@@ -120,116 +109,14 @@ class Producer:
     async def send_one_way(self, message: Message, *, queue: MessageQueue | None = None) -> None:
         """Send one message without an answer: only local errors are raised, and it is unknown whether it was stored."""
         packed = self._packer.pack(message, now=now_ms())
-        await self._sending.one_way(packed, queue or await self._sending.pick(packed.topic))
+        if queue is None:
+            await self._sending.get_picker(packed.topic)
+            queue = self._sending.pick(packed.topic)
+        await self._sending.one_way(packed, queue)
 
     async def queues(self, topic: str) -> tuple[MessageQueue, ...]:
         """Return the writable queues in the order required by `queue_for_key`; raise TopicNotFound or Unreachable."""
         return (await self._sending.get_picker(topic)).queues
 
-    async def _deliver(
-        self, packed: Packed, queue: MessageQueue | None, timeout_ms: int | None, is_repeatable: bool
-    ) -> SendResult:
-        timeout = self.config.timeout_ms if timeout_ms is None else timeout_ms
-        if queue is None:
-            return await self._with_retries(packed, timeout, is_repeatable)
-        if queue.topic != packed.topic:
-            raise MessageRefused(f"a message of topic {packed.topic!r} cannot be sent to a queue of {queue.topic!r}")
-        deadline = time.monotonic() + timeout / 1000
-        async with _within(deadline, packed.topic, timeout):
-            await self._sending.get_picker(packed.topic)
-        return await self._sending.attempt(packed, queue, timeout_ms=max(1, _left_ms(deadline)))
-
-    async def _with_retries(self, packed: Packed, timeout_ms: int, is_repeatable: bool) -> SendResult:
-        """Make 1 + retries attempts within one time limit; raise the error of the last one."""
-        deadline = time.monotonic() + timeout_ms / 1000
-        tried = _Tried(self.config.retried_codes, is_repeatable)
-        pauses: Iterator[float] | None = None
-        pause_s: float | None = 0.0
-        while pause_s is not None:
-            try:
-                async with _within(deadline, packed.topic, timeout_ms):
-                    queue = await self._sending.pick(packed.topic, last_broker=tried.broker_name)
-            except ClientError as error:
-                # The route is gone or was not found in time: the outcome of the last attempt is more informative.
-                return tried.end(error)
-            if queue.broker_name == tried.broker_name and tried.may_recover:
-                await asyncio.sleep(pause_s)
-            left_ms = _left_ms(deadline)
-            if left_ms <= 0:
-                break
-            tried.broker_name = queue.broker_name
-            try:
-                result = await self._sending.attempt(packed, queue, timeout_ms=left_ms)
-            except (BrokerRefused, TopicNotFound, NoRoute, Unreachable, SendUncertain, ClientClosed) as error:
-                tried.failed(error)
-            else:
-                if result.status is SendStatus.SEND_OK or not self.config.retry_when_not_stored_ok:
-                    return result
-                tried.result = result
-            pauses = pauses or self._pauses(deadline)
-            pause_s = next(pauses, None)
-        return tried.end(TimedOut(f"topic {packed.topic}", timeout_ms, was_sent=False))
-
-    def _pauses(self, deadline: float) -> Iterator[float]:
-        """Return the pauses before retries; created only after a failure, since most sends need none."""
-        pauses = backoff(
-            first_s=_SAME_BROKER_DELAY_S,
-            longest_s=_SAME_BROKER_DELAY_S,
-            attempts=1 + self.config.retries,
-            within_s=deadline - time.monotonic(),
-        )
-        return islice(pauses, 1, None)
-
-
-def _left_ms(deadline: float) -> int:
-    return int((deadline - time.monotonic()) * 1000)
-
-
-@asynccontextmanager
-async def _within(deadline: float, topic: str, timeout_ms: int) -> AsyncIterator[None]:
-    """Raise TimedOut when the deadline passes inside."""
-    try:
-        async with asyncio.timeout(max(0.0, deadline - time.monotonic())):
-            yield
-    except TimeoutError as error:
-        raise TimedOut(f"topic {topic}, whose route was not found", timeout_ms, was_sent=False) from error
-
-
-@dataclass(slots=True)
-class _Tried:
-    """The outcomes of the attempts for one message so far."""
-
-    retried_codes: frozenset[int]
-    is_repeatable: bool
-    broker_name: str | None = None
-    result: SendResult | None = None
-    failure: ClientError | None = None
-    uncertain: SendUncertain | None = None
-
-    def failed(self, error: ClientError) -> None:
-        """Record a failure; raise it at once if no other broker would answer differently."""
-        if isinstance(error, SendUncertain):
-            self.uncertain = error
-            if not self.is_repeatable:
-                self._raise(error)
-        code = ResponseCode.TOPIC_NOT_EXIST if isinstance(error, TopicNotFound) else getattr(error, "code", None)
-        if code is not None and code not in self.retried_codes and self.result is None:
-            self._raise(error)
-        if isinstance(error, ClientClosed):
-            self._raise(error)
-        self.failure = error
-
-    @property
-    def may_recover(self) -> bool:
-        """Whether the broker that failed last may only be restarting or busy, so that a pause helps."""
-        return isinstance(self.failure, (Unreachable, SendUncertain, BrokerBusy))
-
-    def end(self, error: ClientError) -> SendResult:
-        """Return the last stored result, even if less safe than requested; else raise the last failure, or `error`."""
-        if self.result is not None:
-            return self.result
-        return self._raise(self.failure or error)
-
-    def _raise(self, error: ClientError) -> NoReturn:
-        # An uncertain outcome stays uncertain, whatever later attempts return.
-        raise self.uncertain or error
+    def _terms(self, queue: MessageQueue | None, timeout_ms: int | None, is_repeatable: bool) -> Terms:
+        return Terms(queue, self.config.timeout_ms if timeout_ms is None else timeout_ms, is_repeatable)

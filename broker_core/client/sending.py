@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Final
 
@@ -31,6 +31,7 @@ from broker_core.protocol.errors import HeaderError
 from broker_core.protocol.headers.send import SendMessageResponse, SendMessageV2Request
 from broker_core.protocol.message import QueueOffset
 from broker_core.protocol.topics import TEMPLATE_TOPIC
+from broker_core.protocol.values import hot_value
 
 
 class SendStatus(StrEnum):
@@ -42,7 +43,7 @@ class SendStatus(StrEnum):
     SLAVE_NOT_AVAILABLE = "SLAVE_NOT_AVAILABLE"
 
 
-@dataclass(frozen=True, slots=True)
+@hot_value
 class SendResult:
     """Where a message was stored. SEND_OK is as safe as the broker promises; any other status is less safe."""
 
@@ -50,6 +51,7 @@ class SendResult:
     message_id: str
     """The unique id; for a batch, that of its first message."""
     offset_id: str
+    """Empty if the message shared a request and the broker named only the first one."""
     queue: MessageQueue
     queue_offset: QueueOffset
     """For a batch, that of its first message; the others follow without a gap."""
@@ -86,9 +88,14 @@ class Sending:
         """Return the picker, querying a name server if necessary; raise TopicNotFound or Unreachable."""
         return self.find_picker(topic) or self._picker_of(await self._find_route(topic))
 
-    async def pick(self, topic: str, *, last_broker: str | None = None) -> MessageQueue:
-        """Return the queue for the next attempt, preferably not of `last_broker`; raise TopicReadOnly without one."""
-        picker = self.find_picker(topic) or await self.get_picker(topic)
+    def pick(self, topic: str, *, last_broker: str | None = None) -> MessageQueue:
+        """Return the queue for the next attempt, preferably not of `last_broker`, of a topic whose route is known.
+
+        Raises TopicReadOnly if it has none, NoRoute if the route is not known.
+        """
+        picker = self.find_picker(topic)
+        if picker is None:
+            raise NoRoute(topic, "its route is not known")
         queue = picker.pick(self._faults, now=now_ms(), last_broker=last_broker)
         if queue is None:
             raise TopicReadOnly(topic)

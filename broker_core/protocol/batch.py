@@ -43,10 +43,14 @@ def encode_batch(messages: Iterable[Message]) -> bytes:
         text = format_properties(message.properties).encode()
         if len(text) > MAX_PROPERTIES_BYTES:
             raise MalformedProperties(f"properties of {len(text)} bytes; at most {MAX_PROPERTIES_BYTES} fit")
-        size = _FIXED_BYTES + len(message.body) + len(text)
-        parts += (_HEAD.pack(size, 0, 0, message.flag, len(message.body)), message.body)
-        parts += (_PROPERTIES_LENGTH.pack(len(text)), text)
+        parts.append(encode_entry(message.flag, message.body, text))
     return b"".join(parts)
+
+
+def encode_entry(flag: int, body: bytes, text: bytes) -> bytes:
+    """Return one entry of a batch; `text` is the encoded property string, at most MAX_PROPERTIES_BYTES long."""
+    size = _FIXED_BYTES + len(body) + len(text)
+    return b"".join((_HEAD.pack(size, 0, 0, flag, len(body)), body, _PROPERTIES_LENGTH.pack(len(text)), text))
 
 
 def decode_batch(body: bytes | memoryview) -> list[BatchEntry]:
