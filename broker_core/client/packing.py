@@ -12,7 +12,7 @@ from broker_core.client.config import ProducerConfig
 from broker_core.client.errors import MessageRefused, MessageTooLarge
 from broker_core.protocol import properties as names
 from broker_core.protocol import sys_flag as flags
-from broker_core.protocol.batch import encode_batch, encode_entry
+from broker_core.protocol.batch import encode_batch, encode_entries
 from broker_core.protocol.errors import MalformedProperties
 from broker_core.protocol.message import Message
 from broker_core.protocol.message_id import UniqueIds
@@ -103,7 +103,7 @@ class Packer:
 def join(packed: Sequence[Packed]) -> Packed:
     """Return one batch of messages of one topic that may share a request and agree in `waits_for_store`."""
     first = packed[0]
-    body = b"".join([encode_entry(each.flag, each.body, each.properties.encode()) for each in packed])
+    body = encode_entries([(each.flag, each.body, each.properties) for each in packed])
     ids = tuple([each.message_ids[0] for each in packed])
     text = _of_batch(first.waits_for_store)
     return Packed(first.topic, body, text, ids, born_timestamp=first.born_timestamp, is_batch=True)

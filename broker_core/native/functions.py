@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T", bound=tuple[Any, ...])
@@ -79,6 +79,12 @@ class Native(Protocol):
         /,
     ) -> bytes:
         """Twin of `protocol.header_json.frame_head`; `language` is the name."""
+
+    def format_properties(self, properties: Mapping[str, str], /) -> str | None:
+        """Twin of `protocol.properties.format_properties`; None for what is odd."""
+
+    def encode_entries(self, entries: Sequence[tuple[int, bytes, str]], /) -> bytes | None:
+        """Twin of `protocol.batch.encode_entries`; None for what is odd."""
 
     def settle_text(self, text: str, pair: str, /) -> tuple[str, bool] | None:
         """Twin of `broker.sent_text.settle`."""

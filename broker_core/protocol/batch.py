@@ -15,6 +15,7 @@ import struct
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
+from broker_core.native import native
 from broker_core.protocol.errors import MalformedBatch, MalformedProperties
 from broker_core.protocol.message import Message
 from broker_core.protocol.properties import MAX_PROPERTIES_BYTES, format_properties
@@ -38,19 +39,25 @@ class BatchEntry(NamedTuple):
 
 def encode_batch(messages: Iterable[Message]) -> bytes:
     """Return the body of a batch; raise MalformedProperties for properties that are too long."""
+    return encode_entries([(each.flag, each.body, format_properties(each.properties)) for each in messages])
+
+
+def encode_entries(entries: list[tuple[int, bytes, str]]) -> bytes:
+    """Return the body of a batch of (flag, body, property text); raise MalformedProperties for a text too long."""
+    body = native.encode_entries(entries) if native else None
+    return _encode_entries(entries) if body is None else body
+
+
+def _encode_entries(entries: list[tuple[int, bytes, str]]) -> bytes:
     parts: list[bytes] = []
-    for message in messages:
-        text = format_properties(message.properties).encode()
+    for flag, body, properties in entries:
+        text = properties.encode()
         if len(text) > MAX_PROPERTIES_BYTES:
             raise MalformedProperties(f"properties of {len(text)} bytes; at most {MAX_PROPERTIES_BYTES} fit")
-        parts.append(encode_entry(message.flag, message.body, text))
+        size = _FIXED_BYTES + len(body) + len(text)
+        parts += (_HEAD.pack(size, 0, 0, flag, len(body)), body)
+        parts += (_PROPERTIES_LENGTH.pack(len(text)), text)
     return b"".join(parts)
-
-
-def encode_entry(flag: int, body: bytes, text: bytes) -> bytes:
-    """Return one entry of a batch; `text` is the encoded property string, at most MAX_PROPERTIES_BYTES long."""
-    size = _FIXED_BYTES + len(body) + len(text)
-    return b"".join((_HEAD.pack(size, 0, 0, flag, len(body)), body, _PROPERTIES_LENGTH.pack(len(text)), text))
 
 
 def decode_batch(body: bytes | memoryview) -> list[BatchEntry]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from broker_core.native import native
 from broker_core.protocol.errors import MalformedProperties
 
 NAME_END: Final = "\x01"
@@ -101,7 +102,7 @@ def value_after(mark: str, marked: str) -> str:
     return behind.partition(PAIR_END)[0] or value_after(mark, before)
 
 
-def format_properties(properties: Mapping[str, str]) -> str:
+def _format_properties(properties: Mapping[str, str]) -> str:
     """Return the property string; pairs with an empty name or value are left out.
 
     There is no separator at its end, unless it would end with U+0000: readers take such a text for one that a crash cut
@@ -116,6 +117,18 @@ def format_properties(properties: Mapping[str, str]) -> str:
     if pairs and text.count(PAIR_END) >= len(pairs):
         raise MalformedProperties(f"a property name or value holds U+0002: {_first_with(PAIR_END, properties)!r}")
     return text if text[-1:] != "\0" else text + PAIR_END
+
+
+def _format_with_twin(properties: Mapping[str, str]) -> str:
+    text = _compiled(properties)
+    return _format_properties(properties) if text is None else text
+
+
+if native:
+    _compiled: Final = native.format_properties
+    format_properties = _format_with_twin
+else:
+    format_properties = _format_properties
 
 
 def check_properties(properties: Mapping[str, str]) -> None:

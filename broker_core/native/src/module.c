@@ -10,6 +10,8 @@
 static PyMethodDef functions[] = {
     {"crc32", native_crc32, METH_O, "The checksum of bytes, as zlib computes it."},
     {"pack_units", native_pack_units, METH_O, "Units of a consume queue."},
+    {"format_properties", native_format_properties, METH_O, "Make the property text of pairs."},
+    {"encode_entries", native_encode_entries, METH_O, "Make the body of a batch."},
     {"sync_file", native_sync_file, METH_O, "Wait until a file's data is on the disk."},
     {"batch_asks_for_nothing", native_batch_asks_for_nothing, METH_O, "Say whether a batch need only be stored."},
     FAST(cut_frames, "Cut bytes into frames."),

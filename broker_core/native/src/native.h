@@ -177,6 +177,10 @@ PyObject *native_pack_units(PyObject *module, PyObject *records);
 PyObject *native_hash_keys(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *native_put_entries(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
+/* sending.c */
+PyObject *native_format_properties(PyObject *module, PyObject *properties);
+PyObject *native_encode_entries(PyObject *module, PyObject *entries);
+
 /* sync.c */
 PyObject *native_sync_file(PyObject *module, PyObject *path);
 
