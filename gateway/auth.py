@@ -23,6 +23,7 @@ Headers = Mapping[bytes, bytes]
 TOKEN_CACHE_SECONDS: Final = 5.0
 _MAX_CACHED: Final = 10_000
 _MAX_TOKEN_LENGTH: Final = 256
+_MOST_GRANTED: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,8 @@ class Principal:
     session: str | None = field(default=None, repr=False)
     """The key of the session with which the user signed in."""
     token_name: str | None = None
+    _granted: set[tuple[Verb, str, str | None]] = field(default_factory=set, init=False, repr=False, compare=False)
+    """What was allowed before: a principal is looked up again every few seconds, and rights do not change meanwhile."""
 
     def may(self, verb: Verb, resource: str | Unnamed = ANYTHING) -> bool:
         """Return whether this principal may do `verb` on the topic, group or other named resource."""
@@ -44,11 +47,15 @@ class Principal:
 
     def require(self, verb: Verb, resource: str | Unnamed = ANYTHING, *, group: str | None = None) -> None:
         """Raise FORBIDDEN unless this principal may do `verb` on `resource`; `group` is for consuming."""
+        if (verb, resource, group) in self._granted:
+            return
         if not role_may(self.role, self.scopes, verb, resource, group=group):
             by = f"role {self.role!r}" if self.scopes is None else f"token of {self.name!r} (role {self.role!r})"
             on = resource.value if isinstance(resource, Unnamed) else repr(resource)
             by_group = "" if group is None else f" with group {group!r}"
             raise ProblemError(FORBIDDEN, f"The {by} may not {verb} on {on}{by_group}.")
+        if isinstance(resource, str) and len(self._granted) < _MOST_GRANTED:
+            self._granted.add((verb, resource, group))
 
     @property
     def key(self) -> str:

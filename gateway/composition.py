@@ -21,7 +21,7 @@ from console.clusters.services import EMBEDDED, find_address
 from gateway import env, lookups, sockets
 from gateway.arrival import Arrival, client_of
 from gateway.auth import Authenticator
-from gateway.compression import LEAST_DATA_BYTES, compressing
+from gateway.compression import compressing
 from gateway.connections import OpenConnections
 from gateway.control.plane import ControlPlane
 from gateway.data.app import DataPlane
@@ -149,7 +149,7 @@ class Gateway:
     async def _http(self, scope: Scope, arrival: Arrival, send: Send) -> None:
         route = find_route(scope["method"], scope["path"])
         if route is not None:
-            await self._data(route, scope, arrival, compressing(scope, send, least=LEAST_DATA_BYTES))
+            await self._data(route, scope, arrival, send)
         elif scope["path"] in PAGES:
             await self._pages(scope, arrival, compressing(scope, send))
         else:

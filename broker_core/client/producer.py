@@ -74,8 +74,22 @@ class Producer:
         MessageRefused, BrokerRefused, Unreachable, or SendUncertain if the message may have been stored. The attempts
         of one call share the unique id; with `is_repeatable` false there is no retry after an uncertain attempt.
         """
+        return await self.submit(message, timeout_ms=timeout_ms, queue=queue, is_repeatable=is_repeatable)
+
+    def submit(
+        self,
+        message: Message,
+        *,
+        timeout_ms: int | None = None,
+        queue: MessageQueue | None = None,
+        is_repeatable: bool = True,
+    ) -> asyncio.Future[SendResult]:
+        """Begin to send one message as `send` does, without a task; raise MessageTooLarge or MessageRefused at once.
+
+        Await the future, or cancel it: its error is reported only there.
+        """
         packed = self._packer.pack(message, now=now_ms())
-        return await self._shared.put(packed, self._terms(queue, timeout_ms, is_repeatable))
+        return self._shared.put(packed, self._terms(queue, timeout_ms, is_repeatable))
 
     async def send_batch(
         self,

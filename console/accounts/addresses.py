@@ -24,7 +24,13 @@ def client_address(address: str, forwarded: str) -> str:
     Each proxy appends the address from which it got the request. The entries are read backwards and trusted as long as
     they name proxies of the setting GANTRY_PROXIES; the first other one is the client.
     """
-    proxies = _networks(tuple(settings.GANTRY_PROXIES))
+    return _address_behind(address, forwarded, tuple(settings.GANTRY_PROXIES))
+
+
+# Every request asks, and callers are few.
+@lru_cache(maxsize=1024)
+def _address_behind(address: str, forwarded: str, trusted: tuple[str, ...]) -> str:
+    proxies = _networks(trusted)
     for entry in reversed(forwarded.split(",")):
         if not _is_one_of(address, proxies) or not _is_address(entry.strip()):
             break

@@ -119,6 +119,13 @@ class Connections:
                     found.producer = producer
         return found.producer
 
+    def find_producer(self, cluster: str) -> Producer | None:
+        """Return the producer if it is open and the cluster's address was looked up recently."""
+        found = self._open.get(cluster)
+        if found is None or time.monotonic() - found.looked_up_at >= LOOK_UP_SECONDS:
+            return None
+        return found.producer
+
     async def lease_consumer(self, cluster: str, group: str) -> LeaseConsumer:
         """Return the consumer by lease of the group; raise ClusterNotFound."""
         found = await self._opened(cluster)

@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Final
 
 from gateway.auth import Principal
+from gateway.compression import LEAST_DATA_BYTES, compressing
 from gateway.data import produce, receive, settle
 from gateway.data.parts import Answer, ClientGone, DataPlaneParts, Request
 from gateway.data.request_head import check_headers, check_query
@@ -68,13 +69,19 @@ class DataPlane:
         headers: dict[bytes, bytes] = dict(scope["headers"])
         request_id = self._ids.of(headers.get(b"x-request-id"))
         try:
-            principal = await self._admit(route, scope, headers)
+            if scope["method"] != "POST":
+                raise ProblemError(
+                    METHOD_NOT_ALLOWED, f"{route.action} takes only POST.", headers=[(b"allow", b"POST")]
+                )
+            self._parts.check_host(headers)
+            auth = self._parts.auth
+            principal = auth.cached(headers.get(b"authorization", b"")) or await auth.of_request(headers)
+            self._check_rights(principal, route, scope)
             body = await read_body(receive, headers, self._parts.limits.sizes.body_bytes)
             if scope["query_string"]:
                 check_query(route.action, scope["query_string"])
             check_headers(route.action, scope["headers"], headers)
-            address = self._parts.address_of(scope)
-            request = Request(route, scope, headers, body, principal, address, request_id, receive)
+            request = Request(route, scope, headers, body, principal, self._parts.address_of, request_id, receive)
             answer = await _ENDPOINTS[route.action](self._parts, request)
             status, content = answer.status, answer.body
             answer_headers = [(b"content-type", answer.content_type), *answer.headers]
@@ -88,17 +95,14 @@ class DataPlane:
                 problem = internal(request_id)
             status, answer_headers, content = respond(problem, instance=scope["path"], request_id=request_id)
         answer_headers.append((b"x-request-id", request_id.encode()))
+        if len(content) >= LEAST_DATA_BYTES:
+            send = compressing(scope, send, least=LEAST_DATA_BYTES)
         await send({"type": "http.response.start", "status": status, "headers": answer_headers})
         await send({"type": "http.response.body", "body": content})
         self._parts.metrics.request(route.action, status, time.perf_counter() - started)
 
-    async def _admit(self, route: Route, scope: Scope, headers: dict[bytes, bytes]) -> Principal:
-        """Return the caller; raise unless method, names and rights are valid."""
-        if scope["method"] != "POST":
-            raise ProblemError(METHOD_NOT_ALLOWED, f"{route.action} takes only POST.", headers=[(b"allow", b"POST")])
-        self._parts.check_host(headers)
-        auth = self._parts.auth
-        principal = auth.cached(headers.get(b"authorization", b"")) or await auth.of_request(headers)
+    def _check_rights(self, principal: Principal, route: Route, scope: Scope) -> None:
+        """Raise a problem unless the names are valid and the caller may do the action; report a missing right."""
         try:
             if route.action == "produce":
                 check_target(route.topic)
@@ -108,14 +112,13 @@ class DataPlane:
         except ProblemError as problem:
             self._parts.note_refusal(principal, route.action, scope, problem)
             raise
-        return principal
 
 
 async def read_body(receive: Receive, headers: dict[bytes, bytes], limit: int) -> bytes:
     """Return the request's body; raise BODY_TOO_LARGE for one over `limit`, MALFORMED for one that is cut off."""
     announced = headers.get(b"content-length")
     length = int(announced[:20]) if announced is not None and announced.isdigit() else -1
-    body, more = await _chunk(receive)
+    body, more = _content(await receive())
     # A body of the announced length is complete; asking the server for more would cost another wait.
     if not more or len(body) == length:
         check_body_size(len(body), limit)
@@ -125,7 +128,7 @@ async def read_body(receive: Receive, headers: dict[bytes, bytes], limit: int) -
         if max(size, length) > limit:
             await _discard(receive)
             check_body_size(max(size, length), limit)
-        body, more = await _chunk(receive)
+        body, more = _content(await receive())
         chunks.append(body)
         size += len(body)
     check_body_size(size, limit)
@@ -136,12 +139,11 @@ async def _discard(receive: Receive) -> None:
     """Discard some more of a body: a client that is still sending does not read an answer before it has finished."""
     size, more = 0, True
     while more and size < _DISCARDED_BYTES:
-        body, more = await _chunk(receive)
+        body, more = _content(await receive())
         size += len(body)
 
 
-async def _chunk(receive: Receive) -> tuple[bytes, bool]:
-    message = await receive()
+def _content(message: AsgiEvent) -> tuple[bytes, bool]:
     if message["type"] == "http.disconnect":
         # The server reports a chunk that is not valid in the same way, and that client still reads the answer.
         raise ProblemError(MALFORMED, "The body is cut off, or is not valid chunked encoding.")

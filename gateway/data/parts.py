@@ -33,11 +33,15 @@ class Request:
     """By lower-case name; of a repeated header the last value. All of them are in `scope`."""
     body: bytes
     principal: Principal
-    address: str
-    """Where the request came from."""
+    address_of: Callable[[Mapping[str, Any]], str]
     id: str
     next_event: Callable[[], Awaitable[MutableMapping[str, Any]]]
     """ASGI's receive: after the body it returns when the client has disconnected."""
+
+    @property
+    def address(self) -> str:
+        """Where the request came from."""
+        return self.address_of(self.scope)
 
     @property
     def wants_text_offsets(self) -> bool:

@@ -6,71 +6,78 @@ on the wire, consecutive offsets, stored all or not at all. Delayed messages are
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable
 from typing import Final
 
-from msgspec import UNSET, to_builtins
+from msgspec import UNSET
 
 from broker_core.protocol import properties as names
 from gateway.data import idempotency
 from gateway.data.idempotency import Claim
 from gateway.data.messages import Draft, draft_of_entry, draft_of_raw
-from gateway.data.parts import Answer, DataPlaneParts, Header, Request
+from gateway.data.parts import Answer, DataPlaneParts, Request
+from gateway.data.produce_answers import answer_of, results_of, shared_problem
 from gateway.data.request_head import media_type
 from gateway.data.retries import find_ended, identify
-from gateway.data.schemas import Entry, Options, ProduceAnswer, ProduceRequest, decode, decoder, encode, invalid
+from gateway.data.schemas import Entry, Options, ProduceRequest, decode, decoder, invalid
 from gateway.data.sending import BATCH_BYTES, SendOutcome, failed, send_all, send_as_batch, send_one
+from gateway.data.usual import find_all_usual, find_usual, send_usual, send_usual_batch
 from gateway.limits import Sizes
-from gateway.problems import (
-    ATOMIC_NOT_POSSIBLE,
-    SEND_UNCERTAIN,
-    UNSUPPORTED_MEDIA_TYPE,
-    FieldError,
-    ProblemError,
-)
+from gateway.problems import ATOMIC_NOT_POSSIBLE, SEND_UNCERTAIN, UNSUPPORTED_MEDIA_TYPE, ProblemError
 
 _REQUEST: Final = decoder(ProduceRequest)
 _NO_MESSAGE: Final = Entry()
 _DEFAULT_OPTIONS: Final = Options()
 
 
-async def produce(parts: DataPlaneParts, request: Request) -> Answer:
-    """Store the messages of the request and answer with the outcome of each; with an Idempotency-Key, only once."""
+def produce(parts: DataPlaneParts, request: Request) -> Awaitable[Answer]:
+    """Store the messages of the request and answer with the outcome of each; with an Idempotency-Key, only once.
+
+    Not a coroutine itself, as the steps below: each one that is costs every request a frame.
+    """
     key = request.headers.get(idempotency.HEADER)
     if key is not None:
-        return await idempotency.once(parts, request, key, _produce)
-    return await _produce(parts, request)
+        return idempotency.once(parts, request, key, _produce)
+    return _produce(parts, request)
 
 
-async def _produce(parts: DataPlaneParts, request: Request, claim: Claim | None = None) -> Answer:
+def _produce(parts: DataPlaneParts, request: Request, claim: Claim | None = None) -> Awaitable[Answer]:
     if request.headers.get(b"content-type") == b"application/json":
-        return await _produce_json(parts, request, claim)
+        return _produce_json(parts, request, claim)
     kind = media_type(request.headers)
     if kind == b"application/json":
-        return await _produce_json(parts, request, claim)
+        return _produce_json(parts, request, claim)
     if kind == b"application/x-ndjson":
         raise ProblemError(
             UNSUPPORTED_MEDIA_TYPE, 'NDJSON is not supported; send application/json with {"messages": [...]}.'
         )
     draft = draft_of_raw(request.scope["headers"], request.body, request.route.topic, sizes=parts.limits.sizes)
-    return await _send_one(parts, request, draft, _DEFAULT_OPTIONS, claim)
+    return _send_one(parts, request, draft, _DEFAULT_OPTIONS, claim)
 
 
-async def _produce_json(parts: DataPlaneParts, request: Request, claim: Claim | None) -> Answer:
+def _produce_json(parts: DataPlaneParts, request: Request, claim: Claim | None) -> Awaitable[Answer]:
     wanted = decode(_REQUEST, request.body)
     options, topic, sizes = wanted.options, request.route.topic, parts.limits.sizes
     if options.flush == "sync":
         raise invalid(
             "#/options/flush", "Only async is possible: whether a send waits for the disk is a setting of the broker."
         )
+    is_usual = claim is None and not request.wants_text_offsets
     if wanted.messages is UNSET:
+        message = find_usual(wanted, topic, sizes) if is_usual else None
+        if message is not None:
+            return send_usual(parts, request, message, wanted)
         draft = draft_of_entry(wanted, topic, entry_id=wanted.entry_id or "0", at="#", sizes=sizes)
-        return await _send_one(parts, request, draft, options, claim)
+        return _send_one(parts, request, draft, options, claim)
     entries = wanted.messages
     if len(entries) > sizes.batch_messages:
         raise invalid("#/messages", f"{len(entries)} messages; the limit is {sizes.batch_messages}.")
     _check_only_messages(wanted)
-    return await _send_many(parts, request, entries, options, claim)
+    if is_usual:
+        messages = find_all_usual(entries, request, sizes)
+        if messages is not None:
+            return send_usual_batch(parts, request, messages, wanted)
+    return _send_many(parts, request, entries, options, claim)
 
 
 def _drafts(entries: list[Entry], topic: str, sizes: Sizes) -> tuple[list[Draft], dict[str, SendOutcome]]:
@@ -101,10 +108,10 @@ async def _send_one(
         producer = await parts.connections.producer(request.route.cluster)
         outcome = await send_one(producer, draft, timeout_ms=options.timeout_ms, is_repeatable=claim is None)
     if outcome.problem is not None:
-        outcome.problem.extra = _results([outcome], request)
+        outcome.problem.extra = results_of([outcome], request)
         raise outcome.problem
     parts.metrics.messages("produced", 1)
-    return _answer(201, [outcome], request, headers)
+    return answer_of(201, [outcome], request, headers)
 
 
 async def _send_many(
@@ -123,10 +130,10 @@ async def _send_many(
     problems = [outcome.problem for outcome in outcomes if outcome.problem is not None]
     parts.metrics.messages("produced", len(outcomes) - len(problems))
     if not problems:
-        return _answer(201, outcomes, request, headers)
+        return answer_of(201, outcomes, request, headers)
     if len(problems) == len(outcomes) and len({problem.kind for problem in problems}) == 1:
-        raise _shared(problems[0], outcomes, request)
-    answer = _answer(207, outcomes, request, headers)
+        raise shared_problem(problems[0], outcomes, request)
+    answer = answer_of(207, outcomes, request, headers)
     answer.is_uncertain = any(problem.kind is SEND_UNCERTAIN for problem in problems)
     return answer
 
@@ -179,32 +186,3 @@ def _set_flush(drafts: list[Draft], options: Options) -> None:
     if options.flush == "async":
         for draft in drafts:
             draft.message.properties[names.WAIT] = "false"
-
-
-def _shared(problem: ProblemError, outcomes: list[SendOutcome], request: Request) -> ProblemError:
-    """Return the problem that all messages of a batch have, with a pointer to each of them, or to the fault in it."""
-    errors: list[FieldError] = []
-    for index, outcome in enumerate(outcomes):
-        if outcome.problem is not None:
-            its = FieldError(f"#/messages/{index}", outcome.problem.kind.code, outcome.problem.detail)
-            errors += outcome.problem.errors or [its]
-    return ProblemError(problem.kind, problem.detail, errors=errors, extra=_results(outcomes, request))
-
-
-def _results(outcomes: list[SendOutcome], request: Request) -> dict[str, object]:
-    content: dict[str, object] = to_builtins(_content(outcomes, request))
-    return content
-
-
-def _answer(status: int, outcomes: list[SendOutcome], request: Request, headers: Sequence[Header]) -> Answer:
-    return Answer(status, encode(_content(outcomes, request)), headers)
-
-
-def _content(outcomes: list[SendOutcome], request: Request) -> ProduceAnswer:
-    results = [outcome.result for outcome in outcomes]
-    if request.wants_text_offsets:
-        for result in results:
-            if result.offset is not UNSET:
-                result.offset = str(result.offset)
-    stored = sum(result.status == "stored" for result in results)
-    return ProduceAnswer(results, stored, len(results) - stored)

@@ -16,6 +16,7 @@ Action = Literal["produce", "receive", "ack", "nack", "extend"]
 _PREFIX: Final = "/api/v1/clusters/"
 _LEASE_ACTIONS: Final[dict[str, Action]] = {"receive": "receive", "ack": "ack", "nack": "nack", "extend": "extend"}
 _NAMES_KEPT: Final = 4096
+_LONGEST_KEPT: Final = 512  # characters of a path: longer than any with valid names
 SOCKETS: Final = frozenset({"/ws/v1/produce", "/ws/v1/consume"})
 
 
@@ -36,6 +37,10 @@ def find_route(method: str, path: str) -> Route | None:
     """
     if not path.startswith(_PREFIX):
         return None
+    return _route_of(method, path) if len(path) <= _LONGEST_KEPT else _route(method, path)
+
+
+def _route(method: str, path: str) -> Route | None:
     parts = path[len(_PREFIX) :].split("/")
     if len(parts) == 4:
         cluster, topics, topic, messages = parts
@@ -47,6 +52,9 @@ def find_route(method: str, path: str) -> Route | None:
         if colon and action is not None:
             return Route(action, parts[0], topic, parts[2])
     return None
+
+
+_route_of = lru_cache(maxsize=_NAMES_KEPT)(_route)
 
 
 def check_topic(name: str) -> None:

@@ -61,7 +61,7 @@ async def send_one(producer: Producer, draft: Draft, *, timeout_ms: int, is_repe
         sent = await producer.send(draft.message, timeout_ms=timeout_ms, queue=queue, is_repeatable=is_repeatable)
     except GantryError as error:
         return failed(draft.entry_id, _problem_of(error))
-    return _stored(draft, sent, sent.message_id, 0, now_ms())
+    return stored(draft, sent, sent.message_id, 0, now_ms())
 
 
 async def send_as_batch(
@@ -151,7 +151,7 @@ async def _send_batch(
         return [failed(draft.entry_id, problem) for draft in drafts]
     now = now_ms()
     return [
-        _stored(draft, sent, message_id, place, now)
+        stored(draft, sent, message_id, place, now)
         for place, (draft, message_id) in enumerate(zip(drafts, ids, strict=True))
     ]
 
@@ -172,7 +172,13 @@ async def _queue_of(producer: Producer, draft: Draft) -> MessageQueue:
     return queue_for_key(queues, draft.ordering_key or "")
 
 
-def _stored(draft: Draft, sent: SendResult, message_id: str, place: int, now_ms: int) -> SendOutcome:
+def failed_by(entry_id: str, error: GantryError) -> SendOutcome:
+    """Return the outcome of a message that the client could not send."""
+    return failed(entry_id, _problem_of(error))
+
+
+def stored(draft: Draft, sent: SendResult, message_id: str, place: int, now_ms: int) -> SendOutcome:
+    """Return the outcome of a stored message, the one at `place` of a batch; `now_ms` is when the answer came."""
     result = Produced(draft.entry_id, "stored", message_id=message_id, stored_at=rfc3339(now_ms))
     if draft.delay_ms:
         # The broker answers with a position in its schedule; queue and offset are known only when the message is due.

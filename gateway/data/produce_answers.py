@@ -1,0 +1,69 @@
+"""The answers to a produce request, from the outcomes of its messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from msgspec import UNSET, to_builtins
+
+from gateway.data.parts import Answer, Header, Request
+from gateway.data.schemas import ProduceAnswer, encode
+from gateway.data.sending import SendOutcome
+from gateway.problems import FieldError, ProblemError
+
+_FIRST_ID: Final = b'"0"'
+
+
+def shared_problem(problem: ProblemError, outcomes: list[SendOutcome], request: Request) -> ProblemError:
+    """Return the problem that all messages of a batch have, with a pointer to each of them, or to the fault in it."""
+    errors: list[FieldError] = []
+    for index, outcome in enumerate(outcomes):
+        if outcome.problem is not None:
+            its = FieldError(f"#/messages/{index}", outcome.problem.kind.code, outcome.problem.detail)
+            errors += outcome.problem.errors or [its]
+    return ProblemError(problem.kind, problem.detail, errors=errors, extra=results_of(outcomes, request))
+
+
+def results_of(outcomes: list[SendOutcome], request: Request) -> dict[str, object]:
+    content: dict[str, object] = to_builtins(_content(outcomes, request))
+    return content
+
+
+def answer_of(status: int, outcomes: list[SendOutcome], request: Request, headers: Sequence[Header]) -> Answer:
+    return Answer(status, encode(_content(outcomes, request)), headers)
+
+
+def _content(outcomes: list[SendOutcome], request: Request) -> ProduceAnswer:
+    results = [outcome.result for outcome in outcomes]
+    if request.wants_text_offsets:
+        for result in results:
+            if result.offset is not UNSET:
+                result.offset = str(result.offset)
+    stored = sum(result.status == "stored" for result in results)
+    return ProduceAnswer(results, stored, len(results) - stored)
+
+
+def answer_of_one(entry_id: str | None, message_id: str, queue_id: int, offset: int, stored_at: str) -> bytes:
+    """Return the answer to a request with one message that was stored."""
+    name = _FIRST_ID if entry_id is None else encode(entry_id)
+    stored = b'"message_id":"%b","queue_id":%d,"offset":%d,"stored_at":"%b"'
+    fields = stored % (message_id.encode(), queue_id, offset, stored_at.encode())
+    return b'{"results":[{"entry_id":%b,"status":"stored",%b}],"stored":1,"failed":0}' % (name, fields)
+
+
+def answer_of_batch(
+    entry_ids: Iterable[str | None], message_ids: Sequence[str], queue_id: int, offset: int, stored_at: str
+) -> bytes:
+    """Return the answer to a request whose messages were stored as one batch that begins at `offset`."""
+    end = f'","queue_id":{queue_id},"offset":'
+    last = f',"stored_at":"{stored_at}"}}'
+    results = [
+        f'{{"entry_id":{_name(entry_id, place)},"status":"stored","message_id":"{message_id}{end}{offset + place}{last}'
+        for place, (entry_id, message_id) in enumerate(zip(entry_ids, message_ids, strict=True))
+    ]
+    return f'{{"results":[{",".join(results)}],"stored":{len(results)},"failed":0}}'.encode()
+
+
+def _name(entry_id: str | None, place: int) -> str:
+    return f'"{place}"' if entry_id is None else encode(entry_id).decode()
