@@ -40,7 +40,25 @@ Act = Callable[[DataPlaneParts, LeaseHolder, LeaseConsumer, str, Receipt], Await
 
 async def ack(parts: DataPlaneParts, holder: LeaseHolder, texts: Sequence[str]) -> list[SettleOutcome]:
     """Acknowledge messages."""
-    outcomes = await _settle(parts, holder, texts, _ack_one)
+    outcomes: dict[str, SettleOutcome] = {}
+    receipts: dict[str, Receipt] = {}
+    for text in texts:
+        try:
+            receipts[text] = _opened(parts, holder, text)
+        except ProblemError as problem:
+            outcomes[text] = _failed(text, problem)
+    consumer = await parts.connections.lease_consumer(holder.cluster, holder.group)
+    results = await consumer.ack_many([receipt.handle for receipt in receipts.values()])
+    for (text, receipt), result in zip(receipts.items(), results, strict=True):
+        if isinstance(result, GantryError):
+            outcomes[text] = _failed(text, _problem_of(result))
+            continue
+        forget(parts, holder, receipt)
+        outcomes[text] = SettleOutcome(Settled(text, "acked" if result else "already_acked"))
+    return _counted(parts, [outcomes[text] for text in texts])
+
+
+def _counted(parts: DataPlaneParts, outcomes: list[SettleOutcome]) -> list[SettleOutcome]:
     parts.metrics.messages("acked", sum(outcome.result.status == "acked" for outcome in outcomes))
     return outcomes
 
@@ -100,33 +118,39 @@ def check_receipts(receipts: Sequence[str], limit: int) -> None:
         raise invalid("#/receipts", "A receipt is given twice.")
 
 
-async def _ack_one(
-    parts: DataPlaneParts, holder: LeaseHolder, consumer: LeaseConsumer, text: str, receipt: Receipt
-) -> Settled:
-    is_first = await consumer.ack(receipt.handle)
-    forget(parts, holder, receipt)
-    return Settled(text, "acked" if is_first else "already_acked")
-
-
 async def _settle(parts: DataPlaneParts, holder: LeaseHolder, texts: Sequence[str], act: Act) -> list[SettleOutcome]:
     consumer = await parts.connections.lease_consumer(holder.cluster, holder.group)
     limit = asyncio.Semaphore(_AT_ONCE)
 
     async def one(text: str) -> SettleOutcome:
         try:
-            receipt = parts.receipts.open(text, cluster=holder.cluster, group=holder.group, topic=holder.topic)
-            _check_running(receipt, now_ms())
+            receipt = _opened(parts, holder, text)
             async with limit:
                 return SettleOutcome(await act(parts, holder, consumer, text, receipt))
         except (ProblemError, GantryError) as error:
-            problem = find_problem(error)
-            if problem is None:
-                raise
-            return SettleOutcome(Settled(text, "failed", problem=problem.brief()), problem)
+            return _failed(text, _problem_of(error))
 
     if len(texts) == 1:
         return [await one(texts[0])]
     return await asyncio.gather(*map(one, texts))
+
+
+def _opened(parts: DataPlaneParts, holder: LeaseHolder, text: str) -> Receipt:
+    """Return a receipt of this holder; raise the problem of one that is invalid or has ended."""
+    receipt = parts.receipts.open(text, cluster=holder.cluster, group=holder.group, topic=holder.topic)
+    _check_running(receipt, now_ms())
+    return receipt
+
+
+def _problem_of(error: ProblemError | GantryError) -> ProblemError:
+    problem = find_problem(error)
+    if problem is None:
+        raise error
+    return problem
+
+
+def _failed(text: str, problem: ProblemError) -> SettleOutcome:
+    return SettleOutcome(Settled(text, "failed", problem=problem.brief()), problem)
 
 
 def _check_running(receipt: Receipt, now: int) -> None:

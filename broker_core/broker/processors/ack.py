@@ -18,13 +18,24 @@ from broker_core.broker.pop.queue_leases import QueueLeases
 from broker_core.broker.processors.handlers import Handlers, body_of
 from broker_core.broker.processors.pop import MAX_LEASE_MS
 from broker_core.broker.topics import Topics
-from broker_core.protocol.bodies.pop import BatchAck, BatchAckMessageRequestBody
+from broker_core.protocol.bodies import coder
+from broker_core.protocol.bodies.pop import (
+    AckResult,
+    BatchAck,
+    BatchAckMessageRequestBody,
+    BatchAckMessageResponseBody,
+)
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers import pop as headers
 from broker_core.remoting.connection import Connection
 
 _REVIVE_QUEUE: Final = 0
+_RESULTS: Final = {
+    Settled.DONE: AckResult.DONE,
+    Settled.ALREADY_DONE: AckResult.ALREADY_DONE,
+    Settled.LOST: AckResult.LOST,
+}
 _TIME_DIGITS: Final = 19  # of a 64-bit number
 
 
@@ -68,17 +79,22 @@ class AckProcessor:
         return Command.response(ResponseCode.SUCCESS, remark=remark)
 
     def batch_ack(self, request: Command, _: Connection) -> Command:
-        """Mark many messages as done; those whose leases were lost are skipped: they are delivered again anyway."""
+        """Mark many messages as done; those whose leases were lost are skipped: they are delivered again anyway.
+
+        Nothing is settled if a bit set is not valid. The body of the answer has the result of each message.
+        """
         body = body_of(BatchAckMessageRequestBody, request, self._limits)
-        lost = 0
         room = self._limits.leases_per_group
+        wanted: list[tuple[BatchAck, list[int]]] = []
         for ack in body.acks:
-            queue = self._leased_queue(ack.consumer_group, ack.topic, ack.queue_id)
-            offsets = _offsets_of(ack, room)
-            room -= len(offsets)
-            for offset in offsets:
-                lost += self._settle(queue, offset, ack.pop_time) is Settled.LOST
-        return Command.response(ResponseCode.SUCCESS, remark=f"{lost} leases were lost" if lost else None)
+            self._topics.get(ack.topic)
+            wanted.append((ack, _offsets_of(ack, room)))
+            room -= len(wanted[-1][1])
+        results = [int(result) for ack, offsets in wanted for result in self._settle_all(ack, offsets)]
+        lost = results.count(AckResult.LOST)
+        remark = f"{lost} leases were lost" if lost else None
+        answer = coder.encode(BatchAckMessageResponseBody(results))
+        return Command.response(ResponseCode.SUCCESS, remark=remark, body=answer)
 
     def change(self, request: Command, _: Connection) -> Command:
         """Give a leased message a new lease from now on; 0 ms returns it at once, uncounted if no client got it."""
@@ -99,6 +115,12 @@ class AckProcessor:
             raise _lost(queue, header.offset, pop_time, now)
         response = headers.ChangeInvisibleTimeResponse(lease.pop_time, lease.visible_at - lease.pop_time, _REVIVE_QUEUE)
         return Command.response(ResponseCode.SUCCESS, response)
+
+    def _settle_all(self, ack: BatchAck, offsets: list[int]) -> list[AckResult]:
+        queue = self._leases.find(ack.consumer_group, ack.topic, ack.queue_id)
+        if queue is None:
+            return [AckResult.LOST] * len(offsets)
+        return [_RESULTS[self._settle(queue, offset, ack.pop_time)] for offset in offsets]
 
     def _settle(self, queue: QueueLeases, offset: int, pop_time: int) -> Settled:
         settled = self._leases.settle(queue, offset, pop_time=pop_time, now=self._clock())

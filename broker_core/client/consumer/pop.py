@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count as counting_from
 from typing import Final
 
+from broker_core.client.consumer.acks import BatchOfAcks, batches_of
 from broker_core.client.consumer.leases import LeasedMessage, LeaseReceipt, Receipts
 from broker_core.client.consumer.subscriptions import EVERYTHING, TAG, subscription, wants
-from broker_core.client.errors import LeaseExpired, MalformedAnswer, NoRoute, Unreachable, refusal
+from broker_core.client.errors import LeaseExpired, MalformedAnswer, NoRoute, NotSupported, Unreachable, refusal
 from broker_core.client.session import Session
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from broker_core.logs import get_logger
+from broker_core.protocol.bodies import coder
 from broker_core.protocol.bodies.heartbeat import SubscriptionData
+from broker_core.protocol.bodies.pop import AckResult, BatchAckMessageResponseBody
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.errors import ProtocolError
 from broker_core.protocol.headers.pop import (
     INIT_MODE_MIN,
     AckMessageRequest,
+    BatchAckMessageRequest,
     ChangeInvisibleTimeRequest,
     ChangeInvisibleTimeResponse,
     PopMessageRequest,
@@ -135,6 +140,19 @@ class LeaseConsumer:
             receipt.group, receipt.topic, receipt.queue_id, receipt.extra_info, receipt.queue_offset
         )
         return (await self._settle(receipt, header)).remark != _ACKNOWLEDGED_BEFORE
+
+    async def ack_many(self, receipts: Sequence[LeaseReceipt]) -> list[bool | GantryError]:
+        """End many leases with one request to each broker; return for each what `ack` returns, or its error.
+
+        Brokers that do not report single results, as Apache RocketMQ's, are believed.
+        """
+        batches = batches_of(receipts) if len(receipts) > 1 else []
+        results: dict[int, bool | GantryError] = {}
+        for found in await asyncio.gather(*(self._ack_batch(batch, receipts) for batch in batches)):
+            results |= found
+        alone = [place for place in range(len(receipts)) if place not in results]
+        results |= dict(zip(alone, await asyncio.gather(*(self._try_ack(receipts[at]) for at in alone)), strict=True))
+        return [results[place] for place in range(len(receipts))]
 
     async def extend(self, receipt: LeaseReceipt, lease_ms: int) -> LeaseReceipt:
         """Make the lease end `lease_ms` from now and return its new receipt; the old one becomes invalid.
@@ -299,6 +317,32 @@ class LeaseConsumer:
                 # Nothing is lost: the message is delivered again after its lease.
                 self._log.info("topic=%s: lease not returned: %s", leased.message.topic, error)
 
+    async def _ack_batch(self, batch: BatchOfAcks, receipts: Sequence[LeaseReceipt]) -> dict[int, bool | GantryError]:
+        """Return results by place; none at all if the broker does not know batches."""
+        places = batch.places
+        try:
+            addr = await self._session.master_of(batch.broker_name)
+            if addr is None:
+                raise NoRoute(receipts[places[0]].topic, f"no master of broker {batch.broker_name!r} is known")
+            body = coder.encode(batch.body)
+            answer = await self._session.call(addr, BatchAckMessageRequest(), body, topic=receipts[places[0]].topic)
+        except NotSupported:
+            return {}
+        except GantryError as error:
+            return dict.fromkeys(places, error)
+        if not answer.body:
+            return dict.fromkeys(places, True)
+        told = coder.decode(BatchAckMessageResponseBody, answer.body).results
+        if len(told) != len(places):
+            raise MalformedAnswer(addr, f"{len(told)} results for {len(places)} acknowledgements")
+        return {place: _result(receipts[place], result) for place, result in zip(places, told, strict=True)}
+
+    async def _try_ack(self, receipt: LeaseReceipt) -> bool | GantryError:
+        try:
+            return await self.ack(receipt)
+        except GantryError as error:
+            return error
+
     async def _settle(self, receipt: LeaseReceipt, header: AckMessageRequest | ChangeInvisibleTimeRequest) -> Command:
         addr = await self._session.master_of(receipt.broker_name)
         if addr is None:
@@ -318,6 +362,12 @@ class LeaseConsumer:
         if not brokers:
             raise NoRoute(topic, "none of its queues is readable")
         return brokers
+
+
+def _result(receipt: LeaseReceipt, result: int) -> bool | GantryError:
+    if result == AckResult.LOST:
+        return LeaseExpired(receipt.topic, receipt.queue_id, receipt.queue_offset, "it ended, or was extended")
+    return result == AckResult.DONE
 
 
 def _since(started: float) -> int:

@@ -36,6 +36,7 @@ from broker_core.protocol.bodies.locks import LockBatchRequestBody, LockBatchRes
 from broker_core.protocol.bodies.pop import (
     BatchAck,
     BatchAckMessageRequestBody,
+    BatchAckMessageResponseBody,
     MessageQueueAssignment,
     QueryAssignmentRequestBody,
     QueryAssignmentResponseBody,
@@ -75,6 +76,7 @@ from broker_core.protocol.bodies.topics import (
 __all__ = [
     "BatchAck",
     "BatchAckMessageRequestBody",
+    "BatchAckMessageResponseBody",
     "BrokerData",
     "BrokerStatsData",
     "BrokerStatsItem",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import IntEnum
 
 from broker_core.protocol.bodies.heartbeat import MessageModel
 from broker_core.protocol.bodies.queues import MessageQueue
@@ -32,6 +33,21 @@ class BatchAckMessageRequestBody:
 
     broker_name: str = ""
     acks: list[BatchAck] = field(default_factory=list)
+
+
+class AckResult(IntEnum):
+    """What became of one acknowledgement."""
+
+    DONE = 0
+    ALREADY_DONE = 1
+    LOST = 2
+
+
+@dataclass(frozen=True, slots=True)
+class BatchAckMessageResponseBody:
+    """The result of each message of a 200151, in the order of the request and of its bits. Only Gantry answers it."""
+
+    results: list[int] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

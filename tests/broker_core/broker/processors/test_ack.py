@@ -9,7 +9,12 @@ import pytest
 
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.groups import SubscriptionGroupConfig
-from broker_core.protocol.bodies.pop import BatchAck, BatchAckMessageRequestBody
+from broker_core.protocol.bodies.pop import (
+    AckResult,
+    BatchAck,
+    BatchAckMessageRequestBody,
+    BatchAckMessageResponseBody,
+)
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.headers.groups import CreateSubscriptionGroupRequest
 from broker_core.protocol.headers.pop import BatchAckMessageRequest, ChangeInvisibleTimeResponse
@@ -126,10 +131,17 @@ async def test_many_can_be_acknowledged_at_once(wire: Wire) -> None:
         bit_set=base64.b64encode(bytes([0b1011])).decode(),
     )
 
-    answer = await wire.ask(BatchAckMessageRequest(), bodies.encode(BatchAckMessageRequestBody("broker-a", [ack])))
+    strange = replace(ack, consumer_group="strangers")
+    body = bodies.encode(BatchAckMessageRequestBody("broker-a", [ack, strange]))
 
-    assert answer.code == ResponseCode.SUCCESS
+    answer = await wire.ask(BatchAckMessageRequest(), body)
+    again = await wire.ask(BatchAckMessageRequest(), body)
+
+    assert (answer.code, answer.remark) == (ResponseCode.SUCCESS, "3 leases were lost")
     assert await wire.lag_of("lessees", "orders") == (2, 4)
+    done, known, lost = AckResult.DONE, AckResult.ALREADY_DONE, AckResult.LOST
+    results = [bodies.decode(BatchAckMessageResponseBody, each.body).results for each in (answer, again)]
+    assert results == [[done] * 3 + [lost] * 3, [known] * 3 + [lost] * 3]
 
 
 @pytest.mark.parametrize(
