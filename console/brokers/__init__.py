@@ -1,0 +1,1 @@
+"""The brokers of a cluster: their settings, their abilities, a first look at a cluster before it is added."""
