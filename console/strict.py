@@ -97,6 +97,9 @@ def _field_faults(field: Any, value: Any, pointer: str) -> Iterator[Fault]:
                 yield from _field_faults(known[name], inner, step)
             else:
                 yield Fault(step, "UNKNOWN_FIELD", f"{name!r} is not a field here; {_known(known)}.")
+    elif isinstance(field, serializers.DictField) and isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _field_faults(field.child, inner, f"{pointer}/{escaped(str(name))}")
     elif isinstance(field, serializers.ListSerializer | serializers.ListField) and isinstance(value, list):
         for index, inner in enumerate(value):
             yield from _field_faults(field.child, inner, f"{pointer}/{index}")
@@ -125,6 +128,7 @@ def _value_fault(field: Any, value: Any) -> str | None:
 
 _WANTED: Final[dict[Any, str]] = {
     serializers.Serializer: "an object",
+    serializers.DictField: "an object",
     serializers.ListSerializer: "a list",
     serializers.ListField: "a list",
     serializers.BooleanField: "true or false",
@@ -135,7 +139,7 @@ _WANTED: Final[dict[Any, str]] = {
 
 
 def _is_of_type(field: Any, value: Any) -> bool:
-    if isinstance(field, serializers.Serializer):
+    if isinstance(field, serializers.Serializer | serializers.DictField):
         return isinstance(value, Mapping)
     if isinstance(field, serializers.ListSerializer | serializers.ListField):
         return isinstance(value, list)

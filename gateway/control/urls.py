@@ -6,7 +6,7 @@ from django.urls import path
 from drf_spectacular.renderers import OpenApiJsonRenderer
 from drf_spectacular.views import SpectacularAPIView
 
-from gateway.control import groups, messages, naming, overview, topics
+from gateway.control import brokers, groups, messages, naming, overview, topics
 
 CLUSTER = "clusters/<str:cluster>"
 
@@ -15,6 +15,8 @@ urlpatterns = [
     path("naming", naming.NamingView.as_view()),
     path(f"{CLUSTER}/overview", overview.OverviewView.as_view()),
     path(f"{CLUSTER}/overview/history", overview.OverviewHistoryView.as_view()),
+    path(f"{CLUSTER}/brokers/<str:broker>/config", brokers.BrokerSettingsView.as_view()),
+    path(f"{CLUSTER}/brokers/<str:broker>/config:preview", brokers.BrokerSettingsPreviewView.as_view()),
     path(f"{CLUSTER}/topics", topics.TopicsView.as_view()),
     path(f"{CLUSTER}/topics/<str:topic>", topics.TopicView.as_view()),
     path(f"{CLUSTER}/topics/<str:topic>/impact", topics.TopicImpactView.as_view()),

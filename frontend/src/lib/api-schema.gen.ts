@@ -96,6 +96,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster}/brokers/{broker}/config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return all settings of a broker.
+         * @description Return all settings of a broker.
+         */
+        get: operations["getBrokerSettings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change settings of a broker and read them back; 207 if it kept the value of some.
+         * @description Change settings of a broker and read them back; 207 if it kept the value of some.
+         */
+        patch: operations["updateBrokerSettings"];
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster}/brokers/{broker}/config:preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check a change of settings against a broker without making it.
+         * @description Check a change of settings against a broker without making it.
+         */
+        post: operations["previewBrokerSettings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster}/groups": {
         parameters: {
             query?: never;
@@ -1089,6 +1133,33 @@ export interface components {
             /** @description Why the broker did not make the change. */
             reason: string | null;
         };
+        /** @description One setting of a broker, as it reports it. */
+        BrokerSetting: {
+            name: string;
+            /** @description Null if it is not shown, because it may be a secret. */
+            value: string | null;
+            /** @description Null if Gantry does not know it. */
+            default: string | null;
+            unit: components["schemas"]["UnitEnum"] | components["schemas"]["NullEnum"];
+            /** @description Completes the sentence "it takes …". */
+            accepts: string | null;
+            /** @description When a change takes effect; null if it cannot be changed. */
+            effect: components["schemas"]["EffectEnum"] | components["schemas"]["NullEnum"];
+            /** @description What a change may do to messages or clients. */
+            risk: components["schemas"]["RiskEnum"] | components["schemas"]["NullEnum"];
+            /** @description Why it cannot be changed: by its product, or because no safe change is known. */
+            fixed: components["schemas"]["FixedEnum"] | components["schemas"]["NullEnum"];
+        };
+        /** @description The settings of one broker. */
+        BrokerSettings: {
+            broker: string;
+            broker_id: number;
+            address: string;
+            product: components["schemas"]["ProductEnum"];
+            settings: components["schemas"]["BrokerSetting"][];
+            /** @description For If-Match. */
+            etag: string;
+        };
         /** @description Messages by time, the newest first; messages of the brokers in `missing` are not included. */
         Browse: {
             items: components["schemas"]["MessageSummary"][];
@@ -1154,6 +1225,10 @@ export interface components {
         };
         /** @enum {string} */
         DeliveryState: "consumed" | "not_reached" | "unknown";
+        /** @enum {string} */
+        EffectEnum: "live" | "at_start";
+        /** @enum {string} */
+        FixedEnum: "fixed" | "not_known_safe";
         /** @description A consumer group, queue by queue. */
         Group: {
             name: string;
@@ -1698,6 +1773,12 @@ export interface components {
             overlap: components["schemas"]["Overlap"];
             job?: components["schemas"]["WholeJobRequestRequest"];
         };
+        /** @description Settings to change. */
+        PatchedSettingsChangeRequest: {
+            settings?: {
+                [key: string]: string;
+            };
+        };
         /** @description The settings of a topic to change. */
         PatchedTopicChangeRequest: {
             read_queues?: number;
@@ -1720,6 +1801,8 @@ export interface components {
              */
             revoke_tokens: boolean;
         };
+        /** @enum {string} */
+        ProductEnum: "gantry" | "rocketmq";
         /** @description Messages of a queue from an offset on, and the bounds of the queue. */
         QueuePage: {
             items: components["schemas"]["MessageSummary"][];
@@ -1752,6 +1835,8 @@ export interface components {
         };
         /** @enum {string} */
         Right: "produce" | "consume" | "read" | "manage" | "jobs" | "admin";
+        /** @enum {string} */
+        RiskEnum: "removes_messages" | "stops_clients" | "stops_consumers";
         /** @enum {string} */
         Role: "admin" | "operator" | "developer" | "viewer";
         /** @description A schedule, with its next times. */
@@ -1829,6 +1914,48 @@ export interface components {
             /** Format: date-time */
             to: string;
             elapsed_ms: number;
+        };
+        /** @description One setting before and after a change. */
+        SettingChange: {
+            name: string;
+            before: string;
+            wanted: string;
+            /** @description What the broker reports afterwards; null in a preview. */
+            after: string | null;
+            effect: components["schemas"]["EffectEnum"];
+            risk: components["schemas"]["RiskEnum"] | components["schemas"]["NullEnum"];
+            /** @description In a preview what is to be expected; `ignored`: the broker answered, and kept its value. */
+            result: components["schemas"]["SettingChangeResultEnum"];
+        };
+        /** @enum {string} */
+        SettingChangeResultEnum: "changed" | "same" | "ignored";
+        /** @description Settings to change. */
+        SettingsChangeRequest: {
+            settings: {
+                [key: string]: string;
+            };
+        };
+        /** @description The settings after a change, with the result of each. */
+        SettingsChanged: {
+            broker: string;
+            broker_id: number;
+            address: string;
+            product: components["schemas"]["ProductEnum"];
+            settings: components["schemas"]["BrokerSetting"][];
+            /** @description For If-Match. */
+            etag: string;
+            changes: components["schemas"]["SettingChange"][];
+            /** @description `settings` of the request that restores what was before. */
+            undo: {
+                [key: string]: string;
+            };
+        };
+        /** @description What a change would do; nothing was changed. */
+        SettingsPreview: {
+            broker: string;
+            changes: components["schemas"]["SettingChange"][];
+            /** @description Of the settings that the preview is based on. */
+            etag: string;
         };
         /** @enum {string} */
         ShownPermission: "rw" | "r" | "w" | "none";
@@ -2040,6 +2167,8 @@ export interface components {
             write_queues: number;
             permission: components["schemas"]["ShownPermission"];
         };
+        /** @enum {string} */
+        UnitEnum: "ms" | "s" | "h" | "bytes" | "percent";
         /** @description A user, as admins see it. */
         User: {
             id: number;
@@ -2485,6 +2614,130 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getBrokerSettings: {
+        parameters: {
+            query?: {
+                /** @description Which process of this name: 0 is the master. */
+                broker_id?: number;
+            };
+            header?: never;
+            path: {
+                broker: string;
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BrokerSettings"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    updateBrokerSettings: {
+        parameters: {
+            query?: {
+                /** @description Which process of this name: 0 is the master. */
+                broker_id?: number;
+            };
+            header: {
+                /** @description The ETag of the resource to change, or `*`. */
+                "If-Match": string;
+            };
+            path: {
+                broker: string;
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PatchedSettingsChangeRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SettingsChanged"];
+                };
+            };
+            207: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SettingsChanged"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    previewBrokerSettings: {
+        parameters: {
+            query?: {
+                /** @description Which process of this name: 0 is the master. */
+                broker_id?: number;
+            };
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                broker: string;
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SettingsChangeRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SettingsPreview"];
+                };
             };
             /** @description A problem. */
             default: {

@@ -1,0 +1,101 @@
+"""Requirements of the settings of a broker: shown, checked, changed, read back, undone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.gateway.control.conftest import Control
+
+CONFIG = "/brokers/broker-a/config"
+
+
+def setting(answer: Any, name: str) -> Any:
+    return next(row for row in answer["settings"] if row["name"] == name)
+
+
+def test_every_setting_is_shown_with_what_is_known_of_it(control: Control) -> None:
+    shown = control.get(CONFIG, role="viewer")
+
+    assert shown["product"] == "gantry"
+    assert setting(shown, "fileReservedTime") == {
+        "name": "fileReservedTime",
+        "value": "72",
+        "default": "72",
+        "unit": "h",
+        "accepts": "a number from 0 to 1000000",
+        "effect": "live",
+        "risk": "removes_messages",
+        "fixed": None,
+    }
+    assert setting(shown, "brokerName")["fixed"] == "fixed"
+
+
+def test_a_change_is_previewed_made_read_back_recorded_and_undone(control: Control) -> None:
+    body = {"settings": {"shortPollingTimeMills": "0900", "flushIntervalCommitLog": "500"}}
+
+    planned = control.call("POST", f"{CONFIG}:preview", role="admin", json=body).json()["changes"]
+    assert [(each["name"], each["before"], each["wanted"], each["result"]) for each in planned] == [
+        ("shortPollingTimeMills", "1000", "900", "changed"),
+        ("flushIntervalCommitLog", "500", "500", "same"),
+    ]
+    before = control.get(CONFIG)
+    answer = control.call("PATCH", CONFIG, role="admin", headers={"If-Match": before["etag"]}, json=body)
+    assert answer.status_code == 200, answer.text
+    changed = answer.json()
+    assert setting(changed, "shortPollingTimeMills")["value"] == "900"
+    assert changed["undo"] == {"shortPollingTimeMills": "1000"}
+    assert control.get(CONFIG)["etag"] == changed["etag"] != before["etag"]
+
+    tag = {"If-Match": changed["etag"]}
+    undone = control.call("PATCH", CONFIG, role="admin", headers=tag, json={"settings": changed["undo"]})
+    assert setting(undone.json(), "shortPollingTimeMills")["value"] == "1000"
+    records = control.as_("admin").get("/api/v1/audit", params={"resource": "local/brokers/broker-a"}).json()["items"]
+    assert [(each["before"], each["after"]) for each in records if each["action"] == "broker.update"][:2] == [
+        ({"shortPollingTimeMills": "900"}, {"shortPollingTimeMills": "1000"}),
+        ({"shortPollingTimeMills": "1000"}, {"shortPollingTimeMills": "900"}),
+    ]
+
+
+def test_nothing_is_changed_when_one_setting_cannot_be(control: Control) -> None:
+    body = {"settings": {"shortPollingTimeMills": "7", "deleteWhen": "noon", "brokerName": "b", "nonsense": "1"}}
+
+    answer = control.call("PATCH", CONFIG, role="admin", headers={"If-Match": "*"}, json=body)
+
+    assert answer.status_code == 422
+    assert {each["pointer"]: each["code"] for each in answer.json()["errors"]} == {
+        "#/settings/deleteWhen": "INVALID",
+        "#/settings/brokerName": "SETTING_FIXED",
+        "#/settings/nonsense": "SETTING_FIXED",
+    }
+    assert setting(control.get(CONFIG), "shortPollingTimeMills")["value"] == "1000"
+
+
+def test_a_change_names_the_version_that_was_read(control: Control) -> None:
+    body = {"settings": {"shortPollingTimeMills": "900"}}
+
+    assert control.call("PATCH", CONFIG, role="admin", json=body).status_code == 428
+    late = control.call("PATCH", CONFIG, role="admin", headers={"If-Match": '"old"'}, json=body)
+    assert late.status_code == 412
+
+
+def test_only_administrators_change_settings(control: Control) -> None:
+    body = {"settings": {"shortPollingTimeMills": "900"}}
+
+    assert control.call("PATCH", CONFIG, headers={"If-Match": "*"}, json=body).status_code == 403
+    assert control.call("POST", f"{CONFIG}:preview", json=body).status_code == 403
+
+
+def test_a_broker_that_is_not_listed_is_not_found(control: Control) -> None:
+    answer = control.call("GET", "/brokers/nobody/config")
+
+    assert (answer.status_code, "'nobody'" in answer.json()["detail"]) == (404, True)
+    assert control.call("GET", f"{CONFIG}?broker_id=3").status_code == 404
+
+
+def test_a_value_that_is_no_text_is_refused_by_name(control: Control) -> None:
+    answer = control.call(
+        "PATCH", CONFIG, role="admin", headers={"If-Match": "*"}, json={"settings": {"shortPollingTimeMills": 900}}
+    )
+
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["pointer"] == "#/settings/shortPollingTimeMills"
