@@ -13,6 +13,7 @@
     ├── MessageRefused           a batch or message that no broker would accept
     ├── SendUncertain            sent without an answer: it is unknown whether it was stored
     ├── LeaseExpired             the lease of a message has ended or was replaced
+    ├── MembersConnected         the offsets of a group cannot be moved while its members are connected
     ├── OffsetsDamaged           the file with a broadcasting consumer's offsets cannot be read
     ├── MalformedAnswer          an answer whose content does not match its code
     ├── Unreachable              no connection, or it was lost before the answer
@@ -144,6 +145,16 @@ class TimedOut(Unreachable):
         what = "no answer" if was_sent else "not sent"
         super().__init__(addr, f"{what} within {timeout_ms} ms", was_sent=was_sent)
         self.timeout_ms = timeout_ms
+
+
+class MembersConnected(ClientError):
+    """A broker of RocketMQ 4.9 cannot take connected members to an offset, and they would overwrite it."""
+
+    def __init__(self, broker_name: str) -> None:
+        super().__init__(
+            f"{broker_name} cannot take connected members to an offset: stop the members of the group first"
+        )
+        self.broker_name = broker_name
 
 
 class BrokerRefused(ClientError):

@@ -10,7 +10,7 @@ from typing import Final
 
 from broker_core.broker.delay import DelayQueues
 from broker_core.broker.stats import Stats
-from broker_core.protocol.codes import VERSION, VERSION_DESC
+from broker_core.protocol.codes import ABILITIES_KEY, RESETS_QUEUES, VERSION, VERSION_DESC
 from broker_core.store import MessageStore
 
 _GIB: Final = 1024**3
@@ -62,6 +62,7 @@ class RuntimeInfo:
         yield "bootTimestamp", str(self._started_at)
         yield "runtime", f"[ {days} days, {hours} hours, {minutes} minutes, {seconds % 60} seconds ]"
         yield "startAcceptSendRequestTimeStamp", "0"
+        yield ABILITIES_KEY, RESETS_QUEUES
         for name, count in self._counts.items():
             yield name, str(count())
 

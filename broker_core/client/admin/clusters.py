@@ -10,7 +10,7 @@ from broker_core.client.answers import Answers
 from broker_core.client.errors import BrokerRefused
 from broker_core.protocol.bodies.clusters import BrokerStatsData
 from broker_core.protocol.bodies.routes import KVTable
-from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.codes import ABILITIES_KEY, RESETS_QUEUES, ResponseCode
 from broker_core.protocol.headers.admin import (
     GetBrokerRuntimeInfoRequest,
     ViewBrokerStatsDataRequest,
@@ -29,6 +29,12 @@ class BrokerRuntime:
     def version(self) -> str | None:
         """For example ``V4_9_8``."""
         return self.table.get("brokerVersionDesc")
+
+    @property
+    def resets_queues(self) -> bool:
+        """Whether it moves a group in single queues, with its connected members: Gantry and RocketMQ 5."""
+        is_5 = (self.version or "").startswith("V5")
+        return is_5 or RESETS_QUEUES in self.table.get(ABILITIES_KEY, "").split(" ")
 
     @property
     def booted_at(self) -> int | None:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from broker_core.client.admin.clusters import BrokerRuntime
+from broker_core.client.admin.placed import RangeReader
 from broker_core.client.admin.requests import AdminRequests
 from broker_core.client.answers import Answers, ask_all
-from broker_core.client.errors import GroupOffline, refusal
+from broker_core.client.errors import GroupOffline, MembersConnected, refusal
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies.groups import ConsumerOffsetSerializeWrapper
 from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.bodies.routes import KVTable
 from broker_core.protocol.bodies.stats import ResetOffsetBody
 from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.headers.admin import GetBrokerRuntimeInfoRequest
 from broker_core.protocol.headers.offsets import (
     GetEarliestMsgStoretimeRequest,
     GetEarliestMsgStoretimeResponse,
@@ -48,6 +52,7 @@ class Offsets:
 
     def __init__(self, requests: AdminRequests) -> None:
         self._requests = requests
+        self._ranges = RangeReader(requests.session)
 
     async def min(self, queue: MessageQueue) -> QueueOffset:
         """Return the first readable offset; 0 for an unknown queue."""
@@ -106,6 +111,63 @@ class Offsets:
         begun = await ask_all(first, store)
         others = await ask_all([name for name in queues if name not in begun.found and name not in begun.failed], store)
         return Answers(begun.found | others.found, begun.failed | others.failed)
+
+    async def stored(self, group: str, topic: str) -> Answers[dict[MessageQueue, QueueOffset]]:
+        """Return the offsets that each master of a topic has stored for a group, by address; raise TopicNotFound.
+
+        Unlike `find` it never returns 0 for a queue without an offset.
+        """
+        masters = await self._requests.masters_of(topic)
+
+        async def ask(addr: str) -> dict[MessageQueue, QueueOffset]:
+            table = await self._requests.ask_for(ConsumerOffsetSerializeWrapper, addr, GetAllConsumerOffsetRequest())
+            known = table.offset_table.get(f"{topic}@{group}", {})
+            return {MessageQueue(topic, masters[addr], queue): QueueOffset(at) for queue, at in known.items()}
+
+        return await self._requests.ask_each(masters, ask)
+
+    async def first_since(self, queue: MessageQueue, timestamp: int) -> QueueOffset:
+        """Return the offset of the first message stored at `timestamp` (ms) or later; the queue's end if there is none.
+
+        Brokers themselves answer the nearest message, and the last one for a time after it.
+        """
+        found, end = await self.by_time(queue, timestamp), await self.max(queue)
+        if found >= end:
+            return end
+        page = await self._ranges.page(queue, found, 1)
+        is_before = bool(page.messages) and page.messages[0].message.store_timestamp < timestamp
+        return QueueOffset(found + 1) if is_before else found
+
+    async def move(self, group: str, offsets: Mapping[MessageQueue, int], *, members: Collection[str]) -> Answers[None]:
+        """Let a group continue at the given offsets; answers by ``topic@broker@queue``.
+
+        Brokers that can (`BrokerRuntime.resets_queues`) take the connected `members` along. At others the offsets of a
+        group with members cannot be changed, which would overwrite them: their answers are MembersConnected.
+        """
+        taking = {name for name in {queue.broker_name for queue in offsets} if await self._resets_queues(name)}
+
+        async def take(name: str) -> None:
+            queue = queues[name]
+            addr = await self._requests.master(queue.broker_name)
+            header = ResetOffsetRequest(queue.topic, group, 0, True, queue.queue_id, offsets[queue])
+            await self._requests.ask(addr, header)
+
+        queues = {f"{queue.topic}@{queue.broker_name}@{queue.queue_id}": queue for queue in offsets}
+        answers = await ask_all([name for name, queue in queues.items() if queue.broker_name in taking], take)
+        others = {queue: to for queue, to in offsets.items() if queue.broker_name not in taking}
+        if others and members:
+            lacking = {
+                f"{queue.topic}@{queue.broker_name}@{queue.queue_id}": MembersConnected(queue.broker_name)
+                for queue in others
+            }
+            return Answers(answers.found, {**answers.failed, **lacking})
+        stored = await self.set(group, others)
+        return Answers(answers.found | stored.found, answers.failed | stored.failed)
+
+    async def _resets_queues(self, broker_name: str) -> bool:
+        addr = await self._requests.master(broker_name)
+        answer = await self._requests.ask_for(KVTable, addr, GetBrokerRuntimeInfoRequest())
+        return BrokerRuntime(answer.table).resets_queues
 
     async def reset(self, group: str, topic: str, timestamp: int, *, force: bool = True) -> Reset:
         """Reset a group to the messages of `timestamp` (ms; TO_THE_END), on every broker of a topic.
