@@ -6,5 +6,6 @@ from console.accounts.models import Token, User
 from console.audit.models import AuditRecord
 from console.clusters.models import Cluster, KnownBroker
 from console.jobs.models import Job, Schedule
+from console.offsets.models import OffsetPlan, OffsetSnapshot
 
-__all__ = ["AuditRecord", "Cluster", "Job", "KnownBroker", "Schedule", "Token", "User"]
+__all__ = ["AuditRecord", "Cluster", "Job", "KnownBroker", "OffsetPlan", "OffsetSnapshot", "Schedule", "Token", "User"]

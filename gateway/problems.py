@@ -175,6 +175,7 @@ PROBLEMS: Final[dict[type[BaseException], ProblemKind]] = {
     MalformedProperties: MESSAGE_ILLEGAL,
     client.SendUncertain: SEND_UNCERTAIN,
     client.LeaseExpired: RECEIPT_EXPIRED,
+    client.MembersConnected: CONFLICT,
     client.MalformedAnswer: BROKER_REFUSED,
     client.Unreachable: BROKER_UNREACHABLE,
     client.TimedOut: TIMED_OUT,

@@ -6,7 +6,7 @@ from django.urls import path
 from drf_spectacular.renderers import OpenApiJsonRenderer
 from drf_spectacular.views import SpectacularAPIView
 
-from gateway.control import brokers, groups, messages, naming, overview, topics
+from gateway.control import brokers, groups, messages, naming, offset_views, overview, topics
 
 CLUSTER = "clusters/<str:cluster>"
 
@@ -28,6 +28,10 @@ urlpatterns = [
     path(f"{CLUSTER}/groups", groups.GroupsView.as_view()),
     path(f"{CLUSTER}/groups/<str:group>", groups.GroupView.as_view()),
     path(f"{CLUSTER}/groups/<str:group>/lag/history", groups.LagHistoryView.as_view()),
+    path(f"{CLUSTER}/groups/<str:group>/offsets:preview", offset_views.OffsetPreviewView.as_view()),
+    path(f"{CLUSTER}/groups/<str:group>/offsets:apply", offset_views.OffsetApplyView.as_view()),
+    path(f"{CLUSTER}/groups/<str:group>/offsets:undo", offset_views.OffsetUndoView.as_view()),
+    path(f"{CLUSTER}/groups/<str:group>/offsets/snapshots", offset_views.OffsetSnapshotsView.as_view()),
     path(f"{CLUSTER}/groups/<str:group>/clients", groups.GroupClientsView.as_view()),
     path(f"{CLUSTER}/groups/<str:group>/subscriptions", groups.GroupSubscriptionsView.as_view()),
     path(f"{CLUSTER}/messages:search", messages.MessageSearchView.as_view()),

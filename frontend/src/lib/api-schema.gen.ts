@@ -232,6 +232,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster}/groups/{group}/offsets/snapshots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the last 100 changes of a group's offsets, newest first.
+         * @description List the last 100 changes of a group's offsets, newest first.
+         */
+        get: operations["listOffsetSnapshots"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster}/groups/{group}/offsets:apply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move the group to the offsets of a plan; 207 if some queues were not moved.
+         * @description Move the group to the offsets of a plan; 207 if some queues were not moved.
+         */
+        post: operations["applyOffsets"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster}/groups/{group}/offsets:preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Return what a change of a group's offsets in a topic would do, queue by queue, and keep it as a plan.
+         * @description Return what a change of a group's offsets in a topic would do, queue by queue, and keep it as a plan.
+         */
+        post: operations["previewOffsets"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster}/groups/{group}/offsets:undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move the group back to where it was before a change; 207 if some queues were not moved.
+         * @description Move the group back to where it was before a change; 207 if some queues were not moved.
+         */
+        post: operations["undoOffsets"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster}/groups/{group}/subscriptions": {
         parameters: {
             query?: never;
@@ -1628,6 +1708,18 @@ export interface components {
             /** Format: date-time */
             since: string | null;
         };
+        /** @enum {string} */
+        Mode9f3Enum: "time" | "earliest" | "latest" | "offset" | "shift" | "copy_from";
+        /** @description The outcome of a change in one queue. */
+        MovedQueue: {
+            broker: string;
+            queue_id: number;
+            before: number | null;
+            after: number;
+            done: boolean;
+            /** @description Why the queue was not moved. */
+            reason: string | null;
+        };
         /** @description The names that users may choose. */
         NameRule: {
             /** @description A regular expression for the whole name, including its length. */
@@ -1663,6 +1755,86 @@ export interface components {
             next_runs: string[];
         };
         NullEnum: null;
+        /** @description A plan to apply. */
+        OffsetApplyRequest: {
+            plan_id: string;
+            /**
+             * @description Refuse if the group has moved since the preview.
+             * @default false
+             */
+            strict: boolean;
+        };
+        /** @description What a change of offsets would do; nothing is changed yet. */
+        OffsetPlan: {
+            plan_id: string;
+            /** Format: date-time */
+            expires_at: string;
+            group: string;
+            topic: string;
+            mode: components["schemas"]["Mode9f3Enum"];
+            queues: components["schemas"]["PlannedQueue"][];
+            to_replay: number;
+            skipped: number;
+            /** @description Connected native clients of the group; null if unknown. */
+            members: number | null;
+            unknown: components["schemas"]["UnknownQueues"][];
+        };
+        /** @description A wanted change: a mode, and the value that this mode needs. */
+        OffsetPreviewRequest: {
+            topic: string;
+            mode: components["schemas"]["Mode9f3Enum"];
+            /**
+             * Format: date-time
+             * @description For the mode time: the first message stored then or later.
+             */
+            time?: string;
+            /**
+             * Format: int64
+             * @description For the mode offset.
+             */
+            offset?: number;
+            /** @description For the mode offset: one for each queue. */
+            offsets?: components["schemas"]["QueueOffsetRequest"][];
+            /**
+             * Format: int64
+             * @description For the mode shift: messages, forward if positive.
+             */
+            shift?: number;
+            /** @description For the mode copy_from. */
+            from_group?: string;
+            /** @description Only these queues; all if it is missing. */
+            queues?: components["schemas"]["QueueRequest"][];
+        };
+        /** @description A change that was made, with the offsets before it. */
+        OffsetSnapshot: {
+            snapshot_id: string;
+            topic: string;
+            mode: components["schemas"]["OffsetSnapshotModeEnum"];
+            created_by: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            undone_at: string | null;
+            queues: components["schemas"]["MovedQueue"][];
+        };
+        /** @enum {string} */
+        OffsetSnapshotModeEnum: "time" | "earliest" | "latest" | "offset" | "shift" | "copy_from" | "undo";
+        /** @description The last changes of a group's offsets, newest first. */
+        OffsetSnapshots: {
+            items: components["schemas"]["OffsetSnapshot"][];
+        };
+        /** @description A change to undo. */
+        OffsetUndoRequest: {
+            snapshot_id: string;
+        };
+        /** @description The outcome of a change: of a plan that was applied, or of an undo. */
+        OffsetsMoved: {
+            /** @description For `:undo`. */
+            snapshot_id: string;
+            group: string;
+            topic: string;
+            queues: components["schemas"]["MovedQueue"][];
+        };
         /** @enum {string} */
         OnDamageEnum: "skip" | "stop";
         /** @enum {string} */
@@ -1801,14 +1973,47 @@ export interface components {
              */
             revoke_tokens: boolean;
         };
+        /** @description One queue of a plan. */
+        PlannedQueue: {
+            broker: string;
+            queue_id: number;
+            /** @description Null if the group has no offset in this queue. */
+            current: number | null;
+            /** @description Null if the queue stays as it is. */
+            new: number | null;
+            /** @description Null if it is not known. */
+            delta: number | null;
+            /** @description The first offset that can be read. */
+            min: number;
+            /** @description The offset of the next message. */
+            max: number;
+            /** @description Messages that the group gets again, as far as they are still there. */
+            to_replay: number;
+            /** @description Messages that the group will not get. */
+            skipped: number;
+            /** @description clamped: the wanted offset is outside the queue. no_offset: the group has none here and gets one. no_source: the other group has none here, so the queue stays. */
+            warning: components["schemas"]["WarningEnum"] | components["schemas"]["NullEnum"];
+        };
         /** @enum {string} */
         ProductEnum: "gantry" | "rocketmq";
+        /** @description A queue and the offset to go to. */
+        QueueOffsetRequest: {
+            broker: string;
+            queue_id: number;
+            /** Format: int64 */
+            offset: number;
+        };
         /** @description Messages of a queue from an offset on, and the bounds of the queue. */
         QueuePage: {
             items: components["schemas"]["MessageSummary"][];
             next_offset: number;
             min_offset: number;
             max_offset: number;
+        };
+        /** @description One queue. */
+        QueueRequest: {
+            broker: string;
+            queue_id: number;
         };
         /** @description A topic, from a moment (inclusive) to a moment (exclusive). */
         RangeRequest: {
@@ -2169,6 +2374,11 @@ export interface components {
         };
         /** @enum {string} */
         UnitEnum: "ms" | "s" | "h" | "bytes" | "percent";
+        /** @description A broker whose queues are not part of the plan, because it did not answer. */
+        UnknownQueues: {
+            broker: string;
+            reason: string;
+        };
         /** @description A user, as admins see it. */
         User: {
             id: number;
@@ -2199,6 +2409,8 @@ export interface components {
             next_cursor: string | null;
             total: number | null;
         };
+        /** @enum {string} */
+        WarningEnum: "clamped" | "no_offset" | "no_source";
         /** @description The job of a schedule: a PATCH of the schedule may omit it, but not contain only parts of it. */
         WholeJobRequestRequest: {
             type: components["schemas"]["JobType"];
@@ -3004,6 +3216,167 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LagHistory"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listOffsetSnapshots: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster: string;
+                group: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OffsetSnapshots"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    applyOffsets: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                cluster: string;
+                group: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OffsetApplyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OffsetsMoved"];
+                };
+            };
+            207: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OffsetsMoved"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    previewOffsets: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                cluster: string;
+                group: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OffsetPreviewRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OffsetPlan"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    undoOffsets: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                cluster: string;
+                group: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OffsetUndoRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OffsetsMoved"];
+                };
+            };
+            207: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OffsetsMoved"];
                 };
             };
             /** @description A problem. */

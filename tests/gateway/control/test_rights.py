@@ -20,7 +20,7 @@ VERBS = {
     "manage": {
         "createTopic", "updateTopic", "deleteTopic", "getTopicImpact",
         "createGroup", "updateGroup", "deleteGroup", "listAudit",
-        "forgetBroker",
+        "forgetBroker", "previewOffsets", "applyOffsets", "undoOffsets",
     },
     "jobs": {
         "startJob", "cancelJob", "retryJob",
