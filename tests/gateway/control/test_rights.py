@@ -16,6 +16,7 @@ VERBS = {
     "admin": {
         "listUsers", "createUser", "getUser", "updateUser", "deleteUser",
         "createCluster", "updateCluster", "deleteCluster",
+        "previewBrokerSettings", "updateBrokerSettings",
     },
     "manage": {
         "createTopic", "updateTopic", "deleteTopic", "getTopicImpact",
