@@ -6,7 +6,7 @@ import itertools
 import os
 import socket
 import ssl
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -68,6 +68,8 @@ class ClientConfig:
     route_refresh_ms: int = 30_000
     heartbeat_ms: int = 30_000
     tls: ssl.SSLContext | None = None
+    address_map: Mapping[str, str] = field(default_factory=dict)
+    """Where to connect instead of an announced ``host:port`` that cannot be reached from here."""
 
     def __post_init__(self) -> None:
         """Refuse a single string in place of a list: its characters would be taken for addresses."""

@@ -93,7 +93,7 @@ class Session:
         The time to connect is included.
         """
         timeout = left_ms = self.config.timeout_ms if timeout_ms is None else timeout_ms
-        connection = self._remoting.find_connection(addr)
+        connection = self._remoting.find_connection(self._reached_at(addr))
         if connection is None:
             begin = time.monotonic()
             connection = await self._connect(addr, timeout)
@@ -126,7 +126,9 @@ class Session:
 
     async def one_way(self, addr: str, header: object, body: bytes = b"", *, code: int | None = None) -> None:
         """Send one request without an answer; raise Unreachable if it cannot be sent."""
-        connection = self._remoting.find_connection(addr) or await self._connect(addr, self.config.timeout_ms)
+        connection = self._remoting.find_connection(self._reached_at(addr)) or await self._connect(
+            addr, self.config.timeout_ms
+        )
         try:
             connection.send(Command.request(header, body, one_way=True, code=code))
         except RemotingError as error:
@@ -171,14 +173,17 @@ class Session:
         if not self._running:
             raise ClientClosed(self._why_not)
         try:
-            return await self._remoting.connection(addr, timeout_ms)
+            return await self._remoting.connection(self._reached_at(addr), timeout_ms)
         except RemotingError as error:
             raise Unreachable(addr, str(error)) from error
+
+    def _reached_at(self, addr: str) -> str:
+        return self.config.address_map.get(addr, addr)
 
     def _note_late(self, addr: str) -> None:
         """Close a connection on which no answers arrive any more: its peer may have disappeared."""
         self._late[addr] = self._late.get(addr, 0) + 1
-        connection = self._remoting.find_connection(addr)
+        connection = self._remoting.find_connection(self._reached_at(addr))
         if self._late[addr] >= _LATE_IN_A_ROW and connection is not None:
             del self._late[addr]
             connection.close(f"{_LATE_IN_A_ROW} calls in a row were not answered")
