@@ -75,6 +75,7 @@ class Cluster:
         self.name_server = Peer("name server")
         self.brokers = {name: Peer(name) for name in broker_names}
         self.routes: dict[str, TopicRouteData] = {}
+        self._announced: dict[str, str] = {}
         self.name_server.on(RequestCode.GET_ROUTEINFO_BY_TOPIC, self._route)
         self.name_server.on(RequestCode.GET_BROKER_CLUSTER_INFO, self._cluster_info)
         for peer in self.brokers.values():
@@ -83,6 +84,10 @@ class Cluster:
 
     def __getitem__(self, broker_name: str) -> Peer:
         return self.brokers[broker_name]
+
+    def announce(self, broker_name: str, addr: str) -> None:
+        """Give clients this address of a broker, whether it is reachable or not."""
+        self._announced[broker_name] = addr
 
     def add_topic(self, topic: str, *, queues: int = 4, perm: int = 6, on: tuple[str, ...] = ()) -> None:
         """Give every broker, or those named, queues of `topic`."""
@@ -93,7 +98,7 @@ class Cluster:
         )
 
     def _broker_data(self, name: str) -> BrokerData:
-        return BrokerData(name, "test", {0: self.brokers[name].addr})
+        return BrokerData(name, "test", {0: self._announced.get(name, self.brokers[name].addr)})
 
     def _route(self, request: Command, _: Connection) -> Command:
         topic = request.header(GetRouteInfoRequest).topic

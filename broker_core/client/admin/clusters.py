@@ -122,6 +122,10 @@ class Clusters:
         header = GetBrokerRuntimeInfoRequest()
         return BrokerRuntime((await self._requests.ask_for(KVTable, addr, header, timeout_ms=timeout_ms)).table)
 
+    async def try_request(self, addr: str, header: object, body: bytes = b"", *, timeout_ms: int | None = None) -> None:
+        """Send a request only to learn whether a broker knows it; raise NotSupported, BrokerRefused or Unreachable."""
+        await self._requests.ask(addr, header, body, timeout_ms=timeout_ms)
+
     async def stats_of(self, addr: str, name: str, key: str) -> BrokerStatsData | None:
         """Return one statistic of one broker, e.g. ``TOPIC_PUT_NUMS`` of a topic; None if it was not counted."""
         try:
