@@ -21,6 +21,7 @@ urlpatterns = [
     path("tokens/<int:token_id>", accounts.TokenView.as_view()),
     path("ws-tickets", accounts.TicketsView.as_view()),
     path("clusters", clusters.ClustersView.as_view()),
+    path("clusters:probe", clusters.ClusterProbeView.as_view()),
     path("clusters/<str:cluster>", clusters.ClusterView.as_view()),
     path("clusters/<str:cluster>/brokers/<str:broker>", clusters.KnownBrokerView.as_view()),
     path("", include("console.jobs.urls")),

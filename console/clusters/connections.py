@@ -46,6 +46,8 @@ class ClusterAddress:
 
     name: str
     name_servers: tuple[str, ...]
+    address_map: tuple[tuple[str, str], ...] = ()
+    """Pairs of an announced address and the one to connect to."""
 
 
 FindCluster = Callable[[str], Awaitable[ClusterAddress | None]]
@@ -174,7 +176,7 @@ class Connections:
         if address is None:
             self._locks.pop(cluster, None)
             raise ClusterNotFound(cluster)
-        session = Session(ClientConfig(name_servers=address.name_servers))
+        session = Session(ClientConfig(name_servers=address.name_servers, address_map=dict(address.address_map)))
         await session.start()
         opened = self._open[cluster] = _Open(address, now, session)
         if self._following is None:

@@ -18,6 +18,8 @@ class Cluster(models.Model):
     name = models.CharField(max_length=64, unique=True)
     kind = models.CharField(max_length=16, choices=ClusterKind.choices, default=ClusterKind.ROCKETMQ)
     name_servers = models.JSONField(default=list)
+    # Announced host:port to the one that this host can reach.
+    address_map = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

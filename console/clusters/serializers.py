@@ -9,9 +9,11 @@ from typing import Annotated, Any, Final
 from msgspec import Meta, Struct
 from rest_framework import serializers
 
+from console.brokers.abilities import Ability
 from console.clusters.models import ClusterKind
 
 _ADDRESS: Final = re.compile(r"(\[[0-9A-Fa-f:]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})")
+_MAX_MAPPED: Final = 64
 NAME_PATTERN: Final = r"^[a-z0-9][a-z0-9-]{0,62}$"
 
 
@@ -29,12 +31,30 @@ class NameServersField(serializers.ListField):
     max_length = 16
 
 
+class AddressMapField(serializers.DictField):
+    """Addresses to connect to, by the ``host:port`` that a broker announces; at most sixty-four."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(child=serializers.CharField(max_length=260, validators=[_check_address]), **options)
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Return the map; refuse one that is too large or has a wrong address."""
+        if len(data) > _MAX_MAPPED:
+            raise serializers.ValidationError(f"at most {_MAX_MAPPED} addresses; {len(data)} are given")
+        for announced in data:
+            _check_address(announced)
+        return super().to_internal_value(data)
+
+
 class ClusterState(Struct, frozen=True, kw_only=True):
     """A cluster, and its last answer."""
 
     name: str
     kind: ClusterKind
     name_servers: Sequence[str]
+    address_map: Annotated[
+        dict[str, str], Meta(description="Where to connect instead of an announced address that cannot be reached.")
+    ]
     brokers: int | None
     version: str | None
     reachable: bool
@@ -42,14 +62,35 @@ class ClusterState(Struct, frozen=True, kw_only=True):
     etag: Annotated[str, Meta(description="For If-Match.")]
 
 
+class ClusterDetail(ClusterState, frozen=True, kw_only=True):
+    """A cluster with its abilities."""
+
+    capabilities: Annotated[Sequence[Ability], Meta(description="What its brokers said that they can do.")]
+
+
 class ClusterCreateSerializer(serializers.Serializer[Any]):
     """A cluster to add."""
 
     name = serializers.RegexField(NAME_PATTERN)
     name_servers = NameServersField(min_length=1, max_length=16)
+    address_map = AddressMapField(required=False)
 
 
 class ClusterChangeSerializer(serializers.Serializer[Any]):
-    """The changeable fields of a cluster."""
+    """The changeable fields of a cluster; those left out stay."""
+
+    name_servers = NameServersField(min_length=1, max_length=16, required=False)
+    address_map = AddressMapField(required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Refuse a change of nothing."""
+        if not attrs:
+            raise serializers.ValidationError("Nothing to change: give name_servers or address_map.")
+        return attrs
+
+
+class ProbeSerializer(serializers.Serializer[Any]):
+    """A connection to try."""
 
     name_servers = NameServersField(min_length=1, max_length=16)
+    address_map = AddressMapField(required=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC
 
 from asgiref.sync import sync_to_async
@@ -16,6 +17,7 @@ from console.clusters.connections import ClusterAddress, ClusterNotFound, ask
 from console.clusters.memory import RememberedBroker, remembered
 from console.clusters.models import Cluster, ClusterKind, KnownBroker
 from console.errors import AlreadyExists, Conflict, NotKnown
+from console.jobs.models import ACTIVE_STATES, Job, Schedule
 from console.moments import rfc3339
 from console.rows import unless_taken
 
@@ -41,7 +43,7 @@ def address_of(cluster: Cluster) -> ClusterAddress:
     """Return the cluster's address; that of the embedded cluster comes from the settings of the process."""
     if cluster.kind == ClusterKind.EMBEDDED:
         return ClusterAddress(cluster.name, tuple(settings.GANTRY_NAME_SERVERS))
-    return ClusterAddress(cluster.name, tuple(cluster.name_servers))
+    return ClusterAddress(cluster.name, tuple(cluster.name_servers), tuple(sorted(cluster.address_map.items())))
 
 
 def ensure_embedded() -> Cluster:
@@ -53,11 +55,13 @@ def ensure_embedded() -> Cluster:
     return cluster
 
 
-def add(by: Actor, *, name: str, name_servers: list[str]) -> Cluster:
+def add(by: Actor, *, name: str, name_servers: list[str], address_map: Mapping[str, str] | None = None) -> Cluster:
     """Add an Apache RocketMQ cluster; raise AlreadyExists."""
     refusal = AlreadyExists(f"There is already a cluster named {name!r}.")
     with unless_taken(Cluster.objects.filter(name=name), refusal):
-        cluster = Cluster.objects.create(name=name, kind=ClusterKind.ROCKETMQ, name_servers=name_servers)
+        cluster = Cluster.objects.create(
+            name=name, kind=ClusterKind.ROCKETMQ, name_servers=name_servers, address_map=dict(address_map or {})
+        )
         record(by, "cluster.create", name, after=_state(cluster))
     return cluster
 
@@ -69,21 +73,39 @@ def require(name: str) -> None:
 
 
 @transaction.atomic
-def change(by: Actor, cluster: Cluster, *, name_servers: list[str]) -> Cluster:
-    """Change the cluster's name servers; connections follow within seconds."""
+def change(
+    by: Actor, cluster: Cluster, *, name_servers: list[str] | None = None, address_map: Mapping[str, str] | None = None
+) -> Cluster:
+    """Change what is given; connections follow within seconds."""
     before = _state(cluster)
-    cluster.name_servers = name_servers
-    cluster.save(update_fields=["name_servers"])
+    if name_servers is not None:
+        cluster.name_servers = name_servers
+    if address_map is not None:
+        cluster.address_map = dict(address_map)
+    cluster.save(update_fields=["name_servers", "address_map"])
     record(by, "cluster.update", cluster.name, before=before, after=_state(cluster))
     return cluster
 
 
 @transaction.atomic
 def remove(by: Actor, cluster: Cluster) -> None:
-    """Remove the cluster from the console; the cluster itself does not change."""
+    """Remove the cluster from the console, not the cluster itself; raise Conflict while jobs need it."""
     before = _state(cluster)
+    _refuse_while_needed(cluster.name)
     cluster.delete()
     record(by, "cluster.delete", cluster.name, before=before)
+
+
+def _refuse_while_needed(name: str) -> None:
+    """Raise Conflict if a job of the cluster has not ended, or a schedule would start one."""
+    job = Job.objects.filter(cluster=name, state__in=ACTIVE_STATES).first()
+    if job is not None:
+        raise Conflict(
+            f"Job {job.id} ({job.name}) of cluster {name!r} is {job.state}. Cancel it, or wait until it ends."
+        )
+    planned = Schedule.objects.filter(enabled=True, job__cluster=name).first()
+    if planned is not None:
+        raise Conflict(f"Schedule {planned.name!r} starts jobs of cluster {name!r}. Switch it off or delete it first.")
 
 
 def forget_broker(by: Actor, cluster: Cluster, name: str) -> None:
@@ -134,4 +156,6 @@ def _broker_state(known: RememberedBroker) -> dict[str, object]:
 
 
 def _state(cluster: Cluster) -> dict[str, object]:
-    return {"name": cluster.name, "kind": cluster.kind, "name_servers": list(address_of(cluster).name_servers)}
+    servers = list(address_of(cluster).name_servers)
+    mapped = {"address_map": dict(cluster.address_map)} if cluster.address_map else {}
+    return {"name": cluster.name, "kind": cluster.kind, "name_servers": servers, **mapped}

@@ -7,6 +7,7 @@ from typing import Final
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
+from msgspec.structs import asdict
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,10 +15,19 @@ from rest_framework.response import Response
 from console.accounts.permissions import actor_of, needs
 from console.accounts.rights import ANYTHING, EVERYTHING, Unnamed
 from console.api_view import ApiView
+from console.brokers.abilities import unknown
+from console.brokers.capabilities import capabilities
+from console.brokers.probe import ProbeReport, probe
 from console.clusters import services
 from console.clusters.connections import ClusterNotFound
 from console.clusters.models import Cluster, ClusterKind
-from console.clusters.serializers import ClusterChangeSerializer, ClusterCreateSerializer, ClusterState
+from console.clusters.serializers import (
+    ClusterChangeSerializer,
+    ClusterCreateSerializer,
+    ClusterDetail,
+    ClusterState,
+    ProbeSerializer,
+)
 from console.errors import Conflict
 from console.etags import IF_MATCH, etag, locked, match, tagged
 from console.lag import current
@@ -66,10 +76,14 @@ class ClustersView(_ClusterRights):
 class ClusterView(_ClusterRights):
     """One cluster."""
 
-    @extend_schema(operation_id="getCluster", tags=["clusters"], responses=ClusterSerializer)
+    @extend_schema(operation_id="getCluster", tags=["clusters"], responses=serializer_of(ClusterDetail))
     def get(self, request: Request, cluster: str) -> Response:
-        """Return a cluster."""
-        return tagged(as_json(_described(_row(cluster))))
+        """Return a cluster, with what its brokers say that they can do."""
+        shown = _described(_row(cluster))
+        # Its brokers were asked seconds ago, and were silent: asking them again would only take long.
+        is_silent = shown.brokers is not None and not shown.reachable
+        found = unknown(shown.reason or "no broker answers") if is_silent else capabilities(cluster, shown.etag)
+        return tagged(as_json(ClusterDetail(**asdict(shown), capabilities=found)))
 
     @extend_schema(
         operation_id="updateCluster",
@@ -79,7 +93,7 @@ class ClusterView(_ClusterRights):
         responses=ClusterSerializer,
     )
     def patch(self, request: Request, cluster: str) -> Response:
-        """Change the name servers of a cluster."""
+        """Change the name servers or the address map of a cluster."""
         row = _changeable(cluster)
         match(request, as_json(_described(row)))
         form = ClusterChangeSerializer(data=request.data)
@@ -94,6 +108,25 @@ class ClusterView(_ClusterRights):
         with locked(request, Cluster.objects.filter(pk=_changeable(cluster).pk), _tag) as row:
             services.remove(actor_of(request), row)
         return Response(status=204)
+
+
+class ClusterProbeView(ApiView):
+    """A connection that is tried before a cluster is added."""
+
+    permission_classes = (needs("admin"),)
+    answer_ms = 0
+
+    @extend_schema(
+        operation_id="probeCluster",
+        tags=["clusters"],
+        request=ProbeSerializer,
+        responses=serializer_of(ProbeReport),
+    )
+    def post(self, request: Request) -> Response:
+        """Try name servers and brokers, their clocks and abilities; nothing is written or saved."""
+        form = ProbeSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        return Response(as_json(probe(form.validated_data["name_servers"], form.validated_data.get("address_map", {}))))
 
 
 class KnownBrokerView(ApiView):
@@ -138,6 +171,7 @@ def _described(row: Cluster) -> ClusterState:
         name=row.name,
         kind=ClusterKind(row.kind),
         name_servers=services.address_of(row).name_servers,
+        address_map=row.address_map,
         brokers=len(sampled.brokers) if sampled else None,
         version=next((broker.version for broker in answering), None),
         reachable=bool(answering),
@@ -147,4 +181,4 @@ def _described(row: Cluster) -> ClusterState:
 
 
 def _tag(row: Cluster) -> str:
-    return etag([row.name, services.address_of(row).name_servers])
+    return etag([row.name, services.address_of(row).name_servers, row.address_map])

@@ -158,6 +158,9 @@ class JobRequestSerializer(serializers.Serializer[Any]):
         for part in needed:
             require(self.context["request"], _VERBS[part], attrs[part]["topic"])
         require_cluster(attrs["cluster"])
+        if Cluster.objects.exclude(address_map={}).filter(name=attrs["cluster"]).exists():
+            fault = "jobs connect to brokers at their announced addresses; this cluster needs its address map"
+            raise serializers.ValidationError({"cluster": fault})
         for part in needed:
             _check_topic(attrs["cluster"], part, attrs[part])
         return attrs

@@ -56,8 +56,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Return a cluster.
-         * @description Return a cluster.
+         * Return a cluster, with what its brokers say that they can do.
+         * @description Return a cluster, with what its brokers say that they can do.
          */
         get: operations["getCluster"];
         put?: never;
@@ -70,8 +70,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change the name servers of a cluster.
-         * @description Change the name servers of a cluster.
+         * Change the name servers or the address map of a cluster.
+         * @description Change the name servers or the address map of a cluster.
          */
         patch: operations["updateCluster"];
         trace?: never;
@@ -599,6 +599,26 @@ export interface paths {
         get: operations["readQueue"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters:probe": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try name servers and brokers, their clocks and abilities; nothing is written or saved.
+         * @description Try name servers and brokers, their clocks and abilities; nothing is written or saved.
+         */
+        post: operations["probeCluster"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1153,6 +1173,17 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description Whether a cluster has an ability: `partly` if only some of its brokers have it, or if it is limited. */
+        Ability: {
+            name: components["schemas"]["NameEnum"];
+            state: components["schemas"]["AbilityStateEnum"];
+            /** @description How far: `any` delay or the number of delay levels; copies of each message. */
+            value: string | null;
+            /** @description Why it is not known. */
+            reason: string | null;
+        };
+        /** @enum {string} */
+        AbilityStateEnum: "yes" | "partly" | "no" | "unknown";
         /** @description A file that a job produced. */
         Artefact: {
             name: string;
@@ -1257,6 +1288,10 @@ export interface components {
             name: string;
             kind: components["schemas"]["ClusterKind"];
             name_servers: string[];
+            /** @description Where to connect instead of an announced address that cannot be reached. */
+            address_map: {
+                [key: string]: string;
+            };
             brokers: number | null;
             version: string | null;
             reachable: boolean;
@@ -1268,6 +1303,27 @@ export interface components {
         ClusterCreateRequest: {
             name: string;
             name_servers: string[];
+            address_map?: {
+                [key: string]: string;
+            };
+        };
+        /** @description A cluster with its abilities. */
+        ClusterDetail: {
+            name: string;
+            kind: components["schemas"]["ClusterKind"];
+            name_servers: string[];
+            /** @description Where to connect instead of an announced address that cannot be reached. */
+            address_map: {
+                [key: string]: string;
+            };
+            brokers: number | null;
+            version: string | null;
+            reachable: boolean;
+            reason: string | null;
+            /** @description For If-Match. */
+            etag: string;
+            /** @description What its brokers said that they can do. */
+            capabilities: components["schemas"]["Ability"][];
         };
         /** @enum {string} */
         ClusterKind: "embedded" | "rocketmq";
@@ -1720,6 +1776,8 @@ export interface components {
             /** @description Why the queue was not moved. */
             reason: string | null;
         };
+        /** @enum {string} */
+        NameEnum: "lease" | "batch_ack" | "timer" | "transaction" | "sql" | "index" | "producers" | "replicas";
         /** @description The names that users may choose. */
         NameRule: {
             /** @description A regular expression for the whole name, including its length. */
@@ -1919,9 +1977,12 @@ export interface components {
             current: string;
             new: string;
         };
-        /** @description The changeable fields of a cluster. */
+        /** @description The changeable fields of a cluster; those left out stay. */
         PatchedClusterChangeRequest: {
             name_servers?: string[];
+            address_map?: {
+                [key: string]: string;
+            };
         };
         /** @description The settings of a group to change. */
         PatchedGroupChangeRequest: {
@@ -1993,6 +2054,53 @@ export interface components {
             skipped: number;
             /** @description clamped: the wanted offset is outside the queue. no_offset: the group has none here and gets one. no_source: the other group has none here, so the queue stays. */
             warning: components["schemas"]["WarningEnum"] | components["schemas"]["NullEnum"];
+        };
+        /** @description What was found at one address. */
+        ProbeFinding: {
+            /** @description A name server, or a broker with its address. */
+            subject: string;
+            ok: boolean;
+            /** @description Why not, or what it said. */
+            finding: string | null;
+            duration_ms: number | null;
+        };
+        /** @description The steps in their order, and what is known afterwards. */
+        ProbeReport: {
+            steps: components["schemas"]["ProbeStep"][];
+            brokers: components["schemas"]["ProbedBroker"][];
+            brokers_reachable: number;
+            capabilities: components["schemas"]["Ability"][];
+        };
+        /** @description A connection to try. */
+        ProbeRequest: {
+            name_servers: string[];
+            address_map?: {
+                [key: string]: string;
+            };
+        };
+        /** @description One step; it passed if every finding is good. */
+        ProbeStep: {
+            step: components["schemas"]["StepEnum"];
+            state: components["schemas"]["ProbeStepStateEnum"];
+            passed: number;
+            tried: number;
+            findings: components["schemas"]["ProbeFinding"][];
+            duration_ms: number;
+        };
+        /** @enum {string} */
+        ProbeStepStateEnum: "passed" | "partly" | "failed" | "skipped";
+        /** @description A broker that a name server lists. */
+        ProbedBroker: {
+            name: string;
+            broker_id: number;
+            /** @description The address that the name servers give to clients. */
+            announced: string;
+            /** @description The address that was tried, by the address map. */
+            connected_to: string;
+            reachable: boolean;
+            version: string | null;
+            /** @description The broker's clock minus this host's, exact to one second. */
+            clock_difference_ms: number | null;
         };
         /** @enum {string} */
         ProductEnum: "gantry" | "rocketmq";
@@ -2164,6 +2272,8 @@ export interface components {
         };
         /** @enum {string} */
         ShownPermission: "rw" | "r" | "w" | "none";
+        /** @enum {string} */
+        StepEnum: "name_servers" | "brokers" | "reach" | "clock" | "abilities";
         /**
          * @description A body as JSON can carry it; `data` is a value for json, else text.
          *
@@ -2725,7 +2835,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Cluster"];
+                    "application/json": components["schemas"]["ClusterDetail"];
                 };
             };
             /** @description A problem. */
@@ -4051,6 +4161,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["QueuePage"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    probeCluster: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProbeRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProbeReport"];
                 };
             };
             /** @description A problem. */

@@ -14,6 +14,8 @@ from console.audit.models import AuditRecord
 from console.clusters import connections, operations, services
 from console.clusters.connections import ClusterAddress
 from console.clusters.models import Cluster
+from console.errors import Conflict
+from console.jobs.models import Job, Schedule
 from tests.support.cast import BY
 from tests.support.cluster import RunningBroker
 
@@ -85,3 +87,18 @@ def test_a_change_that_failed_is_told_as_failed(local: str) -> None:
     with pytest.raises(Unreachable):
         operations.create_topic(BY, "mars", "orders", {})
     assert recorded() == [("topic.create", "mars/topics/orders", "failed")]
+
+
+def test_a_cluster_that_jobs_need_is_not_removed(db: None) -> None:
+    row = services.add(BY, name="prod", name_servers=["a:9876"])
+    job = Job.objects.create(type="replay", name="copy", cluster="prod", request={}, request_hash="x", state="running")
+
+    with pytest.raises(Conflict, match=f"Job {job.id} .copy. of cluster 'prod' is running"):
+        services.remove(BY, row)
+    Job.objects.filter(pk=job.pk).update(state="succeeded")
+    plan = Schedule.objects.create(name="nightly", cron="0 3 * * *", job={"cluster": "prod"})
+    with pytest.raises(Conflict, match="Schedule 'nightly'"):
+        services.remove(BY, row)
+    plan.delete()
+    services.remove(BY, row)
+    assert not Cluster.objects.filter(name="prod").exists()

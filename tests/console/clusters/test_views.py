@@ -18,7 +18,8 @@ from tests.support.cast import BY, Cast
 
 
 def state_of(cast: Cast, name: str) -> Any:
-    return cast.browser("viewer").get(f"/api/v1/clusters/{name}").json()
+    rows = cast.browser("viewer").get("/api/v1/clusters").json()["items"]
+    return next(row for row in rows if row["name"] == name)
 
 
 def test_a_cluster_that_cannot_be_reached_says_why(cast: Cast) -> None:

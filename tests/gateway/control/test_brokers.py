@@ -99,3 +99,37 @@ def test_a_value_that_is_no_text_is_refused_by_name(control: Control) -> None:
 
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["pointer"] == "#/settings/shortPollingTimeMills"
+
+
+def test_a_cluster_says_what_its_brokers_can_do(control: Control) -> None:
+    shown = control.get("", role="viewer")
+
+    able = {each["name"]: (each["state"], each["value"]) for each in shown["capabilities"]}
+    assert (able["lease"], able["sql"], able["replicas"]) == (("yes", None), ("no", None), ("no", "1"))
+
+
+def test_a_connection_is_tried_before_a_cluster_is_added(control: Control) -> None:
+    servers = control.get("")["name_servers"]
+    admin = control.as_("admin")
+
+    report = admin.post("/api/v1/clusters:probe", json={"name_servers": servers}).json()
+    assert {each["step"]: each["state"] for each in report["steps"]}["reach"] == "passed"
+    assert control.as_("operator").post("/api/v1/clusters:probe", json={"name_servers": servers}).status_code == 403
+    wrong = admin.post("/api/v1/clusters:probe", json={"name_servers": servers, "address_map": {"x": "y:1"}})
+    assert wrong.status_code == 422
+
+
+def test_an_address_map_is_kept_changed_and_refused_for_jobs(control: Control) -> None:
+    admin, name = control.as_("admin"), control.name("east")
+    body = {"name": name, "name_servers": ["127.0.0.1:1"], "address_map": {"10.0.0.1:10911": "127.0.0.1:1"}}
+    made = admin.post("/api/v1/clusters", json=body)
+    assert (made.status_code, made.json()["address_map"]) == (201, body["address_map"])
+    path, tag = f"/api/v1/clusters/{name}", {"If-Match": made.json()["etag"]}
+    part = {"topic": "orders", "from": "2026-05-01T00:00:00Z", "to": "2026-05-02T00:00:00Z"}
+    job = {"type": "replay", "name": "copy", "cluster": name, "source": part, "target": {"topic": "copies"}}
+    refused = admin.post("/api/v1/jobs", json=job)
+    assert (refused.status_code, "address map" in refused.text) == (422, True)
+    assert admin.patch(path, headers=tag, json={}).status_code == 422
+    changed = admin.patch(path, headers=tag, json={"address_map": {}})
+    assert (changed.json()["address_map"], changed.json()["name_servers"]) == ({}, ["127.0.0.1:1"])
+    assert admin.delete(path, headers={"If-Match": changed.json()["etag"]}).status_code == 204
