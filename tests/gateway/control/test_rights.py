@@ -15,7 +15,7 @@ OWN = {"logout", "getMe", "updateMe", "changePassword", "listTokens", "createTok
 VERBS = {
     "admin": {
         "listUsers", "createUser", "getUser", "updateUser", "deleteUser",
-        "createCluster", "updateCluster", "deleteCluster",
+        "createCluster", "updateCluster", "deleteCluster", "probeCluster",
         "previewBrokerSettings", "updateBrokerSettings",
     },
     "manage": {
