@@ -58,6 +58,7 @@ const pages = [
   createRoute({ ...parent, path: "/topics/$topic", component: lazyRouteComponent(() => import("./routes/topic"), "TopicRoute") }),
   createRoute({ ...parent, path: "/groups", component: lazyRouteComponent(() => import("./routes/groups"), "GroupsRoute") }),
   createRoute({ ...parent, path: "/groups/$group", component: lazyRouteComponent(() => import("./routes/group"), "GroupRoute") }),
+  createRoute({ ...parent, path: "/groups/$group/offsets", component: lazyRouteComponent(() => import("./routes/group-offsets"), "GroupOffsetsRoute") }),
   createRoute({ ...parent, path: "/messages", component: lazyRouteComponent(() => import("./routes/messages"), "MessagesRoute") }),
   createRoute({ ...parent, path: "/jobs", component: lazyRouteComponent(() => import("./routes/jobs"), "JobsRoute") }),
   createRoute({ ...parent, path: "/jobs/new/replay", component: lazyRouteComponent(() => import("./routes/new-replay"), "NewReplayRoute") }),

@@ -28,6 +28,10 @@ export const paths = {
   groupLagHistory: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}/lag/history`,
   groupClients: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}/clients`,
   groupSubscriptions: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}/subscriptions`,
+  offsetsPreview: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}/offsets:preview`,
+  offsetsApply: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}/offsets:apply`,
+  offsetsUndo: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}/offsets:undo`,
+  offsetSnapshots: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}/offsets/snapshots`,
   receive: (c: string, group: string, topic: string) =>
     `${cluster(c)}/groups/${part(group)}/topics/${part(topic)}:receive`,
   messageSearch: (c: string) => `${cluster(c)}/messages:search`,

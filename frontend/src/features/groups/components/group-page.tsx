@@ -1,5 +1,6 @@
-import { ActionIcon, Menu } from "@mantine/core"
+import { ActionIcon, Button, Menu } from "@mantine/core"
 import { IconDots } from "@tabler/icons-react"
+import { Link } from "@tanstack/react-router"
 import { type ReactNode, useState } from "react"
 import { useTranslation } from "react-i18next"
 import { GroupState } from "@/components/badges/group-state"
@@ -83,6 +84,11 @@ function GroupActions({ cluster, group }: { cluster: string; group: string }) {
   return (
     <>
       {!isPhone && <CurlButton request={{ path: paths.group(cluster, group) }} />}
+      {!isPhone && (
+        <Button component={Link} to={`/groups/${encodeURIComponent(group)}/offsets`}>
+          {t("offsets.open")}
+        </Button>
+      )}
       <Menu>
         <Menu.Target>
           <ActionIcon aria-label={t("actions.more")}>

@@ -1,0 +1,3 @@
+export const offsetKeys = {
+  snapshots: (cluster: string, group: string) => ["offsets", cluster, group, "snapshots"] as const,
+}

@@ -1,0 +1,18 @@
+import i18next from "i18next"
+import { toastDone, toastUnknown } from "@/components/toast/toast"
+import type { OffsetsMoved } from "@/lib/api-types"
+import { reasonIn } from "@/lib/reasons"
+import { placeOf } from "../wish"
+
+/** How a change ended: all queues moved, or which did not and why. */
+export function toastMoved({ group, queues }: OffsetsMoved): void {
+  const stuck = queues.filter(({ done }) => !done)
+  const first = stuck[0]
+  const moved = queues.length - stuck.length
+  if (!first) {
+    toastDone(i18next.t("offsets.moved", { group }), i18next.t("offsets.movedQueues", { count: moved }))
+    return
+  }
+  const reason = reasonIn(i18next.t, first.reason ?? "")
+  toastUnknown(i18next.t("offsets.partlyMoved", { group, count: moved, of: queues.length }), i18next.t("offsets.firstStuck", { queue: placeOf(first), reason }))
+}
