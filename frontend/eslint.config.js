@@ -2,7 +2,7 @@ import hooks from "eslint-plugin-react-hooks"
 import globals from "globals"
 import ts from "typescript-eslint"
 
-const features = ["accounts", "audit", "auth", "clusters", "groups", "jobs", "lag", "messages", "schedules", "topics"]
+const features = ["accounts", "audit", "auth", "brokers", "clusters", "groups", "jobs", "lag", "messages", "schedules", "topics"]
 
 /** Shared code, features and the app form three floors; imports point downwards only. */
 const floors = [

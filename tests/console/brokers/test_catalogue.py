@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from broker_core.broker.settings.table import SETTINGS, Holds
 from broker_core.store.config import StoreConfig
 from console.brokers.catalogue import CATALOGUE
 
+ROOT = Path(__file__).resolve().parents[3]
 _EFFECTS = {Holds.LIVE: "live", Holds.AT_START: "at_start"}
 
 
@@ -50,3 +52,11 @@ def test_a_default_is_accepted_as_it_is_written(name: str) -> None:
 def test_what_a_broker_would_refuse_is_refused_before_it_is_asked(name: str, text: str) -> None:
     with pytest.raises(ValueError, match="is not"):
         CATALOGUE[name].accepts.check(text)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_console_has_words_for_every_setting(language: str) -> None:
+    words = (ROOT / "frontend/src/locales" / language / "brokers.ts").read_text()
+    meanings = set(re.findall(r"^ +(\w+): ", words.partition("meanings: {")[2], re.MULTILINE))
+
+    assert meanings == {name for name in CATALOGUE if not name.startswith("limit")}

@@ -1,3 +1,4 @@
+import { brokers } from "./brokers"
 import { common } from "./common"
 import { groups } from "./groups"
 import { jobs } from "./jobs"
@@ -9,4 +10,4 @@ import { server } from "./server"
 import { shell } from "./shell"
 import { topics } from "./topics"
 
-export const en = { ...common, ...shell, ...overview, ...topics, ...groups, ...messages, ...offsets, ...jobs, ...run, ...server }
+export const en = { ...brokers, ...common, ...groups, ...jobs, ...messages, ...offsets, ...overview, ...run, ...server, ...shell, ...topics }

@@ -1,5 +1,6 @@
 import type { en } from "../en"
 import type { Shape } from "../shape"
+import { brokers } from "./brokers"
 import { common } from "./common"
 import { groups } from "./groups"
 import { jobs } from "./jobs"
@@ -11,4 +12,4 @@ import { server } from "./server"
 import { shell } from "./shell"
 import { topics } from "./topics"
 
-export const zh: Shape<typeof en> = { ...common, ...shell, ...overview, ...topics, ...groups, ...messages, ...offsets, ...jobs, ...run, ...server }
+export const zh: Shape<typeof en> = { ...brokers, ...common, ...groups, ...jobs, ...messages, ...offsets, ...overview, ...run, ...server, ...shell, ...topics }

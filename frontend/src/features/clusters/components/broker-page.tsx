@@ -1,4 +1,4 @@
-import { useMemo } from "react"
+import { type ReactNode, useMemo } from "react"
 import { useTranslation } from "react-i18next"
 import { Badge } from "@/components/badges/badge"
 import { CurlButton } from "@/components/code/curl-button"
@@ -22,7 +22,14 @@ import { useOverview } from "../api/get-overview"
 import { ClusterFacts } from "./cluster-facts"
 import { ForgetBroker } from "./forget-broker"
 
-export function BrokerPage({ cluster }: { cluster: string }) {
+interface BrokerPageProps {
+  cluster: string
+  /** Panels of other features, under the brokers. */
+  children?: ReactNode
+}
+
+/** The brokers of a cluster: what each says of itself, and why another is silent. */
+export function BrokerPage({ cluster, children }: BrokerPageProps) {
   const { t } = useTranslation()
   const overview = useOverview(cluster)
   const known = overview.data
@@ -47,6 +54,7 @@ export function BrokerPage({ cluster }: { cluster: string }) {
       >
         {({ brokers }) => <Brokers cluster={cluster} brokers={brokers} />}
       </QueryPanel>
+      {children}
       <ClusterFacts cluster={cluster} />
     </Page>
   )
@@ -67,7 +75,7 @@ function Figures({ overview }: { overview: Overview }) {
           label: t("overview.disk"),
           value: disk === null ? <Unknown /> : percentNumber(disk),
           unit: disk === null ? undefined : "%",
-          fact: disk === null ? t("states.unknown") : days === null ? t("overview.noForecast") : t("overview.fullIn", { count: Math.round(days) }),
+          fact: disk === null ? t("states.unknown") : days === null ? t("overview.noForecast") : days < 1 ? t("overview.fullSoon") : t("overview.fullIn", { count: Math.round(days) }),
           tone: disk !== null && disk > 0.85 ? "crit" : undefined,
         },
         { label: t("overview.in"), value: overview.in_rate === null ? <Unknown /> : rate(overview.in_rate), unit: overview.in_rate === null ? undefined : "/s" },

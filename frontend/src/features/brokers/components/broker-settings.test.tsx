@@ -1,0 +1,80 @@
+import { screen, waitFor, within } from "@testing-library/react"
+import { beforeEach, describe, expect, it } from "vitest"
+import { DockedPage } from "@/components/drawer/docked-drawer"
+import type { BrokerSetting, SettingChange } from "@/lib/api-types"
+import { reader } from "@/testing/factories"
+import { renderApp } from "@/testing/render"
+import { answer, refuse, requests } from "@/testing/server"
+import { BrokerSettings, SettingDrawer } from "./broker-settings"
+
+const CONFIG = "/api/v1/clusters/local/brokers/broker-a/config"
+const kept: BrokerSetting = { name: "fileReservedTime", value: "48", default: "72", unit: "h", accepts: "a number from 0 to 1000000", effect: "live", risk: "removes_messages", fixed: null }
+const fixed: BrokerSetting = { name: "brokerName", value: "broker-a", default: null, unit: null, accepts: null, effect: null, risk: null, fixed: "fixed" }
+const settings = { broker: "broker-a", broker_id: 0, address: "10.0.0.1:10911", product: "gantry", settings: [fixed, kept], etag: '"v1"' }
+const change = (overrides: Partial<SettingChange> = {}): SettingChange => ({ name: "fileReservedTime", before: "48", wanted: "24", after: null, effect: "live", risk: "removes_messages", result: "changed", ...overrides })
+
+const show = (options: Parameters<typeof renderApp>[1] = {}) =>
+  renderApp(
+    <DockedPage drawer={<SettingDrawer cluster="local" brokers={["broker-a"]} />}>
+      <BrokerSettings cluster="local" brokers={["broker-a"]} />
+    </DockedPage>,
+    options,
+  )
+
+async function askFor24(changed: SettingChange) {
+  answer(`POST ${CONFIG}:preview`, { broker: "broker-a", changes: [change()], etag: '"v1"' })
+  answer(`PATCH ${CONFIG}`, { ...settings, changes: [changed], undo: { fileReservedTime: "48" } })
+  const { user } = show()
+  await user.click(await screen.findByRole("button", { name: "Change fileReservedTime" }))
+  const field = await screen.findByLabelText(/New value/)
+  await user.clear(field)
+  await user.type(field, "24")
+  await user.click(screen.getByRole("button", { name: "Check the change" }))
+  expect(await screen.findByText("From 48 h to 24 h, at once. Nothing has been changed yet.")).toBeTruthy()
+  expect(requests(`PATCH ${CONFIG}`)).toHaveLength(0)
+  // The form takes no second press within a moment of the first.
+  await waitFor(async () => {
+    await user.click(screen.getByRole("button", { name: "Change fileReservedTime to 24" }))
+    expect(requests(`PATCH ${CONFIG}`)).toHaveLength(1)
+  })
+  return user
+}
+
+beforeEach(() => answer(`GET ${CONFIG}`, settings, 200, { ETag: '"v1"' }))
+
+describe("the settings of a broker", () => {
+  it("show first what can be changed, with its meaning and default", async () => {
+    const { user } = show()
+    const row = within((await screen.findByText("fileReservedTime")).closest("tr") as HTMLElement)
+    for (const words of ["How long messages are kept.", "48 h", "72", "at once"]) expect(row.getByText(words)).toBeTruthy()
+    expect(screen.queryByText("brokerName")).toBeNull()
+    await user.click(screen.getByRole("button", { name: /^All/ }))
+    expect(await screen.findByText("fixed, or on the command line")).toBeTruthy()
+  })
+
+  it("are changed only after the change was checked, and can be put back", async () => {
+    const user = await askFor24(change({ after: "24" }))
+    expect(await screen.findByText(/was 48 h and is now 24 h/)).toBeTruthy()
+    expect(requests(`PATCH ${CONFIG}`)[0]?.headers.get("If-Match")).toBe('"v1"')
+    await user.click(screen.getByRole("button", { name: "Undo" }))
+    await waitFor(() => expect(requests(`PATCH ${CONFIG}`).at(-1)?.body).toEqual({ settings: { fileReservedTime: "48" } }))
+  })
+
+  it("do not claim a change that the broker ignored", async () => {
+    await askFor24(change({ after: "48", result: "ignored" }))
+    expect(await screen.findByText(/broker-a answered, but keeps fileReservedTime at 48 h/)).toBeTruthy()
+    expect(screen.queryByRole("button", { name: "Undo" })).toBeNull()
+  })
+
+  it("lock the form without the right to change them", async () => {
+    const { user } = show({ me: reader() })
+    await user.click(await screen.findByRole("button", { name: "Change fileReservedTime" }))
+    expect((await screen.findByLabelText<HTMLInputElement>(/New value/)).matches(":disabled")).toBe(true)
+  })
+
+  it("say that they could not be read", async () => {
+    refuse(`GET ${CONFIG}`, 503, "BROKER_UNREACHABLE", "broker-a refused the connection.")
+    show()
+    expect(await screen.findByText("The settings of broker-a could not be read")).toBeTruthy()
+  })
+})

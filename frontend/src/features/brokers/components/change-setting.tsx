@@ -1,0 +1,122 @@
+import { Button, Stack, TextInput } from "@mantine/core"
+import { useState } from "react"
+import { useTranslation } from "react-i18next"
+import { FormDrawer } from "@/components/drawer/form-drawer"
+import { Callout, Definitions } from "@/components/layout/panel"
+import { NotApplicable } from "@/components/values/num"
+import { toastDone, toastFailed } from "@/components/toast/toast"
+import { paths } from "@/config/paths"
+import type { BrokerSetting, SettingChange } from "@/lib/api-types"
+import { usePreviewSettings } from "../api/preview-broker-settings"
+import { useUpdateSettings } from "../api/update-broker-settings"
+import { useMeaning, useValue } from "./setting-words"
+
+interface ChangeSettingProps {
+  cluster: string
+  broker: string
+  setting: BrokerSetting
+  onClose: () => void
+}
+
+/** One setting: checked by the broker's rules first, then changed, read back, and put back when that was wrong. */
+export function ChangeSetting({ cluster, broker, setting, onClose }: ChangeSettingProps) {
+  const { name, value, unit } = setting
+  const { t } = useTranslation()
+  const [text, setText] = useState(value ?? "")
+  const preview = usePreviewSettings(cluster, broker)
+  const update = useUpdateSettings(cluster, broker)
+  const settings = { [name]: text.trim() }
+  const planned = preview.variables?.[name] === text.trim() ? preview.data?.changes[0] : undefined
+  const wanted = planned?.wanted ?? text.trim()
+  const notChanged = (error: unknown) => toastFailed(t("brokers.notChanged", { name }), error)
+  const submit = () => (planned ? update.mutate(settings, { onError: notChanged }) : preview.mutate(settings, { onError: notChanged }))
+  const changed = update.data?.changes.find((change) => change.name === name)
+  return (
+    <FormDrawer
+      title={t("brokers.changeTitle", { name, broker })}
+      action={planned ? t("brokers.changeTo", { name, value: wanted }) : t("brokers.preview")}
+      right="admin"
+      isReady={text.trim() !== "" && planned?.result !== "same"}
+      isBusy={preview.isPending || update.isPending}
+      onSubmit={submit}
+      onClose={onClose}
+      request={{ method: "PATCH", path: paths.brokerSettings(cluster, broker), headers: { "If-Match": "*" }, body: { settings } }}
+      answer={changed && <Changed cluster={cluster} broker={broker} change={changed} unit={unit} onClose={onClose} />}
+    >
+      <Fields setting={setting} text={text} onText={setText} />
+      {planned && <Planned change={planned} unit={unit} />}
+    </FormDrawer>
+  )
+}
+
+interface FieldsProps {
+  setting: BrokerSetting
+  text: string
+  onText: (text: string) => void
+}
+
+function Fields({ setting: { name, value, default: usual, unit, accepts, risk }, text, onText }: FieldsProps) {
+  const { t } = useTranslation()
+  const meaning = useMeaning()(name)
+  const write = useValue()
+  const rule = accepts ?? ""
+  return (
+    <>
+      {meaning !== "" && <p>{meaning}</p>}
+      <TextInput
+        label={t("brokers.newValue")}
+        description={unit ? t("brokers.acceptsUnit", { accepts: rule, unit: t(`brokers.units.${unit}`) }) : t("brokers.accepts", { accepts: rule })}
+        value={text}
+        onChange={(event) => onText(event.currentTarget.value)}
+        autoFocus
+      />
+      <Definitions items={[[t("brokers.now"), write(value ?? "", unit)], [t("brokers.default"), usual === null ? <NotApplicable /> : write(usual, unit)]]} />
+      {risk && <Callout>{t(`brokers.risks.${risk}`)}</Callout>}
+    </>
+  )
+}
+
+interface PlannedProps {
+  change: SettingChange
+  unit: BrokerSetting["unit"]
+}
+
+function Planned({ change: { before, wanted, effect, result }, unit }: PlannedProps) {
+  const { t } = useTranslation()
+  const write = useValue()
+  if (result === "same") return <p>{t("brokers.same")}</p>
+  return <p>{t("brokers.planned", { before: write(before, unit), wanted: write(wanted, unit), effect: t(`brokers.effects.${effect}`) })}</p>
+}
+
+interface ChangedProps extends PlannedProps {
+  cluster: string
+  broker: string
+  onClose: () => void
+}
+
+/** What the broker said after the change, and the way back. */
+function Changed({ cluster, broker, change: { name, before, after, effect, result }, unit, onClose }: ChangedProps) {
+  const { t } = useTranslation()
+  const write = useValue()
+  const undo = useUpdateSettings(cluster, broker)
+  const putBack = () =>
+    undo.mutate(
+      { [name]: before },
+      {
+        onSuccess: () => {
+          toastDone(t("brokers.undone", { name, value: write(before, unit) }))
+          onClose()
+        },
+        onError: (error) => toastFailed(t("brokers.notChanged", { name }), error),
+      },
+    )
+  if (result === "ignored") return <Callout tone="crit">{t("brokers.ignored", { broker, name, value: write(after ?? "", unit) })}</Callout>
+  return (
+    <Stack gap={14} align="flex-start">
+      <p>{t("brokers.changed", { name, before: write(before, unit), after: write(after ?? "", unit), effect: t(`brokers.effects.${effect}`) })}</p>
+      <Button loading={undo.isPending} onClick={putBack}>
+        {t("brokers.undo")}
+      </Button>
+    </Stack>
+  )
+}
