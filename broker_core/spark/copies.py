@@ -7,27 +7,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from broker_core.protocol.copies import COPIED_AT, COPIED_BY, JOB, SOURCE, SOURCE_ID, kept_properties
 from broker_core.protocol.message import Message
 from broker_core.protocol.properties import PAIR_END, parse_properties
 
 COLUMNS: Final = ("queue_offset", "message_id", "flag", "body", "properties_text", "log_offset", "_error")
 """The columns that a copy needs, and the report of a damaged message."""
-
-JOB: Final = "GANTRY_JOB"
-SOURCE: Final = "GANTRY_SRC"
-SOURCE_ID: Final = "GANTRY_SRC_ID"
-COPIED_AT: Final = "GANTRY_AT"
-COPIED_BY: Final = "GANTRY_BY"
-PROVENANCE: Final = (JOB, SOURCE, SOURCE_ID, COPIED_AT, COPIED_BY)
-
-NOT_COPIED: Final = frozenset(
-    {
-        "CLUSTER", "WAIT", "TRAN_MSG", "PGROUP", "DELAY", "REAL_TOPIC", "REAL_QID", "RETRY_TOPIC", "ORIGIN_MESSAGE_ID",
-        "RECONSUME_TIME", "TRAN_PREPARED_QUEUE_OFFSET", "CHECK_IMMUNITY_TIME_IN_SECONDS", "MAX_OFFSET", "MIN_OFFSET",
-        "TRACE_ON", "__CRC32#", "UNIQ_KEY", "1ST_POP_TIME", "POP_CK", "POP_CK_OFFSET",
-    }
-)  # fmt: skip
-NOT_COPIED_PREFIXES: Final = ("TRANSACTION_", "TIMER_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +41,7 @@ class Copier:
         for offset, message_id, flag, body, text, _, error in _rows(rows):
             if error is not None:
                 continue
-            properties = kept_properties(text.decode(errors="replace"))
+            properties = kept_properties(parse_properties(text.decode(errors="replace")))
             properties |= {
                 JOB: self.job_id,
                 SOURCE: f"{self.source}/{offset}",
@@ -82,15 +67,6 @@ class Copier:
 
 def _rows(rows: Any) -> Iterator[tuple[Any, ...]]:
     return zip(*(rows.column(name).to_pylist() for name in COLUMNS), strict=True)
-
-
-def kept_properties(text: str) -> dict[str, str]:
-    """Return the properties that a copy keeps of its original."""
-    return {
-        name: value
-        for name, value in parse_properties(text).items()
-        if name not in NOT_COPIED and not name.startswith(NOT_COPIED_PREFIXES)
-    }
 
 
 def size_in_batch(message: Message) -> int:

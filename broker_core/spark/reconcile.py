@@ -20,7 +20,7 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that all of Spark's documentation uses
 
-from broker_core.spark.copies import NOT_COPIED, NOT_COPIED_PREFIXES, PROVENANCE
+from broker_core.protocol.copies import NOT_COPIED, NOT_COPIED_PREFIXES, PROVENANCE
 
 SIDES: Final = ("left", "right")
 CLASSES: Final = (

@@ -104,7 +104,7 @@ class MessageView(TopicInQueryView):
     )
     def get(self, request: Request, cluster: str, message_id: str) -> HttpResponse:
         """Return a message by its unique id or offset id."""
-        found = detail_of(_found(self, _needed(request, "topic"), message_id))
+        found = detail_of(found_message(self, _needed(request, "topic"), message_id))
         return HttpResponse(encode(found), content_type="application/json")
 
 
@@ -119,7 +119,7 @@ class DeliveriesView(TopicInQueryView):
     )
     def get(self, request: Request, cluster: str, message_id: str) -> Response:
         """Return for each group of the topic that the caller may read whether it has consumed the message."""
-        placed = _found(self, _needed(request, "topic"), message_id)
+        placed = found_message(self, _needed(request, "topic"), message_id)
         deliveries = self.ask(lambda admin: admin.messages.deliveries(placed))
         shown = [
             Delivery(each.group, each.state, each.behind) for each in deliveries if allows(request, "read", each.group)
@@ -248,7 +248,9 @@ def _check_broker(topic: Topic, broker: str, known: Collection[str]) -> None:
         raise serializers.ValidationError({"broker": f"topic {topic.name!r} is on {has}, not on {broker[:100]!r}"})
 
 
-def _found(view: ClusterScopedView, topic: str, message_id: str) -> PlacedMessage:
+def found_message(view: ClusterScopedView, topic: str, message_id: str) -> PlacedMessage:
+    """Return a message by its id; raise NotFound, or NotAllSearched if a broker that may have it did not answer."""
+    """Return a message by its id; raise NotFound, or NotAllSearched if a broker that may have it did not answer."""
     found = view.ask(lambda admin: admin.messages.find(topic, message_id))
     if found is None:
         listed = view.ask(lambda admin: admin.topics.get(topic)).brokers

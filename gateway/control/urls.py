@@ -6,7 +6,7 @@ from django.urls import path
 from drf_spectacular.renderers import OpenApiJsonRenderer
 from drf_spectacular.views import SpectacularAPIView
 
-from gateway.control import brokers, groups, messages, naming, offset_views, overview, topics
+from gateway.control import brokers, groups, messages, naming, offset_views, overview, resend, topics
 
 CLUSTER = "clusters/<str:cluster>"
 
@@ -35,6 +35,8 @@ urlpatterns = [
     path(f"{CLUSTER}/groups/<str:group>/clients", groups.GroupClientsView.as_view()),
     path(f"{CLUSTER}/groups/<str:group>/subscriptions", groups.GroupSubscriptionsView.as_view()),
     path(f"{CLUSTER}/messages:search", messages.MessageSearchView.as_view()),
+    path(f"{CLUSTER}/messages/<str:message_id>:resend", resend.ResendView.as_view()),
+    path(f"{CLUSTER}/messages/<str:message_id>:resend", resend.ResendView.as_view()),
     path(f"{CLUSTER}/messages/<str:message_id>", messages.MessageView.as_view()),
     path(f"{CLUSTER}/messages/<str:message_id>/deliveries", messages.DeliveriesView.as_view()),
 ]

@@ -372,6 +372,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster}/messages/{message_id}:resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Store a copy of a message, which carries its origin, the time and the user; the original stays.
+         * @description Store a copy of a message, which carries its origin, the time and the user; the original stays.
+         */
+        post: operations["resendMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster}/messages:search": {
         parameters: {
             query?: never;
@@ -1793,6 +1813,11 @@ export interface components {
             /** @description Followed by a group's name: the topic of its dead letters. */
             dead_letter_prefix: string;
         };
+        /** @description A body as text: JSON exactly as it is to be stored, plain text, or base64. */
+        NewBodyRequest: {
+            encoding: components["schemas"]["BodyEncoding"];
+            data: string;
+        };
         /** @description A new token with its text, which is shown only once. */
         NewToken: {
             id: number;
@@ -2145,6 +2170,31 @@ export interface components {
         /** @description The target of a replay. */
         ReplayTargetRequest: {
             topic: string;
+        };
+        /** @description The message to send again; what is given replaces what the original has. */
+        ResendRequest: {
+            /** @description The topic of the original. */
+            topic: string;
+            /** @description By default the topic of the original; for a dead letter its origin. */
+            target_topic?: string;
+            keys?: string[];
+            /** @description Blank: none. */
+            tag?: string;
+            properties?: {
+                [key: string]: string;
+            };
+            body?: components["schemas"]["NewBodyRequest"];
+        };
+        /** @description Where the copy was stored. */
+        Resent: {
+            message_id: string;
+            topic: string;
+            broker: string;
+            queue_id: number;
+            offset: number;
+            /** Format: date-time */
+            stored_at: string;
+            flushed: boolean;
         };
         /** @enum {string} */
         Right: "produce" | "consume" | "read" | "manage" | "jobs" | "admin";
@@ -3584,6 +3634,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Deliveries"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resendMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                cluster: string;
+                message_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResendRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Resent"];
                 };
             };
             /** @description A problem. */

@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 import pyarrow as pa
 
 from broker_core.protocol.batch import encode_batch
+from broker_core.protocol.copies import kept_properties
 from broker_core.protocol.message import Message
-from broker_core.protocol.properties import format_properties
-from broker_core.spark.copies import COLUMNS, Copier, Damaged, kept_properties, size_in_batch
+from broker_core.protocol.properties import format_properties, parse_properties
+from broker_core.spark.copies import COLUMNS, Copier, Damaged, size_in_batch
 from broker_core.spark.schema import arrow_schema
 
 COPIER = Copier("job1", "ann", "local/broker-a/orders/3", "copy")
@@ -33,7 +34,7 @@ def rows(*texts: str, error: str | None = None) -> pa.RecordBatch:
 def test_keys_tag_and_own_properties_stay_and_what_belongs_to_the_system_goes() -> None:
     system = {"UNIQ_KEY": "X", "CLUSTER": "local", "DELAY": "3", "TRANSACTION_X": "1"}
     text = format_properties({"KEYS": "k1 k2", "TAGS": "A", "color": "red", **system})
-    assert kept_properties(text) == {"KEYS": "k1 k2", "TAGS": "A", "color": "red"}
+    assert kept_properties(parse_properties(text)) == {"KEYS": "k1 k2", "TAGS": "A", "color": "red"}
 
 
 def test_a_copy_says_where_it_came_from() -> None:

@@ -1,0 +1,32 @@
+"""Copies of messages: the properties that a copy keeps of its original, and those that record where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+JOB: Final = "GANTRY_JOB"
+SOURCE: Final = "GANTRY_SRC"
+"""``cluster/broker/topic/queue/offset`` of the original."""
+SOURCE_ID: Final = "GANTRY_SRC_ID"
+COPIED_AT: Final = "GANTRY_AT"
+COPIED_BY: Final = "GANTRY_BY"
+PROVENANCE: Final = (JOB, SOURCE, SOURCE_ID, COPIED_AT, COPIED_BY)
+
+NOT_COPIED: Final = frozenset(
+    {
+        "CLUSTER", "WAIT", "TRAN_MSG", "PGROUP", "DELAY", "REAL_TOPIC", "REAL_QID", "RETRY_TOPIC", "ORIGIN_MESSAGE_ID",
+        "RECONSUME_TIME", "TRAN_PREPARED_QUEUE_OFFSET", "CHECK_IMMUNITY_TIME_IN_SECONDS", "MAX_OFFSET", "MIN_OFFSET",
+        "TRACE_ON", "__CRC32#", "UNIQ_KEY", "1ST_POP_TIME", "POP_CK", "POP_CK_OFFSET",
+    }
+)  # fmt: skip
+NOT_COPIED_PREFIXES: Final = ("TRANSACTION_", "TIMER_")
+
+
+def kept_properties(properties: Mapping[str, str]) -> dict[str, str]:
+    """Return the properties that a copy keeps of its original."""
+    return {
+        name: value
+        for name, value in properties.items()
+        if name not in NOT_COPIED and not name.startswith(NOT_COPIED_PREFIXES)
+    }
