@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -29,6 +29,7 @@ from console.errors import Conflict
 from console.lag import current
 from console.lag.shapes import TopicState
 from console.moments import rfc3339
+from console.name_patterns import WRITTEN_AS, matcher
 from console.paging import PAGE_PARAMETERS, page_sequence
 from console.query import flag_of
 from console.shapes import as_json, serializer_of
@@ -71,7 +72,7 @@ class TopicsView(ClusterListView):
         tags=["topics"],
         parameters=[
             *PAGE_PARAMETERS,
-            OpenApiParameter("search", str, description="A part of the name, in any case."),
+            OpenApiParameter("search", str, description=f"In any case. {WRITTEN_AS}"),
             OpenApiParameter("kind", str, enum=[*KINDS, "all"], default="normal"),
             OpenApiParameter("sort", str, description=f"{', '.join(SORTABLE)}; - before a name: descending."),
         ],
@@ -82,12 +83,11 @@ class TopicsView(ClusterListView):
         kind = request.query_params.get("kind", "normal")
         if kind not in (*KINDS, "all"):
             raise serializers.ValidationError({"kind": f"must be one of {', '.join(KINDS)}, all"})
-        part = request.query_params.get("search", "").lower()
-
+        matches = _matcher_of(request)
         figures = current.topics(cluster)
         known = known_topics(cluster)
         every = self.visible(summary_of(topic, _figures(figures, topic.name)) for topic in known)
-        found = [row for row in every if part in row.name.lower()]
+        found = [row for row in every if matches(row.name)]
         rows = [row for row in found if kind in ("all", row.kind.value)]
         page = page_sequence(request, sorted_rows(request, rows, SORTABLE), key=lambda row: row.name)
         current.note_shown(cluster, topics=[row.name for row in page.items])
@@ -252,6 +252,13 @@ class TopicProducersView(ClusterScopedView):
             ]
 
         return Response(as_json(TopicProducers(self.ask(question))))
+
+
+def _matcher_of(request: Request) -> Callable[[str], bool]:
+    try:
+        return matcher(request.query_params.get("search", ""))
+    except ValueError as error:
+        raise serializers.ValidationError({"search": str(error)}) from error
 
 
 def _impact(view: ClusterScopedView, topic: Topic) -> Response:

@@ -3797,7 +3797,7 @@ export interface operations {
                 kind?: "all" | "dlq" | "normal" | "retry" | "system";
                 /** @description Page size. */
                 limit?: number;
-                /** @description A part of the name, in any case. */
+                /** @description In any case. A part of the name; with `*`, a pattern of the whole name; after `~`, letters in this order. */
                 search?: string;
                 /** @description name, messages, in_rate, last_stored_at, groups, max_lag; - before a name: descending. */
                 sort?: string;

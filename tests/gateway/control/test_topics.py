@@ -189,3 +189,12 @@ def test_queues_of_all_brokers_are_counted_together(control: Control) -> None:
 def test_a_topic_of_the_brokers_is_not_changed(control: Control) -> None:
     answer = control.call("PATCH", "/topics/TBW102", headers={"If-Match": "*"}, json={"write_queues": 4})
     assert (answer.status_code, answer.json()["code"]) == (409, "CONFLICT"), answer.text
+
+
+def test_a_list_is_narrowed_by_a_pattern_of_the_name(control: Control) -> None:
+    name = control.topic("narrowed-by-pattern")
+    for pattern, expected in ((f"NARROWED*{name[-2:]}", [name]), (f"~nbp{name[-2:]}", [name]), ("pattern*", [])):
+        names = [row["name"] for row in control.get("/topics", search=pattern)["items"]]
+        assert [each for each in names if each == name] == expected, pattern
+    answer = control.call("GET", "/topics", params={"search": "a" * 256})
+    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "?search")

@@ -24,7 +24,7 @@ export const topics = {
     kind: "Kind",
     kinds: { normal: "Normal", all: "All", retry: "Retry", dlq: "DLQ", system: "System" },
     hidden: "Hidden",
-    filter: "Filter by name",
+    filter: "Filter by name, ord*eu, ~oeu",
     queues: "Queues r/w",
     messages: "Messages",
     in: "In/s",

@@ -22,7 +22,7 @@ export const topics = {
     kind: "类型",
     kinds: { normal: "普通", all: "全部", retry: "重试", dlq: "死信", system: "系统" },
     hidden: "隐藏",
-    filter: "按名称筛选",
+    filter: "按名称筛选，ord*eu，~oeu",
     queues: "队列 读/写",
     messages: "消息数",
     in: "写入/s",
