@@ -29,6 +29,8 @@ _MODES: Final[dict[MessageModel, GroupMode]] = {
     MessageModel.CLUSTERING: "clustering",
     MessageModel.BROADCASTING: "broadcast",
 }
+# Where a group without an offset will begin is up to its first client: its lag is unknown, not zero.
+NO_OFFSET: Final = "it has not consumed yet: it has no offset in any queue"
 _Part = tuple[BrokerFacts, GroupStats]
 
 
@@ -43,7 +45,7 @@ class _Seen:
     topics: list[str]
     missing: list[Missing]
     reason: str | None
-    """Why its lag is unknown; None when it is known."""
+    """Why nothing is known of it now; None when its brokers answer."""
     lag: int | None
     leases: int | None
     """How many messages are delivered and not settled; None unless all queues say how far they were delivered."""
@@ -120,24 +122,27 @@ class GroupStates:
         in_rate, out_rate = self._rates(seen)
         # Before its first commit a group has no lag that could grow or shrink.
         trend = self._trend_of(group.name, reading.at, seen.lag, reads=bool(seen.offsets))
+        word = _state(seen, trend, out_rate)
+        if word not in ("unknown", "idle") and group.name in reading.disagreeing:
+            word = "inconsistent"
         measured_at = None if seen.lag is None else min([late.measured_at, *(facts.at for facts, _ in seen.parts)])
         shown = GroupState(
             name=group.name,
             at=rfc3339(reading.at),
             measured_at=None if measured_at is None else rfc3339(measured_at),
-            state=_state(seen, trend, out_rate),
+            state=word,
             mode=_mode(seen.members),
             clients=None if seen.members is None else len(seen.members.members),
             lease_consumers=seen.consumers,
             topics=[name for name in seen.topics if not is_retry_topic(name)],
             lag=seen.lag,
-            time_lag_ms=(late.ms if seen.lag else 0) if seen.is_known else None,
+            time_lag_ms=None if seen.lag is None else late.ms if seen.lag else 0,
             in_rate=in_rate,
             out_rate=out_rate,
             lag_per_second=None if trend is None else trend.per_second,
-            drain_eta_ms=_drain_eta(seen.lag, in_rate, out_rate),
+            drain_eta_ms=_drain_eta(seen.lag, trend, in_rate, out_rate),
             leases=seen.leases,
-            unknown_reason=seen.reason,
+            unknown_reason=seen.reason if seen.offsets else seen.reason or NO_OFFSET,
             missing=missing_of(seen.missing),
             queues=[*_queues(reading, seen), *_missing_queues(seen)],
             config=None if group.config is None else config_of(group.config),
@@ -190,7 +195,7 @@ def _seen(reading: LagReading, group: Group) -> _Seen:
         topics=topics,
         missing=missing,
         reason=reason,
-        lag=_lag(offsets.values()) if reason is None else None,
+        lag=_lag(offsets.values()) if reason is None and offsets else None,
         leases=_leases(offsets.values()) if reason is None else None,
         members=reading.members(group.name) if reason is None else None,
         consumers=None if consumers is None else list(consumers.get(group.name, ())),
@@ -293,20 +298,25 @@ def _mode(members: GroupConnections | None) -> GroupMode | None:
     return None if model is None else _MODES.get(model)
 
 
-def _drain_eta(lag: int | None, in_rate: float | None, out_rate: float | None) -> int | None:
+def _drain_eta(lag: int | None, trend: Trend | None, in_rate: float | None, out_rate: float | None) -> int | None:
+    """Return how long the lag lasts at the shown rates; None where it is not falling, lately or over minutes."""
     if lag == 0:
         return 0
     if lag is None or in_rate is None or out_rate is None or out_rate <= in_rate:
+        return None
+    if trend is not None and (trend.is_growing or (trend.per_second or 0) > 0):
         return None
     return int(lag / (out_rate - in_rate) * 1000)
 
 
 def _state(seen: _Seen, trend: Trend | None, out_rate: float | None) -> GroupWord:
     """Return the state of a group; its readers matter only until its consume rate is known."""
+    if seen.is_known and not seen.offsets:
+        return "idle"
     if seen.lag is None or trend is None:
         return "unknown"
     if seen.lag == 0:
-        return "caught_up" if seen.offsets else "idle"
+        return "caught_up"
     if trend.is_growing:
         return "growing"
     is_consumed = seen.is_read if out_rate is None else out_rate > 0

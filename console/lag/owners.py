@@ -1,4 +1,4 @@
-"""Which member of a group reads which queue, according to the members themselves.
+"""Which member of a group reads which queue, and whether their subscriptions agree, according to the members.
 
 A member's answer is large, and a member that hangs does not answer. They are therefore asked separately: sampling the
 brokers never waits for them.
@@ -13,7 +13,8 @@ from typing import Final
 from broker_core.client.admin import Admin
 from broker_core.client.admin.groups import GroupConnections
 from broker_core.errors import GantryError
-from broker_core.protocol.bodies import MessageQueue
+from broker_core.protocol.bodies import ConsumerRunningInfo, MessageQueue
+from console.lag.subscriptions import agree, subscriptions_of
 from console.lag.turns import Turns
 
 _EVERY_MS: Final = 10_000
@@ -28,6 +29,8 @@ class OwnersWatch:
     def __init__(self, admin: Admin) -> None:
         self.owners: dict[str, dict[MessageQueue, str]] = {}
         """Group → queue → client id of its reader."""
+        self.disagreeing: set[str] = set()
+        """The groups whose members subscribe to different things."""
         self._admin = admin
         self._turns: Turns[str] = Turns()
         self._asked_at: dict[str, int] = {}
@@ -38,6 +41,7 @@ class OwnersWatch:
         with_members = {name: members for name, members in groups.items() if members.members}
         for gone in self.owners.keys() - with_members.keys():
             del self.owners[gone]
+        self.disagreeing &= with_members.keys()
         if self._round is not None and not self._round.done():
             return
         self._asked_at = {name: at for name, at in self._asked_at.items() if name in with_members}
@@ -56,21 +60,25 @@ class OwnersWatch:
     async def _ask_all(self, groups: dict[str, GroupConnections]) -> None:
         places = asyncio.Semaphore(_AT_ONCE)
 
-        async def one(group: str, client_id: str) -> dict[MessageQueue, str]:
+        async def one(group: str, client_id: str) -> ConsumerRunningInfo | None:
             async with places:
-                return await self._queues_of(group, client_id)
+                return await self._info_of(group, client_id)
 
         async def all_of(group: str, members: GroupConnections) -> None:
             answers = await asyncio.gather(*(one(group, client_id) for client_id in members.members))
-            self.owners[group] = {queue: client_id for queues in answers for queue, client_id in queues.items()}
+            infos = {name: info for name, info in zip(members.members, answers, strict=True) if info is not None}
+            self.owners[group] = {queue: name for name, info in infos.items() for queue in info.mq_table}
+            if agree({name: subscriptions_of(info.subscription_set) for name, info in infos.items()}):
+                self.disagreeing.discard(group)
+            else:
+                self.disagreeing.add(group)
 
         await asyncio.gather(*(all_of(group, members) for group, members in groups.items()))
 
-    async def _queues_of(self, group: str, client_id: str) -> dict[MessageQueue, str]:
-        """Return the queues of one member; none if it does not answer because it hangs or has left."""
+    async def _info_of(self, group: str, client_id: str) -> ConsumerRunningInfo | None:
+        """Return the state of one member; None if it does not answer because it hangs or has left."""
         try:
             async with asyncio.timeout(_MEMBER_SECONDS):
-                info = await self._admin.groups.running_info(group, client_id)
+                return await self._admin.groups.running_info(group, client_id)
         except (GantryError, TimeoutError):
-            return {}
-        return dict.fromkeys(info.mq_table, client_id)
+            return None

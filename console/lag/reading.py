@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final, Protocol
@@ -87,6 +87,8 @@ class LagReading:
     topics: dict[str, Topic] = field(default_factory=dict)
     groups: dict[str, Group] = field(default_factory=dict)
     owners: dict[str, dict[MessageQueue, str]] = field(default_factory=dict)
+    disagreeing: Set[str] = frozenset()
+    """The groups whose members were seen to subscribe to different things."""
     lease_consumers: Mapping[str, Sequence[LeaseConsumerState]] | None = None
     """Who receives over HTTP or WebSocket, by group; None when unknown."""
     name_server_reason: str | None = None
@@ -218,6 +220,7 @@ class Reader:
             at=now,
             brokers=sorted(self._watches, key=lambda broker: (broker.name, broker.broker_id)),
             owners=self._owners.owners,
+            disagreeing=self._owners.disagreeing,
             name_server_reason=None if self._name_server_failure is None else reason_of(self._name_server_failure),
         )
         names = {broker.addr: broker.name for broker in self._watches}

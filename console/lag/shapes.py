@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 
 from console.moments import Moment
 
-GroupWord = Literal["unknown", "idle", "caught_up", "consuming", "growing", "stalled"]
+GroupWord = Literal["unknown", "idle", "caught_up", "consuming", "growing", "stalled", "inconsistent"]
 GroupMode = Literal["clustering", "broadcast"]
 CallerKind = Literal["token", "user"]
 GROUP_STATES: Final = list(get_args(GroupWord))
@@ -59,11 +59,11 @@ class GroupFigures(Struct, kw_only=True):
     name: str
     state: GroupWord
     topics: list[str]
-    lag: int | None
+    lag: Annotated[int | None, Meta(description="Null if unknown, and before the group's first offset.")]
     time_lag_ms: Annotated[int | None, Meta(description="Age of the oldest message not consumed.")]
     in_rate: Annotated[float | None, Meta(description="Messages per second into its topics.")]
     out_rate: Annotated[float | None, Meta(description="Messages per second that it consumes.")]
-    drain_eta_ms: int | None
+    drain_eta_ms: Annotated[int | None, Meta(description="Lag by `out_rate` less `in_rate`; null if not falling.")]
 
 
 class GroupSummary(GroupFigures, kw_only=True):

@@ -193,7 +193,7 @@ class StateBuilder:
 
     def _lags(self, groups: Collection[GroupState], *, is_whole: bool) -> _Lags:
         known = [(group.lag, group) for group in groups if group.lag is not None]
-        unknown = len(groups) - len(known)
+        unknown = sum(group.lag is None and group.state != "idle" for group in groups)
         if not is_whole or unknown:
             return _Lags(unknown)
         behind = [group for lag, group in known if lag]
@@ -278,7 +278,7 @@ def _lags_by_topic(groups: Iterable[GroupState]) -> dict[str, list[int | None]]:
 
 
 def _worst(groups: Iterable[GroupState]) -> list[GroupState]:
-    troubled = [group for group in groups if group.lag is None or group.lag > 0]
+    troubled = [group for group in groups if group.state != "idle" and (group.lag is None or group.lag > 0)]
     return sorted(troubled, key=lambda group: (group.lag is not None, -(group.lag or 0)))[:WORST_GROUPS]
 
 

@@ -139,13 +139,13 @@ class LagConsumer(LiveSocket):
         self._sent_at = time.monotonic()
         groups = live.read(event, GroupList)
         wanted = [group for group in (groups.items if groups else ()) if self._wants(watched, group.name)]
-        known = [_watched(group) for group in wanted if group.state != "unknown"]
+        known = [_watched(group) for group in wanted if group.lag is not None]
         if watched.detail == "queue":
             await self._add_queues(watched.cluster, known)
         self._seq += 1
         await self.send_frame(SnapshotFrame(seq=self._seq, at=event["at"], groups=known))
         for group in wanted:
-            if group.state == "unknown":
+            if group.lag is None:
                 await self.send_frame(UnknownFrame(group=group.name, reason=group.unknown_reason or "unknown"))
 
     def _wants(self, watched: WatchFrame, name: str) -> bool:

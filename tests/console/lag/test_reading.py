@@ -15,10 +15,11 @@ from broker_core.client.session import Session
 from broker_core.namesrv.config import NameServerConfig
 from broker_core.namesrv.server import NameServer
 from broker_core.protocol import bodies
-from broker_core.protocol.bodies import MessageQueue
+from broker_core.protocol.bodies import MessageQueue, SubscriptionData
 from broker_core.protocol.bodies.running import ConsumerRunningInfo, ProcessQueueInfo
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
+from broker_core.protocol.headers.clients import GetConsumerRunningInfoRequest
 from broker_core.protocol.message import Message
 from console.lag.broker_watch import Portions, Shown
 from console.lag.reading import Reader
@@ -430,3 +431,26 @@ async def test_who_reads_which_queue_is_told_by_the_members() -> None:
 
 async def _has_owner(followed: Followed, client_id: str) -> bool:
     return bool((await followed.step()).groups["g000"].queues[0].client == client_id)
+
+
+async def test_members_that_subscribe_to_different_things_are_seen_until_they_agree() -> None:
+    wanted = {"c1": "paid", "c2": "sent"}
+
+    def inside(request: Command) -> Command:
+        told = SubscriptionData("t000", wanted[request.header(GetConsumerRunningInfoRequest).client_id])
+        return Command.response(ResponseCode.SUCCESS, body=bodies.encode(ConsumerRunningInfo(subscription_set=[told])))
+
+    async with scripted_cluster("broker-a") as cluster:
+        crowd(cluster, 1).members["g000"] = list(wanted)
+        cluster["broker-a"].on(RequestCode.GET_CONSUMER_RUNNING_INFO, succeed(inside))
+        async with following(cluster.name_server.addr) as followed:
+
+            async def is_inconsistent() -> bool:
+                return (await followed.step()).groups["g000"].state == "inconsistent"
+
+            async def is_consistent() -> bool:
+                return not await is_inconsistent()
+
+            await eventually(is_inconsistent)
+            wanted["c2"] = "paid"
+            await eventually(is_consistent)

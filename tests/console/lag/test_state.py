@@ -14,6 +14,7 @@ from broker_core.protocol.bodies import MessageModel, MessageQueue, OffsetWrappe
 from broker_core.protocol.bodies.groups import Connection
 from console.clusters.memory import QueueCounts
 from console.lag.broker_watch import BrokerFacts, Delay
+from console.lag.group_state import NO_OFFSET
 from console.lag.reading import LagReading, Missing
 from console.lag.shapes import GroupState, GroupSummary, LeaseConsumerState, MissingBroker, OverviewLastKnown
 from console.lag.state import ClusterState, StateBuilder
@@ -41,7 +42,7 @@ def reading(
     at: int = AT, *, groups: dict[str, GroupStats] | None = None, table: dict[str, str] | None = None, **parts: Any
 ) -> LagReading:
     """Return a reading of a cluster with one broker that answers, and some groups."""
-    names_of_reading = ("missing", "topics", "owners", "brokers")
+    names_of_reading = ("missing", "topics", "owners", "brokers", "disagreeing")
     of_reading: dict[str, Any] = {name: parts.pop(name) for name in names_of_reading if name in parts}
     said = parts.pop("facts", None) or {"broker-a": facts(at, groups, **parts)}
     names = {name for each in said.values() for name in each.stats}
@@ -187,6 +188,15 @@ def test_the_time_to_drain_follows_from_both_rates() -> None:
     assert watched([(5, 5)]).drain_eta_ms == 0
 
 
+def test_a_lag_that_rises_over_minutes_has_no_time_to_drain() -> None:
+    # Given a lag that rose for two minutes and has fallen for half a minute
+    risen = [(100 * s, 10 * s) for s in range(120)]
+    fallen = [(11_900, 1_190 + 40 * s) for s in range(32)]
+    shown = watched([*risen, *fallen])
+    assert known(shown.out_rate) > known(shown.in_rate)
+    assert (known(shown.lag_per_second) > 0, shown.drain_eta_ms) == (True, None)
+
+
 @pytest.mark.parametrize(
     ("word", "lags"),
     [
@@ -214,9 +224,22 @@ def test_who_receives_by_lease_reads_before_a_rate_is_known() -> None:
     assert state(first).groups["g"].state == "consuming"
 
 
-def test_a_group_that_read_nothing_yet_is_idle() -> None:
-    group = state(reading(groups={"g": GroupStats()})).groups["g"]
-    assert (group.state, group.lag, group.time_lag_ms) == ("idle", 0, 0)
+def test_a_group_that_read_nothing_yet_is_idle_and_its_lag_unknown() -> None:
+    shown = state(reading(groups={"g": GroupStats(), "other": behind(9, 4)}))
+    group = shown.groups["g"]
+    assert (group.state, group.lag, group.time_lag_ms, group.drain_eta_ms) == ("idle", None, None, None)
+    assert group.unknown_reason == NO_OFFSET
+    # It adds nothing to what waits, and hides nothing of the others.
+    assert shown.overview.total_lag == 5
+    assert [each.name for each in shown.overview.worst_groups] == ["other"]
+
+
+def test_members_that_subscribe_to_different_things_are_the_state_of_a_group() -> None:
+    groups = {"g": behind(9, 9), "new": GroupStats()}
+    shown = state(reading(groups=groups, disagreeing={"g", "new"})).groups
+    assert (shown["g"].state, shown["g"].lag, shown["new"].state) == ("inconsistent", 0, "idle")
+    silent = state(reading(groups=groups, disagreeing={"g"}, missing=[SILENT], topics={"orders": topic("orders")}))
+    assert silent.groups["g"].state == "unknown"
 
 
 def test_the_slope_begins_with_the_first_commit() -> None:
