@@ -70,17 +70,3 @@ class GroupClients(Struct, frozen=True):
     """All clients of a group."""
 
     items: list[GroupClient]
-
-
-class GroupSubscription(Struct, frozen=True, kw_only=True):
-    """The subscription of a group to a topic."""
-
-    topic: str
-    expression: str
-    type: str
-
-
-class GroupSubscriptions(Struct, frozen=True):
-    """All subscriptions of a group."""
-
-    items: list[GroupSubscription]

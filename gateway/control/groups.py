@@ -41,8 +41,6 @@ from gateway.control.group_shapes import (
     GroupClient,
     GroupClients,
     GroupCreateSerializer,
-    GroupSubscription,
-    GroupSubscriptions,
 )
 
 _CHANGED: Final = serializer_of(GroupChanged)
@@ -191,22 +189,6 @@ class GroupClientsView(ClusterScopedView):
         owned = [queue.client for queue in state.queues]
         native = [_native_client(each, owned) for each in members.members.values()]
         return Response(as_json(GroupClients(native + [_lease_client(each) for each in state.lease_consumers or ()])))
-
-
-class GroupSubscriptionsView(ClusterScopedView):
-    """The subscriptions of a group."""
-
-    resource_argument = "group"
-
-    @extend_schema(operation_id="listGroupSubscriptions", tags=["groups"], responses=serializer_of(GroupSubscriptions))
-    def get(self, request: Request, cluster: str, group: str) -> Response:
-        """List the subscriptions of the connected clients of a group."""
-        members = self.ask(lambda admin: admin.groups.connections(group))
-        subscriptions = [
-            GroupSubscription(topic=topic, expression=data.sub_string, type=data.expression_type or "TAG")
-            for topic, data in sorted(members.subscriptions.items())
-        ]
-        return Response(as_json(GroupSubscriptions(subscriptions)))
 
 
 def _configs(group: Group) -> list[GroupConfig | None]:

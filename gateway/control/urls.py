@@ -6,7 +6,17 @@ from django.urls import path
 from drf_spectacular.renderers import OpenApiJsonRenderer
 from drf_spectacular.views import SpectacularAPIView
 
-from gateway.control import brokers, groups, messages, naming, offset_views, overview, resend, topics
+from gateway.control import (
+    brokers,
+    group_members,
+    groups,
+    messages,
+    naming,
+    offset_views,
+    overview,
+    resend,
+    topics,
+)
 
 CLUSTER = "clusters/<str:cluster>"
 
@@ -33,7 +43,8 @@ urlpatterns = [
     path(f"{CLUSTER}/groups/<str:group>/offsets:undo", offset_views.OffsetUndoView.as_view()),
     path(f"{CLUSTER}/groups/<str:group>/offsets/snapshots", offset_views.OffsetSnapshotsView.as_view()),
     path(f"{CLUSTER}/groups/<str:group>/clients", groups.GroupClientsView.as_view()),
-    path(f"{CLUSTER}/groups/<str:group>/subscriptions", groups.GroupSubscriptionsView.as_view()),
+    path(f"{CLUSTER}/groups/<str:group>/clients/<str:client>", group_members.GroupMemberView.as_view()),
+    path(f"{CLUSTER}/groups/<str:group>/subscriptions", group_members.GroupSubscriptionsView.as_view()),
     path(f"{CLUSTER}/messages:search", messages.MessageSearchView.as_view()),
     path(f"{CLUSTER}/messages/<str:message_id>:resend", resend.ResendView.as_view()),
     path(f"{CLUSTER}/messages/<str:message_id>:resend", resend.ResendView.as_view()),

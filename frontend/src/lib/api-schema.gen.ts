@@ -212,6 +212,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster}/groups/{group}/clients/{client}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return the queues and the pace of a native client of a group, as it reports them itself.
+         * @description Return the queues and the pace of a native client of a group, as it reports them itself.
+         */
+        get: operations["getGroupClient"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster}/groups/{group}/lag/history": {
         parameters: {
             query?: never;
@@ -320,8 +340,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the subscriptions of the connected clients of a group.
-         * @description List the subscriptions of the connected clients of a group.
+         * List what each connected native client of a group subscribes to, and say whether they agree.
+         * @description List what each connected native client of a group subscribes to, and say whether they agree.
          */
         get: operations["listGroupSubscriptions"];
         put?: never;
@@ -1390,6 +1410,7 @@ export interface components {
             name: string;
             state: components["schemas"]["GroupState"];
             topics: string[];
+            /** @description Null if unknown, and before the group's first offset. */
             lag: number | null;
             /** @description Age of the oldest message not consumed. */
             time_lag_ms: number | null;
@@ -1403,6 +1424,7 @@ export interface components {
              * @description Messages per second that it consumes.
              */
             out_rate: number | null;
+            /** @description Lag by `out_rate` less `in_rate`; null if not falling. */
             drain_eta_ms: number | null;
             /**
              * Format: date-time
@@ -1433,6 +1455,7 @@ export interface components {
             name: string;
             state: components["schemas"]["GroupState"];
             topics: string[];
+            /** @description Null if unknown, and before the group's first offset. */
             lag: number | null;
             /** @description Age of the oldest message not consumed. */
             time_lag_ms: number | null;
@@ -1446,6 +1469,7 @@ export interface components {
              * @description Messages per second that it consumes.
              */
             out_rate: number | null;
+            /** @description Lag by `out_rate` less `in_rate`; null if not falling. */
             drain_eta_ms: number | null;
             /**
              * Format: date-time
@@ -1527,6 +1551,18 @@ export interface components {
             /** Format: double */
             out_rate: number | null;
         };
+        /** @description The inner state of a native client, as it reports it itself. */
+        GroupMember: {
+            client_id: string;
+            consume_type: string | null;
+            /** Format: date-time */
+            started_at: string | null;
+            threads: number | null;
+            cached_messages: number;
+            subscriptions: components["schemas"]["GroupSubscription"][];
+            queues: components["schemas"]["MemberQueue"][];
+            topics: components["schemas"]["MemberTopic"][];
+        };
         /** @enum {string} */
         GroupMode: "clustering" | "broadcast";
         /** @description The position of a group in one queue. */
@@ -1542,22 +1578,28 @@ export interface components {
             unknown_reason: string | null;
         };
         /** @enum {string} */
-        GroupState: "unknown" | "idle" | "caught_up" | "consuming" | "growing" | "stalled";
-        /** @description The subscription of a group to a topic. */
+        GroupState: "unknown" | "idle" | "caught_up" | "consuming" | "growing" | "stalled" | "inconsistent";
+        /** @description The subscription of a group, or of some of its members, to a topic. */
         GroupSubscription: {
             topic: string;
             expression: string;
             type: string;
+            /** @description Who subscribes so; null where no member was asked. */
+            clients: string[] | null;
         };
         /** @description All subscriptions of a group. */
         GroupSubscriptions: {
             items: components["schemas"]["GroupSubscription"][];
+            /** @description Whether all members subscribe to the same; null while one that may differ is silent. */
+            consistent: boolean | null;
+            silent: components["schemas"]["SilentMember"][];
         };
         /** @description A consumer group in one line. */
         GroupSummary: {
             name: string;
             state: components["schemas"]["GroupState"];
             topics: string[];
+            /** @description Null if unknown, and before the group's first offset. */
             lag: number | null;
             /** @description Age of the oldest message not consumed. */
             time_lag_ms: number | null;
@@ -1571,6 +1613,7 @@ export interface components {
              * @description Messages per second that it consumes.
              */
             out_rate: number | null;
+            /** @description Lag by `out_rate` less `in_rate`; null if not falling. */
             drain_eta_ms: number | null;
             /**
              * Format: date-time
@@ -1731,6 +1774,40 @@ export interface components {
             rights: components["schemas"]["Right"][];
             language: components["schemas"]["Language"] | components["schemas"]["NullEnum"];
             token_auth: boolean;
+        };
+        /** @description A queue that a member reads; a moment is null if there was none. */
+        MemberQueue: {
+            topic: string;
+            broker: string;
+            queue_id: number;
+            commit_offset: number;
+            cached_messages: number;
+            cached_mib: number;
+            locked: boolean;
+            /** @description Whether the member gave the queue away. */
+            dropped: boolean;
+            /** Format: date-time */
+            last_pull_at: string | null;
+            /** Format: date-time */
+            last_consume_at: string | null;
+        };
+        /** @description The pace of a member in a topic, over the last minute by its own clock. */
+        MemberTopic: {
+            topic: string;
+            /** Format: double */
+            pull_ms: number;
+            /** Format: double */
+            pull_per_second: number;
+            /**
+             * Format: double
+             * @description Mean time that the listener takes for a message.
+             */
+            consume_ms: number;
+            /** Format: double */
+            consumed_per_second: number;
+            /** Format: double */
+            failed_per_second: number;
+            failed_last_hour: number;
         };
         /** @description A whole message. */
         MessageDetail: {
@@ -2322,6 +2399,11 @@ export interface components {
         };
         /** @enum {string} */
         ShownPermission: "rw" | "r" | "w" | "none";
+        /** @description A member that did not say what it does. */
+        SilentMember: {
+            client_id: string;
+            reason: string;
+        };
         /** @enum {string} */
         StepEnum: "name_servers" | "brokers" | "reach" | "clock" | "abilities";
         /**
@@ -3342,6 +3424,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GroupClients"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getGroupClient: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                client: string;
+                cluster: string;
+                group: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupMember"];
                 };
             };
             /** @description A problem. */

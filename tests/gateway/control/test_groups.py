@@ -85,7 +85,7 @@ def test_a_group_of_the_brokers_cannot_be_deleted(control: Control) -> None:
 def test_a_group_without_clients_has_none(control: Control) -> None:
     group = control.group()
     assert control.get(f"/groups/{group}/clients") == {"items": []}
-    assert control.get(f"/groups/{group}/subscriptions") == {"items": []}
+    assert control.get(f"/groups/{group}/subscriptions") == {"items": [], "consistent": True, "silent": []}
 
 
 def test_whoever_receives_over_http_is_a_client_of_the_group(control: Control) -> None:
