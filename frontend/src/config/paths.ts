@@ -30,6 +30,7 @@ export const paths = {
   group: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}`,
   groupLagHistory: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}/lag/history`,
   groupClients: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}/clients`,
+  groupClient: (c: string, group: string, client: string) => `${cluster(c)}/groups/${part(group)}/clients/${part(client)}`,
   groupSubscriptions: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}/subscriptions`,
   offsetsPreview: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}/offsets:preview`,
   offsetsApply: (c: string, group: string) => `${cluster(c)}/groups/${part(group)}/offsets:apply`,

@@ -4,7 +4,7 @@ import type { Problem } from "@/lib/problem"
 type ReasonKey =
   | "refused" | "unknownHost" | "noNetwork" | "noConnection" | "closed" | "unreachable" | "late" | "stranger" | "notNameServer"
   | "busy" | "notServed" | "notServedType" | "noLeases" | "noAssignment" | "noTopicConfig" | "noGroupConfig" | "noProducers" | "noLitePull"
-  | "nothingKnown" | "malformed" | "noBrokers" | "noCluster" | "noSession" | "refusedSilently" | "refusedBecause" | "unlisted"
+  | "nothingKnown" | "malformed" | "noBrokers" | "noCluster" | "noSession" | "refusedSilently" | "refusedBecause" | "unlisted" | "notConsumed"
 
 /** The sentences in which the server says why nobody answered, and what each is called here. */
 const REASONS: readonly [ReasonKey, RegExp][] = [
@@ -30,6 +30,7 @@ const REASONS: readonly [ReasonKey, RegExp][] = [
   ["noBrokers", /^the topic's brokers were not found within (?<seconds>[\d.]+) s$/],
   ["noCluster", /^no cluster is named '(?<cluster>.+)'$/],
   ["noSession", /^the connection to the cluster is closed$/],
+  ["notConsumed", /^it has not consumed yet: it has no offset in any queue$/],
   ["unlisted", /^(?<peer>.+) is not listed by any name server$/],
   ["refusedSilently", /^(?<peer>.+) refused: it gave no reason$/],
   ["refusedBecause", /^(?<peer>.+) refused: (?<words>.+)$/],

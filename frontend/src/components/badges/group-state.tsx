@@ -1,4 +1,4 @@
-import { IconCircleCheck, IconMoon, IconPlayerPause, IconPlayerPlay, IconTrendingUp } from "@tabler/icons-react"
+import { IconArrowsSplit2, IconCircleCheck, IconMoon, IconPlayerPause, IconPlayerPlay, IconTrendingUp } from "@tabler/icons-react"
 import { useTranslation } from "react-i18next"
 import type { GroupSummary } from "@/lib/api-types"
 import { Badge, UnknownBadge } from "./badge"
@@ -9,6 +9,7 @@ const LOOKS = {
   consuming: { tone: "quiet", icon: IconPlayerPlay },
   growing: { tone: "warn", icon: IconTrendingUp },
   stalled: { tone: "warn", icon: IconPlayerPause },
+  inconsistent: { tone: "warn", icon: IconArrowsSplit2 },
 } as const
 
 export function GroupState({ state }: { state: GroupSummary["state"] }) {

@@ -66,6 +66,7 @@ export const common = {
     consuming: "Consuming",
     growing: "Growing",
     stalled: "Stalled",
+    inconsistent: "Inconsistent",
     unknown: "Unknown",
   },
   groupWords: {
@@ -74,6 +75,7 @@ export const common = {
     consuming: "being consumed",
     growing: "growing",
     stalled: "nothing is consumed",
+    inconsistent: "its clients subscribe to different things",
     unknown: "not known",
   },
   jobStates: {

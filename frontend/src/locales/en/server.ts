@@ -25,6 +25,7 @@ export const server = {
     nothingKnown: "nothing is known of cluster '{{cluster}}': {{reason}}",
     refusedSilently: "{{peer}} refused: it gave no reason",
     refusedBecause: "{{peer}} refused: {{words}}",
+    notConsumed: "it has not consumed yet: it has no offset in any queue",
     unlisted: "{{peer}} is not listed by any name server",
     peers: {
       nameServer: "name server {{address}}",

@@ -66,6 +66,7 @@ export const common = {
     consuming: "消费中",
     growing: "堆积上升",
     stalled: "停滞",
+    inconsistent: "订阅不一致",
     unknown: "未知",
   },
   groupWords: {
@@ -74,6 +75,7 @@ export const common = {
     consuming: "正在消费",
     growing: "堆积上升",
     stalled: "没有消费",
+    inconsistent: "客户端订阅不一致",
     unknown: "未知",
   },
   jobStates: {

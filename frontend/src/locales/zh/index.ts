@@ -4,6 +4,7 @@ import { brokers } from "./brokers"
 import { common } from "./common"
 import { groups } from "./groups"
 import { jobs } from "./jobs"
+import { members } from "./members"
 import { messages } from "./messages"
 import { offsets } from "./offsets"
 import { overview } from "./overview"
@@ -12,4 +13,4 @@ import { server } from "./server"
 import { shell } from "./shell"
 import { topics } from "./topics"
 
-export const zh: Shape<typeof en> = { ...brokers, ...common, ...groups, ...jobs, ...messages, ...offsets, ...overview, ...run, ...server, ...shell, ...topics }
+export const zh: Shape<typeof en> = { ...brokers, ...common, ...groups, ...members, ...jobs, ...messages, ...offsets, ...overview, ...run, ...server, ...shell, ...topics }

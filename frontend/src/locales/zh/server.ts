@@ -25,6 +25,7 @@ export const server = {
     nothingKnown: "无法得知集群 {{cluster}} 的情况：{{reason}}",
     refusedSilently: "{{peer}}拒绝，未说明原因",
     refusedBecause: "{{peer}}拒绝：{{words}}",
+    notConsumed: "尚未消费：在任何队列中都没有位点",
     unlisted: "没有 Name server 登记 {{peer}}",
     peers: { nameServer: "Name server（{{address}}）", brokerAt: "Broker（{{address}}）", namedBroker: "{{name}}（{{address}}）", cluster: "集群" },
   },

@@ -2,13 +2,12 @@ import { useQuery } from "@tanstack/react-query"
 import { paths } from "@/config/paths"
 import { POLL_MS } from "@/hooks/use-live"
 import { api } from "@/lib/api-client"
-import type { GroupSubscription, Items } from "@/lib/api-types"
+import type { GroupSubscriptions } from "@/lib/api-types"
 import { groupKeys } from "./keys"
 
 export const useGroupSubscriptions = (cluster: string, group: string) =>
   useQuery({
     queryKey: groupKeys.part(cluster, group, "subscriptions"),
-    queryFn: ({ signal }) => api.get<Items<GroupSubscription>>(paths.groupSubscriptions(cluster, group), undefined, signal),
-    select: ({ items }) => items,
+    queryFn: ({ signal }) => api.get<GroupSubscriptions>(paths.groupSubscriptions(cluster, group), undefined, signal),
     refetchInterval: POLL_MS,
   })

@@ -1,3 +1,4 @@
+import { Anchor } from "@mantine/core"
 import type { TFunction } from "i18next"
 import { useMemo } from "react"
 import { useTranslation } from "react-i18next"
@@ -12,7 +13,9 @@ import { paths } from "@/config/paths"
 import type { GroupClient } from "@/lib/api-types"
 import { curlOf } from "@/lib/curl"
 import { count } from "@/lib/format"
+import { useUrlState } from "@/hooks/use-url-state"
 import { useGroupClients } from "../api/get-group-clients"
+import { GroupClientPanel } from "./group-client"
 import classes from "./groups.module.css"
 
 const column = columnsFor<GroupClient>()
@@ -20,11 +23,12 @@ const column = columnsFor<GroupClient>()
 export function GroupClients({ cluster, group }: { cluster: string; group: string }) {
   const { t } = useTranslation()
   const clients = useGroupClients(cluster, group)
+  const [{ client: shown }, change] = useUrlState()
   const columns = useMemo(
     () => [
       column("client", t("groups.client"), { isName: true }, (client) => (
         <span className="mono" title={client.client_id}>
-          {nameOf(client)}
+          {client.protocol === "native" ? <Anchor component="button" onClick={() => change({ client: client.client_id })}>{nameOf(client)}</Anchor> : nameOf(client)}
         </span>
       )),
       column("protocol", t("groups.protocol"), {}, (client) => t(`groups.protocols.${client.protocol}`)),
@@ -38,10 +42,11 @@ export function GroupClients({ cluster, group }: { cluster: string; group: strin
       ),
       column("last_receive", t("groups.lastReceive"), { align: "end", isSecondary: true, minWidth: 680 }, ({ last_receive_at: at }) => <Ago at={at} />),
     ],
-    [t],
+    [t, change],
   )
   const receive = { method: "POST", path: paths.receive(cluster, group, "TOPIC"), body: { max_messages: 1, wait_ms: 20_000 } } as const
   return (
+    <>
     <QueryPanel
       query={clients}
       title={t("groups.tabs.clients")}
@@ -57,6 +62,8 @@ export function GroupClients({ cluster, group }: { cluster: string; group: strin
     >
       {(items) => <DataTable natural label={t("groups.tabs.clients")} columns={columns} rows={items} rowId={rowIdOf} />}
     </QueryPanel>
+    {shown !== undefined && <GroupClientPanel cluster={cluster} group={group} client={shown} onClose={() => change({ client: undefined })} />}
+    </>
   )
 }
 

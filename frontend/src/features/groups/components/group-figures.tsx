@@ -75,7 +75,7 @@ function useLagFigures(group: Group): KeyFigure[] {
   const figureOf = useFigure(group)
   const unknown = group.queues.filter(({ lag }) => lag === null).length
   const growth = lagGrowth(group)
-  const tone = group.state === "growing" || group.state === "stalled" ? ("warn" as const) : undefined
+  const tone = group.state === "growing" || group.state === "stalled" || group.state === "inconsistent" ? ("warn" as const) : undefined
   // The words of the state are those of its badge; a number stands only beside a state that it agrees with.
   const word = group.state === "growing" && growth !== null ? t("groups.growth", { n: signed(growth) }) : t(`groupWords.${group.state}`)
   const fact = unknown > 0 ? t("groups.unknownQueues", { count: unknown }) : word

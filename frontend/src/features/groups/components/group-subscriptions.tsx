@@ -1,12 +1,23 @@
 import { Link } from "@tanstack/react-router"
+import type { TFunction } from "i18next"
 import { useMemo } from "react"
 import { useTranslation } from "react-i18next"
+import { Callout } from "@/components/layout/panel"
 import { columnsFor } from "@/components/data-table/columns"
 import { DataTable } from "@/components/data-table/data-table"
 import { Empty } from "@/components/states/empty"
 import { QueryPanel } from "@/components/states/query-panel"
-import type { GroupSubscription } from "@/lib/api-types"
+import { NotApplicable } from "@/components/values/num"
+import type { GroupSubscription, GroupSubscriptions as Told } from "@/lib/api-types"
+import { reasonIn } from "@/lib/reasons"
 import { useGroupSubscriptions } from "../api/get-group-subscriptions"
+
+const rowIdOf = ({ topic, expression, type }: GroupSubscription): string => `${topic} ${type} ${expression}`
+
+function noteOf({ consistent, items }: Told, t: TFunction): string | undefined {
+  if (items.length === 0 || consistent === false) return undefined
+  return consistent === null ? t("members.unsure") : t("members.agree")
+}
 
 const column = columnsFor<GroupSubscription>()
 
@@ -22,6 +33,9 @@ export function GroupSubscriptions({ cluster, group }: { cluster: string; group:
       )),
       column("expression", t("groups.expression"), {}, ({ expression }) => <span className="mono">{expression}</span>),
       column("type", t("groups.type"), { isSecondary: true }, ({ type }) => type),
+      column("clients", t("members.subscribers"), { minWidth: 520 }, ({ clients }) =>
+        clients === null ? <NotApplicable /> : <span className="mono">{clients.join(t("list.comma"))}</span>,
+      ),
     ],
     [t],
   )
@@ -30,10 +44,17 @@ export function GroupSubscriptions({ cluster, group }: { cluster: string; group:
       query={subscriptions}
       title={t("groups.tabs.subscriptions")}
       what={t("groups.subscriptionsFailed")}
-      isEmpty={(items) => items.length === 0}
+      note={subscriptions.data && noteOf(subscriptions.data, t)}
+      isEmpty={({ items }) => items.length === 0}
       empty={<Empty title={t("groups.noSubscription")} next={t("groups.noSubscriptionNext")} />}
     >
-      {(items) => <DataTable natural label={t("groups.tabs.subscriptions")} columns={columns} rows={items} rowId={({ topic }) => topic} />}
+      {({ items, consistent, silent }) => (
+        <>
+          {consistent === false && <Callout>{t("members.disagree")}</Callout>}
+          {silent.length > 0 && <Callout>{t("members.silent", { clients: silent.map(({ client_id: id, reason }) => `${id} (${reasonIn(t, reason)})`).join(t("list.comma")) })}</Callout>}
+          <DataTable natural label={t("groups.tabs.subscriptions")} columns={columns} rows={items} rowId={rowIdOf} />
+        </>
+      )}
     </QueryPanel>
   )
 }

@@ -22,13 +22,13 @@ import { groupColumns } from "./group-columns"
 import { GroupsTable } from "./groups-table"
 
 const DEFAULT_SORT = "-lag"
-const TROUBLE = ["unknown", "growing", "stalled", "consuming", "caught_up", "idle"]
+const TROUBLE = ["unknown", "growing", "stalled", "inconsistent", "consuming", "caught_up", "idle"]
 
 const byTrouble = (rows: GroupSummary[]): GroupSummary[] =>
   [...rows].sort((a, b) => rank(a) - rank(b) || (b.lag ?? 0) - (a.lag ?? 0))
 
-/** Unknown first, then what grows, then what stands still, then the rest by lag. */
-const rank = ({ state }: GroupSummary): number => Math.min(TROUBLE.indexOf(state), 3)
+/** Unknown first, then what grows, then what stands still or disagrees, then the rest by lag. */
+const rank = ({ state }: GroupSummary): number => Math.min(TROUBLE.indexOf(state), 4)
 
 interface GroupsPageProps {
   cluster: string
