@@ -7,11 +7,12 @@ if no broker made the change. Repeating a change applies it to the brokers that 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
 from broker_core.client.admin import Admin
 from broker_core.client.admin.groups import Group
-from broker_core.client.admin.topics import Topic
+from broker_core.client.admin.topics import Topic, TopicChange
 from broker_core.client.answers import Answers
 from broker_core.client.errors import TopicNotFound
 from broker_core.errors import GantryError
@@ -69,6 +70,27 @@ def change_topic(by: Actor, cluster: str, topic: Topic, settings: Mapping[str, A
         lambda: ask(cluster, change).outcomes(),
         before=before,
         after={**before, **settings},
+    )
+
+
+def change_queues(by: Actor, cluster: str, topic: Topic, changes: Mapping[str, TopicChange]) -> Outcomes:
+    """Change a topic on the brokers with these names, each as given; the others stay."""
+    known = remembered(cluster)
+
+    async def change(admin: Admin) -> BrokerAnswers:
+        masters = await admin.clusters.masters()
+        missing = [broker for broker in unlisted(known, masters) if broker.name in changes]
+        is_listed = not changes.keys().isdisjoint(masters.values())
+        answers = await admin.topics.update_on(topic.name, changes) if is_listed else Answers[None]()
+        return BrokerAnswers(masters, answers, missing=missing)
+
+    return _change(
+        by,
+        "topic.update",
+        f"{cluster}/topics/{topic.name}",
+        lambda: ask(cluster, change).outcomes(),
+        before={broker: _settings(replace(topic, configs={broker: topic.configs[broker]})) for broker in changes},
+        after={broker: _given(change) for broker, change in changes.items()},
     )
 
 
@@ -193,6 +215,10 @@ def _answering(masters: Mapping[str, str], answers: Answers[Group]) -> set[str]:
 
 def _settings(topic: Topic) -> dict[str, int]:
     return {"read_queues": topic.read_queues, "write_queues": topic.write_queues, "perm": topic.perm}
+
+
+def _given(change: TopicChange) -> dict[str, int]:
+    return {name: value for name, value in asdict(change).items() if value is not None}
 
 
 def _as_wanted(config: TopicConfig, settings: Mapping[str, Any]) -> bool:

@@ -14,10 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from broker_core.client.admin import Admin
-from broker_core.client.admin.topics import Topic, TopicStats
-from broker_core.client.errors import TopicNotFound, Unreachable
-from broker_core.protocol.bodies import MessageQueue, TopicOffset
-from broker_core.protocol.codes import PERM_READ, PERM_WRITE
+from broker_core.client.admin.topics import Topic
 from broker_core.protocol.versions import version_name
 from console import etags
 from console.accounts.permissions import actor_of, allows, needs, require
@@ -28,12 +25,12 @@ from console.clusters.outcomes import PartlyDeleted
 from console.errors import Conflict
 from console.lag import current
 from console.lag.shapes import TopicState
-from console.moments import rfc3339
 from console.name_patterns import WRITTEN_AS, matcher
 from console.paging import PAGE_PARAMETERS, page_sequence
 from console.query import flag_of
 from console.shapes import as_json, serializer_of
 from gateway.control.cluster_view import ClusterListView, ClusterScopedView, deleted, sorted_rows, with_outcomes
+from gateway.control.topic_queue_shapes import PERMISSION_BITS
 from gateway.control.topic_shapes import (
     KINDS,
     TopicChanged,
@@ -46,8 +43,6 @@ from gateway.control.topic_shapes import (
     TopicPage,
     TopicProducer,
     TopicProducers,
-    TopicQueue,
-    TopicQueues,
     TopicSettings,
     settings_of,
     summary_of,
@@ -60,7 +55,6 @@ _DRY_RUN: Final = OpenApiParameter(
 _DELETE_IF_MATCH: Final = OpenApiParameter(
     "If-Match", str, OpenApiParameter.HEADER, description="The ETag of the topic, or `*`; needed except for a dry run."
 )
-_PERMISSIONS: Final = {"rw": PERM_READ | PERM_WRITE, "r": PERM_READ, "w": PERM_WRITE}
 _CHANGED: Final = serializer_of(TopicChanged)
 
 
@@ -113,7 +107,7 @@ class TopicsView(ClusterListView):
         wanted = dict(form.validated_data)
         name = wanted.pop("name")
         require(request, "manage", name)
-        wanted["perm"] = _PERMISSIONS[wanted.pop("permission")]
+        wanted["perm"] = PERMISSION_BITS[wanted.pop("permission")]
         with change_lock(cluster, "topics", name):
             outcomes = operations.create_topic(actor_of(request), cluster, name, wanted)
             return _changed(cluster, name, outcomes, status=201)
@@ -148,7 +142,7 @@ class TopicView(ClusterScopedView):
             form.is_valid(raise_exception=True)
             wanted = dict(form.validated_data)
             if "permission" in wanted:
-                wanted["perm"] = _PERMISSIONS[wanted.pop("permission")]
+                wanted["perm"] = PERMISSION_BITS[wanted.pop("permission")]
             outcomes = operations.change_topic(actor_of(request), cluster, found, wanted)
             return _changed(cluster, topic, outcomes)
 
@@ -183,36 +177,6 @@ class TopicImpactView(ClusterScopedView):
     def get(self, request: Request, cluster: str, topic: str) -> Response:
         """Return what the deletion of a topic would remove; the ETag is the one for the deletion."""
         return _impact(self, known_topic(cluster, topic))
-
-
-class TopicQueuesView(ClusterScopedView):
-    """The queues of a topic."""
-
-    resource_argument = "topic"
-
-    @extend_schema(operation_id="listTopicQueues", tags=["topics"], responses=serializer_of(TopicQueues))
-    def get(self, request: Request, cluster: str, topic: str) -> Response:
-        """Return the readable range of each queue."""
-        known = known_topic(cluster, topic)
-        current.note_shown(cluster, topics=[topic])
-
-        async def question(admin: Admin) -> TopicStats:
-            return await admin.topics.stats(topic)
-
-        try:
-            stats = self.ask(question)
-        except (TopicNotFound, Unreachable):  # brokers that do not answer may be remembered
-            stats = TopicStats()
-        answered = {queue.broker_name for queue in stats.queues}
-        missing = _figures(current.topics(cluster), topic).missing
-        reasons = {each.broker: each.reason for each in missing}
-        unknown = [
-            TopicQueue(broker=broker, queue_id=queue_id, unknown_reason=reasons.get(broker, f"{broker} did not answer"))
-            for broker, config in sorted(known.configs.items())
-            if broker not in answered
-            for queue_id in range(config.read_queue_nums)
-        ]
-        return Response(as_json(TopicQueues([_queue(queue, end) for queue, end in stats.queues.items()] + unknown)))
 
 
 class TopicGroupsView(ClusterScopedView):
@@ -268,17 +232,6 @@ def _impact(view: ClusterScopedView, topic: Topic) -> Response:
         return TopicImpact(groups=sorted(names), messages=stats.messages)
 
     return Response(as_json(view.ask(question)), headers={"ETag": etags.etag(settings_of(topic))})
-
-
-def _queue(queue: MessageQueue, end: TopicOffset) -> TopicQueue:
-    return TopicQueue(
-        broker=queue.broker_name,
-        queue_id=queue.queue_id,
-        min_offset=end.min_offset,
-        max_offset=end.max_offset,
-        count=end.max_offset - end.min_offset,
-        last_stored_at=rfc3339(end.last_update_timestamp) if end.last_update_timestamp else None,
-    )
 
 
 def _tagged(topic: Topic) -> list[TopicSettings]:

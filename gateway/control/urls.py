@@ -15,6 +15,7 @@ from gateway.control import (
     offset_views,
     overview,
     resend,
+    topic_queues,
     topics,
 )
 
@@ -30,7 +31,7 @@ urlpatterns = [
     path(f"{CLUSTER}/topics", topics.TopicsView.as_view()),
     path(f"{CLUSTER}/topics/<str:topic>", topics.TopicView.as_view()),
     path(f"{CLUSTER}/topics/<str:topic>/impact", topics.TopicImpactView.as_view()),
-    path(f"{CLUSTER}/topics/<str:topic>/queues", topics.TopicQueuesView.as_view()),
+    path(f"{CLUSTER}/topics/<str:topic>/queues", topic_queues.TopicQueuesView.as_view()),
     path(f"{CLUSTER}/topics/<str:topic>/groups", topics.TopicGroupsView.as_view()),
     path(f"{CLUSTER}/topics/<str:topic>/producers", topics.TopicProducersView.as_view()),
     path(f"{CLUSTER}/topics/<str:topic>/messages", messages.TopicMessagesView.as_view()),

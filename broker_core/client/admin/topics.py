@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, TypeAlias
@@ -111,6 +111,26 @@ class TopicStats:
 
 
 @dataclass(frozen=True, slots=True)
+class TopicChange:
+    """Settings of a topic on one broker to change; None keeps the value."""
+
+    read_queues: int | None = None
+    write_queues: int | None = None
+    perm: int | None = None
+
+    def request(self, config: TopicConfig) -> CreateTopicRequest:
+        """Return the request that changes `config`: brokers know only whole settings."""
+        return CreateTopicRequest(
+            config.topic_name,
+            config.read_queue_nums if self.read_queues is None else self.read_queues,
+            config.write_queue_nums if self.write_queues is None else self.write_queues,
+            config.perm if self.perm is None else self.perm,
+            topic_sys_flag=config.topic_sys_flag,
+            order=config.order,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class TopicProducer:
     """One connected producer."""
 
@@ -206,24 +226,24 @@ class Topics:
     ) -> Answers[None]:
         """Change the given settings and keep the others, on each broker of the topic; raise TopicNotFound."""
         topic = await self.get(name)
+        return await self._change(topic, dict.fromkeys(topic.configs, TopicChange(read_queues, write_queues, perm)))
 
+    async def update_on(self, name: str, changes: Mapping[str, TopicChange]) -> Answers[None]:
+        """Change the topic on the brokers with these names and keep it on the others; raise TopicNotFound.
+
+        Brokers that do not have the topic, or have no master, are left out.
+        """
+        return await self._change(await self.get(name), changes)
+
+    async def _change(self, topic: Topic, changes: Mapping[str, TopicChange]) -> Answers[None]:
         async def change(addr: str) -> None:
-            config = topic.configs[masters[addr]]
-            await self._requests.ask(
-                addr,
-                CreateTopicRequest(
-                    name,
-                    config.read_queue_nums if read_queues is None else read_queues,
-                    config.write_queue_nums if write_queues is None else write_queues,
-                    config.perm if perm is None else perm,
-                    topic_sys_flag=config.topic_sys_flag,
-                    order=config.order,
-                ),
-            )
+            broker = masters[addr]
+            await self._requests.ask(addr, changes[broker].request(topic.configs[broker]))
 
-        masters = {addr: broker for addr, broker in (await self._requests.masters()).items() if broker in topic.configs}
+        chosen = topic.configs.keys() & changes.keys()
+        masters = await self._requests.masters_among(chosen)
         answers = await ask_all(masters, change)
-        self._requests.session.routes.forget(name)
+        self._requests.session.routes.forget(topic.name)
         return answers
 
     async def delete(self, name: str, *, masters: Iterable[str] | None = None) -> Answers[None]:

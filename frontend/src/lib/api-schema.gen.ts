@@ -622,7 +622,11 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change queue counts or permission broker by broker; the protocol knows none for a single queue.
+         * @description Change queue counts or permission broker by broker; the protocol knows none for a single queue.
+         */
+        patch: operations["updateTopicQueues"];
         trace?: never;
     };
     "/api/v1/clusters/{cluster}/topics/{topic}/queues/{queue_id}/messages": {
@@ -1284,6 +1288,20 @@ export interface components {
             /** @description Why the broker did not make the change. */
             reason: string | null;
         };
+        /** @description The settings of a topic on one broker. */
+        BrokerQueues: {
+            broker: string;
+            read_queues: number;
+            write_queues: number;
+            permission: components["schemas"]["ShownPermission"];
+        };
+        /** @description The settings of a topic to change on one broker. */
+        BrokerQueuesRequest: {
+            broker: string;
+            read_queues?: number;
+            write_queues?: number;
+            permission?: components["schemas"]["TopicPermission"];
+        };
         /** @description One setting of a broker, as it reports it. */
         BrokerSetting: {
             name: string;
@@ -1403,6 +1421,8 @@ export interface components {
         DeliveryState: "consumed" | "not_reached" | "unknown";
         /** @enum {string} */
         EffectEnum: "live" | "at_start";
+        /** @enum {string} */
+        EffectsEnum: "sends_stop" | "sends_start" | "delivery_stops" | "delivery_starts" | "queues_hidden" | "queues_added" | "queues_unread";
         /** @enum {string} */
         FixedEnum: "fixed" | "not_known_safe";
         /** @description A consumer group, queue by queue. */
@@ -2096,6 +2116,10 @@ export interface components {
         PatchedMeChangeRequest: {
             language?: components["schemas"]["Language"] | components["schemas"]["NullEnum"];
         };
+        /** @description A change of a topic broker by broker. */
+        PatchedQueueChangeRequest: {
+            brokers?: components["schemas"]["BrokerQueuesRequest"][];
+        };
         /** @description A schedule to create or to change. */
         PatchedScheduleWriteRequest: {
             name?: string;
@@ -2206,6 +2230,18 @@ export interface components {
         };
         /** @enum {string} */
         ProductEnum: "gantry" | "rocketmq";
+        /** @description The settings of a topic on one broker before and after a change. */
+        QueueChange: {
+            before: components["schemas"]["BrokerQueues"];
+            after: components["schemas"]["BrokerQueues"];
+            /** @description queues_hidden: messages in queues above the new read count are kept, and nobody consumes them. queues_unread: messages are written to queues that nobody reads. */
+            effects: components["schemas"]["EffectsEnum"][];
+        };
+        /** @description What a change does on each broker, and its outcomes; a dry run has none. */
+        QueueChanges: {
+            items: components["schemas"]["QueueChange"][];
+            brokers: components["schemas"]["BrokerOutcome"][];
+        };
         /** @description A queue and the offset to go to. */
         QueueOffsetRequest: {
             broker: string;
@@ -4325,6 +4361,55 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TopicQueues"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    updateTopicQueues: {
+        parameters: {
+            query?: {
+                /** @description Only return what the change would do. */
+                dry_run?: boolean;
+            };
+            header: {
+                /** @description The ETag of the resource to change, or `*`. */
+                "If-Match": string;
+            };
+            path: {
+                cluster: string;
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PatchedQueueChangeRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueueChanges"];
+                };
+            };
+            207: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueueChanges"];
                 };
             };
             /** @description A problem. */

@@ -19,7 +19,7 @@ VERBS = {
         "previewBrokerSettings", "updateBrokerSettings",
     },
     "manage": {
-        "createTopic", "updateTopic", "deleteTopic", "getTopicImpact",
+        "createTopic", "updateTopic", "updateTopicQueues", "deleteTopic", "getTopicImpact",
         "createGroup", "updateGroup", "deleteGroup", "listAudit",
         "forgetBroker", "previewOffsets", "applyOffsets", "undoOffsets",
     },
