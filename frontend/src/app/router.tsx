@@ -66,6 +66,7 @@ const pages = [
   createRoute({ ...parent, path: "/jobs/$job", component: lazyRouteComponent(() => import("./routes/job"), "JobRoute") }),
   createRoute({ ...parent, path: "/schedules", component: lazyRouteComponent(() => import("./routes/schedules"), "SchedulesRoute") }),
   createRoute({ ...parent, path: "/broker", component: lazyRouteComponent(() => import("./routes/broker"), "BrokerRoute") }),
+  createRoute({ ...parent, path: "/clusters", component: lazyRouteComponent(() => import("./routes/clusters"), "ClustersRoute") }),
   createRoute({ ...parent, path: "/audit", component: lazyRouteComponent(() => import("./routes/audit"), "AuditRoute") }),
   createRoute({ ...parent, path: "/access", component: lazyRouteComponent(() => import("./routes/access"), "AccessRoute") }),
   createRoute({ ...parent, path: "/settings", component: lazyRouteComponent(() => import("./routes/settings"), "SettingsRoute") }),

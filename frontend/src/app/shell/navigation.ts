@@ -7,6 +7,7 @@ import {
   IconMessage2Search,
   IconPlayerTrackNext,
   IconServer2,
+  IconServerCog,
   IconSettings,
   IconStack2,
   IconUsersGroup,
@@ -14,8 +15,8 @@ import {
 import type { Right } from "@/hooks/use-rights"
 
 export interface NavEntry {
-  id: "overview" | "topics" | "groups" | "messages" | "jobs" | "schedules" | "broker" | "access" | "audit" | "settings"
-  to: "/" | "/topics" | "/groups" | "/messages" | "/jobs" | "/schedules" | "/broker" | "/access" | "/audit" | "/settings"
+  id: "overview" | "topics" | "groups" | "messages" | "jobs" | "schedules" | "broker" | "clusters" | "access" | "audit" | "settings"
+  to: "/" | "/topics" | "/groups" | "/messages" | "/jobs" | "/schedules" | "/broker" | "/clusters" | "/access" | "/audit" | "/settings"
   icon: Icon
   right: Right | null
 }
@@ -47,6 +48,7 @@ export const navigation: NavGroup[] = [
     id: "run",
     entries: [
       { id: "broker", to: "/broker", icon: IconServer2, right: null },
+      { id: "clusters", to: "/clusters", icon: IconServerCog, right: null },
       { id: "access", to: "/access", icon: IconKey, right: null },
       { id: "audit", to: "/audit", icon: IconListCheck, right: "manage" },
       { id: "settings", to: "/settings", icon: IconSettings, right: null },

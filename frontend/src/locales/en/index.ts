@@ -1,4 +1,5 @@
 import { brokers } from "./brokers"
+import { clusters } from "./clusters"
 import { common } from "./common"
 import { groups } from "./groups"
 import { jobs } from "./jobs"
@@ -11,4 +12,4 @@ import { server } from "./server"
 import { shell } from "./shell"
 import { topics } from "./topics"
 
-export const en = { ...brokers, ...common, ...groups, ...members, ...jobs, ...messages, ...offsets, ...overview, ...run, ...server, ...shell, ...topics }
+export const en = { ...brokers, ...clusters, ...common, ...groups, ...jobs, ...members, ...messages, ...offsets, ...overview, ...run, ...server, ...shell, ...topics }

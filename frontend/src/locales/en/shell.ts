@@ -10,6 +10,7 @@ export const shell = {
     jobs: "Jobs",
     schedules: "Schedules",
     broker: "Broker",
+    clusters: "Clusters",
     access: "Access",
     audit: "Audit",
     settings: "Settings",

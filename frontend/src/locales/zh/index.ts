@@ -1,6 +1,7 @@
 import type { en } from "../en"
 import type { Shape } from "../shape"
 import { brokers } from "./brokers"
+import { clusters } from "./clusters"
 import { common } from "./common"
 import { groups } from "./groups"
 import { jobs } from "./jobs"
@@ -13,4 +14,4 @@ import { server } from "./server"
 import { shell } from "./shell"
 import { topics } from "./topics"
 
-export const zh: Shape<typeof en> = { ...brokers, ...common, ...groups, ...members, ...jobs, ...messages, ...offsets, ...overview, ...run, ...server, ...shell, ...topics }
+export const zh: Shape<typeof en> = { ...brokers, ...clusters, ...common, ...groups, ...jobs, ...members, ...messages, ...offsets, ...overview, ...run, ...server, ...shell, ...topics }

@@ -10,6 +10,7 @@ export const shell = {
     jobs: "任务",
     schedules: "定时任务",
     broker: "Broker",
+    clusters: "集群",
     access: "权限",
     audit: "审计",
     settings: "设置",

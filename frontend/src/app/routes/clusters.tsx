@@ -1,0 +1,3 @@
+import { ClustersPage } from "@/features/clusters/components/clusters-page"
+
+export const ClustersRoute = () => <ClustersPage />

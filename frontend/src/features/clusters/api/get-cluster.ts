@@ -1,0 +1,37 @@
+import { useQuery } from "@tanstack/react-query"
+import { useTranslation } from "react-i18next"
+import { paths } from "@/config/paths"
+import { api } from "@/lib/api-client"
+import type { Ability, ClusterDetail } from "@/lib/api-types"
+import { reasonIn } from "@/lib/reasons"
+
+const getCluster = (cluster: string, signal: AbortSignal) => api.get<ClusterDetail>(paths.cluster(cluster), undefined, signal)
+
+/** A cluster with what its brokers say that they can do. */
+export const useClusterDetail = (cluster: string) =>
+  useQuery({
+    queryKey: ["clusters", cluster, "detail"],
+    queryFn: ({ signal }) => getCluster(cluster, signal),
+    refetchInterval: 30_000,
+  })
+
+export type AbilityName = Ability["name"]
+
+/** What it means that an ability is missing, limited or not known; null where nothing is lacking. */
+export function useLacking(): (ability: Ability) => string | null {
+  const { t } = useTranslation()
+  return ({ name, state, value, reason }) => {
+    if (state === "yes") return null
+    if (state === "unknown") return t("abilities.unknown", { reason: reason ? reasonIn(t, reason) : t("states.unknown") })
+    if (state === "no") return t(`abilities.lacking.${name}`)
+    return name === "timer" ? t("abilities.levels", { n: value ?? "" }) : t("abilities.partly")
+  }
+}
+
+/** For a control that needs an ability: whether the cluster lacks it for certain, and the sentence of its tooltip. */
+export function useAbility(cluster: string, name: AbilityName): { isLacking: boolean; why: string | null } {
+  const lacking = useLacking()
+  const ability = useClusterDetail(cluster).data?.capabilities.find((each) => each.name === name)
+  if (!ability) return { isLacking: false, why: null }
+  return { isLacking: ability.state === "no", why: lacking(ability) }
+}

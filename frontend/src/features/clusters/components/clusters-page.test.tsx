@@ -1,0 +1,87 @@
+import { screen, waitFor, within } from "@testing-library/react"
+import { beforeEach, describe, expect, it } from "vitest"
+import type { Ability, Cluster, ProbeReport } from "@/lib/api-types"
+import { page, reader } from "@/testing/factories"
+import { renderApp } from "@/testing/render"
+import { answer, refuse, requests } from "@/testing/server"
+import { ClustersPage } from "./clusters-page"
+
+const REASON = "name server 10.7.10.11:9876 refused the connection"
+const NAMES = ["lease", "batch_ack", "timer", "transaction", "sql", "index", "producers", "replicas"] as const
+const cluster = (overrides: Partial<Cluster> = {}): Cluster => ({ name: "local", kind: "embedded", name_servers: ["127.0.0.1:9876"], address_map: {}, brokers: 1, version: "V4_9_8", reachable: true, reason: null, etag: '"v1"', ...overrides })
+const west = cluster({ name: "west", kind: "rocketmq", brokers: null, version: null, reachable: false, reason: REASON })
+const able = (overrides: Partial<Record<string, Partial<Ability>>> = {}): Ability[] => NAMES.map((name) => ({ name, state: "yes", value: null, reason: null, ...overrides[name] }))
+const unknown = NAMES.map((name): Ability => ({ name, state: "unknown", value: null, reason: REASON }))
+const report = (overrides: Partial<ProbeReport> = {}): ProbeReport => ({
+  steps: [{ step: "reach", state: "partly", passed: 1, tried: 2, duration_ms: 3_000, findings: [{ subject: "b (0) 10.6.10.23:10911", ok: false, finding: "b at 10.6.10.23:10911 refused the connection", duration_ms: 4 }] }],
+  brokers: [
+    { name: "a", broker_id: 0, announced: "10.6.10.22:10911", connected_to: "10.6.10.22:10911", reachable: true, version: "V4_9_8", clock_difference_ms: 0 },
+    { name: "b", broker_id: 0, announced: "10.6.10.23:10911", connected_to: "10.6.10.23:10911", reachable: false, version: null, clock_difference_ms: null },
+  ],
+  brokers_reachable: 1,
+  capabilities: able(),
+  ...overrides,
+})
+const rowOf = async (name: string) => within((await screen.findByText(name, { selector: "td *" })).closest("tr") as HTMLElement)
+
+beforeEach(() => {
+  answer("GET /api/v1/clusters", page([cluster(), west]))
+  answer("GET /api/v1/clusters/local", { ...cluster(), capabilities: able({ sql: { state: "no" }, timer: { state: "partly", value: "18" } }) })
+  answer("GET /api/v1/clusters/west", { ...west, capabilities: unknown })
+})
+
+describe("the page of the clusters", () => {
+  it("writes nothing healthy of a cluster that is silent", async () => {
+    renderApp(<ClustersPage />)
+    const row = await rowOf("west")
+    expect(await row.findAllByLabelText(/refused the connection/)).toHaveLength(5)
+    expect(row.queryByText("Answers")).toBeNull()
+    expect(screen.getByText("1+")).toBeTruthy()
+    expect(screen.getByText("1 cluster unknown")).toBeTruthy()
+  })
+
+  it("says in words what cannot be done where", async () => {
+    renderApp(<ClustersPage />)
+    expect(await screen.findByText("Filters by tag work; SQL92 needs enablePropertyFilter.")).toBeTruthy()
+    expect(screen.getByText("18 delay levels only; another delay is refused, not rounded.")).toBeTruthy()
+    expect(await screen.findByText(`What it can do is not known: ${REASON}`)).toBeTruthy()
+  })
+
+  it("tries a connection before a cluster is added, and names the compromise", async () => {
+    answer("POST /api/v1/clusters:probe", report())
+    answer("POST /api/v1/clusters", west, 201)
+    const { user } = renderApp(<ClustersPage />)
+    await user.click(await screen.findByRole("button", { name: "Add cluster" }))
+    await user.type(await screen.findByLabelText(/^Name\b(?! servers)/), "west")
+    await user.type(screen.getByLabelText(/^Name servers/), "10.7.10.11:9876;10.7.10.12:9876")
+    await user.click(screen.getByRole("button", { name: "Try the connection" }))
+    const add = await screen.findByRole("button", { name: "Add with 1 of 2 brokers" })
+    expect(screen.getByText(/Not reached from this host: b \(10.6.10.23:10911\)/)).toBeTruthy()
+    expect(requests("POST /api/v1/clusters")).toHaveLength(0)
+    await waitFor(async () => {
+      await user.click(add)
+      expect(requests("POST /api/v1/clusters")[0]?.body).toEqual({ name: "west", name_servers: ["10.7.10.11:9876", "10.7.10.12:9876"], address_map: {} })
+    })
+  })
+
+  it("asks for another try once an address is mapped", async () => {
+    answer("POST /api/v1/clusters:probe", report())
+    const { user } = renderApp(<ClustersPage />)
+    await user.click(await screen.findByRole("button", { name: "Edit west" }))
+    await user.click(await screen.findByRole("button", { name: "Try the connection" }))
+    await user.type(await screen.findByLabelText("Connect instead of 10.6.10.23:10911 to"), "gate:20911")
+    await waitFor(async () => {
+      await user.click(screen.getByRole("button", { name: "Try the connection" }))
+      expect(requests("POST /api/v1/clusters:probe").at(-1)?.body).toMatchObject({ address_map: { "10.6.10.23:10911": "gate:20911" } })
+    })
+  })
+
+  it("changes nothing without the right, and says when the list cannot be read", async () => {
+    const { unmount } = renderApp(<ClustersPage />, { me: reader() })
+    expect((await screen.findByRole<HTMLButtonElement>("button", { name: "Add cluster" })).disabled).toBe(true)
+    unmount()
+    refuse("GET /api/v1/clusters", 503, "BROKER_UNREACHABLE", "Nobody answers.")
+    renderApp(<ClustersPage />)
+    expect(await screen.findByText("The clusters could not be read")).toBeTruthy()
+  })
+})
