@@ -81,7 +81,7 @@ class ClusterView(_ClusterRights):
         """Return a cluster, with what its brokers say that they can do."""
         shown = _described(_row(cluster))
         # Its brokers were asked seconds ago, and were silent: asking them again would only take long.
-        is_silent = shown.brokers is not None and not shown.reachable
+        is_silent = not shown.reachable and current.find_overview(cluster) is not None
         found = unknown(shown.reason or "no broker answers") if is_silent else capabilities(cluster, shown.etag)
         return tagged(as_json(ClusterDetail(**asdict(shown), capabilities=found)))
 
@@ -164,6 +164,8 @@ def _why_not_sampled(row: Cluster) -> str:
 def _described(row: Cluster) -> ClusterState:
     sampled = current.find_overview(row.name)
     answering = [broker for broker in sampled.brokers if broker.reachable] if sampled else []
+    # While no name server answers, an empty list says nothing about the brokers.
+    is_listed = sampled is not None and (bool(sampled.brokers) or sampled.name_server_reason is None)
     reason = None
     if not answering:
         reason = sampled.unknown_reason if sampled else _why_not_sampled(row)
@@ -172,7 +174,7 @@ def _described(row: Cluster) -> ClusterState:
         kind=ClusterKind(row.kind),
         name_servers=services.address_of(row).name_servers,
         address_map=row.address_map,
-        brokers=len(sampled.brokers) if sampled else None,
+        brokers=len(sampled.brokers) if sampled and is_listed else None,
         version=next((broker.version for broker in answering), None),
         reachable=bool(answering),
         reason=reason,

@@ -33,6 +33,7 @@ def test_a_cluster_that_cannot_be_reached_says_why(cast: Cast) -> None:
     now = time.time_ns() // 1_000_000
     live.publish_sync(live.overview(name), StateBuilder().step(LagReading(now, name_server_reason=reason)).overview)
     assert (state_of(cast, name)["reachable"], state_of(cast, name)["reason"]) == (False, reason)
+    assert state_of(cast, name)["brokers"] is None
     live.publish_sync(live.overview(name), StateBuilder().step(LagReading(now)).overview)
     assert state_of(cast, name)["reason"] == "the name server lists no broker"
     Cluster.objects.filter(name=name).update(created_at=timezone.now() - timedelta(minutes=1))

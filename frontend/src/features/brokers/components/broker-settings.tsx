@@ -133,7 +133,7 @@ function Value({ setting }: { setting: BrokerSetting }) {
   const write = useValue()
   if (setting.value === null) return <span className="micro">{t("brokers.secret")}</span>
   return (
-    <span className="mono" data-other={isOther(setting) || undefined} title={setting.value}>
+    <span className={`mono ${classes.value}`} data-other={isOther(setting) || undefined} title={setting.value}>
       {write(setting.value, setting.unit)}
     </span>
   )

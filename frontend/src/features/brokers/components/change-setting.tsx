@@ -40,7 +40,7 @@ export function ChangeSetting({ cluster, broker, setting, onClose }: ChangeSetti
       isBusy={preview.isPending || update.isPending}
       onSubmit={submit}
       onClose={onClose}
-      request={{ method: "PATCH", path: paths.brokerSettings(cluster, broker), headers: { "If-Match": "*" }, body: { settings } }}
+      request={{ method: "PATCH", path: paths.brokerSettings(cluster, broker), body: { settings } }}
       answer={changed && <Changed cluster={cluster} broker={broker} change={changed} unit={unit} onClose={onClose} />}
     >
       <Fields setting={setting} text={text} onText={setText} />

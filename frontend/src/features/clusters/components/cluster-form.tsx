@@ -69,7 +69,7 @@ const draftOf = (cluster: Cluster | undefined): Draft =>
 
 const requestOf = (cluster: Cluster | undefined, name: string, connection: Connection): CurlRequest =>
   cluster
-    ? { method: "PATCH", path: paths.cluster(cluster.name), headers: { "If-Match": cluster.etag }, body: connection }
+    ? { method: "PATCH", path: paths.cluster(cluster.name), body: connection }
     : { method: "POST", path: paths.clusters, body: { name, ...connection } }
 
 interface FieldsProps {
