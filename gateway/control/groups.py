@@ -163,6 +163,44 @@ class GroupView(ClusterScopedView):
         raise GroupNotFound(code, f"no consumer group is named {name!r}", self.cluster)
 
 
+class _GroupSwitchView(ClusterScopedView):
+    """Stops or starts the delivery to a group; repeating it changes nothing."""
+
+    resource_argument = "group"
+
+    def _switch(self, request: Request, *, enabled: bool) -> Response:
+        name = str(self.kwargs["group"])
+        with change_lock(self.cluster, "groups", name):
+            found = self.ask(lambda admin: admin.groups.find(name))
+            if found is None:
+                code = ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST
+                raise GroupNotFound(code, f"no consumer group is named {name!r}", self.cluster)
+            if found.is_built_in:
+                raise Conflict(f"{name!r} belongs to the brokers; it cannot be changed.")
+            outcomes = operations.change_group(actor_of(request), self.cluster, found, {"consume_enable": enabled})
+            config = next(iter(self.ask(lambda admin: admin.groups.list()).found[name].configs.values()), None)
+        shown = replace(current.group(self.cluster, name), config=None if config is None else config_of(config))
+        return with_outcomes(Response(as_json(shown)), outcomes)
+
+
+class GroupPauseView(_GroupSwitchView):
+    """The end of delivery to a group."""
+
+    @extend_schema(operation_id="pauseGroup", tags=["groups"], request=None, responses={200: _CHANGED, 207: _CHANGED})
+    def post(self, request: Request, cluster: str, group: str) -> Response:
+        """Stop the delivery to a group on every broker; what was delivered can still be settled."""
+        return self._switch(request, enabled=False)
+
+
+class GroupResumeView(_GroupSwitchView):
+    """The start of delivery to a group."""
+
+    @extend_schema(operation_id="resumeGroup", tags=["groups"], request=None, responses={200: _CHANGED, 207: _CHANGED})
+    def post(self, request: Request, cluster: str, group: str) -> Response:
+        """Deliver to a group again on every broker, from where it stopped."""
+        return self._switch(request, enabled=True)
+
+
 class LagHistoryView(ClusterScopedView):
     """Lag over time."""
 

@@ -37,6 +37,8 @@ urlpatterns = [
     path(f"{CLUSTER}/topics/<str:topic>/messages", messages.TopicMessagesView.as_view()),
     path(f"{CLUSTER}/topics/<str:topic>/queues/<int:queue_id>/messages", messages.QueueMessagesView.as_view()),
     path(f"{CLUSTER}/groups", groups.GroupsView.as_view()),
+    path(f"{CLUSTER}/groups/<str:group>:pause", groups.GroupPauseView.as_view()),
+    path(f"{CLUSTER}/groups/<str:group>:resume", groups.GroupResumeView.as_view()),
     path(f"{CLUSTER}/groups/<str:group>", groups.GroupView.as_view()),
     path(f"{CLUSTER}/groups/<str:group>/lag/history", groups.LagHistoryView.as_view()),
     path(f"{CLUSTER}/groups/<str:group>/offsets:preview", offset_views.OffsetPreviewView.as_view()),

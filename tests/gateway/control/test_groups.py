@@ -71,6 +71,27 @@ def test_a_change_keeps_what_it_does_not_name_and_heeds_what_was_read(control: C
     assert control.call("PATCH", f"/groups/{group}", json={"retry_max_times": 7}, headers=tag).status_code == 200
 
 
+def test_a_paused_group_gets_nothing_and_settles_what_it_has(control: Control) -> None:
+    topic, group = control.topic(), control.group()
+    control.produce(topic, "a", "b")
+    path = f"/groups/{group}/topics/{topic}"
+    one = {"max_messages": 1, "lease_ms": 60_000}
+    (held,) = control.call("POST", f"{path}:receive", json=one).json()["messages"]
+    # When the group is paused, twice
+    for _ in range(2):
+        paused = control.call("POST", f"/groups/{group}:pause")
+        assert (paused.status_code, paused.json()["config"]["consume_enabled"]) == (200, False)
+    # Then it is refused more messages, and may settle what it has
+    assert control.call("POST", f"{path}:receive", json=one).status_code != 200
+    assert control.call("POST", f"{path}:ack", json={"receipts": [held["receipt"]]}).status_code == 200
+    # And it goes on where it stopped
+    assert control.call("POST", f"/groups/{group}:resume").json()["config"]["consume_enabled"] is True
+    (next_,) = control.call("POST", f"{path}:receive", json=one).json()["messages"]
+    assert next_["body"]["data"] == "b"
+    assert control.call("POST", f"/groups/{group}:pause", role="viewer").status_code == 403
+    assert control.call("POST", "/groups/nobody-made-this:pause").status_code == 404
+
+
 def test_a_deleted_group_is_gone(control: Control) -> None:
     group = control.group()
     assert control.change("DELETE", f"/groups/{group}").status_code == 204

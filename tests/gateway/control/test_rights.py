@@ -21,7 +21,7 @@ VERBS = {
     "manage": {
         "createTopic", "updateTopic", "updateTopicQueues", "deleteTopic", "getTopicImpact",
         "createGroup", "updateGroup", "deleteGroup", "listAudit",
-        "forgetBroker", "previewOffsets", "applyOffsets", "undoOffsets",
+        "forgetBroker", "pauseGroup", "resumeGroup", "previewOffsets", "applyOffsets", "undoOffsets",
     },
     "jobs": {
         "startJob", "cancelJob", "retryJob",
