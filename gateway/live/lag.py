@@ -1,13 +1,15 @@
-"""``/ws/v1/lag``: the lag of some groups at a chosen interval, each frame complete.
+"""``/ws/v1/lag``: the lag of some groups at a chosen interval: first all of them, then those that changed.
 
 ::
 
     > {"type":"watch","groups":["billing","ship-*"],"interval_ms":1000,"detail":"queue"}
     < {"type":"snapshot","seq":1,"at":"…","groups":[{"group":"billing","topics":["orders"],"lag":120,…,"queues":[…]}]}
+    < {"type":"delta","seq":2,"at":"…","groups":[…],"removed":["ship-3"]}
     < {"type":"unknown","group":"ship-7","reason":"broker_unreachable"}
+    > {"type":"resume","last_seq":2}
 
-A group whose lag is unknown has its own frame and is not in the snapshot; a lag of 0 is measured. The figures come from
-the sampler, which reads them once for all clients.
+A group whose lag is unknown has its own frame, when that becomes so or its reason changes, and is in no snapshot; a lag
+of 0 is measured. The figures come from the sampler, which reads them once for all clients.
 """
 
 from __future__ import annotations
@@ -22,8 +24,9 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from console import live
 from console.clusters.services import find_address
-from console.lag.shapes import GroupFigures, GroupList, GroupQueue, GroupState, GroupSummary
+from console.lag.shapes import GroupFigures, GroupQueue, GroupState, GroupSummary
 from console.moments import Moment
+from gateway.live.latest import Groups, latest_groups, present
 from gateway.live.socket import LiveSocket
 
 _MAX_PATTERNS: Final = 200
@@ -44,7 +47,7 @@ class WatchFrame(Struct, forbid_unknown_fields=True):
 
 
 class ResumeFrame(Struct, forbid_unknown_fields=True):
-    """Send the current state now; every frame is complete, so older ones are not sent again."""
+    """Send a snapshot now; it makes up for every frame before it, so these are not sent again."""
 
     type: Literal["resume"]
     session: str = ""
@@ -66,11 +69,33 @@ class SnapshotFrame(Struct, frozen=True, kw_only=True, tag_field="type", tag="sn
     groups: list[WatchedGroup]
 
 
+class DeltaFrame(Struct, frozen=True, kw_only=True, tag_field="type", tag="delta"):
+    """Groups that are new, changed or known again since the frame with the previous number, and those that are gone."""
+
+    seq: int
+    at: Moment
+    groups: list[WatchedGroup]
+    removed: list[str]
+
+
 class UnknownFrame(Struct, frozen=True, kw_only=True, tag_field="type", tag="unknown"):
     """A group whose lag is unknown, or a pattern that matches no sampled group."""
 
     group: str
     reason: str
+
+
+class View(Struct, frozen=True):
+    """What a client was told: figures by the group's name, and reasons where they are unknown."""
+
+    known: dict[str, WatchedGroup]
+    unknown: dict[str, str]
+
+    def lacks_of(self, before: View) -> list[str]:
+        """Return the groups of the view before that are not in this one, known or unknown."""
+        return [
+            name for name in (*before.known, *before.unknown) if name not in self.known and name not in self.unknown
+        ]
 
 
 class LagConsumer(LiveSocket):
@@ -81,6 +106,7 @@ class LagConsumer(LiveSocket):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._watched: WatchFrame | None = None
+        self._shown: View | None = None
         self._seq = 0
         self._sent_at = 0.0
 
@@ -91,25 +117,29 @@ class LagConsumer(LiveSocket):
             self._watched = frame
             group = live.channel_group(live.groups(frame.cluster))
             await self.channel_layer.group_add(group, self.channel_name)
-        await self._send_present()
+        self._shown = None
+        if self._watched is not None:
+            await self._send_present(self._watched)
 
     async def state(self, event: live.Event) -> None:
-        """Send a snapshot of a published state (called by Channels)."""
+        """Send what the published list changes (called by Channels)."""
         watched = self._due(event)
-        if watched is not None:
-            await self._send(watched, event)
+        if watched is None:
+            return
+        groups = await latest_groups(self.store).after(event, store=self.store)
+        if groups is not None:
+            await self._send(watched, groups)
 
     async def delta(self, event: live.Event) -> None:
-        """Send a snapshot of the state that a delta changed (called by Channels)."""
-        if self._due(event) is not None:
-            await self._send_present()
+        """Send what the published delta changes (called by Channels)."""
+        await self.state(event)
 
     async def disconnect(self, code: int) -> None:
         """Stop watching."""
         await self._leave()
 
     def _due(self, event: live.Event) -> WatchFrame | None:
-        """Return the watch if the event is about it and the last snapshot is old enough."""
+        """Return the watch if the event is about it and the last frame is old enough."""
         watched = self._watched
         if watched is None or event["subject"] != live.groups(watched.cluster):
             return None
@@ -122,31 +152,39 @@ class LagConsumer(LiveSocket):
             await self.channel_layer.group_discard(group, self.channel_name)
             self._watched = None
 
-    async def _send_present(self) -> None:
-        watched = self._watched
-        if watched is None:
-            return
-        event = await live.last_state(live.groups(watched.cluster), store=self.store)
-        if event is not None:
-            await self._send(watched, event)
+    async def _send_present(self, watched: WatchFrame) -> None:
+        groups = await present(live.groups(watched.cluster), store=self.store)
+        if groups is not None:
+            await self._send(watched, groups)
             return
         is_known = await find_address(watched.cluster) is not None
         reason = "not_sampled" if is_known else f"no cluster is named {watched.cluster!r}"
         for pattern in watched.groups:
             await self.send_frame(UnknownFrame(group=pattern, reason=reason))
 
-    async def _send(self, watched: WatchFrame, event: live.Event) -> None:
+    async def _send(self, watched: WatchFrame, groups: Groups) -> None:
         self._sent_at = time.monotonic()
-        groups = live.read(event, GroupList)
-        wanted = [group for group in (groups.items if groups else ()) if self._wants(watched, group.name)]
-        known = [_watched(group) for group in wanted if group.lag is not None]
-        if watched.detail == "queue":
-            await self._add_queues(watched.cluster, known)
+        view = await self._view(watched, groups)
+        before, self._shown = self._shown, view
         self._seq += 1
-        await self.send_frame(SnapshotFrame(seq=self._seq, at=event["at"], groups=known))
-        for group in wanted:
-            if group.lag is None:
-                await self.send_frame(UnknownFrame(group=group.name, reason=group.unknown_reason or "unknown"))
+        if before is None:
+            await self.send_frame(SnapshotFrame(seq=self._seq, at=groups.at, groups=list(view.known.values())))
+        else:
+            changed = [group for name, group in view.known.items() if before.known.get(name) != group]
+            await self.send_frame(
+                DeltaFrame(seq=self._seq, at=groups.at, groups=changed, removed=view.lacks_of(before))
+            )
+        for name, reason in view.unknown.items():
+            if before is None or before.unknown.get(name) != reason:
+                await self.send_frame(UnknownFrame(group=name, reason=reason))
+
+    async def _view(self, watched: WatchFrame, groups: Groups) -> View:
+        wanted = [group for group in groups.items if self._wants(watched, group.name)]
+        known = {group.name: _watched(group) for group in wanted if group.lag is not None}
+        if watched.detail == "queue":
+            await self._add_queues(watched.cluster, known.values())
+        unknown = {group.name: group.unknown_reason or "unknown" for group in wanted if group.name not in known}
+        return View(known, unknown)
 
     def _wants(self, watched: WatchFrame, name: str) -> bool:
         matches = any(fnmatchcase(name, pattern) for pattern in watched.groups)

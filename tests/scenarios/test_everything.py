@@ -204,7 +204,7 @@ class Story:
         try:
             for text in socket:
                 frame = json.loads(text)
-                if frame["type"] == "snapshot":
+                if frame["type"] in ("snapshot", "delta"):
                     watch.sequence.append(frame["seq"])
                     watch.seen.extend(group["lag"] for group in frame["groups"] if group["group"] == self.group)
         except ConnectionClosed:

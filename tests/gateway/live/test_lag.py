@@ -1,8 +1,9 @@
-"""Requirements of `gateway.live.lag` and of the lag at ``/metrics``: the sampler's figures, complete in every frame."""
+"""Requirements of `gateway.live.lag` and of the lag at ``/metrics``: the sampler's figures, first all, then changes."""
 
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import redis.asyncio
 from msgspec.structs import asdict
@@ -12,7 +13,7 @@ from console.shapes import as_json
 from gateway.pages import lag_families
 from tests.console.lag.figures import AT, group, groups
 from tests.gateway.installation import Installation
-from tests.gateway.live.conftest import Publish, listening
+from tests.gateway.live.conftest import Live, Publish, listening
 
 
 async def test_each_snapshot_holds_all_watched_groups(installation: Installation, publish: Publish) -> None:
@@ -33,18 +34,40 @@ async def test_each_snapshot_holds_all_watched_groups(installation: Installation
         assert [shown["lag"] for shown in second["groups"]] == [121, 5]
 
 
-async def test_a_snapshot_is_whole_though_only_what_changed_was_published(
-    installation: Installation, publish: Publish
-) -> None:
-    await publish({"groups:three": groups(group("billing", 1), group("ship", 5))})
+async def test_after_the_snapshot_only_what_changed_is_sent(installation: Installation, publish: Publish) -> None:
+    await publish({"groups:three": groups(group("billing", 1), group("ship", 5), group("gone", 7))})
     async with listening(installation, "lag") as socket:
         await socket.say(type="watch", cluster="three", groups=["*"])
-        assert len((await socket.hear())["groups"]) == 2
-        hearing = asyncio.create_task(socket.hear())
-        while not hearing.done():  # what comes within the second of the one before is passed over
-            await publish({"groups:three": groups(group("billing", 2), group("ship", 5))})
-            await asyncio.wait({hearing}, timeout=0.2)
-        assert [(shown["group"], shown["lag"]) for shown in (await hearing)["groups"]] == [("billing", 2), ("ship", 5)]
+        assert len((await socket.hear())["groups"]) == 3
+        delta = await _next(socket, publish, {"groups:three": groups(group("billing", 2), group("ship", 5))})
+        assert (delta["type"], delta["seq"], delta["removed"]) == ("delta", 2, ["gone"])
+        assert [(shown["group"], shown["lag"]) for shown in delta["groups"]] == [("billing", 2)]
+
+
+async def test_a_lag_that_becomes_unknown_is_told_once_and_comes_back_in_a_delta(
+    installation: Installation, publish: Publish
+) -> None:
+    await publish({"groups:six": groups(group("billing", 1))})
+    async with listening(installation, "lag") as socket:
+        await socket.say(type="watch", cluster="six", groups=["*"])
+        await socket.hear()
+        lost = await _next(socket, publish, {"groups:six": groups(group("billing", None))})
+        assert (lost["groups"], lost["removed"]) == ([], [])
+        assert await socket.hear() == {"type": "unknown", "group": "billing", "reason": "broker_unreachable"}
+        again = await _next(socket, publish, {"groups:six": groups(group("billing", 1))})
+        while not again["groups"]:  # a list from before may be heard first; it must not tell the reason again
+            assert again["type"] == "delta"
+            again = await socket.hear()
+        assert [(shown["group"], shown["lag"]) for shown in again["groups"]] == [("billing", 1)]
+
+
+async def _next(socket: Live, publish: Publish, states: dict[str, Any]) -> dict[str, Any]:
+    """Publish until a frame comes: what is published within a second of the frame before is passed over."""
+    hearing = asyncio.create_task(socket.hear())
+    while not hearing.done():
+        await publish(states)
+        await asyncio.wait({hearing}, timeout=0.2)
+    return await hearing
 
 
 async def test_an_unknown_lag_is_a_frame_of_its_own_and_never_a_zero(
