@@ -43,6 +43,8 @@ function useFirstSteps(cluster: string) {
   const waits = ({ data, error }: { data: unknown; error: unknown }) => data === undefined && error === null
   const isDeciding = !isClosed && (waits(overview) || (mayBeFirst && waits(topics)))
   const topic = topics.data?.items[0]
-  const first = mayBeFirst && topics.data ? { topic: topic?.name ?? null, messages: topic?.messages ?? 0 } : null
+  // How many messages a topic holds may not be known yet: nothing is called empty before.
+  const isCounted = topic === undefined || topic.messages !== null
+  const first = mayBeFirst && topics.data && isCounted ? { topic: topic?.name ?? null, messages: topic?.messages ?? 0 } : null
   return { isDeciding, first }
 }
