@@ -31,7 +31,7 @@ export function FirstRun({ cluster, topic, messages }: FirstRunProps) {
   const done = topic === null ? 0 : messages === 0 ? 1 : 2
   return (
     <Page
-      title={t(done === 0 ? "first.title" : "first.titleBegun")}
+      title={t(done < 2 ? "first.title" : "first.titleBegun")}
       actions={
         <Button variant="subtle" onClick={() => firstRunClosed.set(true)}>
           {t("first.toOverview")}
