@@ -250,7 +250,6 @@ def _check_broker(topic: Topic, broker: str, known: Collection[str]) -> None:
 
 def found_message(view: ClusterScopedView, topic: str, message_id: str) -> PlacedMessage:
     """Return a message by its id; raise NotFound, or NotAllSearched if a broker that may have it did not answer."""
-    """Return a message by its id; raise NotFound, or NotAllSearched if a broker that may have it did not answer."""
     found = view.ask(lambda admin: admin.messages.find(topic, message_id))
     if found is None:
         listed = view.ask(lambda admin: admin.topics.get(topic)).brokers

@@ -40,6 +40,7 @@ export const paths = {
     `${cluster(c)}/groups/${part(group)}/topics/${part(topic)}:receive`,
   messageSearch: (c: string) => `${cluster(c)}/messages:search`,
   message: (c: string, id: string) => `${cluster(c)}/messages/${part(id)}`,
+  messageResend: (c: string, id: string) => `${cluster(c)}/messages/${part(id)}:resend`,
   messageDeliveries: (c: string, id: string) => `${cluster(c)}/messages/${part(id)}/deliveries`,
   jobs: "/api/v1/jobs",
   job: (id: string) => `/api/v1/jobs/${part(id)}`,

@@ -57,6 +57,8 @@ export type OffsetsMoved = Schemas["OffsetsMoved"]
 export type OffsetSnapshot = Schemas["OffsetSnapshot"]
 export type MessageSummary = Schemas["MessageSummary"]
 export type Message = Schemas["MessageDetail"]
+export type ResendInput = Schemas["ResendRequest"]
+export type Resent = Schemas["Resent"]
 export type MessageDelivery = Schemas["Delivery"]
 /** Which known brokers did not answer a search is told once there are several. */
 export type MessageSearch = Schemas["Search"] & { missing?: MissingBroker[] }

@@ -9,9 +9,10 @@ import { members } from "./members"
 import { messages } from "./messages"
 import { offsets } from "./offsets"
 import { overview } from "./overview"
+import { resend } from "./resend"
 import { run } from "./run"
 import { server } from "./server"
 import { shell } from "./shell"
 import { topics } from "./topics"
 
-export const zh: Shape<typeof en> = { ...brokers, ...clusters, ...common, ...groups, ...jobs, ...members, ...messages, ...offsets, ...overview, ...run, ...server, ...shell, ...topics }
+export const zh: Shape<typeof en> = { ...brokers, ...clusters, ...common, ...groups, ...jobs, ...members, ...messages, ...offsets, ...resend, ...overview, ...run, ...server, ...shell, ...topics }

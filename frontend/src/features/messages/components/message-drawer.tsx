@@ -1,6 +1,7 @@
 import { ActionIcon, Tooltip } from "@mantine/core"
 import { useClipboard } from "@mantine/hooks"
-import { IconCheck, IconLink, IconTerminal2 } from "@tabler/icons-react"
+import { IconCheck, IconLink, IconSend, IconTerminal2 } from "@tabler/icons-react"
+import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { DockedDrawer } from "@/components/drawer/docked-drawer"
 import { QueryBody } from "@/components/states/query-panel"
@@ -12,6 +13,7 @@ import type { MessageSummary } from "@/lib/api-types"
 import { curlOf } from "@/lib/curl"
 import { type MessageAddress, useMessage } from "../api/get-message"
 import { MessageView } from "./message-view"
+import { ResendMessage } from "./resend-message"
 
 interface MessageDrawerProps {
   cluster: string
@@ -30,6 +32,8 @@ export function MessageDrawer({ cluster, address, rows, onShow, onClose }: Messa
     const next = index < 0 ? undefined : rows[index + by]
     return next && (() => onShow(next))
   }
+  const [isResending, setResending] = useState(false)
+  if (isResending && query.data) return <ResendMessage cluster={cluster} message={query.data} onClose={() => setResending(false)} />
   const link = `${env.origin}${withQuery("/messages", { mode: "id", id: address.id, topic: address.topic })}`
   return (
     <DockedDrawer
@@ -40,6 +44,13 @@ export function MessageDrawer({ cluster, address, rows, onShow, onClose }: Messa
       onClose={onClose}
       actions={
         <>
+          {query.data && (
+            <Tooltip label={t("resend.open")}>
+              <ActionIcon aria-label={t("resend.open")} onClick={() => setResending(true)}>
+                <IconSend size={16} stroke={1.6} />
+              </ActionIcon>
+            </Tooltip>
+          )}
           <CopyAction icon={IconLink} label={t("messages.copyLink")} text={link} />
           <CopyAction
             icon={IconTerminal2}

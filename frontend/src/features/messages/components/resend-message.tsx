@@ -1,0 +1,83 @@
+import { SegmentedControl, Textarea, TextInput } from "@mantine/core"
+import { useState } from "react"
+import { useTranslation } from "react-i18next"
+import { FormDrawer } from "@/components/drawer/form-drawer"
+import { Field } from "@/components/forms/field"
+import { toastDone, toastFailed, toastUnknown } from "@/components/toast/toast"
+import { paths } from "@/config/paths"
+import type { Message } from "@/lib/api-types"
+import { queueAndOffset } from "@/lib/format"
+import { asProblem, refusedFields } from "@/lib/problem"
+import { useResendMessage } from "../api/resend-message"
+import { draftOf, inputOf } from "../resend-draft"
+
+const ENCODINGS = ["json", "text", "base64"] as const
+
+interface ResendMessageProps {
+  cluster: string
+  message: Message
+  onClose: () => void
+}
+
+/** Sends a copy of a message, as it is or changed; what is not changed is not part of the request. */
+export function ResendMessage({ cluster, message, onClose }: ResendMessageProps) {
+  const { t } = useTranslation()
+  const [draft, setDraft] = useState(() => draftOf(message))
+  const resend = useResendMessage(cluster, message.message_id)
+  const input = inputOf(message, draft)
+  const refused = refusedFields<object>(resend, input)
+  const set = (patch: Partial<typeof draft>) => setDraft({ ...draft, ...patch })
+  const send = () =>
+    resend.mutate(input, {
+      onSuccess: ({ topic, queue_id, offset }) => {
+        toastDone(t("resend.done", { topic }), t("resend.where", { place: queueAndOffset(queue_id, offset) }))
+        onClose()
+      },
+      onError: (error) => {
+        const { status } = asProblem(error)
+        if (status === 504 || status === 0) toastUnknown(t("resend.unknown"), t("resend.unknownNext"))
+        else toastFailed(t("resend.failed"), error)
+      },
+    })
+  return (
+    <FormDrawer
+      title={t("resend.title")}
+      action={t("resend.action")}
+      right="produce"
+      isReady={draft.body !== ""}
+      isBusy={resend.isPending}
+      onSubmit={send}
+      onClose={onClose}
+      request={{ method: "POST", path: paths.messageResend(cluster, message.message_id), body: input }}
+    >
+      <TextInput
+        label={t("resend.target")}
+        description={t("resend.targetWords")}
+        placeholder={message.topic}
+        value={draft.target}
+        error={refused.target_topic}
+        onChange={(event) => set({ target: event.currentTarget.value })}
+      />
+      <TextInput label={t("resend.keys")} value={draft.keys} error={refused.keys ?? refused["keys.0"]} onChange={(event) => set({ keys: event.currentTarget.value })} />
+      <TextInput label={t("resend.tag")} value={draft.tag} error={refused.tag} onChange={(event) => set({ tag: event.currentTarget.value })} />
+      <Field label={t("resend.body")} error={refused["body.data"]}>
+        <SegmentedControl
+          aria-label={t("resend.encoding")}
+          value={draft.encoding}
+          onChange={(encoding) => set({ encoding: ENCODINGS.find((each) => each === encoding) ?? "text" })}
+          data={ENCODINGS.map((encoding) => ({ value: encoding, label: t(`resend.encodings.${encoding}`) }))}
+        />
+        <Textarea
+          mt={8}
+          autosize
+          minRows={6}
+          maxRows={18}
+          aria-label={t("resend.body")}
+          classNames={{ input: "mono" }}
+          value={draft.body}
+          onChange={(event) => set({ body: event.currentTarget.value })}
+        />
+      </Field>
+    </FormDrawer>
+  )
+}
