@@ -8,6 +8,7 @@ from drf_spectacular.views import SpectacularAPIView
 
 from gateway.control import (
     brokers,
+    dead_letters,
     group_members,
     groups,
     messages,
@@ -48,6 +49,7 @@ urlpatterns = [
     path(f"{CLUSTER}/groups/<str:group>/clients", groups.GroupClientsView.as_view()),
     path(f"{CLUSTER}/groups/<str:group>/clients/<str:client>", group_members.GroupMemberView.as_view()),
     path(f"{CLUSTER}/groups/<str:group>/subscriptions", group_members.GroupSubscriptionsView.as_view()),
+    path(f"{CLUSTER}/dead-letters/<str:group>/causes", dead_letters.DeadLetterCausesView.as_view()),
     path(f"{CLUSTER}/messages:search", messages.MessageSearchView.as_view()),
     path(f"{CLUSTER}/messages/<str:message_id>:resend", resend.ResendView.as_view()),
     path(f"{CLUSTER}/messages/<str:message_id>", messages.MessageView.as_view()),

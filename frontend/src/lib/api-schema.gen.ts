@@ -140,6 +140,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster}/dead-letters/{group}/causes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count the newest dead letters of a group by the reason that its consumers gave.
+         * @description Count the newest dead letters of a group by the reason that its consumers gave.
+         */
+        get: operations["listDeadLetterCauses"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster}/groups": {
         parameters: {
             query?: never;
@@ -1446,6 +1466,30 @@ export interface components {
             /** @description Messages that the broker refused; the report lists them. */
             failed: number;
             bytes: number;
+        };
+        /** @description The dead letters with one reason, among those read. */
+        DeadLetterCause: {
+            /** @description As the consumer gave it; null if it gave none. */
+            reason: string | null;
+            count: number;
+            /** @description The topics they came from, as far as they say so. */
+            topics: string[];
+            /** Format: date-time */
+            first_at: string;
+            /** Format: date-time */
+            last_at: string;
+            last_message_id: string;
+        };
+        /** @description The causes of a group's newest dead letters, the most frequent first. */
+        DeadLetterCauses: {
+            items: components["schemas"]["DeadLetterCause"][];
+            /** @description How many dead letters were read. */
+            read: number;
+            /** @description How many there are; null if a broker does not say. */
+            stored: number | null;
+            /** @description Whether all dead letters were read. */
+            complete: boolean;
+            missing: components["schemas"]["MissingBroker"][];
         };
         /** @description The position of each group relative to one message. */
         Deliveries: {
@@ -3267,6 +3311,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SettingsPreview"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listDeadLetterCauses: {
+        parameters: {
+            query?: {
+                /** @description 1 to 2000. */
+                max_messages?: number;
+            };
+            header?: never;
+            path: {
+                cluster: string;
+                group: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeadLetterCauses"];
                 };
             };
             /** @description A problem. */
