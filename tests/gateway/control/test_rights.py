@@ -94,7 +94,7 @@ def test_a_token_for_some_names_reads_those_and_nothing_else(control: Control) -
                 continue
             # When it reads the resources of one topic or group
             answer = call(control, "narrow", method, path, topic=topic, key="k", offset="0")
-            is_named = any(f"/{kind}s/" in path for kind in touching) or "/messages" in path
+            is_named = any(f"/{kind}s/" in path for kind in touching) or "/messages" in path or "/dead-letters/" in path
             # Then the name decides; of the resources of all names it gets only the lists, filtered
             lists = operation in {"listTopics", "listGroups", "listClusters", "getCluster", "getNaming"}
             wanted = may if is_named else lists
