@@ -17,12 +17,14 @@ from broker_core.client.admin.placed import PlacedMessage
 from broker_core.client.producer import Producer
 from broker_core.client.sending import SendResult, SendStatus
 from broker_core.clock import now_ms
+from broker_core.errors import GantryError
 from broker_core.protocol import properties as names
 from broker_core.protocol.copies import COPIED_AT, COPIED_BY, SOURCE, SOURCE_ID, kept_properties
 from broker_core.protocol.message import Message
 from broker_core.protocol.topics import is_dead_letter_topic, is_retry_topic
 from console.accounts.permissions import actor_of, needs, require
 from console.audit.record import Actor, record
+from console.clusters.reasons import reason_of
 from console.errors import Conflict
 from console.moments import Moment, rfc3339
 from console.shapes import as_json, serializer_of
@@ -115,14 +117,17 @@ class ResendView(ClusterScopedView):
         async def send(admin: Admin) -> SendResult:
             return await Producer(admin.session).send(copy)
 
-        sent = self.ask(send)
-        record(
-            actor_of(request),
-            "message.resend",
-            f"{cluster}/topics/{copy.topic}",
-            before={"topic": placed.message.topic, "message_id": message_id},
-            after={"message_id": sent.message_id, "changed": sorted(set(wanted) - {"topic"})},
-        )
+        by, resource = actor_of(request), f"{cluster}/topics/{copy.topic}"
+        before = {"topic": placed.message.topic, "message_id": message_id}
+        try:
+            sent = self.ask(send)
+        except GantryError as error:
+            # After a time-out the copy may be stored all the same.
+            record(by, "message.resend", resource, result="failed", before=before, after={"error": reason_of(error)})
+            raise
+        changed = sorted(set(wanted) - {"topic"})
+        after = {"message_id": sent.message_id, "changed": changed}
+        record(by, "message.resend", resource, before=before, after=after)
         return Response(as_json(_shown(copy, sent)), status=201)
 
 

@@ -106,6 +106,7 @@ export const server = {
     IN_PROGRESS: "The first request with this key is still running",
     CURSOR_GONE: "The cursor does not belong to this query",
     OFFSET_GONE: "The offset is no longer stored",
+    NO_EFFECT: "The change would have no effect",
     FILES_GONE: "The files of the job were removed",
     BODY_TOO_LARGE: "The request body is too large",
     MESSAGE_TOO_LARGE: "The message is larger than brokers accept",

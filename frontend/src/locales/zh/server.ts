@@ -101,6 +101,7 @@ export const server = {
     IN_PROGRESS: "使用同一幂等键的请求仍在执行",
     CURSOR_GONE: "游标不属于该查询",
     OFFSET_GONE: "该位点的消息已不再存储",
+    NO_EFFECT: "该修改不会产生任何变化",
     FILES_GONE: "任务的文件已删除",
     BODY_TOO_LARGE: "请求体过大",
     MESSAGE_TOO_LARGE: "消息超过 Broker 的大小上限",
