@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from console.clusters import views
 from console.clusters.services import ensure_embedded
 from console.jobs.models import Schedule
 from tests.support.cast import Cast
@@ -30,6 +31,12 @@ CHANGES: dict[str, dict[str, Any]] = {
     "clusters": {"name_servers": ["127.0.0.1:2"]},
     "schedules": {"enabled": False},
 }
+
+
+@pytest.fixture(autouse=True)
+def _unasked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The connection to a cluster is looked up in another thread, which cannot read the database of a test."""
+    monkeypatch.setattr(views, "capabilities", lambda *_: [])
 
 
 @pytest.mark.parametrize("kind", CHANGES)
