@@ -18,9 +18,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from broker_core.client.attempts import Attempts, Terms
-from broker_core.client.errors import BrokerRefused, ClientError, MessageRefused, MessageTooLarge, NotSupported
+from broker_core.client.errors import BrokerRefused, MessageRefused, MessageTooLarge, NotSupported
 from broker_core.client.packing import Packed, join
 from broker_core.client.sending import SendResult
+from broker_core.errors import GantryError
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.message import QueueOffset
 
@@ -118,10 +119,10 @@ class SharedSends:
 
     async def _deliver(self, terms: Terms, sends: list[_Send]) -> None:
         """Send them in one request, and tell each caller its result."""
-        packed = sends[0].packed if len(sends) == 1 else join([send.packed for send in sends])
         try:
+            packed = sends[0].packed if len(sends) == 1 else join([send.packed for send in sends])
             result = await self._attempts.deliver(packed, terms, sends[0].deadline)
-        except ClientError as error:
+        except (GantryError, UnicodeEncodeError) as error:
             if len(sends) > 1 and _may_concern_one(error):
                 for send in sends:
                     await self._deliver(terms, [send])
@@ -136,9 +137,9 @@ class SharedSends:
                     send.answer.set_result(its)
 
 
-def _may_concern_one(error: ClientError) -> bool:
-    """Return whether the broker refused the batch for one of its messages, or because it knows no batches."""
-    if isinstance(error, MessageRefused | MessageTooLarge | NotSupported):
+def _may_concern_one(error: Exception) -> bool:
+    """Return whether one message makes the batch impossible, or the broker refused it for one or knows no batches."""
+    if isinstance(error, MessageRefused | MessageTooLarge | NotSupported | UnicodeEncodeError):
         return True
     return isinstance(error, BrokerRefused) and error.code == ResponseCode.MESSAGE_ILLEGAL
 

@@ -16,6 +16,7 @@ from broker_core.protocol.batch import decode_batch
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
+from broker_core.protocol.errors import MalformedHeader
 from broker_core.protocol.headers.send import SendMessageResponse, SendMessageV2Request
 from broker_core.protocol.message import Message
 from broker_core.protocol.properties import parse_properties
@@ -120,6 +121,15 @@ async def test_a_message_that_the_broker_refuses_costs_the_others_nothing(cluste
     results = await send_all(producer, [message("a"), message("bad"), message("c")])
     assert [type(each) for each in results] == [SendResult, BrokerRefused, SendResult]
     assert "bad is not accepted" in str(results[1])
+
+
+async def test_a_message_that_cannot_be_written_costs_the_others_nothing(cluster: Cluster, producer: Producer) -> None:
+    # Half of a surrogate pair has no UTF-8 form.
+    messages = [message("a"), message("b", properties={"note": "\ud800"}), message("c")]
+    results = await asyncio.wait_for(asyncio.gather(*map(producer.send, messages), return_exceptions=True), timeout=30)
+    assert isinstance(results[0], SendResult)
+    assert isinstance(results[1], MalformedHeader)
+    assert isinstance(results[2], SendResult)
 
 
 async def test_a_broker_that_knows_no_batches_gets_the_messages_one_by_one(
