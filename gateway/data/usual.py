@@ -61,11 +61,16 @@ def find_all_usual(entries: list[Entry], request: Request, sizes: Sizes) -> list
     if len(entries) < 2 or len(request.body) + _ENTRY_BYTES * len(entries) > BATCH_BYTES:
         return None
     topic = request.route.topic
-    messages = [find_usual(entry, topic, sizes) for entry in entries]
     named = {entry.entry_id for entry in entries if entry.entry_id is not None}
-    if None in messages or len(named) not in (0, len(entries)):
+    if len(named) not in (0, len(entries)):
         return None
-    return messages  # type: ignore[return-value]
+    messages: list[Message] = []
+    for entry in entries:
+        message = find_usual(entry, topic, sizes)
+        if message is None:
+            return None
+        messages.append(message)
+    return messages
 
 
 def _is_plain(text: str) -> bool:
