@@ -23,8 +23,10 @@ from broker_core.client.blocking import CallTimedOut, LoopThread
 from broker_core.client.config import ClientConfig
 from broker_core.client.consumer.pop import LeaseConsumer
 from broker_core.client.producer import Producer
+from broker_core.client.sending import SendResult
 from broker_core.client.session import Session
 from broker_core.errors import GantryError
+from broker_core.protocol.message import Message
 
 _log = logging.getLogger(__name__)
 
@@ -254,11 +256,32 @@ def ask(cluster: str, question: Callable[[Admin], Awaitable[T]], *, seconds: flo
     Call it from a thread, never on the loop itself. Raises ClusterNotFound, ClusterSilent after `seconds`, and whatever
     the question raises.
     """
+
+    async def answer(connections: Connections) -> T:
+        return await question(await connections.admin(cluster))
+
+    return _answered(cluster, answer, seconds)
+
+
+def send(cluster: str, message: Message) -> SendResult:
+    """Send a message through the cluster's producer of this process; call it from a thread.
+
+    Raises ClusterNotFound, ClusterSilent, after which the message may be stored all the same, and what
+    `Producer.send` raises.
+    """
+
+    async def answer(connections: Connections) -> SendResult:
+        return await (await connections.producer(cluster)).send(message)
+
+    return _answered(cluster, answer, ASK_SECONDS)
+
+
+def _answered(cluster: str, question: Callable[[Connections], Awaitable[T]], seconds: float) -> T:
     connections, loop_thread = _connections_and_loop()
 
     async def answer() -> T:
         async with asyncio.timeout(seconds):
-            return await question(await connections.admin(cluster))
+            return await question(connections)
 
     try:
         return loop_thread.run(answer(), timeout_s=seconds + _GRACE_SECONDS)

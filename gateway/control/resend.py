@@ -12,9 +12,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from broker_core.client.admin import Admin
 from broker_core.client.admin.placed import PlacedMessage
-from broker_core.client.producer import Producer
 from broker_core.client.sending import SendResult, SendStatus
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
@@ -24,6 +22,7 @@ from broker_core.protocol.message import Message
 from broker_core.protocol.topics import is_dead_letter_topic, is_retry_topic
 from console.accounts.permissions import actor_of, needs, require
 from console.audit.record import Actor, record
+from console.clusters.connections import send
 from console.clusters.reasons import reason_of
 from console.errors import Conflict
 from console.moments import Moment, rfc3339
@@ -31,7 +30,7 @@ from console.shapes import as_json, serializer_of
 from gateway.control.cluster_view import ClusterScopedView
 from gateway.control.messages import found_message
 from gateway.data.bodies import CONTENT_TYPE, JSON_TYPE, TEXT_TYPE, is_json
-from gateway.data.messages import user_properties
+from gateway.data.messages import checked_properties, user_properties
 from gateway.data.routing import check_target
 
 _ENCODINGS = ("json", "text", "base64")
@@ -114,13 +113,10 @@ class ResendView(ClusterScopedView):
         check_target(copy.topic)
         require(request, "produce", copy.topic)
 
-        async def send(admin: Admin) -> SendResult:
-            return await Producer(admin.session).send(copy)
-
         by, resource = actor_of(request), f"{cluster}/topics/{copy.topic}"
         before = {"topic": placed.message.topic, "message_id": message_id}
         try:
-            sent = self.ask(send)
+            sent = send(cluster, copy)
         except GantryError as error:
             # After a time-out the copy may be stored all the same.
             record(by, "message.resend", resource, result="failed", before=before, after={"error": reason_of(error)})
@@ -139,7 +135,8 @@ def _copy(placed: PlacedMessage, wanted: Mapping[str, Any], cluster: str, by: Ac
     properties = kept_properties(original.properties)
     if "properties" in wanted:
         own = user_properties(properties)
-        properties = {name: value for name, value in properties.items() if name not in own} | wanted["properties"]
+        given = checked_properties(wanted["properties"], "#/properties")
+        properties = {name: value for name, value in properties.items() if name not in own} | given
     body = original.body
     if "body" in wanted:
         body = _new_body(wanted["body"], properties)

@@ -53,7 +53,7 @@ def draft_of_entry(entry: Entry, topic: str, *, entry_id: str, at: str, sizes: S
     if entry.body is UNSET:
         raise invalid(f"{at}/body", "A message needs a body.")
     body, content_type = body_bytes(entry.body, f"{at}/body")
-    properties = _checked_properties(entry.properties, f"{at}/properties")
+    properties = checked_properties(entry.properties, f"{at}/properties")
     delay_ms = _checked_delay(entry.delay_ms, entry.deliver_at, at)
     _add_keys(properties, entry.keys, f"{at}/keys", sizes)
     if entry.tag is not None:
@@ -78,7 +78,7 @@ def draft_of_raw(headers: Iterable[tuple[bytes, bytes]], body: bytes, topic: str
             properties[name[len(_PROPERTY_HEADER) :].decode("latin-1")] = _header_text(name, value)
         elif name.startswith(b"mq-"):
             given[name.decode("latin-1")] = _header_text(name, value)
-    properties = _checked_properties(properties, "MQ-Property-")
+    properties = checked_properties(properties, "MQ-Property-")
     _add_keys(properties, keys, "MQ-Key", sizes)
     tag, ordering_key = given.pop("mq-tag", None), given.pop("mq-ordering-key", None)
     if tag is not None:
@@ -120,7 +120,7 @@ def _draft(
     return Draft(entry_id, Message(topic, body, properties), ordering_key, delay_ms)
 
 
-def _checked_properties(given: dict[str, str], at: str) -> dict[str, str]:
+def checked_properties(given: dict[str, str], at: str) -> dict[str, str]:
     """Return a copy of the properties; raise INVALID for a reserved name, or a pair that the wire would lose."""
     if not given:
         return {}

@@ -84,6 +84,8 @@ def test_a_dead_letter_goes_back_to_the_topic_it_came_from(control: Control) -> 
         ({"keys": ["a b"]}, 422, "#/keys/0"),
         ({"tag": "a||b"}, 422, "#/tag"),
         ({"queue": 1}, 422, "#/queue"),
+        ({"properties": {"DELAY": "3"}}, 422, "#/properties/DELAY"),
+        ({"properties": {"UNIQ_KEY": "1"}}, 422, "#/properties/UNIQ_KEY"),
         ({"target_topic": "nowhere"}, 404, None),
         ({"target_topic": "TBW102"}, 422, None),
     ],
