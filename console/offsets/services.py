@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -101,15 +102,13 @@ def apply(by: Actor, cluster: str, group: str, plan_id: str, *, is_strict: bool)
     """
     plan = row_of(OffsetPlan.objects.filter(cluster=cluster, group=group), plan_id)
     rows = convert(plan.rows, list[PlannedQueue])
-    with change_lock(cluster, "offsets", group):
-        _claim(plan)
-        target = _Target(cluster, group, plan.topic)
+    wanted = {row.place: row.new for row in rows if row.new is not None}
+    target = _Target(cluster, group, plan.topic)
+    with change_lock(cluster, "offsets", group), _claimed(plan), _failure_recorded(by, target, wanted):
         now = _offsets_now(target)
         moved = planning.moved_since(rows, now)
         if is_strict and moved:
-            OffsetPlan.objects.filter(pk=plan.pk).update(applied_at=None)
             raise Conflict(_words_of(moved, now))
-        wanted = {row.place: row.new for row in rows if row.new is not None}
         return _move(by, target, plan.mode, now, wanted)
 
 
@@ -125,7 +124,8 @@ def undo(by: Actor, cluster: str, group: str, snapshot_id: str) -> OffsetsMoved:
             wanted = {place: at for place, at in before.items() if at is not None}
             if not wanted:
                 raise Conflict("The group had no offset in any of these queues before, so there is no way back.")
-            return _move(by, target, "undo", _offsets_now(target), wanted)
+            with _failure_recorded(by, target, wanted):
+                return _move(by, target, "undo", _offsets_now(target), wanted)
         except Exception:
             OffsetSnapshot.objects.filter(pk=snapshot.pk).update(undone_at=None)
             raise
@@ -151,12 +151,11 @@ def snapshots(cluster: str, group: str) -> list[OffsetSnapshotState]:
 def _move(by: Actor, target: _Target, mode: str, now: Mapping[Place, int], wanted: Mapping[Place, int]) -> OffsetsMoved:
     """Move the group, keep a snapshot and write the audit; raise the first failure if nothing was moved."""
     answers = ask(target.cluster, lambda admin: _ask_to_move(admin, target, wanted), seconds=_ASK_SECONDS)
+    if not answers.found:
+        raise next(iter(answers.failed.values()))
     rows = [_moved(target, place, now.get(place), to, answers) for place, to in sorted(wanted.items())]
     before = {f"{row.broker}/{row.queue_id}": row.before for row in rows}
     after = {f"{row.broker}/{row.queue_id}": row.after if row.done else row.reason for row in rows}
-    if not answers.found:
-        record(by, "group.offsets", target.resource, result="failed", before=before, after=after)
-        raise next(iter(answers.failed.values()))
     result: Result = "partial" if answers.failed else "ok"
     kept = OffsetSnapshot.objects.create(
         cluster=target.cluster,
@@ -169,6 +168,17 @@ def _move(by: Actor, target: _Target, mode: str, now: Mapping[Place, int], wante
     record(by, "group.offsets", target.resource, result=result, before=before, after={"mode": mode, **after})
     _forget_old_snapshots(target)
     return OffsetsMoved(snapshot_id=kept.pk, group=target.group, topic=target.topic, queues=rows)
+
+
+@contextmanager
+def _failure_recorded(by: Actor, target: _Target, wanted: Mapping[Place, int]) -> Iterator[None]:
+    """Write to the audit what was wanted if a broker refuses it or does not answer: it may have moved the group."""
+    try:
+        yield
+    except GantryError as error:
+        wish = {f"{broker}/{queue}": to for (broker, queue), to in wanted.items()}
+        record(by, "group.offsets", target.resource, result="failed", after={**wish, "error": reason_of(error)})
+        raise
 
 
 async def _ask_to_move(admin: Admin, target: _Target, wanted: Mapping[Place, int]) -> Answers[None]:
@@ -195,12 +205,18 @@ def _offsets_now(target: _Target) -> dict[Place, int]:
     return ask(target.cluster, lambda admin: reading.offsets_now(admin, target.group, target.topic))
 
 
-def _claim(plan: OffsetPlan) -> None:
-    """Mark the plan as applied; raise Conflict if it already is, or has expired."""
+@contextmanager
+def _claimed(plan: OffsetPlan) -> Iterator[None]:
+    """Mark the plan as applied, unless what is done with it fails; raise Conflict if it already is, or has expired."""
     if plan.expires_at <= timezone.now():
         raise Conflict(f"The plan expired at {moment(plan.expires_at)}; preview the change again.")
     if not OffsetPlan.objects.filter(pk=plan.pk, applied_at=None).update(applied_at=timezone.now()):
         raise Conflict("The plan was already applied; preview the change again.")
+    try:
+        yield
+    except Exception:
+        OffsetPlan.objects.filter(pk=plan.pk).update(applied_at=None)
+        raise
 
 
 def _room_for_a_plan() -> datetime:

@@ -137,6 +137,17 @@ def test_a_plan_that_the_group_has_overtaken_is_refused_if_strict(control: Contr
     assert (twice.status_code, twice.json()["code"]) == (409, "CONFLICT")
 
 
+def test_a_change_that_failed_can_be_tried_again_and_is_in_the_audit(control: Control) -> None:
+    topic, group = ready(control)
+    plan = preview(control, group, topic, mode="latest")
+    assert control.change("DELETE", f"/topics/{topic}").status_code == 204
+    for _ in "ab":
+        answer = control.call("POST", f"/groups/{group}/offsets:apply", json={"plan_id": plan["plan_id"]})
+        assert answer.status_code == 404, f"the plan still waits, since nothing was moved: {answer.text}"
+    changes = control.as_("admin").get("/api/v1/audit", params={"action": "group.offsets"}).json()["items"]
+    assert [each["result"] for each in changes if topic in each["resource"]] == ["failed", "failed"]
+
+
 def test_only_the_named_queues_move(control: Control) -> None:
     topic, group = control.topic(queues=2), control.group()
     for number in range(6):
