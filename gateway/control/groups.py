@@ -178,7 +178,9 @@ class _GroupSwitchView(ClusterScopedView):
             if found.is_built_in:
                 raise Conflict(f"{name!r} belongs to the brokers; it cannot be changed.")
             outcomes = operations.change_group(actor_of(request), self.cluster, found, {"consume_enable": enabled})
-            config = next(iter(self.ask(lambda admin: admin.groups.list()).found[name].configs.values()), None)
+            after = self.ask(lambda admin: admin.groups.find(name))
+        # A group whose last broker fell silent meanwhile has no settings to show.
+        config = None if after is None else next(iter(after.configs.values()), None)
         shown = replace(current.group(self.cluster, name), config=None if config is None else config_of(config))
         return with_outcomes(Response(as_json(shown)), outcomes)
 
