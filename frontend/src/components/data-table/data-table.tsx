@@ -7,6 +7,7 @@ import { useStore } from "@/lib/store"
 import { type Column, type Features, features, ROW_HEIGHT } from "./columns"
 import classes from "./data-table.module.css"
 import { HeaderCell } from "./header-cell"
+import { TableFoot } from "./table-foot"
 import { useRowKeys } from "./use-row-keys"
 
 export interface DataTableProps<T extends RowData> {
@@ -87,6 +88,7 @@ export function DataTable<T extends RowData>(props: DataTableProps<T>) {
         </table>
         {props.end}
       </div>
+      <TableFoot label={label} rows={rows as readonly object[]} hasMore={onEnd !== undefined} />
     </div>
   )
 }

@@ -31,7 +31,16 @@ export const common = {
     loadingMore: "Reading more…",
   },
   density: { comfortable: "Comfortable", standard: "Standard", compact: "Compact" },
-  table: { columns: "Columns {{n}}", more: "Show more", unnamed: "Actions" },
+  table: {
+    columns: "Columns {{n}}",
+    more: "Show more",
+    unnamed: "Actions",
+    rows_one: "{{count}} row",
+    rows_other: "{{count}} rows",
+    loadedRows_one: "{{count}} row loaded; more follow",
+    loadedRows_other: "{{count}} rows loaded; more follow",
+    csvHint: "All fields of the rows loaded here; what is not known is empty",
+  },
   drawer: { previous: "Previous row", next: "Next row", position: "{{n}} of {{total}}" },
   forms: {
     wholeBetween: "A whole number from {{min}} to {{max}}",

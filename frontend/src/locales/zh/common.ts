@@ -31,7 +31,14 @@ export const common = {
     loadingMore: "继续读取…",
   },
   density: { comfortable: "宽松", standard: "标准", compact: "紧凑" },
-  table: { columns: "列 {{n}}", more: "显示更多", unnamed: "操作" },
+  table: {
+    columns: "列 {{n}}",
+    more: "显示更多",
+    unnamed: "操作",
+    rows_other: "{{count}} 行",
+    loadedRows_other: "已加载 {{count}} 行，后面还有",
+    csvHint: "已加载各行的全部字段；未知的值留空",
+  },
   drawer: { previous: "上一行", next: "下一行", position: "第 {{n}} / {{total}} 条" },
   forms: {
     wholeBetween: "{{min}} 到 {{max}} 之间的整数",
