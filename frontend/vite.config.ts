@@ -16,6 +16,8 @@ export default defineConfig({
   resolve: { alias: { "@": fileURLToPath(new URL("./src", import.meta.url)) } },
   server: { port: 5173, proxy },
   preview: { port: 4173, proxy },
+  // The gateway puts the base path of its proxy before these addresses.
+  base: "./",
   build: {
     target: "es2022",
     assetsInlineLimit: 2048,

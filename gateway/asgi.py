@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 from django.core.asgi import get_asgi_application
 
 if TYPE_CHECKING:
-    from gateway.composition import App
+    from gateway.sockets import App
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gateway.settings")
 
@@ -16,6 +16,11 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gateway.settings")
 django_application = get_asgi_application()
 
 import gateway.celery  # noqa: E402, F401 - views send tasks through this application
+from django.conf import settings  # noqa: E402
+
+from gateway.base_path import BelowPath  # noqa: E402
 from gateway.composition import Gateway  # noqa: E402
 
-application = Gateway(cast("App", django_application))
+application: App = Gateway(cast("App", django_application))
+if settings.GANTRY_BASE_PATH:
+    application = BelowPath(application, settings.GANTRY_BASE_PATH)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Final
 
@@ -40,9 +39,8 @@ from gateway.pages import PAGES, Pages
 from gateway.problems import NOT_FOUND, ProblemError, find_problem, internal
 from gateway.shutdown import on_stop_signal
 from gateway.socket_rights import ClosableReceive, SocketRights
-from gateway.sockets import Receive, Scope, Send
+from gateway.sockets import App, Receive, Scope, Send
 
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
 LIVE_SOCKETS: Final[dict[str, App]] = {
     "/ws/v1/events": EventsConsumer.as_asgi(),
     "/ws/v1/lag": LagConsumer.as_asgi(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from collections.abc import Mapping
 from ipaddress import ip_network
@@ -11,6 +12,7 @@ from typing import Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 _TRUE: Final = frozenset({"1", "true", "yes", "on"})
+_PATH: Final = re.compile(r"(/[A-Za-z0-9._~-]+)*/?")
 _FALSE: Final = frozenset({"0", "false", "no", "off"})
 
 _SQLITE_OPTIONS: Final[dict[str, object]] = {
@@ -70,6 +72,18 @@ def choice(name: str, default: str, allowed: tuple[str, ...], *, environ: Mappin
     if value not in allowed:
         raise BadSetting(name, value, "one of " + ", ".join(allowed))
     return value
+
+
+def public_url(name: str, *, environ: Mapping[str, str] = os.environ) -> str:
+    """Return the variable as ``http(s)://host[:port][/path]`` without a slash at its end; empty if it is not set."""
+    value = text(name, environ=environ)
+    found = urlsplit(value)
+    expected = "http(s)://host or http(s)://host/path, the path of letters, digits, '.', '_', '~' and '-'"
+    if value and (found.scheme not in ("http", "https") or not found.hostname or found.query or found.fragment):
+        raise BadSetting(name, value, expected)
+    if not _PATH.fullmatch(found.path):
+        raise BadSetting(name, value, expected)
+    return value.rstrip("/")
 
 
 def words(name: str, default: tuple[str, ...] = (), *, environ: Mapping[str, str] = os.environ) -> list[str]:

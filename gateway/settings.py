@@ -33,13 +33,15 @@ GANTRY_JOBS_AT_ONCE = env.number("GANTRY_JOBS_AT_ONCE", 2, low=1, high=64)
 GANTRY_JOBS_KEEP_DAYS = env.number("GANTRY_JOBS_KEEP_DAYS", 30, low=1, high=36_500)
 GANTRY_SPARK_MASTER = env.text("GANTRY_SPARK_MASTER", "local[*]")
 GANTRY_SPARK_PYTHON = env.text("GANTRY_SPARK_PYTHON")
-# The public URL, e.g. https://gantry.example.org; with https, cookies are sent only over https.
-GANTRY_PUBLIC_URL = env.text("GANTRY_PUBLIC_URL")
+# The public URL, e.g. https://example.org/gantry; with https, cookies are sent only over https.
+GANTRY_PUBLIC_URL = env.public_url("GANTRY_PUBLIC_URL")
 
 # Proxies whose X-Forwarded-For is trusted; addresses or networks.
 GANTRY_PROXIES = env.networks("GANTRY_PROXIES", ("127.0.0.1", "::1") if GANTRY_PUBLIC_URL.startswith("https:") else ())
 
 _PUBLIC: Final = urlsplit(GANTRY_PUBLIC_URL)
+# The path before all others behind a proxy, e.g. /gantry; empty for none.
+GANTRY_BASE_PATH = _PUBLIC.path
 _HTTPS: Final = _PUBLIC.scheme == "https"
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
 
@@ -111,6 +113,7 @@ SESSION_COOKIE_AGE = int(timedelta(days=14).total_seconds())
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = _HTTPS
+SESSION_COOKIE_PATH = CSRF_COOKIE_PATH = f"{GANTRY_BASE_PATH}/"
 CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SECURE = _HTTPS
 CSRF_FAILURE_VIEW = "gateway.control.pages.csrf_failure"
@@ -152,6 +155,7 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Control plane of Gantry: clusters, topics, groups, messages, jobs and access.",
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
+    "SERVERS": [{"url": GANTRY_BASE_PATH}] if GANTRY_BASE_PATH else [],
     "SCHEMA_PATH_PREFIX": r"/api/v1",
     "SERVE_INCLUDE_SCHEMA": False,
     "COMPONENT_SPLIT_REQUEST": True,

@@ -16,6 +16,7 @@ Scope = MutableMapping[str, Any]
 Event = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Event]]
 Send = Callable[[Event], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 SUBPROTOCOL: Final = "mqgw.v1.json"
 HEARTBEAT_MS: Final = 15_000

@@ -61,9 +61,17 @@ def console(request: HttpRequest) -> HttpResponse:
     page = settings.CONSOLE_FILES / "index.html"
     if not page.is_file():
         return HttpResponse(_NOT_BUILT, status=503, content_type="text/plain; charset=utf-8")
-    response = HttpResponse(page.read_bytes(), content_type="text/html; charset=utf-8")
+    response = HttpResponse(_placed(page.read_text()), content_type="text/html; charset=utf-8")
     response["Cache-Control"] = "no-cache"
     return response
+
+
+def _placed(page: str) -> str:
+    """Return the page with the base path before the addresses of its files, which the build leaves relative."""
+    base = settings.GANTRY_BASE_PATH
+    return page.replace('="./', f'="{base}/').replace(
+        'name="base-path" content=""', f'name="base-path" content="{base}"'
+    )
 
 
 @csrf_exempt

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 from gateway import env
 
@@ -26,7 +27,11 @@ SETTINGS: Final = (
     ("GANTRY_JOBS_AT_ONCE", "2", "Spark programs that run at the same time"),
     ("GANTRY_JOBS_KEEP_DAYS", "30", "days for which log, report and files of a job are kept after its end"),
     ("GANTRY_SECRET_KEY", "(generated, kept in the data folder)", "key that signs sessions, cursors and receipts"),
-    ("GANTRY_PUBLIC_URL", "(none)", "https://… address of the console; makes cookies secure and the origin trusted"),
+    (
+        "GANTRY_PUBLIC_URL",
+        "(none)",
+        "https://… address of the console behind a proxy, with its path; https makes cookies secure",
+    ),
     ("GANTRY_ALLOWED_HOSTS", "(loopback, or all)", "host names that are served, separated by commas"),
     ("GANTRY_PROXIES", "(none; loopback with https)", "proxies whose X-Forwarded-For is trusted, separated by commas"),
     ("GANTRY_RATE_PRODUCE", "50000", "messages per second that one caller may send"),
@@ -53,6 +58,8 @@ class UpConfig:
     broker_port: int
     flush: str
     redis_url: str | None
+    base_path: str = ""
+    """The path before all others, such as ``/gantry``; empty for none."""
 
     @classmethod
     def read(cls, environ: Mapping[str, str] = os.environ) -> UpConfig:
@@ -67,6 +74,7 @@ class UpConfig:
             redis_url=env.redis_url("GANTRY_REDIS_URL", "", environ=environ)
             if environ.get("GANTRY_REDIS_URL")
             else None,
+            base_path=urlsplit(env.public_url("GANTRY_PUBLIC_URL", environ=environ)).path,
         )
 
     @property
@@ -78,7 +86,7 @@ class UpConfig:
     def console_url(self) -> str:
         """The URL of the console for browsers on this machine."""
         host = self.reachable_host
-        return f"http://{f'[{host}]' if ':' in host else host}:{self.http_port}"
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.http_port}{self.base_path}"
 
 
 def help_text() -> str:

@@ -106,3 +106,11 @@ def test_celery_spells_a_socket_its_own_way() -> None:
     assert env.celery_url("redis://h:1/2") == "redis://h:1/2"
     assert env.celery_url("unix:///run/r.sock?db=3") == "redis+socket:///run/r.sock?virtual_host=3"
     assert env.celery_url("unix:///run/r.sock") == "redis+socket:///run/r.sock?virtual_host=0"
+
+
+@pytest.mark.parametrize(
+    "given", ["gantry.example.org", "ftp://a", "https://", "https://a/b c", "https://a/?x=1", "https://a//b"]
+)
+def test_a_public_url_that_is_none_is_refused(given: str) -> None:
+    with pytest.raises(env.BadSetting, match="PUBLIC"):
+        env.public_url("PUBLIC", environ={"PUBLIC": given})

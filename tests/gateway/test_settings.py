@@ -55,6 +55,14 @@ def test_an_address_with_https_makes_cookies_secure(tmp_path: Path) -> None:
     assert found["CSRF_TRUSTED_ORIGINS"] == ["https://gantry.example.org"]
 
 
+def test_an_address_with_a_path_puts_everything_below_it(tmp_path: Path) -> None:
+    found = settings_with(tmp_path, GANTRY_PUBLIC_URL="https://example.org/tools/gantry/")
+    assert found["GANTRY_BASE_PATH"] == "/tools/gantry"
+    assert found["SESSION_COOKIE_PATH"] == found["CSRF_COOKIE_PATH"] == "/tools/gantry/"
+    assert found["CSRF_TRUSTED_ORIGINS"] == ["https://example.org"]
+    assert found["SPECTACULAR_SETTINGS"]["SERVERS"] == [{"url": "/tools/gantry"}]
+
+
 def test_a_wrong_variable_is_named_at_the_start(tmp_path: Path) -> None:
     code = "import gateway.settings"
     wrong = environment(tmp_path, GANTRY_FLUSH="sometimes")

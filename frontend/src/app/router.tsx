@@ -10,6 +10,7 @@ import {
 } from "@tanstack/react-router"
 import type { UrlState } from "@/hooks/use-url-state"
 import { meQuery } from "@/hooks/use-rights"
+import { env } from "@/config/env"
 import { asProblem } from "@/lib/problem"
 import { NotFound } from "./routes/not-found"
 import { RouteFailed } from "./routes/route-failed"
@@ -77,6 +78,7 @@ const tree = root.addChildren([login, inside.addChildren(pages)])
 export const buildRouter = (cache: QueryClient) =>
   createRouter({
     routeTree: tree,
+    basepath: env.base || "/",
     context: { cache },
     parseSearch,
     stringifySearch,

@@ -1,16 +1,19 @@
-/** Every URL of the HTTP API that the console uses. */
-const part = encodeURIComponent
-const cluster = (name: string) => `/api/v1/clusters/${part(name)}`
+import { env } from "./env"
 
+const part = encodeURIComponent
+const api = `${env.base}/api/v1`
+const cluster = (name: string) => `${api}/clusters/${part(name)}`
+
+/** Every URL of the HTTP API that the console uses. */
 export const paths = {
-  csrf: "/api/v1/csrf",
-  login: "/api/v1/login",
-  logout: "/api/v1/logout",
-  me: "/api/v1/me",
-  password: "/api/v1/me/password",
-  naming: "/api/v1/naming",
-  clusters: "/api/v1/clusters",
-  clusterProbe: "/api/v1/clusters:probe",
+  csrf: `${api}/csrf`,
+  login: `${api}/login`,
+  logout: `${api}/logout`,
+  me: `${api}/me`,
+  password: `${api}/me/password`,
+  naming: `${api}/naming`,
+  clusters: `${api}/clusters`,
+  clusterProbe: `${api}/clusters:probe`,
   cluster,
   broker: (c: string, broker: string) => `${cluster(c)}/brokers/${part(broker)}`,
   brokerSettings: (c: string, broker: string) => `${cluster(c)}/brokers/${part(broker)}/config`,
@@ -42,21 +45,21 @@ export const paths = {
   message: (c: string, id: string) => `${cluster(c)}/messages/${part(id)}`,
   messageResend: (c: string, id: string) => `${cluster(c)}/messages/${part(id)}:resend`,
   messageDeliveries: (c: string, id: string) => `${cluster(c)}/messages/${part(id)}/deliveries`,
-  jobs: "/api/v1/jobs",
-  job: (id: string) => `/api/v1/jobs/${part(id)}`,
-  jobCancel: (id: string) => `/api/v1/jobs/${part(id)}:cancel`,
-  jobRetry: (id: string) => `/api/v1/jobs/${part(id)}:retry`,
-  jobLog: (id: string) => `/api/v1/jobs/${part(id)}/log`,
-  jobReport: (id: string) => `/api/v1/jobs/${part(id)}/report`,
-  jobArtefact: (id: string, name: string) => `/api/v1/jobs/${part(id)}/artefacts/${part(name)}`,
-  schedules: "/api/v1/schedules",
-  schedulePreview: "/api/v1/schedules:preview",
-  schedule: (id: string) => `/api/v1/schedules/${part(id)}`,
-  scheduleRunNow: (id: string) => `/api/v1/schedules/${part(id)}:run_now`,
-  tokens: "/api/v1/tokens",
-  token: (id: number) => `/api/v1/tokens/${id}`,
-  users: "/api/v1/users",
-  user: (id: number) => `/api/v1/users/${id}`,
-  audit: "/api/v1/audit",
-  apiDocs: "/docs/api",
+  jobs: `${api}/jobs`,
+  job: (id: string) => `${api}/jobs/${part(id)}`,
+  jobCancel: (id: string) => `${api}/jobs/${part(id)}:cancel`,
+  jobRetry: (id: string) => `${api}/jobs/${part(id)}:retry`,
+  jobLog: (id: string) => `${api}/jobs/${part(id)}/log`,
+  jobReport: (id: string) => `${api}/jobs/${part(id)}/report`,
+  jobArtefact: (id: string, name: string) => `${api}/jobs/${part(id)}/artefacts/${part(name)}`,
+  schedules: `${api}/schedules`,
+  schedulePreview: `${api}/schedules:preview`,
+  schedule: (id: string) => `${api}/schedules/${part(id)}`,
+  scheduleRunNow: (id: string) => `${api}/schedules/${part(id)}:run_now`,
+  tokens: `${api}/tokens`,
+  token: (id: number) => `${api}/tokens/${id}`,
+  users: `${api}/users`,
+  user: (id: number) => `${api}/users/${id}`,
+  audit: `${api}/audit`,
+  apiDocs: `${env.base}/docs/api`,
 } as const

@@ -3,6 +3,7 @@ import { useTranslation } from "react-i18next"
 import { Definitions, Panel } from "@/components/layout/panel"
 import { Unknown } from "@/components/values/num"
 import { env } from "@/config/env"
+import { paths } from "@/config/paths"
 import { bytes } from "@/lib/format"
 import { useClusters } from "../api/get-clusters"
 import { useOverview } from "../api/get-overview"
@@ -24,8 +25,8 @@ export function ThisMachine({ cluster }: { cluster: string }) {
           [t("machine.token"), <Link to="/access">{t("machine.createToken")}</Link>],
           [
             "API",
-            <a href="/docs/api" target="_blank" rel="noreferrer">
-              {env.origin}/docs/api
+            <a href={paths.apiDocs} target="_blank" rel="noreferrer">
+              {env.origin}{paths.apiDocs}
             </a>,
           ],
         ]}

@@ -34,7 +34,7 @@ export function MessageDrawer({ cluster, address, rows, onShow, onClose }: Messa
   }
   const [isResending, setResending] = useState(false)
   if (isResending && query.data) return <ResendMessage cluster={cluster} message={query.data} onClose={() => setResending(false)} />
-  const link = `${env.origin}${withQuery("/messages", { mode: "id", id: address.id, topic: address.topic })}`
+  const link = `${env.origin}${env.base}${withQuery("/messages", { mode: "id", id: address.id, topic: address.topic })}`
   return (
     <DockedDrawer
       label={t("messages.one")}
