@@ -15,9 +15,9 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gateway.settings")
 # Loads Django's models, which the next imports need.
 django_application = get_asgi_application()
 
-import gateway.celery  # noqa: E402, F401 - views send tasks through this application
 from django.conf import settings  # noqa: E402
 
+import gateway.celery  # noqa: E402, F401 - views send tasks through this application
 from gateway.base_path import BelowPath  # noqa: E402
 from gateway.composition import Gateway  # noqa: E402
 

@@ -30,7 +30,7 @@ SETTINGS: Final = (
     (
         "GANTRY_PUBLIC_URL",
         "(none)",
-        "https://… address of the console behind a proxy, with its path; https makes cookies secure",
+        "https://…[/path] of the console behind a proxy; https makes cookies secure",
     ),
     ("GANTRY_ALLOWED_HOSTS", "(loopback, or all)", "host names that are served, separated by commas"),
     ("GANTRY_PROXIES", "(none; loopback with https)", "proxies whose X-Forwarded-For is trusted, separated by commas"),
