@@ -1,0 +1,65 @@
+"""Commands that find and show messages, and send one again."""
+
+from __future__ import annotations
+
+import click
+
+from gateway.cli.api import part
+from gateway.cli.root import Session, gantry, pass_session
+
+_COLUMNS = ["message_id", "queue_id", "queue_offset", "keys", "tag", "stored_at", "size_bytes"]
+
+
+@gantry.group()
+def messages() -> None:
+    """Find, browse and show messages, and send one again."""
+
+
+@messages.command()
+@click.argument("topic")
+@click.argument("key")
+@click.option("--from", "start", help="Stored at this time or later.")
+@click.option("--to", "end", help="Stored before this time.")
+@pass_session
+def search(session: Session, topic: str, key: str, start: str | None, end: str | None) -> None:
+    """Find the messages of a topic that have a key; exit code 1 if there is none, or not all could be searched."""
+    answer = session.api.get("messages:search", topic=topic, key=key, **{"from": start, "to": end})
+    session.out.rows(answer["items"], _COLUMNS)
+    for missing in answer["missing"]:
+        click.echo(f"gantry: {missing['broker']} was not searched: {missing['reason']}", err=True)
+    if answer["verdict"] != "match" or not answer["complete"]:
+        raise SystemExit(1)
+
+
+@messages.command()
+@click.argument("topic")
+@click.option("--from", "start", help="Stored at this time or later.")
+@click.option("--to", "end", help="Stored before this time.")
+@click.option("--queue", type=click.IntRange(0), help="Only this queue.")
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True)
+@pass_session
+def browse(session: Session, topic: str, start: str | None, end: str | None, queue: int | None, limit: int) -> None:
+    """List messages of a topic, newest first."""
+    query = {"from": start, "to": end, "queue": queue}
+    session.out.rows(session.api.items(f"topics/{part(topic)}/messages", limit=limit, **query), _COLUMNS)
+
+
+@messages.command()
+@click.argument("topic")
+@click.argument("message_id")
+@pass_session
+def show(session: Session, topic: str, message_id: str) -> None:
+    """Show one message with its properties and its body."""
+    session.out.one(session.api.get(f"messages/{part(message_id)}", topic=topic))
+
+
+@messages.command()
+@click.argument("topic")
+@click.argument("message_id")
+@click.option("--to", "target", help="Another topic than that of the original, or of the dead letter's origin.")
+@pass_session
+def resend(session: Session, topic: str, message_id: str, target: str | None) -> None:
+    """Send a stored message again, as a copy that says where it comes from."""
+    body = {"topic": topic} | ({"target_topic": target} if target else {})
+    sent = session.api.post(f"messages/{part(message_id)}:resend", body)
+    session.out.done(sent, f"Sent to {sent['topic']}, queue {sent['queue_id']}, offset {sent['offset']}.")

@@ -1,0 +1,84 @@
+"""What the commands print: a table for people, or JSON Lines for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import click
+
+from gateway.cli.exact import encode
+
+UNKNOWN: Final = "-"
+_GAP: Final = "  "
+
+
+class Output:
+    """Prints to stdout, in the form that the caller chose."""
+
+    def __init__(self, *, is_json: bool) -> None:
+        self.is_json = is_json
+
+    def rows(self, items: Iterable[Any], columns: Sequence[str]) -> None:
+        """Print items: whole as JSON, one a line, or these columns as a table; `a.b` is the field b of a."""
+        if self.is_json:
+            for item in items:
+                self.json(item)
+            return
+        lines = [[column.upper().replace("_", " ") for column in columns]]
+        lines += [[_text(_field(item, column)) for column in columns] for item in items]
+        widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+        for line in lines:
+            click.echo(_GAP.join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+
+    def one(self, item: Any) -> None:
+        """Print one resource: as a line of JSON, or a field a line."""
+        if self.is_json or not isinstance(item, dict):
+            self.json(item)
+            return
+        width = max(map(len, item), default=0)
+        for name, value in item.items():
+            click.echo(f"{name.ljust(width)}{_GAP}{_text(value)}")
+
+    def json(self, item: Any) -> None:
+        """Print one line of JSON."""
+        click.echo(encode(item))
+
+    def done(self, answer: Any, sentence: str) -> None:
+        """Print the answer to a change for programs, or the sentence for people; raises NotWhole if a part failed."""
+        parts = [] if answer is None else [*answer.get("brokers", ()), *answer.get("queues", ())]
+        failed = [each for each in parts if isinstance(each, dict) and each.get("done") is False]
+        if self.is_json:
+            self.json({} if answer is None else answer)
+        elif not failed:
+            click.echo(sentence)
+        if failed:
+            raise NotWhole(failed)
+
+
+class NotWhole(Exception):
+    """A change was made in part; the text names what was not changed, and why."""
+
+    def __init__(self, failed: Sequence[dict[str, Any]]) -> None:
+        rows = [f"\n  {each['broker']}{_queue(each)}: {each.get('reason')}" for each in failed]
+        super().__init__(f"not done everywhere:{''.join(rows)}")
+
+
+def _queue(row: dict[str, Any]) -> str:
+    return f"/{row['queue_id']}" if "queue_id" in row else ""
+
+
+def _field(item: Any, column: str) -> Any:
+    for name in column.split("."):
+        item = item.get(name) if isinstance(item, dict) else None
+    return item
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return UNKNOWN
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        return " ".join(value)
+    return encode(value) if isinstance(value, list | dict) else str(value)

@@ -1,0 +1,50 @@
+"""Consumes messages by lease: print them, then acknowledge them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import click
+
+from gateway.cli.api import part
+from gateway.cli.root import Session, gantry, pass_session
+
+_AT_ONCE: Final = 32
+_WAIT_MS: Final = 20_000
+
+
+@gantry.command()
+@click.argument("group")
+@click.argument("topic")
+@click.option("--max", "most", type=click.IntRange(1), help="End after so many messages.")
+@click.option("--follow", is_flag=True, help="Wait for more until Ctrl-C; otherwise end when there are none.")
+@click.option("--tag", help="Only these tags, such as 'created || paid'.")
+@click.option("--keep", is_flag=True, help="Do not acknowledge: they are delivered again after --lease-ms.")
+@click.option("--lease-ms", type=click.IntRange(1), default=30_000, show_default=True)
+@pass_session
+def consume(
+    session: Session,
+    group: str,
+    topic: str,
+    most: int | None,
+    follow: bool,
+    tag: str | None,
+    keep: bool,
+    lease_ms: int,
+) -> None:
+    """Receive messages of a group, print each as a line of JSON, and acknowledge what was printed."""
+    path = f"groups/{part(group)}/topics/{part(topic)}"
+    asked: dict[str, Any] = {"wait_ms": _WAIT_MS if follow else 1000, "lease_ms": lease_ms}
+    if tag:
+        asked["filter"] = {"expression": tag}
+    left = most
+    while left is None or left > 0:
+        count = _AT_ONCE if left is None else min(_AT_ONCE, left)
+        received = session.api.post(f"{path}:receive", {**asked, "max_messages": count})["messages"]
+        if not received and not follow:
+            return
+        for message in received:
+            session.out.json(message)
+        if received and not keep:
+            session.api.post(f"{path}:ack", {"receipts": [message["receipt"] for message in received]})
+        left = None if left is None else left - len(received)

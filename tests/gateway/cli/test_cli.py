@@ -1,0 +1,100 @@
+"""Requirements of `gateway.cli`, against a whole gateway."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.gateway.installation import ROOT, Installation
+from tests.gateway.test_composition import BEATS, beat
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def run(installation: Installation) -> Run:
+    """Run the command line against the gateway as the admin."""
+
+    def run(*words: str, stdin: str = "", **environ: str) -> subprocess.CompletedProcess[str]:
+        own = {"GANTRY_URL": installation.url, "GANTRY_TOKEN": installation.tokens["admin"], **environ}
+        command = [sys.executable, "-m", "gateway.cli", *words]
+        return subprocess.run(
+            command, cwd=ROOT, env={**os.environ, **own}, input=stdin, capture_output=True, text=True, timeout=60
+        )
+
+    return run
+
+
+def test_every_shell_line_of_the_page_succeeds(installation: Installation, redis_url: str, tmp_path: Path) -> None:
+    beat(redis_url, *BEATS)
+    page = (ROOT / "docs/command-line.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```sh\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    assert len(blocks) >= 4
+    script = f'set -euo pipefail\ngantry() {{ PYTHONPATH={ROOT} {sys.executable} -m gateway.cli "$@"; }}\n'
+    own = {"GANTRY_URL": installation.url, "GANTRY_TOKEN": installation.tokens["admin"]}
+    done = subprocess.run(
+        ["bash", "-c", script + "".join(blocks)],
+        cwd=tmp_path,
+        env={**os.environ, **own},
+        capture_output=True,
+        text=True,
+        timeout=180,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    received = [json.loads(line) for line in (tmp_path / "received.jsonl").read_text().splitlines()]
+    assert len(received) == 2
+    assert "1.10" in (tmp_path / "received.jsonl").read_text(), "JSON is stored as it was written"
+
+
+def test_what_is_not_known_is_a_dash_and_null(run: Run) -> None:
+    run("groups", "create", "cli-new")
+    shown = run("groups", "show", "cli-new")
+    assert re.search(r"^lag +-$", shown.stdout, re.MULTILINE), shown
+    assert json.loads(run("--json", "groups", "show", "cli-new").stdout)["lag"] is None
+
+
+def test_a_refusal_is_told_on_stderr_with_its_code(run: Run) -> None:
+    done = run("topics", "show", "nowhere")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "topic 'nowhere' does not exist (TOPIC_NOT_FOUND, request " in done.stderr
+
+
+def test_a_gateway_that_does_not_answer_has_its_own_exit_code(run: Run) -> None:
+    done = run("clusters", GANTRY_URL="http://127.0.0.1:1")
+    assert done.returncode == 3
+    assert "http://127.0.0.1:1 does not answer" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("offsets", "preview", "g", "t"), "Say where to"),
+        (("offsets", "preview", "g", "t", "--earliest", "--latest"), "Say where to"),
+        (("offsets", "preview", "g", "t", "--latest", "--queue", "broker-a"), "is not BROKER/ID"),
+        (("produce", "t"), "Give either a FILE or --body"),
+        (("produce", "t", "--body", "x", "--property", "a"), "is not NAME=VALUE"),
+        (("jobs", "start", "-"), "is not JSON"),
+    ],
+)
+def test_a_command_that_was_written_wrongly_sends_nothing(run: Run, words: tuple[str, ...], reason: str) -> None:
+    done = run(*words, stdin="{", GANTRY_URL="http://127.0.0.1:1")
+    assert done.returncode == 2, done
+    assert reason in done.stderr
+
+
+def test_a_message_that_is_not_stored_fails_the_command(run: Run) -> None:
+    done = run("produce", "nowhere", "--body", "x")
+    assert done.returncode == 1
+    assert "TOPIC_NOT_FOUND" in done.stderr
+
+
+def test_the_script_beside_the_readme_runs_it(installation: Installation) -> None:
+    done = subprocess.run([ROOT / "gantry", "--version"], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "gantry, version 0.1.0\n", done
