@@ -11,6 +11,7 @@ from broker_core.client.consumer.leases import LeaseReceipt
 from broker_core.client.errors import TopicNotFound
 from broker_core.protocol import properties as names
 from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.dead_letters import REASON
 from broker_core.protocol.message import Message, StoredMessage
 from broker_core.protocol.topics import dead_letter_topic
 from gateway.data.audit_notes import Note
@@ -18,7 +19,6 @@ from gateway.data.leases import LeaseHolder
 from gateway.data.parts import DataPlaneParts
 from gateway.problems import RECEIPT_EXPIRED, ProblemError
 
-REASON: Final = "DEAD_LETTER_REASON"
 # Properties of one delivery, not of the message.
 _LEFT_OUT: Final = (*names.OF_DELIVERIES, *names.TIMERS, names.MIN_OFFSET, names.MAX_OFFSET, names.DELAY)
 
