@@ -1,12 +1,11 @@
-"""Dead letters of a group, counted by the reason for which they were given up."""
+"""Dead letters: the groups that have some, those of one group, and the causes for which they were given up."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Annotated, Final
+from typing import Final
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from msgspec import Meta, Struct
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -14,45 +13,140 @@ from broker_core.client.admin import Admin
 from broker_core.client.admin.placed import BrowsePage
 from broker_core.client.admin.topics import TopicStats
 from broker_core.client.errors import GroupNotFound, TopicNotFound, Unreachable
-from broker_core.protocol import properties as names
+from broker_core.errors import GantryError
+from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.codes import ResponseCode
-from broker_core.protocol.message import StoredMessage
-from broker_core.protocol.topics import dead_letter_topic
-from console.lag.shapes import MissingBroker
-from console.moments import Moment, rfc3339
+from broker_core.protocol.dead_letters import DeadLetterFilter
+from broker_core.protocol.topics import DEAD_LETTER_PREFIX, dead_letter_topic, is_dead_letter_topic
+from console.clusters.reasons import reason_of
+from console.lag import current
+from console.lag.shapes import MissingBroker, TopicState
+from console.moments import rfc3339
+from console.paging import PAGE_PARAMETERS, cursor_of, limit_of, make_cursor, page_sequence
 from console.shapes import as_json, serializer_of
-from gateway.control.cluster_view import ClusterScopedView, number_of
-from gateway.control.messages import missing_of
-from gateway.data.dead_letters import REASON
+from gateway.control.cluster_view import (
+    ClusterListView,
+    ClusterScopedView,
+    moment_of,
+    number_of,
+    sorted_rows,
+)
+from gateway.control.dead_letter_reading import MOST_READ, Chosen, Glance, choose, glances
+from gateway.control.dead_letter_shapes import (
+    DeadLetterCauses,
+    DeadLetterGroup,
+    DeadLetterGroups,
+    DeadLetters,
+    causes_of,
+    dead_letter_of,
+    origins,
+)
+from gateway.control.messages import FROM, TO, missing_of
 
-MOST_READ: Final = 2_000
+_SORTABLE: Final = ("name", "messages", "last_at")
+_MAX_WORDS: Final = 1_000
+FILTERS: Final = (
+    OpenApiParameter("cause", str, description="Given up for this reason or exception."),
+    OpenApiParameter("without_cause", bool, description="Given up without any; not together with `cause`."),
+    OpenApiParameter("topic", str, description="The topic they came from."),
+    OpenApiParameter("key", str),
+    FROM,
+    TO,
+)
 
 
-class DeadLetterCause(Struct, frozen=True, kw_only=True):
-    """The dead letters with one reason, among those read."""
+class DeadLetterGroupsView(ClusterListView):
+    """The groups that have dead letters."""
 
-    reason: Annotated[str | None, Meta(description="As the consumer gave it; null if it gave none.")]
-    count: int
-    topics: Annotated[list[str], Meta(description="The topics they came from, as far as they say so.")]
-    first_at: Moment
-    last_at: Moment
-    last_message_id: str
+    @extend_schema(
+        operation_id="listDeadLetterGroups",
+        tags=["dead letters"],
+        parameters=[
+            *PAGE_PARAMETERS,
+            OpenApiParameter("search", str, description="A part of the name, in any case."),
+            OpenApiParameter("sort", str, description=f"{', '.join(_SORTABLE)}; - before a name: descending."),
+        ],
+        responses=serializer_of(DeadLetterGroups),
+    )
+    def get(self, request: Request, cluster: str) -> Response:
+        """List the groups that have dead letters, with count, age, cause and the retries that still wait."""
+        part = request.query_params.get("search", "").lower()
+        visible = self.visible(_row(topic) for topic in current.topics(cluster).values() if _has_some(topic))
+        rows = [row for row in visible if part in row.name.lower()]
+        page = page_sequence(request, sorted_rows(request, rows, _SORTABLE), key=lambda row: row.name)
+        seen = self.ask(lambda admin: glances(admin, [row.name for row in page.items]))
+        counts = [row.messages for row in rows]
+        shown = DeadLetterGroups(
+            items=[_completed(row, seen[row.name]) for row in page.items],
+            next_cursor=page.next_cursor,
+            total=len(rows),
+            messages=None if None in counts else sum(filter(None, counts)),
+            groups=current.overview(cluster).groups,
+        )
+        return Response(as_json(shown))
 
 
-class DeadLetterCauses(Struct, frozen=True, kw_only=True):
-    """The causes of a group's newest dead letters, the most frequent first."""
-
-    items: list[DeadLetterCause]
-    read: Annotated[int, Meta(description="How many dead letters were read.")]
-    stored: Annotated[int | None, Meta(description="How many there are; null if a broker does not say.")]
-    complete: Annotated[bool, Meta(description="Whether all dead letters were read.")]
-    missing: list[MissingBroker]
-
-
-class DeadLetterCausesView(ClusterScopedView):
-    """Why a group gave messages up."""
+class _GroupView(ClusterScopedView):
+    """The dead letters of the group in the path."""
 
     resource_argument = "group"
+
+    def check_group(self, group: str) -> None:
+        """Raise GroupNotFound if no broker knows the group: one without dead letters has no topic for them."""
+        if self.ask(lambda admin: admin.groups.find(group)) is None:
+            code = ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST
+            raise GroupNotFound(code, f"no consumer group is named {group!r}", self.cluster)
+
+    def check_absence(self, group: str, error: GantryError) -> None:
+        """Raise for a topic of dead letters that cannot be read, unless the group just has none, or brokers miss."""
+        if not missing_of(self.cluster, dead_letter_topic(group), ()):
+            if isinstance(error, Unreachable):
+                raise error
+            self.check_group(group)
+
+
+class DeadLettersView(_GroupView):
+    """The dead letters of a group."""
+
+    @extend_schema(
+        operation_id="listDeadLetters",
+        tags=["dead letters"],
+        parameters=[*FILTERS, *PAGE_PARAMETERS],
+        responses=serializer_of(DeadLetters),
+    )
+    def get(self, request: Request, cluster: str, group: str) -> Response:
+        """List dead letters of a group, the newest first; a page reads at most 2,000 of them."""
+        topic, wanted, limit, after = (
+            dead_letter_topic(group),
+            filter_of(request),
+            limit_of(request),
+            cursor_of(request),
+        )
+        positions = None if after is None else {MessageQueue(topic, name, queue): at for name, queue, at in after}
+
+        async def question(admin: Admin) -> tuple[TopicStats, Chosen]:
+            stats = await admin.topics.stats(topic)
+            return stats, await choose(admin, group, wanted, limit=limit, positions=positions)
+
+        try:
+            stats, chosen = self.ask(question)
+        except (TopicNotFound, Unreachable) as error:
+            self.check_absence(group, error)
+            stats, chosen = TopicStats(), Chosen([], {}, 0, BrowsePage())
+        missing = missing_of(cluster, topic, chosen.page.asked, {**stats.failed, **chosen.page.failed})
+        rest = [[queue.broker_name, queue.queue_id, at] for queue, at in chosen.positions.items()]
+        shown = DeadLetters(
+            items=[dead_letter_of(each) for each in chosen.messages],
+            next_cursor=make_cursor(request, rest) if rest else None,
+            read=chosen.read,
+            stored=None if missing else stats.messages,
+            missing=missing,
+        )
+        return Response(as_json(shown))
+
+
+class DeadLetterCausesView(_GroupView):
+    """Why a group gave messages up."""
 
     @extend_schema(
         operation_id="listDeadLetterCauses",
@@ -61,7 +155,7 @@ class DeadLetterCausesView(ClusterScopedView):
         responses=serializer_of(DeadLetterCauses),
     )
     def get(self, request: Request, cluster: str, group: str) -> Response:
-        """Count the newest dead letters of a group by the reason that its consumers gave."""
+        """Count the newest dead letters of a group by the reason that its consumers gave, or by their exception."""
         limit = number_of(request, "max_messages", MOST_READ, low=1, high=MOST_READ) or MOST_READ
         topic = dead_letter_topic(group)
 
@@ -73,48 +167,76 @@ class DeadLetterCausesView(ClusterScopedView):
         try:
             stats, page = self.ask(question)
         except (TopicNotFound, Unreachable) as error:
-            if not missing_of(cluster, topic, ()):
-                if isinstance(error, Unreachable):
-                    raise
-                self._check_group(group)
+            self.check_absence(group, error)
             stats, page = TopicStats(), BrowsePage()
         missing = missing_of(cluster, topic, page.asked, {**stats.failed, **page.failed})
         return Response(as_json(_causes(stats, page, missing)))
 
-    def _check_group(self, group: str) -> None:
-        """Raise GroupNotFound if no broker knows the group: one without dead letters has no topic for them."""
-        if self.ask(lambda admin: admin.groups.find(group)) is None:
-            code = ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST
-            raise GroupNotFound(code, f"no consumer group is named {group!r}", self.cluster)
+
+def filter_of(request: Request) -> DeadLetterFilter:
+    """Return the filter in the query; raise ValidationError for one that contradicts itself or is too long."""
+    given = {name: request.query_params.get(name) or None for name in ("cause", "topic", "key")}
+    for name, value in given.items():
+        if value is not None and len(value) > _MAX_WORDS:
+            raise serializers.ValidationError({name: f"has at most {_MAX_WORDS} characters"})
+    without = request.query_params.get("without_cause", "false").lower()
+    if without not in ("true", "false"):
+        raise serializers.ValidationError({"without_cause": "must be true or false"})
+    if without == "true" and given["cause"] is not None:
+        raise serializers.ValidationError({"without_cause": "cannot be combined with a cause"})
+    begin, end = moment_of(request, "from", 0), moment_of(request, "to", -1)
+    return DeadLetterFilter(
+        causes=(None,) if without == "true" else _only(given["cause"]),
+        topics=_only(given["topic"]),
+        key=given["key"],
+        begin_ms=begin or None,
+        end_ms=None if end < 0 else end,
+    )
+
+
+def _only(word: str | None) -> tuple[str, ...] | None:
+    return None if word is None else (word,)
+
+
+def _has_some(topic: TopicState) -> bool:
+    """Return whether a topic has dead letters, or may have: an unknown count is shown, never left out."""
+    return is_dead_letter_topic(topic.name) and topic.messages != 0
+
+
+def _row(topic: TopicState) -> DeadLetterGroup:
+    return DeadLetterGroup(
+        name=topic.name.removeprefix(DEAD_LETTER_PREFIX),
+        messages=topic.messages,
+        first_at=None,
+        last_at=topic.last_stored_at,
+        topics=[],
+        top_cause=None,
+        causes=None,
+        read=0,
+        retries_waiting=None,
+        unknown_reason="; ".join(each.reason for each in topic.missing) or None,
+    )
+
+
+def _completed(row: DeadLetterGroup, seen: Glance | GantryError) -> DeadLetterGroup:
+    if not isinstance(seen, Glance):
+        row.unknown_reason = row.unknown_reason or reason_of(seen)
+        return row
+    causes = causes_of(seen.newest)
+    row.first_at = None if seen.first_stored_at is None else rfc3339(seen.first_stored_at)
+    row.topics = origins(each.message for each in seen.newest)
+    row.top_cause = causes[0] if causes else None
+    row.causes, row.read, row.retries_waiting = len(causes), len(seen.newest), seen.retries_waiting
+    return row
 
 
 def _causes(stats: TopicStats, page: BrowsePage, missing: list[MissingBroker]) -> DeadLetterCauses:
-    by_reason: dict[str | None, list[StoredMessage]] = {}
-    for placed in page.messages:
-        by_reason.setdefault(placed.message.properties.get(REASON), []).append(placed.message)
-    causes = [_cause(reason, found) for reason, found in by_reason.items()]
     read = len(page.messages)
     return DeadLetterCauses(
-        items=sorted(causes, key=lambda cause: cause.count, reverse=True),
+        items=causes_of(page.messages),
         read=read,
         stored=None if missing else stats.messages,
         # Queues that may not be read are on no page; only the count tells of them.
         complete=not missing and not page.positions and read >= stats.messages,
         missing=missing,
     )
-
-
-def _cause(reason: str | None, found: list[StoredMessage]) -> DeadLetterCause:
-    """Return the cause of messages in order, the newest first."""
-    return DeadLetterCause(
-        reason=reason,
-        count=len(found),
-        topics=_origins(found),
-        first_at=rfc3339(found[-1].store_timestamp),
-        last_at=rfc3339(found[0].store_timestamp),
-        last_message_id=found[0].message_id,
-    )
-
-
-def _origins(found: Iterable[StoredMessage]) -> list[str]:
-    return sorted({topic for each in found if (topic := each.properties.get(names.RETRY_TOPIC))})

@@ -49,6 +49,8 @@ urlpatterns = [
     path(f"{CLUSTER}/groups/<str:group>/clients", groups.GroupClientsView.as_view()),
     path(f"{CLUSTER}/groups/<str:group>/clients/<str:client>", group_members.GroupMemberView.as_view()),
     path(f"{CLUSTER}/groups/<str:group>/subscriptions", group_members.GroupSubscriptionsView.as_view()),
+    path(f"{CLUSTER}/dead-letters", dead_letters.DeadLetterGroupsView.as_view()),
+    path(f"{CLUSTER}/dead-letters/<str:group>/messages", dead_letters.DeadLettersView.as_view()),
     path(f"{CLUSTER}/dead-letters/<str:group>/causes", dead_letters.DeadLetterCausesView.as_view()),
     path(f"{CLUSTER}/messages:search", messages.MessageSearchView.as_view()),
     path(f"{CLUSTER}/messages/<str:message_id>:resend", resend.ResendView.as_view()),

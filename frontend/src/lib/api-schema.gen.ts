@@ -140,6 +140,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster}/dead-letters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the groups that have dead letters, with count, age, cause and the retries that still wait.
+         * @description List the groups that have dead letters, with count, age, cause and the retries that still wait.
+         */
+        get: operations["listDeadLetterGroups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster}/dead-letters/{group}/causes": {
         parameters: {
             query?: never;
@@ -148,10 +168,30 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Count the newest dead letters of a group by the reason that its consumers gave.
-         * @description Count the newest dead letters of a group by the reason that its consumers gave.
+         * Count the newest dead letters of a group by the reason that its consumers gave, or by their exception.
+         * @description Count the newest dead letters of a group by the reason that its consumers gave, or by their exception.
          */
         get: operations["listDeadLetterCauses"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster}/dead-letters/{group}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List dead letters of a group, the newest first; a page reads at most 2,000 of them.
+         * @description List dead letters of a group, the newest first; a page reads at most 2,000 of them.
+         */
+        get: operations["listDeadLetters"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1400,6 +1440,8 @@ export interface components {
         /** @enum {string} */
         CallerKind: "token" | "user";
         /** @enum {string} */
+        CauseReadFromEnum: "reason" | "exception" | "none";
+        /** @enum {string} */
         ClientProtocol: "native" | "http_lease";
         /** @description A cluster, and its last answer. */
         Cluster: {
@@ -1467,10 +1509,36 @@ export interface components {
             failed: number;
             bytes: number;
         };
-        /** @description The dead letters with one reason, among those read. */
+        /** @description A dead letter in one line. */
+        DeadLetter: {
+            message_id: string;
+            topic: string;
+            queue_id: number;
+            queue_offset: number;
+            broker: string;
+            keys: string[];
+            tag: string | null;
+            /** Format: date-time */
+            stored_at: string;
+            /** @description Size of the whole record. */
+            size_bytes: number;
+            reconsume_times: number;
+            /** @description Why the stored body cannot be unpacked; null if it can. */
+            damage: string | null;
+            offset_id: string;
+            /** @description The topic it was consumed from; null if it does not say. */
+            origin_topic: string | null;
+            /** @description Offset id of the message that could not be consumed. */
+            origin_message_id: string | null;
+            cause: string | null;
+            cause_read_from: components["schemas"]["CauseReadFromEnum"];
+        };
+        /** @description The dead letters with one cause, among those read. */
         DeadLetterCause: {
-            /** @description As the consumer gave it; null if it gave none. */
+            /** @description As the consumer or its exception gave it; null if neither did. */
             reason: string | null;
+            /** @description Which of them gave it. */
+            read_from: components["schemas"]["ReadFromEnum"];
             count: number;
             /** @description The topics they came from, as far as they say so. */
             topics: string[];
@@ -1489,6 +1557,51 @@ export interface components {
             stored: number | null;
             /** @description Whether all dead letters were read. */
             complete: boolean;
+            missing: components["schemas"]["MissingBroker"][];
+        };
+        /** @description The dead letters of a group in one line; null where it is not known. */
+        DeadLetterGroup: {
+            name: string;
+            messages: number | null;
+            /**
+             * Format: date-time
+             * @description When the oldest that is still stored became a dead letter.
+             */
+            first_at: string | null;
+            /** Format: date-time */
+            last_at: string | null;
+            /** @description Where the newest ones came from, as far as they say so. */
+            topics: string[];
+            /** @description The most frequent one among the newest. */
+            top_cause: components["schemas"]["DeadLetterCause"] | null;
+            /** @description How many causes the newest ones have. */
+            causes: number | null;
+            /** @description From how many of the newest ones topics and causes were read. */
+            read: number;
+            /** @description Messages in the group's retry topic that it has not consumed again yet. */
+            retries_waiting: number | null;
+            /** @description Why figures are null. */
+            unknown_reason: string | null;
+        };
+        /** @description The groups of a cluster that have dead letters. */
+        DeadLetterGroups: {
+            items: components["schemas"]["DeadLetterGroup"][];
+            next_cursor: string | null;
+            total: number;
+            /** @description Over all groups, not only this page; null if one is unknown. */
+            messages: number | null;
+            /** @description How many groups the caller may read. */
+            groups: number | null;
+        };
+        /** @description Dead letters of a group, the newest first. */
+        DeadLetters: {
+            items: components["schemas"]["DeadLetter"][];
+            /** @description Also given where a page has no match, but there is more to read. */
+            next_cursor: string | null;
+            /** @description How many dead letters were read for this page. */
+            read: number;
+            /** @description How many the group has; null if a broker does not say. */
+            stored: number | null;
             missing: components["schemas"]["MissingBroker"][];
         };
         /** @description The position of each group relative to one message. */
@@ -2353,6 +2466,8 @@ export interface components {
             /** @description A moment with its zone. In a schedule also `{{ last_success }}`, `{{ scheduled_at }}` or a moment before that, such as `{{ scheduled_at - 24h }}`: whole m, h or d, up to 366 days. */
             to?: string | null;
         };
+        /** @enum {string} */
+        ReadFromEnum: "reason" | "exception" | "none";
         /** @description The source of a replay. */
         ReplaySourceRequest: {
             /** @description A moment with its zone. In a schedule also `{{ last_success }}`, `{{ scheduled_at }}` or a moment before that, such as `{{ scheduled_at - 24h }}`: whole m, h or d, up to 366 days. */
@@ -3324,6 +3439,45 @@ export interface operations {
             };
         };
     };
+    listDeadLetterGroups: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description Page size. */
+                limit?: number;
+                /** @description A part of the name, in any case. */
+                search?: string;
+                /** @description name, messages, last_at; - before a name: descending. */
+                sort?: string;
+            };
+            header?: never;
+            path: {
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeadLetterGroups"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listDeadLetterCauses: {
         parameters: {
             query?: {
@@ -3345,6 +3499,53 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DeadLetterCauses"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listDeadLetters: {
+        parameters: {
+            query?: {
+                /** @description Given up for this reason or exception. */
+                cause?: string;
+                /** @description `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description Stored at this moment or after it (RFC 3339). */
+                from?: string;
+                key?: string;
+                /** @description Page size. */
+                limit?: number;
+                /** @description Stored at this moment or before it (RFC 3339). */
+                to?: string;
+                /** @description The topic they came from. */
+                topic?: string;
+                /** @description Given up without any; not together with `cause`. */
+                without_cause?: boolean;
+            };
+            header?: never;
+            path: {
+                cluster: string;
+                group: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeadLetters"];
                 };
             };
             /** @description A problem. */

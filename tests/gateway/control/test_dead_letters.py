@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.gateway.control.conftest import Control
@@ -40,6 +42,66 @@ def test_a_group_without_dead_letters_has_no_causes_and_an_unknown_one_is_not_fo
     assert shown == {"items": [], "read": 0, "stored": 0, "complete": True, "missing": []}
     answer = control.call("GET", "/dead-letters/nobody/causes")
     assert (answer.status_code, answer.json()["code"]) == (404, "GROUP_NOT_FOUND")
+
+
+def test_groups_with_dead_letters_are_listed_with_count_times_and_top_cause(control: Control) -> None:
+    topic, group, without = control.topic(), control.group("dying"), control.group("dying")
+    bury(control, group, topic, "db down", "db down", "no rate")
+
+    def listed() -> list[dict[str, Any]]:
+        items: list[dict[str, Any]] = control.get("/dead-letters", search="DYING", sort="-messages")["items"]
+        return [each for each in items if each["name"] in (group, without) and each["messages"] == 3]
+
+    wait_until(listed)
+    (row,) = listed()
+    assert (row["name"], row["topics"], row["causes"], row["read"]) == (group, [topic], 2, 3)
+    assert (row["top_cause"]["reason"], row["top_cause"]["count"]) == ("db down", 2)
+    assert row["first_at"] <= row["last_at"]
+    assert (row["retries_waiting"], row["unknown_reason"]) == (0, None)
+    assert control.call("GET", "/dead-letters", role="stranger").status_code == 401
+    # A token without the right on the group does not see it.
+    assert control.get("/dead-letters", role="narrow", search="DYING")["items"] == []
+
+
+def test_dead_letters_are_browsed_newest_first_page_by_page_and_by_filter(control: Control) -> None:
+    topic, group = control.topic(), control.group()
+    bury(control, group, topic, "db down", None, "db down", "no rate", "db down")
+    path = f"/dead-letters/{group}/messages"
+    whole = control.get(path)
+    assert [each["cause"] for each in whole["items"]] == ["db down", "no rate", "db down", None, "db down"]
+    assert (whole["read"], whole["stored"], whole["next_cursor"], whole["missing"]) == (5, 5, None, [])
+    newest = whole["items"][0]
+    assert (newest["origin_topic"], newest["cause_read_from"], newest["topic"]) == (topic, "reason", f"%DLQ%{group}")
+    assert whole["items"][3]["cause_read_from"] == "none"
+    # The pages of a filter show each message once, in the same order.
+    offsets, cursor = [], None
+    while True:
+        page = control.get(path, cause="db down", limit=1, **({"cursor": cursor} if cursor else {}))
+        offsets += [each["queue_offset"] for each in page["items"]]
+        cursor = page["next_cursor"]
+        if cursor is None:
+            break
+    assert offsets == [each["queue_offset"] for each in whole["items"] if each["cause"] == "db down"]
+    assert [each["cause"] for each in control.get(path, without_cause="true")["items"]] == [None]
+    assert control.get(path, topic="elsewhere")["items"] == []
+    assert control.get(path, to=whole["items"][-1]["stored_at"])["items"] == whole["items"][-1:]
+
+
+@pytest.mark.parametrize(
+    ("query", "pointer"),
+    [
+        ({"without_cause": "perhaps"}, "?without_cause"),
+        ({"without_cause": "true", "cause": "x"}, "?without_cause"),
+        ({"key": "k" * 1_001}, "?key"),
+        ({"from": "yesterday"}, "?from"),
+        ({"reason": "x"}, "?reason"),
+    ],
+)
+def test_a_filter_that_cannot_be_served_is_refused_by_name(
+    control: Control, query: dict[str, str], pointer: str
+) -> None:
+    answer = control.call("GET", f"/dead-letters/{control.group()}/messages", params=query)
+    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, pointer)
 
 
 @pytest.mark.parametrize("limit", ["0", "2001", "many"])

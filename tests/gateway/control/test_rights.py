@@ -96,7 +96,14 @@ def test_a_token_for_some_names_reads_those_and_nothing_else(control: Control) -
             answer = call(control, "narrow", method, path, topic=topic, key="k", offset="0")
             is_named = any(f"/{kind}s/" in path for kind in touching) or "/messages" in path or "/dead-letters/" in path
             # Then the name decides; of the resources of all names it gets only the lists, filtered
-            lists = operation in {"listTopics", "listGroups", "listClusters", "getCluster", "getNaming"}
+            lists = operation in {
+                "listTopics",
+                "listGroups",
+                "listDeadLetterGroups",
+                "listClusters",
+                "getCluster",
+                "getNaming",
+            }
             wanted = may if is_named else lists
             assert (answer.status_code not in REFUSED) == wanted, f"{operation} {path}: {answer.status_code}"
     names = [row["name"] for kind in ("topics", "groups") for row in listed(control, kind)]

@@ -1,0 +1,129 @@
+"""Questions about dead letters: filtered pages, and what a group has at a glance."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from broker_core.client.admin import Admin
+from broker_core.client.admin.placed import BrowsePage, PlacedMessage
+from broker_core.client.admin.topics import TopicStats
+from broker_core.client.errors import TopicNotFound
+from broker_core.errors import GantryError
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.dead_letters import DeadLetterFilter
+from broker_core.protocol.topics import dead_letter_topic, retry_topic
+
+MOST_READ: Final = 2_000
+"""Dead letters that one question reads at most, however few of them a filter lets through."""
+_BLOCK: Final = 200
+_GLANCE: Final = 100
+_AT_ONCE: Final = 8
+
+Positions = dict[MessageQueue, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A page of dead letters that a filter lets through, how many were read for it, and where the next one begins."""
+
+    messages: list[PlacedMessage]
+    positions: Positions
+    read: int
+    page: BrowsePage
+    """The last page that was read: who was asked, and who failed."""
+
+
+async def choose(
+    admin: Admin, group: str, wanted: DeadLetterFilter, *, limit: int, positions: Positions | None
+) -> Chosen:
+    """Return the newest `limit` dead letters that the filter chooses, after at most `MOST_READ` of them were read."""
+    topic, found, read = dead_letter_topic(group), list[PlacedMessage](), 0
+    while True:
+        page = await admin.messages.browse(
+            topic,
+            begin=wanted.begin_ms or 0,
+            end=2**63 - 1 if wanted.end_ms is None else wanted.end_ms,
+            limit=min(_BLOCK, MOST_READ - read),
+            positions=positions,
+        )
+        taken = _taken(page.messages, wanted, limit - len(found))
+        found += [each for each in page.messages[:taken] if wanted.chooses(each.message)]
+        read += taken
+        positions = _after(page, taken)
+        if len(found) >= limit or not positions or read >= MOST_READ or page.failed:
+            return Chosen(found, positions, read, page)
+
+
+def _taken(messages: Sequence[PlacedMessage], wanted: DeadLetterFilter, room: int) -> int:
+    """Return how many of the messages fill the room that is left, those that do not match included."""
+    for number, each in enumerate(messages, start=1):
+        room -= wanted.chooses(each.message)
+        if not room:
+            return number
+    return len(messages)
+
+
+def _after(page: BrowsePage, taken: int) -> Positions:
+    """Return where to continue after the first messages of a page: the others are read again."""
+    positions = dict(page.positions)
+    for each in reversed(page.messages[taken:]):
+        positions[each.queue] = each.message.queue_offset + 1
+    return positions
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """What a group's line in the list says, besides its count."""
+
+    newest: list[PlacedMessage]
+    first_stored_at: int | None
+    retries_waiting: int | None
+
+
+async def glances(admin: Admin, groups: Sequence[str]) -> dict[str, Glance | GantryError]:
+    """Return for each group its newest dead letters, when the oldest was stored, and its retries; or why not."""
+    places = asyncio.Semaphore(_AT_ONCE)
+
+    async def one(group: str) -> Glance | GantryError:
+        async with places:
+            try:
+                return await _glance(admin, group)
+            except GantryError as error:
+                return error
+
+    return dict(zip(groups, await asyncio.gather(*map(one, groups)), strict=True))
+
+
+async def _glance(admin: Admin, group: str) -> Glance:
+    topic = dead_letter_topic(group)
+    page, stats = await asyncio.gather(admin.messages.browse(topic, limit=_GLANCE), admin.topics.stats(topic))
+    for error in (*page.failed.values(), *stats.failed.values()):
+        raise error
+    return Glance(page.messages, await _first_stored_at(admin, stats), await retries_waiting(admin, group))
+
+
+async def _first_stored_at(admin: Admin, stats: TopicStats) -> int | None:
+    """Return when the oldest message was stored, ms."""
+    heads = [(queue, ends.min_offset) for queue, ends in stats.queues.items() if ends.max_offset > ends.min_offset]
+    found = await asyncio.gather(*(admin.messages.at(queue, first) for queue, first in heads))
+    return min((each.message.store_timestamp for each in found if each is not None), default=None)
+
+
+async def retries_waiting(admin: Admin, group: str) -> int | None:
+    """Return how many messages of its retry topic a group has not consumed yet; None if a broker does not say."""
+    topic = retry_topic(group)
+    try:
+        ends = await admin.topics.stats(topic)
+    except TopicNotFound:
+        return 0
+    progress = await admin.groups.consume_stats(group, topic=topic)
+    if ends.failed or progress.failed:
+        return None
+    consumed = {queue: each.consumer_offset for queue, each in progress.queues.items()}
+    # Of a queue without an offset of the group everything is left.
+    return sum(
+        max(0, end.max_offset - max(end.min_offset, consumed.get(queue, -1))) for queue, end in ends.queues.items()
+    )
