@@ -1,26 +1,44 @@
 import type { ProduceMessage } from "@/lib/api-types"
 
+export const ENCODINGS = ["json", "text", "base64", "hex"] as const
+export const SENDS = ["one", "lines", "burst"] as const
+
 /** What is typed into the produce form. */
 export interface ProduceDraft {
   keys: string
   tag: string
+  orderingKey: string
   properties: string
   delayMs: string
-  encoding: "json" | "text" | "base64"
+  encoding: (typeof ENCODINGS)[number]
   body: string
+  /** One message; one for each line of the body; or the same body many times, with {{n}} counting. */
+  sends: (typeof SENDS)[number]
+  count: number | undefined
+  /** Messages a second; undefined: as fast as they are stored. */
+  perSecond: number | undefined
 }
 
 export const EMPTY_DRAFT: ProduceDraft = {
   keys: "",
   tag: "",
+  orderingKey: "",
   properties: "",
   delayMs: "",
   encoding: "json",
   body: '{\n  "hello": "harbour"\n}',
+  sends: "one",
+  count: 100,
+  perSecond: undefined,
 }
 
+export const MOST_MESSAGES = 10_000
+export const COUNT_RANGE = { min: 1, max: MOST_MESSAGES }
+export const RATE_RANGE = { min: 1, max: 10_000 }
+const COUNTER = /\{\{n\}\}/g
+
 export interface DraftProblems {
-  body?: "json" | "base64"
+  body?: { kind: Exclude<ProduceDraft["encoding"], "text"> | "empty" | "tooMany"; line: number | null }
   properties?: number
 }
 
@@ -30,17 +48,39 @@ export const DELAY_LEVELS_MS = [
   1_200_000, 1_800_000, 3_600_000, 7_200_000,
 ] as const
 
-export function problemsOf({ encoding, body, properties }: ProduceDraft): DraftProblems {
+const VALID = {
+  json: isJson,
+  text: () => true,
+  base64: (text: string) => /^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(text),
+  hex: (text: string) => /^(\s*[0-9A-Fa-f]{2})*\s*$/.test(text),
+} as const
+
+export function problemsOf(draft: ProduceDraft): DraftProblems {
   const found: DraftProblems = {}
-  if (encoding === "json" && !isJson(body)) found.body = "json"
-  if (encoding === "base64" && !/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(body)) found.body = "base64"
-  const wrong = propertyLines(properties).findIndex((line) => !/^[^=]+=/.test(line))
-  if (wrong >= 0) found.properties = wrong + 1
+  const bodies = bodiesOf(draft)
+  const wrong = bodies.findIndex((body) => !VALID[draft.encoding](body))
+  const line = draft.sends === "lines" ? wrong + 1 : null
+  if (bodies.length === 0 || bodies.some((body) => body.trim() === "")) found.body = { kind: "empty", line: null }
+  else if (bodies.length > MOST_MESSAGES) found.body = { kind: "tooMany", line: null }
+  else if (wrong >= 0 && draft.encoding !== "text") found.body = { kind: draft.encoding, line }
+  const property = propertyLines(draft.properties).findIndex((each) => !/^[^=]+=/.test(each))
+  if (property >= 0) found.properties = property + 1
   return found
 }
 
-/** The message as the API takes it; fields that were left empty are absent. */
-export function messageOf(draft: ProduceDraft): ProduceMessage {
+/** The messages as the API takes them, each as JSON text: the numbers of a JSON body keep their digits. */
+export function messagesOf(draft: ProduceDraft): string[] {
+  const rest = fieldsOf(draft)
+  return bodiesOf(draft).map((body) => {
+    const fields = JSON.stringify(rest).slice(1, -1)
+    return `{${fields}${fields && ","}"body":${bodyText(draft.encoding, body)}}`
+  })
+}
+
+export const requestText = (messages: readonly string[]) => `{"messages":[${messages.join(",")}]}`
+
+/** The fields beside the body; those that were left empty are absent. */
+function fieldsOf(draft: ProduceDraft): Omit<ProduceMessage, "body"> {
   const keys = draft.keys.split(/[\s,]+/).filter(Boolean)
   const properties = Object.fromEntries(
     propertyLines(draft.properties).map((line) => {
@@ -51,15 +91,40 @@ export function messageOf(draft: ProduceDraft): ProduceMessage {
   return {
     ...(keys.length > 0 && { keys }),
     ...(draft.tag.trim() && { tag: draft.tag.trim() }),
+    ...(draft.orderingKey && { ordering_key: draft.orderingKey }),
     ...(Object.keys(properties).length > 0 && { properties }),
     ...(draft.delayMs && { delay_ms: Number(draft.delayMs) }),
-    body: { encoding: draft.encoding, data: dataOf(draft) },
   }
 }
 
-function dataOf({ encoding, body }: ProduceDraft): unknown {
-  if (encoding === "json") return isJson(body) ? (JSON.parse(body) as unknown) : body
-  return encoding === "base64" ? body.replaceAll(/\s/g, "") : body
+function bodiesOf({ sends, body, count }: ProduceDraft): string[] {
+  if (sends === "one") return [body]
+  if (sends === "lines") return body.split("\n").map((line) => line.replace(/\r$/, "")).filter((line) => line.trim() !== "")
+  const times = count === undefined || Number.isNaN(count) ? 0 : Math.min(count, MOST_MESSAGES)
+  return Array.from({ length: times }, (_, index) => body.replaceAll(COUNTER, String(index + 1)))
+}
+
+function bodyText(encoding: ProduceDraft["encoding"], body: string): string {
+  if (encoding === "json") return `{"encoding":"json","data":${isJson(body) ? body.trim() : JSON.stringify(body)}}`
+  if (encoding === "text") return `{"encoding":"text","data":${JSON.stringify(body)}}`
+  const plain = body.replaceAll(/\s/g, "")
+  return `{"encoding":"base64","data":${JSON.stringify(encoding === "hex" ? base64OfHex(plain) : plain)}}`
+}
+
+function base64OfHex(hex: string): string {
+  const bytes = hex.match(/../g) ?? []
+  return btoa(bytes.map((byte) => String.fromCharCode(Number.parseInt(byte, 16))).join(""))
+}
+
+/** The bytes of a file as the body of the form: text if they are UTF-8, else base64. */
+export function bodyOfFile(bytes: Uint8Array): Pick<ProduceDraft, "encoding" | "body"> {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes)
+    return { encoding: isJson(text) ? "json" : "text", body: text }
+  } catch {
+    const letters = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")
+    return { encoding: "base64", body: btoa(letters) }
+  }
 }
 
 const propertyLines = (text: string) => text.split("\n").map((line) => line.trim()).filter(Boolean)

@@ -55,6 +55,24 @@ describe("the produce form", () => {
     expect(screen.queryByText("Stored")).toBeNull()
   })
 
+  it("sends a burst a hundred at a time, counts them, and ends at the first request that fails", async () => {
+    const results = Array.from({ length: 100 }, (_, place) => ({ entry_id: String(place), status: "stored", message_id: `ID${place}`, queue_id: 0, offset: place }))
+    answer(SEND, { results, stored: 100, failed: 0 }, 201)
+    const { user } = renderApp(<ProduceForm cluster="local" topic="orders" />)
+    fireEvent.change(await screen.findByRole("textbox", { name: "Body" }), { target: { value: '{"n":{{n}}}' } })
+    await user.click(screen.getByText("Burst"))
+    fireEvent.change(screen.getByLabelText("Messages"), { target: { value: "250" } })
+    await user.click(screen.getByRole("button", { name: "Send 250 to orders" }))
+    expect(await screen.findByText("300 of 250 stored")).toBeTruthy()
+    const bodies = requests(SEND).map(({ body }) => (body as { messages: { body: { data: { n: number } } }[] }).messages)
+    expect(bodies.map((each) => each.length)).toEqual([100, 100, 50])
+    expect(bodies[2]?.[49]?.body.data).toEqual({ n: 250 })
+    refuse(SEND, 503, "BROKER_BUSY", "The broker is busy.")
+    await user.click(screen.getByRole("button", { name: "Send 250 to orders" }))
+    expect(await screen.findByText("100 failed")).toBeTruthy()
+    expect(requests(SEND)).toHaveLength(4)
+  })
+
   it("leads from the message that was stored to the search for it", async () => {
     answer(SEND, { results: [{ entry_id: "0", status: "stored_not_flushed", message_id: "AC110001000077D2A44F61E8B2", queue_id: 2, offset: 1881 }], stored: 1, failed: 0 }, 201)
     const { user, address } = renderApp(<ProduceForm cluster="local" topic="orders" />)

@@ -1,10 +1,11 @@
-import { Button, Group, SegmentedControl, Select, Stack, Textarea, TextInput } from "@mantine/core"
-import { IconSend } from "@tabler/icons-react"
-import { useState } from "react"
+import { Button, FileButton, Group, SegmentedControl, Select, Stack, Textarea, TextInput } from "@mantine/core"
+import { IconFileUpload, IconSend } from "@tabler/icons-react"
+import { useMemo, useState } from "react"
 import { useTranslation } from "react-i18next"
 import { CodeBlock } from "@/components/code/code-block"
 import { Field } from "@/components/forms/field"
 import formClasses from "@/components/forms/forms.module.css"
+import { isWithin, NumberField } from "@/components/forms/number-field"
 import { Fillable, NeedsRight } from "@/components/forms/lock"
 import { Columns } from "@/components/layout/page"
 import { Panel } from "@/components/layout/panel"
@@ -12,40 +13,44 @@ import { toastFailed, toastUnknown } from "@/components/toast/toast"
 import { paths } from "@/config/paths"
 import { useFormat } from "@/hooks/use-format"
 import { curlOf } from "@/lib/curl"
-import { asProblem, Problem } from "@/lib/problem"
-import { useProduce } from "../api/produce"
-import { DELAY_LEVELS_MS, EMPTY_DRAFT, messageOf, problemsOf, type ProduceDraft } from "../produce-draft"
-import { ProduceResults, type SendOutcome, type SentMessage } from "./produce-results"
+import { count } from "@/lib/format"
+import { JSON_HEADERS } from "../api/produce"
+import {
+  bodyOfFile,
+  COUNT_RANGE,
+  DELAY_LEVELS_MS,
+  type DraftProblems,
+  EMPTY_DRAFT,
+  ENCODINGS,
+  messagesOf,
+  MOST_MESSAGES,
+  problemsOf,
+  type ProduceDraft,
+  RATE_RANGE,
+  requestText,
+  SENDS,
+} from "../produce-draft"
+import { useSending } from "../use-sending"
+import { ProduceResults } from "./produce-results"
 
-/** Whether the message may have been stored all the same: the broker, or the gateway, took it and did not answer. */
-const isUnsure = ({ status }: Problem): boolean => status === 504 || status === 0
+const SHOWN_IN_CURL = 3
 
-/** Left the message, right the request it becomes and what came of those already sent. */
+/** Left the message or messages, right the request they become and what came of those already sent. */
 export function ProduceForm({ cluster, topic }: { cluster: string; topic: string }) {
   const { t } = useTranslation()
   const [draft, setDraft] = useState(EMPTY_DRAFT)
-  const [sent, setSent] = useState<SentMessage[]>([])
-  const produce = useProduce(cluster, topic)
-  const message = messageOf(draft)
+  const { sending, sent, send, stop, isUnsure } = useSending(cluster, topic)
   const problems = problemsOf(draft)
-  const note = (result: SendOutcome, startedAt: number) =>
-    setSent((known) => [{ ...result, id: known.length, elapsedMs: Math.round(performance.now() - startedAt) }, ...known].slice(0, 20))
-  const send = () => {
-    const startedAt = performance.now()
-    produce.mutate(message, {
-      onSuccess: ({ results }) => {
-        for (const { problem, ...result } of results) note({ ...result, problem: problem ? new Problem(500, problem) : null }, startedAt)
-      },
-      onError: (error) => {
-        const problem = asProblem(error)
-        if (!isUnsure(problem)) {
-          note({ status: "failed", problem }, startedAt)
-          return toastFailed(t("produce.failed"), error)
-        }
-        note({ status: "unknown", problem: null }, startedAt)
-        toastUnknown(t("produce.unknown"), t("produce.unknownNext", { key: draft.keys || t("produce.noKey") }))
-      },
-    })
+  const messages = useMemo(() => messagesOf(draft), [draft])
+  const isMany = draft.sends !== "one"
+  const action = isMany ? t("produce.sendMany", { topic, n: count(messages.length) }) : t("produce.send", { topic })
+  const isReady = problems.body === undefined && problems.properties === undefined && areNumbersRight(draft)
+  const isBusy = sending !== null && sending.endedAt === null
+  const submit = async () => {
+    const problem = await send(messages, isMany ? draft.perSecond : undefined)
+    if (problem === null) return
+    if (isUnsure(problem)) toastUnknown(t("produce.unknown"), t("produce.unknownNext", { key: draft.keys || t("produce.noKey") }))
+    else toastFailed(t("produce.failed"), problem)
   }
   return (
     <Columns
@@ -56,24 +61,25 @@ export function ProduceForm({ cluster, topic }: { cluster: string; topic: string
             <form
               onSubmit={(event) => {
                 event.preventDefault()
-                send()
+                void submit()
               }}
             >
               <Stack gap={14} p={14}>
                 <DraftFields draft={draft} onChange={setDraft} wrongLine={problems.properties} />
                 <BodyField draft={draft} onChange={setDraft} problem={problems.body} />
-                <NeedsRight right="produce">
-                  <Button
-                    type="submit"
-                    variant="filled"
-                    size="md"
-                    leftSection={<IconSend size={15} stroke={1.6} />}
-                    disabled={problems.body !== undefined || problems.properties !== undefined}
-                    loading={produce.isPending}
-                  >
-                    {t("produce.send", { topic })}
-                  </Button>
-                </NeedsRight>
+                {isMany && <ManyFields draft={draft} onChange={setDraft} />}
+                <Group gap={12}>
+                  <NeedsRight right="produce">
+                    <Button type="submit" variant="filled" size="md" leftSection={<IconSend size={15} stroke={1.6} />} disabled={!isReady} loading={isBusy}>
+                      {action}
+                    </Button>
+                  </NeedsRight>
+                  {isBusy && isMany && (
+                    <Button size="md" onClick={stop}>
+                      {t("produce.stop")}
+                    </Button>
+                  )}
+                </Group>
               </Stack>
             </form>
           </Panel>
@@ -81,15 +87,20 @@ export function ProduceForm({ cluster, topic }: { cluster: string; topic: string
       }
       side={
         <>
-          <Panel title={t("request.title")} note={t("request.sentWhen", { action: t("produce.send", { topic }) })}>
+          <Panel title={t("request.title")} note={t(messages.length > SHOWN_IN_CURL ? "produce.firstOf" : "request.sentWhen", { action, n: SHOWN_IN_CURL })}>
             <CodeBlock
               plain
               wrap
               language="curl"
-              text={curlOf({ method: "POST", path: paths.topicMessages(cluster, topic), body: { messages: [message] } })}
+              text={curlOf({
+                method: "POST",
+                path: paths.topicMessages(cluster, topic),
+                headers: JSON_HEADERS,
+                body: requestText(messages.slice(0, SHOWN_IN_CURL)),
+              })}
             />
           </Panel>
-          <ProduceResults topic={topic} sent={sent} />
+          <ProduceResults topic={topic} sent={sent} sending={sending} />
         </>
       }
     />
@@ -111,6 +122,7 @@ function DraftFields({ draft, onChange, wrongLine }: FieldsProps & { wrongLine: 
       <Group gap={12} grow align="flex-end">
         <TextInput label={t("produce.keys")} description={t("produce.keysWords")} value={draft.keys} onChange={set("keys")} />
         <TextInput label={t("produce.tag")} description={t("produce.tagWords")} value={draft.tag} onChange={set("tag")} />
+        <TextInput label={t("produce.orderingKey")} description={t("produce.orderingKeyWords")} value={draft.orderingKey} onChange={set("orderingKey")} />
         <Select
           label={t("produce.delay")}
           description={t("produce.delayWords")}
@@ -136,16 +148,37 @@ function DraftFields({ draft, onChange, wrongLine }: FieldsProps & { wrongLine: 
   )
 }
 
-function BodyField({ draft, onChange, problem }: FieldsProps & { problem: "json" | "base64" | undefined }) {
+type BodyProblem = NonNullable<DraftProblems["body"]>
+
+function BodyField({ draft, onChange, problem }: FieldsProps & { problem: BodyProblem | undefined }) {
   const { t } = useTranslation()
+  const wrong = problem && t(`produce.not.${problem.kind}`, { max: count(MOST_MESSAGES) })
+  const load = async (file: File | null) => {
+    if (file) onChange({ ...draft, ...bodyOfFile(new Uint8Array(await file.arrayBuffer())) })
+  }
   return (
-    <Field label={t("produce.body")} error={problem && t(`produce.not.${problem}`)}>
-      <SegmentedControl
-        mb={6}
-        value={draft.encoding}
-        onChange={(encoding) => onChange({ ...draft, encoding: encoding as ProduceDraft["encoding"] })}
-        data={(["json", "text", "base64"] as const).map((name) => ({ value: name, label: t(`produce.encodings.${name}`) }))}
-      />
+    <Field label={t("produce.body")} error={wrong && (problem.line ? t("produce.inLine", { n: problem.line, wrong }) : wrong)}>
+      <Group gap={12} mb={6}>
+        <SegmentedControl
+          aria-label={t("produce.encoding")}
+          value={draft.encoding}
+          onChange={(encoding) => onChange({ ...draft, encoding: ENCODINGS.find((each) => each === encoding) ?? "text" })}
+          data={ENCODINGS.map((name) => ({ value: name, label: t(`produce.encodings.${name}`) }))}
+        />
+        <SegmentedControl
+          aria-label={t("produce.how")}
+          value={draft.sends}
+          onChange={(sends) => onChange({ ...draft, sends: SENDS.find((each) => each === sends) ?? "one" })}
+          data={SENDS.map((name) => ({ value: name, label: t(`produce.sends.${name}`) }))}
+        />
+        <FileButton onChange={(file) => void load(file)}>
+          {(props) => (
+            <Button {...props} variant="subtle" leftSection={<IconFileUpload size={15} stroke={1.6} />}>
+              {t("produce.file")}
+            </Button>
+          )}
+        </FileButton>
+      </Group>
       <Textarea
         aria-label={t("produce.body")}
         value={draft.body}
@@ -158,3 +191,26 @@ function BodyField({ draft, onChange, problem }: FieldsProps & { problem: "json"
     </Field>
   )
 }
+
+function ManyFields({ draft, onChange }: FieldsProps) {
+  const { t } = useTranslation()
+  return (
+    <Group gap={12} align="flex-start">
+      {draft.sends === "burst" && (
+        <NumberField label={t("produce.count")} description={t("produce.countWords", { n: "{{n}}" })} {...COUNT_RANGE} value={draft.count} onChange={(count) => onChange({ ...draft, count })} />
+      )}
+      <NumberField
+        label={t("produce.rate")}
+        description={t("produce.rateWords")}
+        {...RATE_RANGE}
+        isOptional
+        value={draft.perSecond}
+        onChange={(perSecond) => onChange({ ...draft, perSecond })}
+      />
+    </Group>
+  )
+}
+
+const areNumbersRight = ({ sends, count, perSecond }: ProduceDraft): boolean =>
+  sends === "one" ||
+  ((sends === "lines" || isWithin(count ?? Number.NaN, COUNT_RANGE)) && (perSecond === undefined || isWithin(perSecond, RATE_RANGE)))

@@ -5,22 +5,24 @@ import { Badge } from "@/components/badges/badge"
 import { Panel } from "@/components/layout/panel"
 import { Empty } from "@/components/states/empty"
 import { useLanguage } from "@/hooks/use-format"
-import { queueAndOffset, shortId } from "@/lib/format"
+import { count, queueAndOffset, shortId } from "@/lib/format"
 import type { Problem } from "@/lib/problem"
 import { problemIn } from "@/lib/reasons"
 import type { ProduceResult } from "@/lib/api-types"
+import type { Sending } from "../use-sending"
 import classes from "./topics.module.css"
 
 export type SendOutcome = Omit<ProduceResult, "entry_id" | "problem"> & { problem: Problem | null }
 export type SentMessage = SendOutcome & { id: number; elapsedMs: number }
 
 /** What came of each message; an unknown end is said to be unknown. */
-export function ProduceResults({ topic, sent }: { topic: string; sent: SentMessage[] }) {
+export function ProduceResults({ topic, sent, sending }: { topic: string; sent: SentMessage[]; sending: Sending | null }) {
   const { t } = useTranslation()
   const language = useLanguage()
   return (
     <Panel title={t("produce.results")} note={sent.length > 0 ? sent.length : undefined}>
       {sent.length === 0 && <Empty small title={t("produce.noResult")} next={t("produce.noResultNext")} />}
+      {sending && sending.total > 1 && <Progress sending={sending} />}
       {sent.map((result) => (
         <div key={result.id} className={classes.sent}>
           <Outcome result={result} />
@@ -38,6 +40,18 @@ export function ProduceResults({ topic, sent }: { topic: string; sent: SentMessa
         </div>
       ))}
     </Panel>
+  )
+}
+
+function Progress({ sending }: { sending: Sending }) {
+  const { t } = useTranslation()
+  const { total, stored, failed, unknown } = sending
+  return (
+    <div className={classes.progress} role="status">
+      <span className="dense">{t("produce.progress", { stored: count(stored), total: count(total) })}</span>
+      {failed > 0 && <Badge tone="crit">{t("produce.failedCount", { n: count(failed) })}</Badge>}
+      {unknown > 0 && <Badge tone="grey">{t("produce.unknownCount", { n: count(unknown) })}</Badge>}
+    </div>
   )
 }
 
