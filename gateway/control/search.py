@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from broker_core.client.admin import Admin
-from broker_core.client.admin.messages import MAX_FOUND, SearchFigures, SearchResult
+from broker_core.client.admin.index import MAX_FOUND, SearchFigures
+from broker_core.client.admin.messages import SearchResult
 from broker_core.client.admin.placed import PlacedMessage
 from broker_core.errors import GantryError
 
@@ -54,7 +55,7 @@ async def search_page(
         page.failed.update(result.failed)
         page.asked.update(result.asked)
         page.complete = not page.failed
-        page.figures = result.figures if page.figures is None else _together(page.figures, result.figures)
+        page.figures = together(page.figures, result.figures)
         found, below = await _sure(admin, topic, key, result)
         page.messages += [each for each in found if after is None or place_of(each) < after]
         if len(page.messages) > limit:
@@ -101,8 +102,10 @@ def _in_order(messages: Sequence[PlacedMessage]) -> list[PlacedMessage]:
     return sorted(messages, key=place_of, reverse=True)
 
 
-def _together(first: SearchFigures, second: SearchFigures) -> SearchFigures:
+def together(first: SearchFigures | None, second: SearchFigures) -> SearchFigures:
     """Return the figures of two questions of one search: those of the work done are added up."""
+    if first is None:
+        return second
     sums = {
         name: None if None in (one, other) else one + other
         for name in ("entries_visited", "collisions_dropped", "expired_messages")

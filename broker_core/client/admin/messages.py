@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
 from broker_core.client.admin.browse import Browse
 from broker_core.client.admin.groups import Groups
+from broker_core.client.admin.index import MAX_FOUND, KeyLookup, SearchFigures, ask_index, figures_of
 from broker_core.client.admin.placed import BrowsePage, PlacedMessage, RangeReader
 from broker_core.client.admin.requests import AdminRequests
 from broker_core.client.admin.topics import Topics
-from broker_core.client.errors import BrokerRefused, MalformedAnswer, Unreachable, refusal
+from broker_core.client.errors import BrokerRefused, MalformedAnswer, Unreachable
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies.queues import MessageQueue
@@ -22,26 +23,13 @@ from broker_core.protocol.bodies.running import ConsumeMessageDirectlyResult
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.errors import MalformedMessageId, ProtocolError
 from broker_core.protocol.headers.clients import ConsumeMessageDirectlyRequest
-from broker_core.protocol.headers.messages import QueryMessageRequest, QueryMessageResponse, ViewMessageByIdRequest
+from broker_core.protocol.headers.messages import QueryMessageRequest, ViewMessageByIdRequest
 from broker_core.protocol.message import StoredMessage
 from broker_core.protocol.message_id import born_time_of_unique_id, parse_offset_id
-from broker_core.protocol.record import decode_many, decode_one
+from broker_core.protocol.record import decode_one
 
-MAX_FOUND: Final = 64
-"""The most messages that one broker returns for one request."""
 _MAX_TIME: Final = 2**63 - 1
 _BORN_SLACK_MS: Final = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class SearchFigures:
-    """The cost of a search over all brokers; None where a broker does not report it."""
-
-    index_files: int | None = None
-    index_files_skipped_by_time: int | None = None
-    entries_visited: int | None = None
-    collisions_dropped: int | None = None
-    expired_messages: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +41,9 @@ class SearchResult:
     """Whether the search was complete: every broker answered, and none reached a limit."""
     figures: SearchFigures = field(default_factory=SearchFigures)
     failed: dict[str, GantryError] = field(default_factory=dict)
+    """Brokers that did not answer, by address."""
     asked: dict[str, str] = field(default_factory=dict)
     """Name of each broker that was searched, by address."""
-    """Brokers that did not answer, by address."""
 
 
 class DeliveryState(StrEnum):
@@ -74,15 +62,6 @@ class Delivery:
     state: DeliveryState
     behind: int | None = None
     """Messages of the queue before this one that the group has not consumed yet."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Searched:
-    """The answer of one broker."""
-
-    messages: list[StoredMessage]
-    matching: list[StoredMessage]
-    header: QueryMessageResponse | None
 
 
 class Messages:
@@ -104,15 +83,25 @@ class Messages:
         """
         masters = await self._requests.masters_of(topic)
         header = QueryMessageRequest(topic, key, min(max_messages, MAX_FOUND), begin, end)
-        answers = await self._requests.ask_each(masters, lambda addr: self._search_on(addr, header))
+        answers = await self._requests.ask_each(masters, lambda addr: ask_index(self._requests, addr, header))
         placed = [
             PlacedMessage(message, masters[addr])
             for addr, searched in answers.found.items()
             for message in searched.matching
         ]
         placed.sort(key=lambda each: (each.message.store_timestamp, each.message.log_offset), reverse=True)
-        complete = answers.complete and all(_is_complete(each, header.max_num) for each in answers.found.values())
-        return SearchResult(placed, complete, _figures(answers.found.values()), answers.failed, dict(masters))
+        complete = answers.complete and all(each.is_complete for each in answers.found.values())
+        return SearchResult(placed, complete, figures_of(answers.found.values()), answers.failed, dict(masters))
+
+    async def key_lookup(self, topics: Sequence[str], *, begin: int, end: int, limit: int) -> KeyLookup:
+        """Return a lookup of keys in these topics, for at most `limit` messages of a key, topic and broker.
+
+        A single topic must exist (TopicNotFound). Several are asked for on every broker, whichever has them.
+        """
+        one = topics[0] if len(topics) == 1 else None
+        masters = await (self._requests.masters() if one is None else self._requests.masters_of(one))
+        wanted = QueryMessageRequest("", "", min(limit, MAX_FOUND), begin, end)
+        return KeyLookup(self._requests, masters, topics, wanted)
 
     async def find(self, topic: str, message_id: str) -> PlacedMessage | None:
         """Return the message with this unique id or offset id; raise TopicNotFound or Unreachable.
@@ -202,23 +191,6 @@ class Messages:
         header = ConsumeMessageDirectlyRequest(group, client_id, message.offset_id, placed.broker_name, message.topic)
         return await self._requests.ask_for(ConsumeMessageDirectlyResult, addr, header)
 
-    async def _search_on(self, addr: str, header: QueryMessageRequest) -> _Searched:
-        session = self._requests.session
-        answer = await session.invoke(addr, header, timeout_ms=session.config.admin_timeout_ms)
-        if answer.code not in (ResponseCode.SUCCESS, ResponseCode.QUERY_NOT_FOUND):
-            raise refusal(answer.code, answer.remark, addr, topic=header.topic)
-        try:
-            found = decode_many(answer.body) if answer.code == ResponseCode.SUCCESS else []
-            figures = answer.header(QueryMessageResponse) if answer.ext_fields else None
-        except ProtocolError as error:
-            raise MalformedAnswer(addr, str(error)) from error
-        matching = [
-            message
-            for message in found
-            if message.topic == header.topic and (message.unique_id == header.key or header.key in message.keys)
-        ]
-        return _Searched(found, matching, figures)
-
     async def _view(self, addr: str, log_offset: int) -> StoredMessage | None:
         try:
             answer = await self._requests.ask(addr, ViewMessageByIdRequest(log_offset))
@@ -237,32 +209,6 @@ def _begins(message_id: str) -> Iterable[int]:
     with contextlib.suppress(MalformedMessageId):
         yield max(0, born_time_of_unique_id(message_id, now_ms()) - _BORN_SLACK_MS)
     yield 0
-
-
-def _is_complete(searched: _Searched, asked_for: int) -> bool:
-    said = searched.header.search_complete if searched.header is not None else None
-    return len(searched.messages) < asked_for if said is None else said
-
-
-def _figures(answers: Iterable[_Searched]) -> SearchFigures:
-    headers, dropped_here = [], 0
-    for searched in answers:
-        headers.append(searched.header)
-        dropped_here += len(searched.messages) - len(searched.matching)
-
-    def total(name: str) -> int | None:
-        values = [getattr(header, name, None) for header in headers]
-        known = [value for value in values if value is not None]
-        return sum(known) if known and len(known) == len(values) else None
-
-    collisions = total("search_collisions_dropped")
-    return SearchFigures(
-        index_files=total("search_index_files"),
-        index_files_skipped_by_time=total("search_index_files_skipped"),
-        entries_visited=total("search_entries_visited"),
-        collisions_dropped=None if collisions is None else collisions + dropped_here,
-        expired_messages=total("search_expired"),
-    )
 
 
 __all__ = ["BrowsePage", "Delivery", "DeliveryState", "Messages", "PlacedMessage", "SearchFigures", "SearchResult"]

@@ -1,0 +1,148 @@
+"""Questions to the index files of brokers: messages of a topic with a key, and many keys or topics in one go."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from broker_core.client.admin.placed import PlacedMessage
+from broker_core.client.admin.requests import AdminRequests
+from broker_core.client.errors import MalformedAnswer, refusal
+from broker_core.errors import GantryError
+from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.errors import ProtocolError
+from broker_core.protocol.headers.messages import QueryMessageRequest, QueryMessageResponse
+from broker_core.protocol.message import StoredMessage
+from broker_core.protocol.record import decode_many
+
+MAX_FOUND: Final = 64
+"""The most messages that one broker returns for one request."""
+# Questions that are on the way to the brokers at the same time.
+_AT_ONCE: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class SearchFigures:
+    """The cost of a search over all brokers; None where a broker does not report it."""
+
+    index_files: int | None = None
+    index_files_skipped_by_time: int | None = None
+    entries_visited: int | None = None
+    collisions_dropped: int | None = None
+    expired_messages: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IndexAnswer:
+    """The answer of one broker."""
+
+    matching: list[StoredMessage]
+    returned: int
+    """How many messages it returned; those that do not match have a key of the same hash."""
+    header: QueryMessageResponse | None
+    asked_for: int
+    """How many messages the question allowed."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the broker has no other message with the key in this range of time."""
+        said = self.header.search_complete if self.header is not None else None
+        return self.returned < self.asked_for if said is None else said
+
+
+async def ask_index(requests: AdminRequests, addr: str, header: QueryMessageRequest) -> IndexAnswer:
+    """Ask one broker for the messages of a topic with a key; raise what a refusal stands for, or MalformedAnswer."""
+    session = requests.session
+    answer = await session.invoke(addr, header, timeout_ms=session.config.admin_timeout_ms)
+    if answer.code not in (ResponseCode.SUCCESS, ResponseCode.QUERY_NOT_FOUND):
+        raise refusal(answer.code, answer.remark, addr, topic=header.topic)
+    try:
+        found = decode_many(answer.body) if answer.code == ResponseCode.SUCCESS else []
+        figures = answer.header(QueryMessageResponse) if answer.ext_fields else None
+    except ProtocolError as error:
+        raise MalformedAnswer(addr, str(error)) from error
+    matching = [
+        message
+        for message in found
+        if message.topic == header.topic and (message.unique_id == header.key or header.key in message.keys)
+    ]
+    return IndexAnswer(matching, len(found), figures, header.max_num)
+
+
+@dataclass(slots=True)
+class KeyFound:
+    """The messages of one key, newest first, and what was not looked at for it."""
+
+    key: str
+    messages: list[PlacedMessage] = field(default_factory=list)
+    has_more: bool = False
+    """Whether a broker has older messages of the key than it returned."""
+    cut_short: bool = False
+    """Whether the time was over before everything was asked."""
+    failed: dict[str, GantryError] = field(default_factory=dict)
+    """Brokers that did not answer, by name."""
+    answers: list[IndexAnswer] = field(default_factory=list)
+
+
+class KeyLookup:
+    """Looks up keys, one after the other, in many topics at once."""
+
+    def __init__(
+        self, requests: AdminRequests, masters: Mapping[str, str], topics: Sequence[str], wanted: QueryMessageRequest
+    ) -> None:
+        self.asked: Final = frozenset(masters.values())
+        """Names of the brokers that are asked."""
+        self._requests = requests
+        self._masters = masters
+        self._topics = topics
+        self._wanted = wanted
+        self._places = asyncio.Semaphore(_AT_ONCE)
+
+    async def find(self, key: str, *, ends: float) -> KeyFound:
+        """Return what the brokers have of the key; what is not asked at the monotonic time `ends` is cut short."""
+        found = KeyFound(key)
+        await asyncio.gather(*(self._ask(found, addr, topic, ends) for topic in self._topics for addr in self._masters))
+        found.messages.sort(key=lambda each: each.message.store_timestamp, reverse=True)
+        return found
+
+    async def _ask(self, found: KeyFound, addr: str, topic: str, ends: float) -> None:
+        name = self._masters[addr]
+        async with self._places:
+            if time.monotonic() >= ends:
+                found.cut_short = True
+                return
+            if name in found.failed:
+                return
+            try:
+                answer = await ask_index(self._requests, addr, replace(self._wanted, topic=topic, key=found.key))
+            except GantryError as error:
+                found.failed[name] = error
+                return
+        found.messages += [PlacedMessage(message, name) for message in answer.matching]
+        found.has_more = found.has_more or not answer.is_complete
+        found.answers.append(answer)
+
+
+def figures_of(answers: Iterable[IndexAnswer]) -> SearchFigures:
+    """Return the cost of a search over several brokers."""
+    headers, dropped_here = [], 0
+    for searched in answers:
+        headers.append(searched.header)
+        dropped_here += searched.returned - len(searched.matching)
+
+    def total(name: str) -> int | None:
+        values = [getattr(header, name, None) for header in headers]
+        known = [value for value in values if value is not None]
+        return sum(known) if known and len(known) == len(values) else None
+
+    collisions = total("search_collisions_dropped")
+    return SearchFigures(
+        index_files=total("search_index_files"),
+        index_files_skipped_by_time=total("search_index_files_skipped"),
+        entries_visited=total("search_entries_visited"),
+        collisions_dropped=None if collisions is None else collisions + dropped_here,
+        expired_messages=total("search_expired"),
+    )
