@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import Any
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from console.moments import rfc3339
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @extend_schema_field({"type": "string", "format": "date-time"})
@@ -32,3 +34,8 @@ def moment(value: datetime) -> str:
     """Return the moment as RFC 3339 in UTC with milliseconds."""
     value = value.astimezone(UTC)
     return rfc3339(int(value.timestamp()) * 1000 + value.microsecond // 1000)
+
+
+def milliseconds(value: datetime) -> int:
+    """Return the moment in ms since 1970; 0 for an earlier one."""
+    return max(0, (value - _EPOCH) // timedelta(milliseconds=1))

@@ -90,6 +90,36 @@ class Search(Struct, frozen=True, kw_only=True):
     searched: Searched
 
 
+class FoundKey(Struct, frozen=True, kw_only=True):
+    """The newest messages of one key."""
+
+    key: str
+    items: list[MessageSummary]
+    has_more: Annotated[bool, Meta(description="Whether there are older ones; a search by this key alone has them.")]
+
+
+class PartialKey(Struct, frozen=True, kw_only=True):
+    """A key that was not looked up everywhere."""
+
+    key: str
+    reason: str
+
+
+class KeyLookupAnswer(Struct, frozen=True, kw_only=True):
+    """The messages of many keys.
+
+    A key in `partial` may have more messages than `found` shows for it; one in `missing` has none in this time.
+    """
+
+    verdict: Verdict
+    complete: bool
+    found: list[FoundKey]
+    missing: list[str]
+    partial: list[PartialKey]
+    missing_brokers: list[MissingBroker]
+    searched: Searched
+
+
 class Browse(Struct, frozen=True, kw_only=True):
     """Messages by time, the newest first; messages of the brokers in `missing` are not included."""
 

@@ -91,7 +91,7 @@ class MessageSearchView(TopicInQueryView):
             missing=missing,
             items=[summary_of(each) for each in found.messages],
             next_cursor=None if found.next_start is None else make_cursor(request, [begin, end, *found.next_start]),
-            searched=_searched(found.figures or SearchFigures(), begin, end, started),
+            searched=searched_of(found.figures or SearchFigures(), begin, end, started),
         )
         return Response(as_json(shown))
 
@@ -262,14 +262,14 @@ def found_message(view: ClusterScopedView, topic: str, message_id: str) -> Place
 
 def missing_of(
     cluster: str,
-    topic: str,
+    topic: str | None,
     asked: Iterable[str],
     silent: Mapping[str, GantryError] = MappingProxyType({}),
     *,
     names: Mapping[str, str] = MappingProxyType({}),
     queue_id: int | None = None,
 ) -> list[MissingBroker]:
-    """Return the known brokers that may have messages of the topic (or of its queue) and did not return them.
+    """Return the known brokers that may have messages of the topic (of its queue, of any) and did not return them.
 
     `asked` are the names of the asked brokers, `silent` the errors of those that did not answer, and `names` the names
     of brokers by address, for the reasons.
@@ -287,8 +287,8 @@ def missing_of(
     return failed + gone
 
 
-def _may_hold(broker: RememberedBroker, topic: str, queue_id: int | None) -> bool:
-    if not broker.topics:
+def _may_hold(broker: RememberedBroker, topic: str | None, queue_id: int | None) -> bool:
+    if not broker.topics or topic is None:
         return True
     counts = broker.topics.get(topic)
     return counts is not None and (queue_id is None or queue_id < counts.read)
@@ -313,7 +313,8 @@ def _verdict(found: Found, is_whole: bool) -> Verdict:
     return "match" if found.messages else "no_match"
 
 
-def _searched(figures: SearchFigures, begin: int, end: int, started: float) -> Searched:
+def searched_of(figures: SearchFigures, begin: int, end: int, started: float) -> Searched:
+    """Return the extent of a search from `begin` to `end` (ms), which began at the `perf_counter` time `started`."""
     return Searched(
         index_files=figures.index_files,
         index_files_skipped_by_time=figures.index_files_skipped_by_time,

@@ -525,7 +525,11 @@ export interface paths {
          */
         get: operations["searchMessages"];
         put?: never;
-        post?: never;
+        /**
+         * Find the newest messages of up to 1,000 keys, in one topic or in all; changes nothing.
+         * @description Find the newest messages of up to 1,000 keys, in one topic or in all; changes nothing.
+         */
+        post: operations["lookUpKeys"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1622,6 +1626,13 @@ export interface components {
         EffectsEnum: "sends_stop" | "sends_start" | "delivery_stops" | "delivery_starts" | "queues_hidden" | "queues_added" | "queues_unread";
         /** @enum {string} */
         FixedEnum: "fixed" | "not_known_safe";
+        /** @description The newest messages of one key. */
+        FoundKey: {
+            key: string;
+            items: components["schemas"]["MessageSummary"][];
+            /** @description Whether there are older ones; a search by this key alone has them. */
+            has_more: boolean;
+        };
         /** @description A consumer group, queue by queue. */
         Group: {
             name: string;
@@ -1940,6 +1951,42 @@ export interface components {
         JobState: "queued" | "running" | "succeeded" | "partial" | "failed" | "cancelled";
         /** @enum {string} */
         JobType: "replay" | "reconcile";
+        /**
+         * @description The messages of many keys.
+         *
+         *     A key in `partial` may have more messages than `found` shows for it; one in `missing` has none in this time.
+         */
+        KeyLookupAnswer: {
+            verdict: components["schemas"]["SearchVerdict"];
+            complete: boolean;
+            found: components["schemas"]["FoundKey"][];
+            missing: string[];
+            partial: components["schemas"]["PartialKey"][];
+            missing_brokers: components["schemas"]["MissingBroker"][];
+            searched: components["schemas"]["Searched"];
+        };
+        /** @description Keys, the topic that has them, and the time. */
+        KeyLookupRequest: {
+            /** @description Null: all topics that the caller may read, except the brokers' own. */
+            topic: string | null;
+            /** @description Keys or unique ids. */
+            keys: string[];
+            /**
+             * Format: date-time
+             * @description By default now.
+             */
+            to?: string;
+            /**
+             * @description Messages of one key that each broker returns of a topic.
+             * @default 10
+             */
+            per_key: number;
+            /**
+             * Format: date-time
+             * @description By default three days ago.
+             */
+            from?: string;
+        };
         /** @description The history of a group's lag. */
         LagHistory: {
             step_ms: number;
@@ -2285,6 +2332,11 @@ export interface components {
             total_lag: (number | null)[];
             oldest_unconsumed_ms: (number | null)[];
             disk_used_ratio: (number | null)[];
+        };
+        /** @description A key that was not looked up everywhere. */
+        PartialKey: {
+            key: string;
+            reason: string;
         };
         /** @description The outcome of a deletion that not all brokers made. */
         PartlyDeleted: {
@@ -4266,6 +4318,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Search"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    lookUpKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["KeyLookupRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyLookupAnswer"];
                 };
             };
             /** @description A problem. */

@@ -1,0 +1,164 @@
+"""Many keys in one search, in one topic or in all that the caller may read."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from broker_core.client.admin import Admin
+from broker_core.client.admin.index import MAX_FOUND, KeyLookup, SearchFigures, figures_of
+from broker_core.client.errors import TopicNotFound, Unreachable
+from broker_core.clock import now_ms
+from broker_core.errors import GantryError
+from broker_core.protocol.topics import is_system_topic
+from console.accounts.permissions import allows, needs
+from console.accounts.rights import ANYTHING, Unnamed
+from console.clusters.connections import ask
+from console.fields import MomentField, milliseconds
+from console.lag import current
+from console.lag.shapes import MissingBroker
+from console.shapes import as_json, serializer_of
+from gateway.control.message_shapes import FoundKey, KeyLookupAnswer, PartialKey, Searched, Verdict, summary_of
+from gateway.control.messages import DEFAULT_SPAN_MS, MessageSearchView, missing_of, searched_of
+from gateway.control.search import together
+
+MOST_KEYS: Final = 1_000
+# The brokers answer a few thousand questions a second; the keys that are left are named.
+_SECONDS: Final = 8.0
+_MOST_MESSAGES: Final = 10_000
+_TOO_MUCH: Final = f"the search ended after {_SECONDS:g} s or {_MOST_MESSAGES:,} messages; look this key up again"
+_DEFAULT_PER_KEY: Final = 10
+
+
+class KeyLookupSerializer(serializers.Serializer[Any]):
+    """Keys, the topic that has them, and the time."""
+
+    topic = serializers.CharField(
+        max_length=255, allow_null=True, help_text="Null: all topics that the caller may read, except the brokers' own."
+    )
+    keys = serializers.ListField(
+        child=serializers.CharField(max_length=1_000),
+        min_length=1,
+        max_length=MOST_KEYS,
+        help_text="Keys or unique ids.",
+    )
+    to = MomentField(required=False, help_text="By default now.")
+    per_key = serializers.IntegerField(
+        min_value=1,
+        max_value=MAX_FOUND,
+        default=_DEFAULT_PER_KEY,
+        help_text="Messages of one key that each broker returns of a topic.",
+    )
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """Return the fields, with `from`, which Python cannot declare."""
+        return {**super().get_fields(), "from": MomentField(required=False, help_text="By default three days ago.")}
+
+    def validate_keys(self, keys: list[str]) -> list[str]:
+        """Refuse a key that is given twice."""
+        if len(set(keys)) < len(keys):
+            twice = next(key for at, key in enumerate(keys) if key in keys[:at])
+            raise serializers.ValidationError(f"{twice[:100]!r} is given more than once")
+        return keys
+
+
+class MessagesSearchView(MessageSearchView):
+    """Search by one key, or by many."""
+
+    permission_classes = (needs("read"),)
+    answer_ms = 0
+
+    def right_resource(self) -> str | Unnamed:
+        """Return the topic of the query or the body; of all topics, those that the caller may read are searched."""
+        if self.request.method == "GET":
+            return super().right_resource()
+        topic = self.request.data.get("topic") if isinstance(self.request.data, Mapping) else None
+        return topic.strip() or ANYTHING if isinstance(topic, str) else ANYTHING
+
+    @extend_schema(
+        operation_id="lookUpKeys",
+        tags=["messages"],
+        request=KeyLookupSerializer,
+        responses=serializer_of(KeyLookupAnswer),
+    )
+    def post(self, request: Request, cluster: str) -> Response:
+        """Find the newest messages of up to 1,000 keys, in one topic or in all; changes nothing."""
+        form = KeyLookupSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        wanted = form.validated_data
+        end = milliseconds(wanted["to"]) if "to" in wanted else now_ms()
+        begin = milliseconds(wanted["from"]) if "from" in wanted else max(0, end - DEFAULT_SPAN_MS)
+        topic = wanted["topic"]
+        topics = [topic] if topic is not None else self._topics()
+        started = time.perf_counter()
+
+        async def question(admin: Admin) -> _Looked:
+            lookup = await admin.messages.key_lookup(topics, begin=begin, end=end, limit=wanted["per_key"])
+            return await _look_up(lookup, wanted["keys"])
+
+        try:
+            looked = ask(cluster, question, seconds=2 * _SECONDS)
+        except (TopicNotFound, Unreachable):
+            if topic is None or not missing_of(cluster, topic, ()):
+                raise
+            looked = _Looked(asked=frozenset())
+        missing = missing_of(cluster, topic, looked.asked, looked.failed)
+        searched = searched_of(looked.figures or SearchFigures(), begin, end, started)
+        return Response(as_json(_answer(looked, wanted["keys"], missing, searched)))
+
+    def _topics(self) -> list[str]:
+        """Return the topics that the caller may read, in order of their names."""
+        names = sorted(current.topics(self.cluster))
+        return [name for name in names if not is_system_topic(name) and allows(self.request, "read", name)]
+
+
+@dataclass(slots=True)
+class _Looked:
+    """What was found of the keys, without the bodies; keys that are not in it were not looked up."""
+
+    asked: frozenset[str]
+    found: dict[str, FoundKey] = field(default_factory=dict)
+    cut_short: set[str] = field(default_factory=set)
+    failed: dict[str, GantryError] = field(default_factory=dict)
+    figures: SearchFigures | None = None
+
+
+async def _look_up(lookup: KeyLookup, keys: Sequence[str]) -> _Looked:
+    looked, ends, room = _Looked(lookup.asked), time.monotonic() + _SECONDS, _MOST_MESSAGES
+    for key in keys:
+        one = await lookup.find(key, ends=ends if room > 0 else 0.0)
+        room -= len(one.messages)
+        looked.found[key] = FoundKey(key=key, items=[summary_of(each) for each in one.messages], has_more=one.has_more)
+        looked.failed |= one.failed
+        looked.figures = together(looked.figures, figures_of(one.answers))
+        if one.cut_short:
+            looked.cut_short.add(key)
+    return looked
+
+
+def _answer(looked: _Looked, keys: Sequence[str], missing: list[MissingBroker], searched: Searched) -> KeyLookupAnswer:
+    silent = "; ".join(f"{each.broker} was not searched: {each.reason}" for each in missing)
+    partial = [
+        PartialKey(key=key, reason=_TOO_MUCH if key in looked.cut_short else silent)
+        for key in keys
+        if key in looked.cut_short or silent
+    ]
+    found = [each for each in looked.found.values() if each.items]
+    verdict: Verdict = "partial" if partial else "match" if found else "no_match"
+    unsure = {each.key for each in partial}
+    return KeyLookupAnswer(
+        verdict=verdict,
+        complete=not partial,
+        found=found,
+        missing=[key for key in keys if key not in unsure and not looked.found[key].items],
+        partial=partial,
+        missing_brokers=missing,
+        searched=searched,
+    )

@@ -1,0 +1,61 @@
+"""Requirements of `gateway.control.key_lookup`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.gateway.control.conftest import Control
+
+
+def look_up(control: Control, **body: Any) -> Any:
+    answer = control.call("POST", "/messages:search", json=body, role=body.pop("role", "operator"))
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_many_keys_are_found_or_named_as_missing(control: Control) -> None:
+    topic, keys = control.topic(), [f"K{n}" for n in range(200)]
+    stored = {key: control.produce(topic, key, keys=[key])[0]["message_id"] for key in ("K1", "K7")}
+    answer = look_up(control, topic=topic, keys=[*keys, stored["K7"]])
+    assert (answer["verdict"], answer["complete"], answer["partial"]) == ("match", True, [])
+    found = {each["key"]: [item["message_id"] for item in each["items"]] for each in answer["found"]}
+    assert found == {"K1": [stored["K1"]], "K7": [stored["K7"]], stored["K7"]: [stored["K7"]]}
+    assert answer["missing"] == [key for key in keys if key not in stored]
+    assert answer["searched"]["entries_visited"] >= 2
+
+
+def test_a_key_is_found_in_all_topics_that_the_caller_may_read(control: Control) -> None:
+    key = control.name("key")
+    orders, payments = control.topic("orders"), control.topic("payments")
+    for topic in (orders, payments):
+        control.produce(topic, "a", keys=[key])
+
+    def topics(role: str) -> set[str]:
+        [found] = look_up(control, topic=None, keys=[key], role=role)["found"]
+        return {item["topic"] for item in found["items"]}
+
+    assert topics("operator") == {orders, payments}
+    assert topics("narrow") == {orders}
+
+
+def test_a_key_with_more_messages_than_asked_for_says_so(control: Control) -> None:
+    topic = control.topic()
+    newest = control.produce(topic, "a", "b", "c", keys=["hot"])[-1]["message_id"]
+    [found] = look_up(control, topic=topic, keys=["hot"], per_key=2)["found"]
+    assert (found["has_more"], len(found["items"])) == (True, 2)
+    assert newest in {item["message_id"] for item in found["items"]}
+
+
+def test_a_lookup_that_is_not_served_is_refused_by_name(control: Control) -> None:
+    topic = control.topic()
+    for body, pointer in (
+        ({"topic": topic, "keys": []}, "#/keys"),
+        ({"topic": topic, "keys": ["a", "a"]}, "#/keys"),
+        ({"topic": topic, "keys": ["a"] * 1001}, "#/keys"),
+        ({"keys": ["a"]}, "#/topic"),
+        ({"topic": topic, "keys": ["a"], "tag": "x"}, "#/tag"),
+        ({"topic": topic, "keys": ["a"], "from": "yesterday"}, "#/from"),
+    ):
+        answer = control.call("POST", "/messages:search", json=body)
+        assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, pointer), answer.text
+    assert control.call("POST", "/messages:search", json={"topic": "none", "keys": ["a"]}).status_code == 404
