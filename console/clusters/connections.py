@@ -263,6 +263,12 @@ def ask(cluster: str, question: Callable[[Admin], Awaitable[T]], *, seconds: flo
     return _answered(cluster, answer, seconds)
 
 
+async def admin_on_loop(cluster: str) -> Admin:
+    """Return the cluster's administration to code that runs on the loop of the process; raise ClusterNotFound."""
+    connections, _ = _connections_and_loop()
+    return await connections.admin(cluster)
+
+
 def send(cluster: str, message: Message) -> SendResult:
     """Send a message through the cluster's producer of this process; call it from a thread.
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any, Final
+
 import click
+import msgspec
 
 from gateway.cli.api import part
 from gateway.cli.root import Session, gantry, pass_session
 
+_MOST_MATCHES: Final = 1_000
 _COLUMNS = ["message_id", "queue_id", "queue_offset", "keys", "tag", "stored_at", "size_bytes"]
 
 
@@ -42,6 +46,46 @@ def browse(session: Session, topic: str, start: str | None, end: str | None, que
     """List messages of a topic, newest first."""
     query = {"from": start, "to": end, "queue": queue}
     session.out.rows(session.api.items(f"topics/{part(topic)}/messages", limit=limit, **query), _COLUMNS)
+
+
+@messages.command()
+@click.argument("topic")
+@click.option("--from", "start", help="Stored at this time or later.")
+@click.option("--to", "end", help="Stored at this time or before.")
+@click.option("--tag", "tags", multiple=True, help="One of these; may be repeated.")
+@click.option("--text", help="A part of the body.")
+@click.option("--where", "conditions", multiple=True, metavar="PATH=VALUE", help="A field of the JSON body ($.id=A17).")
+@click.option("--limit", type=click.IntRange(1), help="End after so many matches; all by default.")
+@click.option("--bodies", is_flag=True, help="With body and properties.")
+@pass_session
+def scan(session: Session, /, topic: str, conditions: tuple[str, ...], limit: int | None, **wishes: Any) -> None:
+    """Read a topic backwards and print every message that fulfils all conditions, a line of JSON each."""
+    names = {"start": "from", "end": "to"}
+    body = {names.get(name, name): value for name, value in wishes.items() if value not in (None, (), False)}
+    body["fields"] = list(map(_field, conditions))
+    left = limit
+    while left is None or left > 0:
+        size = _MOST_MATCHES if left is None else min(left, _MOST_MATCHES)
+        page = session.api.post(f"topics/{part(topic)}/messages:scan", {**body, "limit": size})
+        for item in page["items"]:
+            session.out.json(item)
+        for missing in page["missing"]:
+            click.echo(f"gantry: {missing['broker']} was not read: {missing['reason']}", err=True)
+        left = None if left is None else left - len(page["items"])
+        if page["next_cursor"] is None:
+            raise SystemExit(1 if page["missing"] else 0)
+        body["cursor"] = page["next_cursor"]
+
+
+def _field(text: str) -> dict[str, Any]:
+    """Return PATH=VALUE as a condition; a value that is JSON is that value, and any other is text."""
+    path, equals, value = text.partition("=")
+    if not path or not equals:
+        raise click.BadParameter(f"{text!r} is not PATH=VALUE", param_hint="--where")
+    try:
+        return {"path": path, "operator": "eq", "value": msgspec.json.decode(value)}
+    except msgspec.DecodeError:
+        return {"path": path, "operator": "eq", "value": value}
 
 
 @messages.command()

@@ -17,6 +17,7 @@ from gateway.control import (
     offset_views,
     overview,
     resend,
+    scan_views,
     topic_queues,
     topics,
 )
@@ -36,6 +37,7 @@ urlpatterns = [
     path(f"{CLUSTER}/topics/<str:topic>/queues", topic_queues.TopicQueuesView.as_view()),
     path(f"{CLUSTER}/topics/<str:topic>/groups", topics.TopicGroupsView.as_view()),
     path(f"{CLUSTER}/topics/<str:topic>/producers", topics.TopicProducersView.as_view()),
+    path(f"{CLUSTER}/topics/<str:topic>/messages:scan", scan_views.ScanView.as_view()),
     path(f"{CLUSTER}/topics/<str:topic>/messages", messages.TopicMessagesView.as_view()),
     path(f"{CLUSTER}/topics/<str:topic>/queues/<int:queue_id>/messages", messages.QueueMessagesView.as_view()),
     path(f"{CLUSTER}/groups", groups.GroupsView.as_view()),

@@ -689,6 +689,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster}/topics/{topic}/messages:scan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Find messages of a topic by tag, key, property, text or JSON field, newest first.
+         * @description Find messages of a topic by tag, key, property, text or JSON field, newest first.
+         *
+         *     With `Accept: application/x-ndjson` the matches are sent as they are found, with the progress between them and
+         *     an `end` or `error` as the last line. A scan ends when its client disconnects.
+         */
+        post: operations["scanMessages"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster}/topics/{topic}/producers": {
         parameters: {
             query?: never;
@@ -1625,6 +1648,18 @@ export interface components {
         /** @enum {string} */
         EffectsEnum: "sends_stop" | "sends_start" | "delivery_stops" | "delivery_starts" | "queues_hidden" | "queues_added" | "queues_unread";
         /** @enum {string} */
+        EndEnum: "end" | "limit" | "budget";
+        /** @enum {string} */
+        FieldConditionOperatorEnum: "eq" | "ne" | "contains" | "prefix" | "exists" | "absent" | "lt" | "le" | "gt" | "ge";
+        /** @description What a field of a JSON body must be. */
+        FieldConditionRequest: {
+            /** @description Such as $.order.items[*].price. */
+            path: string;
+            operator: components["schemas"]["FieldConditionOperatorEnum"];
+            /** @description Text, a number, true, false or null. */
+            value?: unknown;
+        };
+        /** @enum {string} */
         FixedEnum: "fixed" | "not_known_safe";
         /** @description The newest messages of one key. */
         FoundKey: {
@@ -2479,6 +2514,14 @@ export interface components {
         };
         /** @enum {string} */
         ProductEnum: "gantry" | "rocketmq";
+        /** @enum {string} */
+        PropertyConditionOperatorEnum: "eq" | "ne" | "contains" | "prefix" | "exists" | "absent";
+        /** @description What a property must be. */
+        PropertyConditionRequest: {
+            name: string;
+            operator: components["schemas"]["PropertyConditionOperatorEnum"];
+            value?: string;
+        };
         /** @description The settings of a topic on one broker before and after a change. */
         QueueChange: {
             before: components["schemas"]["BrokerQueues"];
@@ -2566,6 +2609,89 @@ export interface components {
         RiskEnum: "removes_messages" | "stops_clients" | "stops_consumers";
         /** @enum {string} */
         Role: "admin" | "operator" | "developer" | "viewer";
+        /** @description The matches of a scan, newest first, and whether all of the range was read. */
+        ScanPage: {
+            items: components["schemas"]["ScannedMessage"][];
+            next_cursor: string | null;
+            /** @description end: all was read; limit: enough matches; budget: enough read. */
+            end: components["schemas"]["EndEnum"];
+            /** @description Whether all of the range was read, on every known broker. */
+            complete: boolean;
+            missing: components["schemas"]["MissingBroker"][];
+            scanned: components["schemas"]["Scanned"];
+        };
+        /** @description A range of a topic, and conditions that must all hold. */
+        ScanRequest: {
+            /**
+             * Format: date-time
+             * @description Stored then or later; by default everything.
+             */
+            from?: string;
+            /**
+             * Format: date-time
+             * @description Stored then or earlier; by default now.
+             */
+            to?: string;
+            queue?: number;
+            tags?: string[];
+            key?: string;
+            /** @description A part of the body, letter for letter. */
+            text?: string;
+            properties?: components["schemas"]["PropertyConditionRequest"][];
+            fields?: components["schemas"]["FieldConditionRequest"][];
+            /**
+             * @description End after so many matches.
+             * @default 100
+             */
+            limit: number;
+            /**
+             * @description End after so many messages were looked at.
+             * @default 100000
+             */
+            max_read: number;
+            /**
+             * @description Return whole messages.
+             * @default false
+             */
+            bodies: boolean;
+            /** @description Go on where a scan ended. */
+            cursor?: string;
+        };
+        /** @description How far a scan is. */
+        Scanned: {
+            /** @description Messages looked at. */
+            read: number;
+            matched: number;
+            /** @description Messages whose body cannot be unpacked; no condition on it holds. */
+            damaged: number;
+            /**
+             * Format: date-time
+             * @description Store time of the oldest message looked at.
+             */
+            reached: string | null;
+            elapsed_ms: number;
+        };
+        /** @description A match of a scan; body and properties only if the request wants `bodies`. */
+        ScannedMessage: {
+            message_id: string;
+            topic: string;
+            queue_id: number;
+            queue_offset: number;
+            broker: string;
+            keys: string[];
+            tag: string | null;
+            /** Format: date-time */
+            stored_at: string;
+            /** @description Size of the whole record. */
+            size_bytes: number;
+            reconsume_times: number;
+            /** @description Why the stored body cannot be unpacked; null if it can. */
+            damage: string | null;
+            body: components["schemas"]["StoredBody"] | null;
+            properties: {
+                [key: string]: string;
+            } | null;
+        };
         /** @description A schedule, with its next times. */
         Schedule: {
             readonly id: string;
@@ -4788,6 +4914,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Produced"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    scanMessages: {
+        parameters: {
+            query?: {
+                format?: "json" | "ndjson";
+            };
+            header?: never;
+            path: {
+                cluster: string;
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ScanRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScanPage"];
+                    "application/x-ndjson": string;
                 };
             };
             /** @description A problem. */

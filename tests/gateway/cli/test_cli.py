@@ -49,7 +49,7 @@ def test_every_shell_line_of_the_page_succeeds(installation: Installation, redis
     )
     assert done.returncode == 0, done.stdout + done.stderr
     received = [json.loads(line) for line in (tmp_path / "received.jsonl").read_text().splitlines()]
-    assert len(received) == 2
+    assert len(received) == 3
     assert "1.10" in (tmp_path / "received.jsonl").read_text(), "JSON is stored as it was written"
 
 
