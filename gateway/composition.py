@@ -35,6 +35,7 @@ from gateway.health import BEATS, Check, Health, NotUp, beat_check
 from gateway.limits import GatewayLimits, RateLimit
 from gateway.live.events import EventsConsumer
 from gateway.live.lag import LagConsumer
+from gateway.live.tail.socket import TailConsumer
 from gateway.pages import PAGES, Pages
 from gateway.problems import NOT_FOUND, ProblemError, find_problem, internal
 from gateway.shutdown import on_stop_signal
@@ -44,6 +45,7 @@ from gateway.sockets import App, Receive, Scope, Send
 LIVE_SOCKETS: Final[dict[str, App]] = {
     "/ws/v1/events": EventsConsumer.as_asgi(),
     "/ws/v1/lag": LagConsumer.as_asgi(),
+    "/ws/v1/tail": TailConsumer.as_asgi(),
 }
 
 _log = logging.getLogger(__name__)
@@ -178,6 +180,7 @@ class Gateway:
         if path in LIVE_SOCKETS:
             scope["principal"] = principal
             scope["store"] = self._parts.redis
+            scope["connections"] = self._parts.connections
             closable = ClosableReceive(receive)
             with self._parts.metrics.socket(), self._socket_rights.watched(principal, closable.close):
                 await LIVE_SOCKETS[path](scope, closable, send)
