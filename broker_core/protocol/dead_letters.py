@@ -45,7 +45,7 @@ class DeadLetterFilter(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Any of these; None among them stands for no cause given."""
     topics: tuple[str, ...] | None = None
     """Any of the topics they came from."""
-    ids: tuple[str, ...] | None = None
+    ids: frozenset[str] | None = None
     """Any of these message ids or offset ids."""
     key: str | None = None
     begin_ms: int | None = None

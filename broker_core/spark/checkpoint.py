@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from broker_core.spark.job_folder import COUNTERS
+from broker_core.job_folder import COUNTERS
 
 COUNTED: Final = tuple(name for name in COUNTERS if name != "planned")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from broker_core.job_folder import say
 from broker_core.spark.differences import Sample, SamplePlace
 from broker_core.spark.errors import SparkError
-from broker_core.spark.job_folder import say
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.partitions import FilePartition, WirePartition
 from broker_core.spark.reading import Partition, read_rows

@@ -32,6 +32,7 @@ from pyspark.sql import SparkSession
 import broker_core
 from broker_core.client import errors as client
 from broker_core.errors import GantryError
+from broker_core.job_folder import Artefact, JobFolder, Progress, ProgressLine, say
 from broker_core.spark import session as sessions
 from broker_core.spark.errors import (
     BadOption,
@@ -42,7 +43,6 @@ from broker_core.spark.errors import (
     StoreUnreadable,
     Unreachable,
 )
-from broker_core.spark.job_folder import Artefact, JobFolder, Progress, ProgressLine, say
 from broker_core.spark.programs.requests import ProgramRequest, read_request
 
 T = TypeVar("T")

@@ -8,8 +8,8 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
+from broker_core.job_folder import JobFolder
 from broker_core.spark.errors import BadRequest
-from broker_core.spark.job_folder import JobFolder
 from broker_core.spark.options import SourceOptions
 from broker_core.spark.session import check_master, driver_host, is_local
 

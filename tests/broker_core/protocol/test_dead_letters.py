@@ -41,9 +41,9 @@ LETTER = letter(RETRY_TOPIC="orders", DEAD_LETTER_REASON="db down", KEYS="O-1 O-
         (DeadLetterFilter(begin_ms=1_000, end_ms=1_000), True),
         (DeadLetterFilter(begin_ms=1_001), False),
         (DeadLetterFilter(end_ms=999), False),
-        (DeadLetterFilter(ids=("A1",)), True),
-        (DeadLetterFilter(ids=(LETTER.offset_id,)), True),
-        (DeadLetterFilter(ids=("A2",)), False),
+        (DeadLetterFilter(ids=frozenset({"A1"})), True),
+        (DeadLetterFilter(ids=frozenset({LETTER.offset_id})), True),
+        (DeadLetterFilter(ids=frozenset({"A2"})), False),
         (DeadLetterFilter(causes=("db down",), key="O-9"), False),
     ],
 )

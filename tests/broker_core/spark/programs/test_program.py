@@ -11,7 +11,7 @@ import pytest
 from py4j.protocol import Py4JNetworkError
 from pyspark.errors import PythonException
 
-from broker_core.spark.job_folder import JobFolder, Progress
+from broker_core.job_folder import JobFolder, Progress
 from broker_core.spark.programs import program
 from broker_core.spark.programs.program import Run, error_sentence
 from broker_core.spark.programs.requests import ProgramRequest, SourcePlace, SparkPlace

@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from broker_core.job_folder import Artefact, JobFolder, Progress
 from broker_core.spark.errors import BadRequest
-from broker_core.spark.job_folder import Artefact, JobFolder, Progress
 from broker_core.spark.programs.requests import read_request
 
 

@@ -1,5 +1,7 @@
 """The folder of one job: request, plan, progress and result (spark/README.md#job-folder).
 
+The programs in Spark and the redrive write the same files. Uses no Spark.
+
 ::
 
     request.json       written by the launcher, mode 0600
@@ -19,7 +21,7 @@ import shutil
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -31,7 +33,9 @@ COUNTERS: Final = ("planned", "read", "filtered", "damaged", "matched", "written
 
 `written` are the copies of all runs of the job that are in the target."""
 
-ARTEFACTS: Final = ("report.json", "differences.csv", "differences.parquet", "failures.json")
+ARTEFACTS: Final = (
+    "report.json", "differences.csv", "differences.parquet", "failures.json", "outcomes.csv", "outcomes.jsonl"
+)  # fmt: skip
 
 _RATE_WINDOW_S: Final = 10.0
 _TELL_EVERY_S: Final = 10.0
@@ -60,7 +64,7 @@ class ProgressLine(msgspec.Struct, frozen=True, kw_only=True):
     at: str
     phase: str
     counters: dict[str, int]
-    """By the names of `COUNTERS`."""
+    """By the names of `COUNTERS`; a program may add others."""
     rate: float | None
     """Messages a second over the last ten seconds."""
     eta_ms: int | None
@@ -93,7 +97,11 @@ class JobFolder:
 
     def append_line(self, name: str, line: msgspec.Struct) -> None:
         """Append a line of JSON; it is on disk when this returns."""
-        text = json.dumps(msgspec.to_builtins(line)).encode()
+        self.append_lines(name, [line])
+
+    def append_lines(self, name: str, lines: Sequence[msgspec.Struct]) -> None:
+        """Append lines of JSON; all are on disk when this returns. A kill in between cuts off the last ones."""
+        text = b"\n".join(json.dumps(msgspec.to_builtins(line)).encode() for line in lines)
         with (self.path / name).open("a+b") as file:
             # A line that a kill cut off must not spoil this one.
             file.seek(max(0, file.tell() - 1))
@@ -168,7 +176,7 @@ class Progress:
             seq=self._seq,
             at=datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             phase=phase,
-            counters={name: counters.get(name, 0) for name in COUNTERS},
+            counters={**dict.fromkeys(COUNTERS, 0), **counters},
             rate=None if done else rate,
             eta_ms=int(left / rate * 1000) if rate and left > 0 and not done else None,
             chunks=chunks,
