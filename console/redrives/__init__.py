@@ -1,0 +1,1 @@
+"""Redrives: dead letters that jobs have sent again."""
