@@ -7,5 +7,17 @@ from console.audit.models import AuditRecord
 from console.clusters.models import Cluster, KnownBroker
 from console.jobs.models import Job, Schedule
 from console.offsets.models import OffsetPlan, OffsetSnapshot
+from console.redrives.models import Redriven
 
-__all__ = ["AuditRecord", "Cluster", "Job", "KnownBroker", "OffsetPlan", "OffsetSnapshot", "Schedule", "Token", "User"]
+__all__ = [
+    "AuditRecord",
+    "Cluster",
+    "Job",
+    "KnownBroker",
+    "OffsetPlan",
+    "OffsetSnapshot",
+    "Redriven",
+    "Schedule",
+    "Token",
+    "User",
+]

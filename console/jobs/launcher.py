@@ -1,4 +1,4 @@
-"""Runs one claimed job: starts its Spark program as a child in its own session, watches it and ends it.
+"""Runs one claimed job: starts its program as a child in its own session, watches it and ends it.
 
 The launcher only watches. If it dies, is stopped or loses the database, the program's own files have the progress, and
 a replay that is started again continues from there.
@@ -22,10 +22,11 @@ from django.db import DatabaseError, close_old_connections
 from msgspec import Struct
 
 from console.jobs import events, program, services
-from console.jobs.models import Job, JobState
+from console.jobs.models import Job, JobState, JobType
 from console.jobs.progress import Counters, Progress, ProgressTail
 from console.jobs.requests import program_request
 from console.jobs.shapes import Artefact
+from console.redrives import ledger
 from console.shapes import as_json
 
 _LOOK_SECONDS: Final = 0.2
@@ -97,6 +98,8 @@ class _JobRun:
 
     def run_to_end(self) -> None:
         """Start the program and watch it until it has ended; the program never outlives this call."""
+        if self._job.type == JobType.REDRIVE:
+            ledger.catch_up(self._job, services.folder_of)
         child = program.start(self._job.type, self._folder, program_request(self._job))
         try:
             services.own(self._job).update(pid=child.pid, pid_started=program.started_at(child.pid))
@@ -163,6 +166,8 @@ class _JobRun:
     def _finish(self, status: int) -> None:
         self._check_and_renew()
         is_cancelled = self._job.cancel_requested
+        if self._job.type == JobType.REDRIVE:
+            ledger.note(self._job, self._folder)
         if stopping.is_set() and not is_cancelled and status != 0:
             services.leave(self._job, "its worker was stopped; the next one continues")
             return

@@ -28,10 +28,11 @@ def new_id() -> str:
 
 
 class JobType(models.TextChoices):
-    """The types of jobs; each has one Spark program."""
+    """The types of jobs; each has one program."""
 
     REPLAY = "replay"
     RECONCILE = "reconcile"
+    REDRIVE = "redrive"
 
 
 class JobState(models.TextChoices):

@@ -13,6 +13,8 @@ from typing import Any, Final
 import orjson
 from django.conf import settings
 
+from console.jobs.models import JobType
+
 # The variables that a program inherits from the launcher: no passwords of admin, database or Redis.
 ENVIRONMENT: Final = (
     "PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "XDG_CACHE_HOME",
@@ -20,6 +22,11 @@ ENVIRONMENT: Final = (
     "JAVA_HOME", "JAVA_TOOL_OPTIONS", "SPARK_CONF_DIR", "SPARK_LOCAL_IP", "SPARK_LOCAL_DIRS", "SPARK_PUBLIC_DNS",
     "HADOOP_CONF_DIR", "YARN_CONF_DIR",
 )  # fmt: skip
+_PROGRAMS: Final[Mapping[str, str]] = {
+    JobType.REPLAY: "broker_core.spark.programs.replay",
+    JobType.RECONCILE: "broker_core.spark.programs.reconcile",
+    JobType.REDRIVE: "broker_core.redrive",
+}
 _ONLY_OURS: Final = 0o077
 
 
@@ -31,7 +38,7 @@ def environment(ours: Mapping[str, str]) -> dict[str, str]:
 
 def command(kind: str, folder: Path) -> list[str]:
     """Return the command line of the program for a type of job."""
-    return [sys.executable, "-m", f"broker_core.spark.programs.{kind}", str(folder)]
+    return [sys.executable, "-m", _PROGRAMS[kind], str(folder)]
 
 
 def start(kind: str, folder: Path, request: Mapping[str, Any]) -> subprocess.Popen[bytes]:

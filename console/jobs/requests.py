@@ -24,6 +24,7 @@ from console.clusters.services import address_of
 from console.clusters.services import require as require_cluster
 from console.jobs.bounds import LAST_SUCCESS, BoundField, RunTimes, holds_nothing
 from console.jobs.models import Job, JobDocument, JobType
+from console.redrives import ledger
 
 MAX_KEYS: Final = 1000
 EMBEDDED_BROKER: Final = "broker-a"
@@ -124,7 +125,8 @@ class LimitsSerializer(serializers.Serializer[Any]):
 class JobRequestSerializer(serializers.Serializer[Any]):
     """A job to start: `source`, `target` and `limits` for a replay; `left`, `right` and `by` for a reconciliation."""
 
-    type = serializers.ChoiceField(JobType.choices)
+    # A redrive is started at the dead letters of its group.
+    type = serializers.ChoiceField([JobType.REPLAY, JobType.RECONCILE])
     name = serializers.CharField(max_length=200, required=False, allow_blank=True)
     cluster = serializers.CharField(max_length=64, default="local")
     # DRF's `Field` has an attribute `source`, but a declared field is not an attribute of its class.
@@ -232,6 +234,8 @@ def name_of(request: Mapping[str, Any]) -> str:
     """Return a name for a job that was started without one."""
     if request["type"] == JobType.REPLAY:
         return f"Replay {request['source']['topic']} to {request['target']['topic']}"
+    if request["type"] == JobType.REDRIVE:
+        return f"Redrive dead letters of {request['group']}"
     return f"Reconcile {request['left']['topic']} with {request['right']['topic']}"
 
 
@@ -244,7 +248,10 @@ def program_request(job: Job) -> dict[str, Any]:
     """Return the content of ``request.json``: the request, and where store, brokers and Spark are."""
     cluster = Cluster.objects.get(name=job.cluster)
     is_embedded = cluster.kind == ClusterKind.EMBEDDED
+    address = address_of(cluster)
+    redriven = {"redriven": ledger.earlier(job)} if job.type == JobType.REDRIVE else {}
     return {
+        **redriven,
         "job_id": job.id,
         "type": job.type,
         "cluster": job.cluster,
@@ -256,7 +263,8 @@ def program_request(job: Job) -> dict[str, Any]:
             # Only the files of the embedded broker are on this machine; other clusters are read over the wire.
             "store": str(settings.GANTRY_DATA_DIR / "broker") if is_embedded else None,
             "broker": EMBEDDED_BROKER,
-            "name_servers": list(address_of(cluster).name_servers),
+            "name_servers": list(address.name_servers),
+            "address_map": dict(address.address_map),
         },
         "spark": {
             "master": settings.GANTRY_SPARK_MASTER,

@@ -24,6 +24,7 @@ from console.jobs.requests import JobRequestSerializer, plain
 from console.jobs.serializers import JobLogSerializer, JobReportSerializer, JobSerializer
 from console.jobs.shapes import shape_of
 from console.paging import PAGE_PARAMETERS, page_of, page_queryset
+from console.redrives import ledger
 from console.rows import row_of
 from console.shapes import as_json
 
@@ -110,10 +111,12 @@ class RetryView(ApiView):
 
     @extend_schema(operation_id="retryJob", tags=_TAGS, request=None, responses={202: JobSerializer})
     def post(self, request: Request, job_id: str) -> Response:
-        """Requeue a job that did not succeed; a replay continues where it stopped."""
+        """Requeue a job that did not succeed; a replay or redrive continues where it stopped."""
+        job = _job(job_id)
         try:
-            job = services.retry(actor_of(request), _job(job_id))
-        except (services.JobInOtherState, services.RangeCovered, services.FilesRemoved) as error:
+            ledger.check_free(job)
+            services.retry(actor_of(request), job)
+        except (services.JobInOtherState, services.RangeCovered, services.FilesRemoved, ledger.GroupBusy) as error:
             raise Conflict(str(error)) from error
         return Response(as_json(shape_of(job)), status=202, headers={"Location": f"/api/v1/jobs/{job.id}"})
 
