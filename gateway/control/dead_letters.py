@@ -86,7 +86,7 @@ class DeadLetterGroupsView(ClusterListView):
         return Response(as_json(shown))
 
 
-class _GroupView(ClusterScopedView):
+class GroupOfDeadLettersView(ClusterScopedView):
     """The dead letters of the group in the path."""
 
     resource_argument = "group"
@@ -105,7 +105,7 @@ class _GroupView(ClusterScopedView):
             self.check_group(group)
 
 
-class DeadLettersView(_GroupView):
+class DeadLettersView(GroupOfDeadLettersView):
     """The dead letters of a group."""
 
     @extend_schema(
@@ -145,7 +145,7 @@ class DeadLettersView(_GroupView):
         return Response(as_json(shown))
 
 
-class DeadLetterCausesView(_GroupView):
+class DeadLetterCausesView(GroupOfDeadLettersView):
     """Why a group gave messages up."""
 
     @extend_schema(

@@ -200,6 +200,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster}/dead-letters/{group}/outcomes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what became of each dead letter of a redrive, the newest first, while it runs too.
+         * @description List what became of each dead letter of a redrive, the newest first, while it runs too.
+         */
+        get: operations["listRedriveOutcomes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster}/dead-letters/{group}:redrive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start a job that sends copies of chosen dead letters; with `dry_run`, only say what it would do.
+         * @description Start a job that sends copies of chosen dead letters; with `dry_run`, only say what it would do.
+         */
+        post: operations["redriveDeadLetters"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster}/groups": {
         parameters: {
             query?: never;
@@ -950,8 +990,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Requeue a job that did not succeed; a replay continues where it stopped.
-         * @description Requeue a job that did not succeed; a replay continues where it stopped.
+         * Requeue a job that did not succeed; a replay or redrive continues where it stopped.
+         * @description Requeue a job that did not succeed; a replay or redrive continues where it stopped.
          */
         post: operations["retryJob"];
         delete?: never;
@@ -1534,6 +1574,8 @@ export interface components {
             written: number;
             /** @description Messages that the broker refused; the report lists them. */
             failed: number;
+            /** @description Dead letters of which an earlier job has sent a copy. */
+            skipped: number;
             bytes: number;
         };
         /** @description A dead letter in one line. */
@@ -1965,7 +2007,7 @@ export interface components {
         };
         /** @description A job to start: `source`, `target` and `limits` for a replay; `left`, `right` and `by` for a reconciliation. */
         JobRequestRequest: {
-            type: components["schemas"]["JobType"];
+            type: components["schemas"]["Type89cEnum"];
             name?: string;
             /** @default local */
             cluster: string;
@@ -1985,7 +2027,7 @@ export interface components {
         /** @enum {string} */
         JobState: "queued" | "running" | "succeeded" | "partial" | "failed" | "cancelled";
         /** @enum {string} */
-        JobType: "replay" | "reconcile";
+        JobType: "replay" | "reconcile" | "redrive";
         /**
          * @description The messages of many keys.
          *
@@ -2297,6 +2339,12 @@ export interface components {
         /** @enum {string} */
         OnDamageEnum: "skip" | "stop";
         /** @enum {string} */
+        OriginalEnum: "kept" | "waiting" | "consumed" | "unknown";
+        /** @enum {string} */
+        OriginalsEnum: "until_consumed" | "kept";
+        /** @enum {string} */
+        OutcomeEnum: "redriven" | "failed" | "skipped";
+        /** @enum {string} */
         Overlap: "skip" | "queue" | "cancel_previous";
         /** @description The key figures of a cluster. */
         Overview: {
@@ -2563,6 +2611,138 @@ export interface components {
         };
         /** @enum {string} */
         ReadFromEnum: "reason" | "exception" | "none";
+        /** @description Which dead letters: those that fulfil every condition; without any, all of the group. */
+        RedriveFilterRequest: {
+            /** @description Any of these; null stands for none given. */
+            causes?: (string | null)[];
+            /** @description The topics they came from. */
+            topics?: string[];
+            /** @description Message ids or offset ids. */
+            ids?: string[];
+            key?: string;
+            /**
+             * Format: date-time
+             * @description Given up at this moment or before.
+             */
+            to?: string;
+            /**
+             * Format: date-time
+             * @description Given up at this moment or later.
+             */
+            from?: string;
+        };
+        /** @description A group that would receive copies. */
+        RedriveGroup: {
+            name: string;
+            topics: string[];
+            /** @description Whether it is the group whose dead letters these are. */
+            failed: boolean;
+        };
+        /** @description How fast, and how many: the oldest first. */
+        RedriveLimitsRequest: {
+            /** @default 200 */
+            messages_per_second: number;
+            /** @default 100000 */
+            max_messages: number;
+        };
+        /** @description What became of one dead letter. */
+        RedriveOutcome: {
+            /** Format: date-time */
+            at: string;
+            outcome: components["schemas"]["OutcomeEnum"];
+            message_id: string;
+            keys: string[];
+            cause: string | null;
+            broker: string;
+            queue_id: number;
+            offset: number;
+            /** @description Where the copy went, or would have gone. */
+            topic: string | null;
+            target_broker: string | null;
+            target_queue_id: number | null;
+            target_offset: number | null;
+            /** @description If skipped: of the earlier copy. */
+            copy_id: string | null;
+            why: string | null;
+            /** @description Brokers keep every original. `waiting`: the group has not consumed the copy yet; `consumed`: it has; `kept`: nothing more is expected; `unknown`: the group's offset is not known. */
+            original: components["schemas"]["OriginalEnum"];
+        };
+        /** @description The outcomes of a job, the newest first. */
+        RedriveOutcomes: {
+            items: components["schemas"]["RedriveOutcome"][];
+            next_cursor: string | null;
+            /** @description With the chosen outcome. */
+            total: number;
+            /** @description By outcome. */
+            counts: {
+                [key: string]: number;
+            };
+        };
+        /** @description What a redrive would do; figures are of what was read. */
+        RedrivePreview: {
+            /** @description Copies that would be sent, those that will fail included. */
+            messages: number;
+            bytes: number;
+            causes: number;
+            /** @description Damaged ones, and those whose target takes none. */
+            failing: number;
+            /** @description Sent again by an earlier job; not among `messages`. */
+            skipped: number;
+            /** @description At the rate of the request. */
+            takes_ms: number;
+            topics: components["schemas"]["RedriveTopic"][];
+            /** @description Those that the caller may read. */
+            groups: components["schemas"]["RedriveGroup"][];
+            /** @description Others, which the caller may not read. */
+            hidden_groups: number;
+            needs_allow_live_target: boolean;
+            /** @description Why the group may not receive what is sent to it alone. */
+            warning: string | null;
+            /** @description The ten that would be sent first. */
+            first: components["schemas"]["DeadLetter"][];
+            /** @description The ten that would be sent last, if there are more. */
+            last: components["schemas"]["DeadLetter"][];
+            read: number;
+            stored: number | null;
+            /** @description Whether all dead letters were read. */
+            complete: boolean;
+            missing: components["schemas"]["MissingBroker"][];
+        };
+        /** @description Dead letters to send again. */
+        RedriveRequest: {
+            filter: components["schemas"]["RedriveFilterRequest"];
+            target: components["schemas"]["RedriveTargetRequest"];
+            limits?: components["schemas"]["RedriveLimitsRequest"];
+            /**
+             * @description Brokers keep them; with `until_consumed` each counts as done when the group has consumed its copy.
+             * @default until_consumed
+             */
+            originals: components["schemas"]["OriginalsEnum"];
+            /**
+             * @description Needed where other groups will see the copies too.
+             * @default false
+             */
+            allow_live_target: boolean;
+            /**
+             * @description Only say what would be sent.
+             * @default false
+             */
+            dry_run: boolean;
+        };
+        /** @description Where the copies go. */
+        RedriveTargetRequest: {
+            /** @description The failed group alone (through its retry topic), the topics they came from, or another topic. */
+            to: components["schemas"]["ToEnum"];
+            /** @description For other. */
+            topic?: string;
+        };
+        /** @description A topic that would get copies. */
+        RedriveTopic: {
+            topic: string;
+            messages: number;
+            /** @description Why it takes none; its messages would fail. */
+            refused: string | null;
+        };
         /** @description The source of a replay. */
         ReplaySourceRequest: {
             /** @description A moment with its zone. In a schedule also `{{ last_success }}`, `{{ scheduled_at }}` or a moment before that, such as `{{ scheduled_at - 24h }}`: whole m, h or d, up to 366 days. */
@@ -2837,6 +3017,8 @@ export interface components {
             /** Format: date-time */
             expires_at: string;
         };
+        /** @enum {string} */
+        ToEnum: "failed_group" | "origin" | "other";
         /** @description A token, without its text, which only its holder has. */
         Token: {
             id: number;
@@ -3028,6 +3210,8 @@ export interface components {
             permission: components["schemas"]["ShownPermission"];
         };
         /** @enum {string} */
+        Type89cEnum: "replay" | "reconcile";
+        /** @enum {string} */
         UnitEnum: "ms" | "s" | "h" | "bytes" | "percent";
         /** @description A broker whose queues are not part of the plan, because it did not answer. */
         UnknownQueues: {
@@ -3068,7 +3252,7 @@ export interface components {
         WarningEnum: "clamped" | "no_offset" | "no_source";
         /** @description The job of a schedule: a PATCH of the schedule may omit it, but not contain only parts of it. */
         WholeJobRequestRequest: {
-            type: components["schemas"]["JobType"];
+            type: components["schemas"]["Type89cEnum"];
             name?: string;
             /** @default local */
             cluster: string;
@@ -3724,6 +3908,91 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DeadLetters"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listRedriveOutcomes: {
+        parameters: {
+            query: {
+                /** @description `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description Id of the redrive. */
+                job: string;
+                /** @description Page size. */
+                limit?: number;
+                outcome?: "failed" | "redriven" | "skipped";
+            };
+            header?: never;
+            path: {
+                cluster: string;
+                group: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RedriveOutcomes"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    redriveDeadLetters: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                cluster: string;
+                group: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RedriveRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RedrivePreview"];
+                };
+            };
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
                 };
             };
             /** @description A problem. */
@@ -5181,7 +5450,7 @@ export interface operations {
                 /** @description Page size. */
                 limit?: number;
                 state?: ("cancelled" | "failed" | "partial" | "queued" | "running" | "succeeded")[];
-                type?: "reconcile" | "replay";
+                type?: "reconcile" | "redrive" | "replay";
             };
             header?: never;
             path?: never;

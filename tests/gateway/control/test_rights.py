@@ -22,6 +22,7 @@ VERBS = {
         "createTopic", "updateTopic", "updateTopicQueues", "deleteTopic", "getTopicImpact",
         "createGroup", "updateGroup", "deleteGroup", "listAudit",
         "forgetBroker", "pauseGroup", "resumeGroup", "previewOffsets", "applyOffsets", "undoOffsets",
+        "redriveDeadLetters",
     },
     "jobs": {
         "startJob", "cancelJob", "retryJob",
