@@ -3,12 +3,12 @@ import type { AuditEntry } from "@/lib/api-types"
 import { shortId } from "@/lib/format"
 
 const VERBS = ["create", "update", "delete", "start", "cancel", "retry", "run_now", "password", "login", "logout", "forget"] as const
-const NOUNS = ["topic", "group", "broker", "replay", "reconcile", "schedule", "token", "user", "cluster", "session"] as const
+const NOUNS = ["topic", "group", "broker", "replay", "reconcile", "redrive", "schedule", "token", "user", "cluster", "session"] as const
 const RESULTS = ["ok", "refused", "failed", "partial"] as const
 
 const pick = <T extends string>(known: readonly T[], word: string | undefined): T | undefined => known.find((name) => name === word)
 
-const BY_ID: ReadonlySet<string> = new Set(["replay", "reconcile", "schedule"])
+const BY_ID: ReadonlySet<string> = new Set(["replay", "reconcile", "redrive", "schedule"])
 
 /** Jobs and schedules are recorded by their ids, which are cut; a name never is. */
 function nameOf(noun: string, resource: string): string {

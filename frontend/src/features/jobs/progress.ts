@@ -2,8 +2,11 @@ import type { Job } from "@/lib/api-types"
 
 export const isActive = ({ state }: Job): boolean => state === "queued" || state === "running"
 
-/** What counts as done: written for a replay, read for a reconciliation. */
-export const doneOf = ({ type, counters }: Job): number => (type === "replay" ? counters.written : counters.read)
+/** What counts as done: written for a replay, read for a reconciliation, sent now or before for a redrive. */
+export function doneOf({ type, counters }: Job): number {
+  if (type === "reconcile") return counters.read
+  return type === "replay" ? counters.written : counters.written + counters.skipped
+}
 
 /** How much it will be; null while it is not counted yet. */
 export const plannedOf = ({ counters }: Job): number | null => counters.planned || null
@@ -16,7 +19,7 @@ export function progressOf(job: Job): number | null {
   const planned = plannedOf(job)
   if (planned === null) return null
   // What the filter leaves out is not planned.
-  const passed = type === "replay" ? counters.failed : 0
+  const passed = type === "reconcile" ? 0 : counters.failed
   return Math.min(1, (doneOf(job) + passed) / planned)
 }
 

@@ -88,6 +88,7 @@ export const run = {
       broker: "broker",
       replay: "replay",
       reconcile: "reconciliation",
+      redrive: "redrive",
       schedule: "schedule",
       token: "token",
       user: "user",

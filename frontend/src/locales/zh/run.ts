@@ -86,6 +86,7 @@ export const run = {
       broker: " Broker",
       replay: "重放任务",
       reconcile: "对账任务",
+      redrive: "死信重投任务",
       schedule: "定时任务",
       token: "令牌",
       user: "用户",

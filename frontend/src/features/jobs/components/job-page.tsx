@@ -145,7 +145,7 @@ function CancelJob({ job }: { job: Job }) {
         isBusy={cancel.isPending}
         onConfirm={confirm}
       >
-        <p>{job.type === "replay" ? t("jobs.cancelReplay", { count: written, n: count(written) }) : t("jobs.cancelReconcile")}</p>
+        <p>{job.type !== "reconcile" ? t("jobs.cancelReplay", { count: written, n: count(written) }) : t("jobs.cancelReconcile")}</p>
       </ConfirmDanger>
     </>
   )

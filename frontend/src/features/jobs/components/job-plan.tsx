@@ -13,9 +13,10 @@ export function JobPlan({ job }: { job: Job }) {
   const { t } = useTranslation()
   const replay = useReplayItems(job.request as Partial<ReplayRequest>, job.started_at)
   const reconcile = useReconcileItems(job.request as Partial<ReconcileRequest>, job.started_at)
+  const redrive = useRedriveItems(job.request as Partial<RedriveRequest>)
   return (
     <Panel title={t("jobs.plan")} note={job.schedule_id && <Link to="/schedules">{t("jobs.fromSchedule")}</Link>}>
-      <Definitions items={job.type === "replay" ? replay : reconcile} />
+      <Definitions items={{ replay, reconcile, redrive }[job.type]} />
     </Panel>
   )
 }
@@ -65,6 +66,28 @@ function useReplayItems({ source, target, limits }: Partial<ReplayRequest>, star
   if (limits?.messages_per_second) items.push([t("jobs.rate"), t("jobs.atMost", { n: count(limits.messages_per_second) })])
   if (limits?.max_messages) items.push([t("jobs.most"), count(limits.max_messages)])
   return items
+}
+
+interface RedriveRequest {
+  group: string
+  target: { to: "failed_group" | "origin" | "other"; topic?: string }
+  limits: { messages_per_second: number; max_messages: number }
+}
+
+function useRedriveItems({ group = "", target, limits }: Partial<RedriveRequest>): Items {
+  const { t } = useTranslation()
+  return [
+    [
+      t("jobs.deadLettersOf"),
+      <Link to="/groups/$group" params={{ group }}>
+        <b>{group}</b>
+      </Link>,
+    ],
+    [t("jobs.sendsTo"), target?.topic ? <b>{target.topic}</b> : t(`jobs.sendsTo_.${target?.to === "origin" ? "origin" : "failed_group"}`)],
+    [t("jobs.rate"), t("jobs.atMost", { n: count(limits?.messages_per_second ?? 0) })],
+    [t("jobs.most"), count(limits?.max_messages ?? 0)],
+    [t("jobs.originals"), t("jobs.originalsStay")],
+  ]
 }
 
 function useReconcileItems({ left, right, by }: Partial<ReconcileRequest>, startedAt: string | null): Items {
