@@ -5,38 +5,55 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('console', '0007_cluster_address_map'),
+        ("console", "0007_cluster_address_map"),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name='job',
-            name='type',
-            field=models.CharField(choices=[('replay', 'Replay'), ('reconcile', 'Reconcile'), ('redrive', 'Redrive')], max_length=16),
+            model_name="job",
+            name="type",
+            field=models.CharField(
+                choices=[("replay", "Replay"), ("reconcile", "Reconcile"), ("redrive", "Redrive")], max_length=16
+            ),
         ),
         migrations.CreateModel(
-            name='Redriven',
+            name="Redriven",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('cluster', models.CharField(max_length=200)),
-                ('group', models.CharField(max_length=255)),
-                ('broker', models.CharField(max_length=255)),
-                ('queue_id', models.IntegerField()),
-                ('offset', models.BigIntegerField()),
-                ('message_id', models.CharField(max_length=255)),
-                ('originals', models.CharField(choices=[('until_consumed', 'Until Consumed'), ('kept', 'Kept')], max_length=16)),
-                ('topic', models.CharField(max_length=255)),
-                ('target_broker', models.CharField(max_length=255)),
-                ('target_queue_id', models.IntegerField()),
-                ('target_offset', models.BigIntegerField()),
-                ('copy_id', models.CharField(max_length=255)),
-                ('at', models.DateTimeField()),
-                ('job', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='redriven', to='console.job')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("cluster", models.CharField(max_length=200)),
+                ("group", models.CharField(max_length=255)),
+                ("broker", models.CharField(max_length=255)),
+                ("queue_id", models.IntegerField()),
+                ("offset", models.BigIntegerField()),
+                ("message_id", models.CharField(max_length=255)),
+                (
+                    "originals",
+                    models.CharField(choices=[("until_consumed", "Until Consumed"), ("kept", "Kept")], max_length=16),
+                ),
+                ("topic", models.CharField(max_length=255)),
+                ("target_broker", models.CharField(max_length=255)),
+                ("target_queue_id", models.IntegerField()),
+                ("target_offset", models.BigIntegerField()),
+                ("copy_id", models.CharField(max_length=255)),
+                ("at", models.DateTimeField()),
+                (
+                    "job",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="redriven",
+                        to="console.job",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('cluster', 'group', 'broker', 'queue_id', 'offset', 'message_id'), name='one_copy_per_letter')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("cluster", "group", "broker", "queue_id", "offset", "message_id"),
+                        name="one_copy_per_letter",
+                    )
+                ],
             },
         ),
     ]
