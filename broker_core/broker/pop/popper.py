@@ -198,8 +198,11 @@ class Popper:
         return self._leases.open(wanted.group, wanted.topic, queue_id, start)
 
     def _take_from(self, queue: QueueLeases, wanted: PopRequest, popped: Popped, max_deliveries: int, now: int) -> None:
-        if wanted.is_ordered and queue.has_live_lease(now):
-            return
+        if wanted.is_ordered:
+            if queue.has_live_lease(now):
+                return
+            # A lease may have ended a moment ago, before its timer: what it held comes before anything new.
+            queue.find_due(now)
         try:
             self._lease_from(queue, wanted, popped, max_deliveries, now)
         except (GantryError, OSError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -84,6 +84,14 @@ def scene(tmp_path: Path) -> Scene:
     )
     scene = Scene(store, leases, popper)
     return scene
+
+
+def test_an_ordered_queue_goes_back_to_a_lease_that_ended_before_its_timer_ran(scene: Scene) -> None:
+    scene.put(b"a", b"b")
+    ordered = replace(REQUEST, count=1, is_ordered=True)
+    assert scene.take(ordered) == [b"a"]
+    scene.now += 101
+    assert scene.take(ordered) == [b"a"]
 
 
 def test_what_is_due_again_comes_before_what_is_new(scene: Scene) -> None:
